@@ -1,0 +1,106 @@
+# Everything starts here: `make demo` to see ArcLink at work, `make test` for every check, `make help` for the rest.
+# Needed: make and Python 3.11 or later. Another interpreter: make PYTHON=python3.12 demo
+
+PYTHON ?= python3
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.SUFFIXES:
+
+VENV := .venv
+BIN := $(VENV)/bin
+RUN := $(VENV)/.installed
+CHECKS := $(VENV)/.installed-test
+
+CODE := arclink jobs service tests
+# Extra options for the test runner: make test PYTEST_OPTIONS="-k revisit -x"
+PYTEST_OPTIONS ?=
+# Tests at a time: two need a fifth more CPU time in all, and little more than half of the time on the clock.
+WORKERS ?= 2
+
+# Wheels only, so that nothing is compiled; surt is published as source only. It is built with the setuptools of
+# requirements-build.txt, because the one that pip would fetch for the build is checked against no hash.
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes \
+          --no-build-isolation --only-binary :all: --no-binary surt
+INSTALL_PROJECT = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+
+# One lock for every platform and every Python from 3.11 on, with the hashes of all files that are published for a version.
+COMPILE = .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+          --custom-compile-command 'make lock' $(LOCK_OPTIONS)
+LOCK_OPTIONS ?=
+
+SECTION = @printf '\n== %s\n'
+
+DEMO := demo
+# The most talked about page of the demo archive with this seed; `arclink demo-archive` prints it too.
+DEMO_URI := http://www.kalvik2010.example/ceremony/opening.html
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  printf '%s\n' 'ArcLink needs Python 3.11 or later, and this is what `$(PYTHON)` is:' "$$($(PYTHON) --version 2>&1)" \
+	    'Name another one: make PYTHON=/path/to/python3.12 demo' >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { \
+	  printf '%s\n' 'Python could not make an environment; on Debian and Ubuntu: apt install python3-venv' >&2; rm -rf $(VENV); exit 1; }
+
+# A stamp is older than what was installed from: then it is installed again, which is quick when nothing changed.
+$(RUN): requirements-build.txt requirements.txt setup.cfg pyproject.toml | $(VENV)/bin/python
+	$(SECTION) 'environment in $(VENV), from the locked requirements'
+	$(INSTALL) -r requirements-build.txt
+	$(INSTALL) -r requirements.txt
+	$(INSTALL_PROJECT)
+	@touch $@
+
+$(CHECKS): requirements-test.txt $(RUN)
+	$(SECTION) 'tools for the tests, from the locked requirements'
+	$(INSTALL) -r requirements-test.txt
+	@touch $@
+
+.PHONY: help demo test format lock clean
+
+help:  ## Show what make can do
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-13s %s\n", $$1, $$2 }'
+
+demo: $(RUN)  ## Build the graph of a small made-up archive and ask it who linked to a page
+	@rm -rf $(DEMO)/archive $(DEMO)/links.db*
+	$(SECTION) 'a small archive of an invented world: $(DEMO)/archive'
+	$(BIN)/arclink demo-archive $(DEMO)/archive --captures 300 --hosts 12 --seed 1
+	$(SECTION) 'its link graph: $(DEMO)/links.db'
+	$(BIN)/arclink build $(DEMO)/archive --store $(DEMO)/links.db
+	$(SECTION) 'which links does a page have, who linked to it, when, and with which words?'
+	$(BIN)/arclink links $(DEMO_URI) --store $(DEMO)/links.db
+	$(SECTION) 'what next?'
+	@printf '%-19s %s\n' \
+	  'Who linked to it:' '$(BIN)/arclink links $(DEMO_URI) --store $(DEMO)/links.db --direction in' \
+	  'As of a day:' '$(BIN)/arclink links $(DEMO_URI) --store $(DEMO)/links.db --at 20100213' \
+	  'What became of it:' '$(BIN)/arclink explain $(DEMO_URI) --store $(DEMO)/links.db' \
+	  'In a browser:' '$(BIN)/arclink serve --store $(DEMO)/links.db    (then open the address it prints)' \
+	  'Your own files:' '$(BIN)/arclink build FOLDER-WITH-WARC-FILES --store links.db' \
+	  'All the rest:' 'README.md, and $(BIN)/arclink --help'
+
+test: $(CHECKS)  ## Run every check and test that needs no server
+	$(SECTION) 'ruff: rules'
+	$(BIN)/ruff check .
+	$(SECTION) 'ruff: layout'
+	$(BIN)/ruff format --check .
+	$(SECTION) 'mypy --strict: types'
+	$(BIN)/mypy $(CODE)
+	$(SECTION) 'codespell: spelling'
+	$(BIN)/codespell
+	$(SECTION) 'pytest: tests, doctests, README'
+	$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_OPTIONS)
+
+format: $(CHECKS)  ## Lay out the code and put right what can be put right without thinking
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+
+lock:  ## Write requirements*.txt anew from setup.cfg and pyproject.toml; newest versions: make lock LOCK_OPTIONS=--upgrade
+	$(PYTHON) -m venv .venv-lock
+	.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check --upgrade uv
+	.venv-lock/bin/python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['build-system']['requires'])" \
+	  | $(COMPILE) - --output-file requirements-build.txt
+	$(COMPILE) setup.cfg --output-file requirements.txt
+	$(COMPILE) setup.cfg --extra test --constraint requirements.txt --output-file requirements-test.txt
+
+clean:  ## Remove what make made: environments, demo, caches
+	rm -rf $(VENV) .venv-lock $(DEMO) build arclink.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find arclink jobs service tests benchmarks -name __pycache__ -prune -exec rm -rf {} +

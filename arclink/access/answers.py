@@ -1,0 +1,185 @@
+"""The answer to a link query: which links, when, with which words.
+
+An answer is collected and grouped (`grouping`); when it passes 10,000 members or the budget of rows, it starts again in
+store order (`store_order`), as does the rest of a grouped answer when the store has grown between two pages. Each
+direction goes its own way.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import TypeVar
+
+from arclink.access.cursors import (
+    DONE,
+    FIRST_INLINK,
+    FIRST_OUTLINK,
+    Cursor,
+    Done,
+    Grouped,
+    InlinkPosition,
+    InPosition,
+    OutlinkPosition,
+    OutPosition,
+    encode_cursor,
+)
+from arclink.access.grouping import Budget, Groups, group_inlinks, group_outlinks
+from arclink.access.members import Member
+from arclink.access.queries import BadParameterError, Direction, LinkQuery
+from arclink.access.reading import MementoSummary, Reading
+from arclink.access.store_order import inlinks_after, outlinks_after, stream_inlinks, stream_outlinks
+from arclink.errors import UsageError
+from arclink.model import Memento, UriId
+from arclink.store import GraphStore
+from arclink.uris.uri_ids import uri_id
+
+__all__ = ["Budget", "InForce", "LinkAnswer", "Member", "answer_link_query", "stream_members"]
+
+Position = TypeVar("Position", OutlinkPosition, InlinkPosition)
+
+
+@dataclass(frozen=True, slots=True)
+class InForce:
+    """A memento of the URI asked for that is in force at the time asked for.
+
+    Attributes:
+        is_known: Whether its links are known; a 404, a redirect that was not read, or an unread page has none to show.
+    """
+
+    memento: Memento
+    is_known: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LinkAnswer:
+    """The links of one URI.
+
+    Attributes:
+        mementos: What is known of the URI; "not captured" differs from "no links".
+        in_force: With ``at``: the mementos whose links these are, oldest first.
+        outlinks: Members in the order of ``is_grouped_out``; an iterator, to be read once, if the query has no limit.
+        inlinks: Likewise; outlinks are read first.
+        is_grouped_out: Grouped, in page order of the first memento that shows them; else ungrouped, in store order.
+        is_grouped_in: Grouped, oldest first; else ungrouped, in store order.
+        next: Cursor of the next page; None if nothing is left. A page may be short and still have a next one.
+    """
+
+    query: LinkQuery
+    uri_id: UriId
+    mementos: MementoSummary
+    in_force: tuple[InForce, ...]
+    outlinks: Iterable[Member]
+    inlinks: Iterable[Member]
+    is_grouped_out: bool
+    is_grouped_in: bool
+    next: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """One direction's part of an answer, and its position behind it."""
+
+    members: tuple[Member, ...] = ()
+    is_grouped: bool = True
+    outlinks: OutPosition = DONE
+    inlinks: InPosition = DONE
+
+
+def answer_link_query(store: GraphStore, query: LinkQuery, budget: Budget | None = None) -> LinkAnswer:
+    """Return the answer to ``query``; with ``limit=0`` one whose members are read while the answer is.
+
+    Raises:
+        BadParameterError: The cursor is none of this store.
+        StoreError: The store is away.
+    """
+    budget = budget or Budget()
+    reading = Reading(store, query)
+    if query.limit == 0:
+        return _answer(reading, _Page(is_grouped=False), _Page(is_grouped=False), None)
+    # Read before the links: a batch that lands in between makes the cursor too old, which repeats members but loses none.
+    batch = max((batch.number for batch in store.batches()), default=0)
+    cursor = query.cursor or Cursor(
+        batch,
+        Grouped() if query.direction.is_out else DONE,
+        Grouped() if query.direction.is_in else DONE,
+    )
+    is_same_store = cursor.batch == batch
+    outlinks = _outlinks_page(reading, cursor.outlinks, budget, is_same_store)
+    inlinks = _inlinks_page(reading, cursor.inlinks, budget, is_same_store)
+    behind = Cursor(batch, outlinks.outlinks, inlinks.inlinks)
+    is_last = isinstance(behind.outlinks, Done) and isinstance(behind.inlinks, Done)
+    return _answer(reading, outlinks, inlinks, None if is_last else encode_cursor(behind, query.fingerprint))
+
+
+def stream_members(store: GraphStore, query: LinkQuery) -> Iterator[tuple[Direction, Member]]:
+    """Yield all members in store order, outlinks first, in constant memory; the query's limit and cursor do not count."""
+    reading = Reading(store, query)
+    if query.direction.is_out:
+        yield from ((Direction.OUT, member) for member in stream_outlinks(reading))
+    if query.direction.is_in:
+        yield from ((Direction.IN, member) for member in stream_inlinks(reading))
+
+
+def _answer(reading: Reading, outlinks: _Page, inlinks: _Page, behind: str | None) -> LinkAnswer:
+    query = reading.query
+    is_stream = query.limit == 0
+    return LinkAnswer(
+        query=query,
+        uri_id=uri_id(query.surt),
+        mementos=reading.summary(),
+        in_force=tuple(InForce(memento, reading.content_of(memento) is not None) for memento in reading.in_force()),
+        outlinks=stream_outlinks(reading) if is_stream and query.direction.is_out else outlinks.members,
+        inlinks=stream_inlinks(reading) if is_stream and query.direction.is_in else inlinks.members,
+        is_grouped_out=outlinks.is_grouped,
+        is_grouped_in=inlinks.is_grouped,
+        next=behind,
+    )
+
+
+def _outlinks_page(reading: Reading, position: OutPosition, budget: Budget, is_same_store: bool) -> _Page:
+    if isinstance(position, Done):
+        return _Page()
+    if isinstance(position, Grouped):
+        groups = group_outlinks(reading, budget) if is_same_store else None
+        if groups is not None:
+            members, behind = _grouped_page(groups, position, reading.query.limit)
+            return _Page(members, outlinks=behind)
+        position = FIRST_OUTLINK
+    members, reached = _page(outlinks_after(position, reading), position, reading.query.limit, budget.rows)
+    return _Page(members, is_grouped=False, outlinks=reached or DONE)
+
+
+def _inlinks_page(reading: Reading, position: InPosition, budget: Budget, is_same_store: bool) -> _Page:
+    if isinstance(position, Done):
+        return _Page()
+    if isinstance(position, Grouped):
+        groups = group_inlinks(reading, budget) if is_same_store else None
+        if groups is not None:
+            members, behind = _grouped_page(groups, position, reading.query.limit)
+            return _Page(members, inlinks=behind)
+        position = FIRST_INLINK
+    try:
+        members, reached = _page(inlinks_after(position, reading), position, reading.query.limit, 2 * budget.look_ups)
+    except UsageError as error:  # a store cannot go on behind what it does not have
+        raise BadParameterError("cursor", "…", "the 'next' of an answer of this store") from error
+    return _Page(members, is_grouped=False, inlinks=reached or DONE)
+
+
+def _grouped_page(groups: Groups, position: Grouped, limit: int) -> tuple[tuple[Member, ...], Grouped | Done]:
+    end = position.given + limit
+    return groups.page(position.given, limit), Grouped(end) if end < len(groups.keys) else DONE
+
+
+def _page(
+    steps: Iterator[tuple[Member | None, Position]], start: Position, limit: int, most: int
+) -> tuple[tuple[Member, ...], Position | None]:
+    """Return up to ``limit`` members and the position behind them, None at the end. Takes ``most`` steps or fewer."""
+    members: list[Member] = []
+    reached = start
+    for member, position in islice(steps, most):
+        if member is not None and len(members) == limit:
+            return tuple(members), reached
+        reached = position
+        if member is not None:
+            members.append(member)
+    return tuple(members), reached if next(steps, None) is not None else None

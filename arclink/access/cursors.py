@@ -1,0 +1,162 @@
+"""Where an answer goes on: opaque to the caller, checked when it comes back.
+
+A cursor holds, per direction, how the members are ordered and a position in that order:
+
+- *grouped*: the number of members already given. It holds only while the store is the same, so the cursor names the
+  store's last batch; after a newer one the rest of the answer starts again in store order.
+- *store order*: the identity of the last member given. Loading never moves two members against each other there, so the
+  position stays right while the store grows.
+- *done*: nothing more in this direction.
+
+Written as base64url of CRC-32 and JSON. That finds typing errors and cut texts; it is no secret and no signature: a
+made-up cursor can only name another position of the same answer.
+"""
+
+import base64
+import binascii
+import zlib
+from dataclasses import dataclass
+
+import orjson
+
+from arclink.model import ContentId, Inlink, Kind, UriR
+
+
+class CursorError(ValueError):
+    """A text is no cursor, or the cursor of another query."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """Every member was given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """So many grouped members were given."""
+
+    given: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OutlinkPosition:
+    """The last outlink given: a link of the page ``original`` at the time it held ``content``.
+
+    Attributes:
+        index: Position of the link in its content; -1 for before the first.
+    """
+
+    content: ContentId
+    original: UriR
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class InlinkPosition:
+    """The last inlink of which all sources were given, and how far the next one has come.
+
+    Attributes:
+        after: None before the first.
+        current: Digest of the inlink whose sources were given in part; empty if there is none.
+        original: The last source of ``current`` that was given.
+    """
+
+    after: Inlink | None
+    current: str
+    original: UriR
+
+
+DONE = Done()
+FIRST_OUTLINK = OutlinkPosition(ContentId(""), UriR(""), -1)
+FIRST_INLINK = InlinkPosition(None, "", UriR(""))
+
+OutPosition = Done | Grouped | OutlinkPosition
+InPosition = Done | Grouped | InlinkPosition
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """Where both directions of an answer go on.
+
+    Attributes:
+        batch: Number of the store's last batch when the answer was given.
+    """
+
+    batch: int
+    outlinks: OutPosition
+    inlinks: InPosition
+
+
+def encode_cursor(cursor: Cursor, fingerprint: str) -> str:
+    """Return the cursor as URI-safe text, bound to the query with this ``fingerprint``."""
+    fields = [fingerprint, cursor.batch, _out_fields(cursor.outlinks), _in_fields(cursor.inlinks)]
+    body = orjson.dumps(fields)
+    return base64.urlsafe_b64encode(zlib.crc32(body).to_bytes(4, "big") + body).decode().rstrip("=")
+
+
+def decode_cursor(text: str, fingerprint: str) -> Cursor:
+    """Return what `encode_cursor` wrote.
+
+    Raises:
+        CursorError: It did not write this text, or for another query.
+    """
+    try:
+        raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+        if zlib.crc32(raw[4:]) != int.from_bytes(raw[:4], "big"):
+            raise CursorError("damaged cursor")
+        fields = orjson.loads(raw[4:])
+    except (binascii.Error, ValueError) as error:
+        raise CursorError("not a cursor") from error
+    match fields:
+        case [str(query), int(batch), outlinks, inlinks] if query == fingerprint:
+            return Cursor(batch, _out_position(outlinks), _in_position(inlinks))
+        case _:
+            raise CursorError("cursor of another query")
+
+
+def _out_fields(position: OutPosition) -> object:
+    match position:
+        case Done():
+            return None
+        case Grouped(given):
+            return given
+        case OutlinkPosition(content, original, index):
+            return [content, original, index]
+
+
+def _in_fields(position: InPosition) -> object:
+    match position:
+        case Done():
+            return None
+        case Grouped(given):
+            return given
+        case InlinkPosition(after, current, original):
+            last = None if after is None else [after.target, after.kind, after.text, after.rel, after.content]
+            return [last, current, original]
+
+
+def _out_position(fields: object) -> OutPosition:
+    match fields:
+        case None:
+            return DONE
+        case int(given) if given >= 0:
+            return Grouped(given)
+        case [str(content), str(original), int(index)] if index >= -1:
+            return OutlinkPosition(ContentId(content), UriR(original), index)
+        case _:
+            raise CursorError("not a position of outlinks")
+
+
+def _in_position(fields: object) -> InPosition:
+    match fields:
+        case None:
+            return DONE
+        case int(given) if given >= 0:
+            return Grouped(given)
+        case [None, str(current), str(original)]:
+            return InlinkPosition(None, current, UriR(original))
+        case [[str(target), str(kind), str(text), (str() | None) as rel, str(content)], str(current), str(original)]:
+            inlink = Inlink(UriR(target), Kind(kind), text, rel, ContentId(content))
+            return InlinkPosition(inlink, current, UriR(original))
+        case _:
+            raise CursorError("not a position of inlinks")

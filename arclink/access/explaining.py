@@ -1,0 +1,67 @@
+"""What became of each capture, and why: the words of ``arclink explain URI``."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from arclink.access.queries import surt_asked
+from arclink.errors import StoreError
+from arclink.model import ALL_TIME, ContentId, Memento, Payload, Span
+from arclink.reasons import Reason
+from arclink.store import GraphStore
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """One memento with what became of it.
+
+    Attributes:
+        reason: Why its links are known (`Reason.PAYLOAD_READ`) or are not.
+        content: The vertex that holds its links; None if they are not known.
+        payload: What was read, and from which file and offset: not always the memento's own; None if nothing was to be read.
+        counts: Links of the page by reason, most frequent first; empty if it was not read.
+    """
+
+    memento: Memento
+    reason: Reason
+    content: ContentId | None
+    payload: Payload | None
+    counts: tuple[tuple[Reason, int], ...]
+
+
+def explain(store: GraphStore, uri: str, span: Span = ALL_TIME) -> Iterator[Explanation]:
+    """Return what became of every memento of ``uri`` and its variants within ``span``, oldest first, one at a time.
+
+    Raises:
+        BadParameterError: ``uri`` is no URI.
+        StoreError: The store is away.
+    """
+    surt = surt_asked("uri", uri)
+    return (explain_memento(store, memento) for memento in store.mementos(surt, span))
+
+
+def explain_memento(store: GraphStore, memento: Memento) -> Explanation:
+    """Return what became of one memento."""
+    if memento.reason != "-":
+        return Explanation(memento, _reason(memento.reason), None, None, ())
+    payload = store.payload(memento.checksum)
+    if payload is None:
+        return Explanation(memento, Reason.PAYLOAD_NOT_AT_HAND, None, None, ())
+    content = store.content_of(memento)
+    if content is None:
+        # Read, but not for this URI: its links resolve differently here, and the payload was no longer at hand.
+        why = _reason(payload.reason)
+        return Explanation(memento, Reason.PAYLOAD_NOT_AT_HAND if why is Reason.PAYLOAD_READ else why, None, payload, ())
+    counts = sorted(((_reason(name), count) for name, count in payload.counts), key=lambda pair: (-pair[1], pair[0].text))
+    return Explanation(memento, Reason.PAYLOAD_READ, content, payload, tuple(counts))
+
+
+def _reason(name: str) -> Reason:
+    """Return the reason of this name.
+
+    Raises:
+        StoreError: This version does not know it: the store was written by a newer one.
+    """
+    try:
+        return Reason[name]
+    except KeyError as error:
+        raise StoreError(f"the store names a reason that this version does not know: {name}; use the version that built it") from error

@@ -1,0 +1,43 @@
+"""CSV (RFC 4180) with a header: the columns of JSON lines, one row per timestamp.
+
+Lists of URIs stand in one column, with spaces between them and a space in a URI as ``%20``. Texts are written as they
+are: a spreadsheet may take one that starts with ``=`` for a formula, so import the file as text.
+"""
+
+import csv
+import io
+from collections.abc import Iterator
+
+from arclink.access.answers import LinkAnswer
+from arclink.access.formats.fields import member_fields
+from arclink.access.queries import Direction
+
+COLUMNS = ("direction", "uri", "surt", "kind", "text", "rel", "timestamp", "sources", "targets")
+
+
+def write_csv(answer: LinkAnswer) -> Iterator[bytes]:
+    """Yield the header, then the rows of each member; UTF-8, lines end with CR LF. No ``rel`` is an empty column."""
+    buffer = io.StringIO(newline="")
+    rows = csv.writer(buffer)
+    rows.writerow(COLUMNS)
+    for direction, members in ((Direction.OUT, answer.outlinks), (Direction.IN, answer.inlinks)):
+        for member in members:
+            fields = member_fields(member, direction)
+            sources, targets = (_joined(uris) for uris in (fields.get("sources", []), fields.get("targets", [])))
+            before = (direction.value, fields["uri"], fields["surt"], fields["kind"], fields["text"], fields["rel"])
+            rows.writerows((*before, timestamp, sources, targets) for timestamp in member.timestamps)
+            yield _taken(buffer)
+    if buffer.tell():
+        yield _taken(buffer)
+
+
+def _joined(uris: list[str]) -> str:
+    return " ".join(uri.replace(" ", "%20") for uri in uris)
+
+
+def _taken(buffer: io.StringIO) -> bytes:
+    """Return what was written to ``buffer`` and empty it."""
+    text = buffer.getvalue()
+    buffer.seek(0)
+    buffer.truncate()
+    return text.encode()

@@ -1,0 +1,79 @@
+"""What became of each capture, for people and for programs."""
+
+from collections.abc import Iterator
+from typing import TypedDict
+
+from arclink.access.explaining import Explanation
+from arclink.access.formats.table import date_and_time
+from arclink.access.texts import printable, printable_uri
+from arclink.reasons import Reason
+
+
+class ExplanationFields(TypedDict):
+    """One explanation as JSON has it; ``read_from`` is None if the payload was not read."""
+
+    uri: str
+    surt: str
+    timestamp: str
+    status: str
+    mime: str
+    record_type: str
+    checksum: str
+    file: str
+    offset: int
+    length: int
+    reason: str
+    reason_text: str
+    content: str | None
+    charset: str | None
+    read_from: dict[str, str | int] | None
+    links: dict[str, int]
+
+
+def explanation_fields(found: Explanation) -> ExplanationFields:
+    """Return the fields of one explanation, cleaned for writing; ``links`` counts by reason, most frequent first."""
+    memento, payload = found.memento, found.payload
+    is_read = payload is not None and found.content is not None
+    return ExplanationFields(
+        uri=printable_uri(memento.original),
+        surt=printable_uri(memento.surt),
+        timestamp=memento.timestamp,
+        status=printable(memento.status),
+        mime=printable(memento.mime),
+        record_type=printable(memento.record_type),
+        checksum=printable(memento.checksum),
+        file=printable(memento.file),
+        offset=memento.offset,
+        length=memento.length,
+        reason=found.reason.name,
+        reason_text=found.reason.text,
+        content=found.content,
+        charset=printable(payload.charset) if payload is not None and is_read else None,
+        read_from={"file": printable(payload.file), "offset": payload.offset} if payload is not None and is_read else None,
+        links={reason.name: count for reason, count in found.counts},
+    )
+
+
+def explanation_lines(found: Explanation) -> Iterator[str]:
+    """Yield one explanation as lines of text, the first without indent."""
+    memento, payload = found.memento, found.payload
+    yield f"{date_and_time(memento.timestamp)}  {printable_uri(memento.original)}"
+    yield f"  {printable(memento.record_type)}, status {printable(memento.status)}, {printable(memento.mime)}"
+    yield f"  {printable(memento.file)} at byte {memento.offset:,}, checksum {printable(memento.checksum)}"
+    if found.reason is not Reason.PAYLOAD_READ or payload is None:
+        yield f"  not read: {found.reason.text}"
+        if payload is not None:
+            yield f"  was to be read from {printable(payload.file)} at byte {payload.offset:,}"
+        return
+    read = f"read as {printable(payload.charset)}" + (
+        f" from {printable(payload.file)} at byte {payload.offset:,}" if _elsewhere(found) else ""
+    )
+    yield f"  {read}; content {found.content}"
+    counts = ", ".join(f"{count:,} {reason.text}" for reason, count in found.counts)
+    yield f"  links: {counts or 'none'}"
+
+
+def _elsewhere(found: Explanation) -> bool:
+    """Return whether the payload was read from another capture of it."""
+    memento, payload = found.memento, found.payload
+    return payload is not None and (payload.file, payload.offset) != (memento.file, memento.offset)

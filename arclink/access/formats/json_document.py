@@ -1,0 +1,49 @@
+"""One JSON document (RFC 8259), as ``docs/service.md`` shows it."""
+
+from collections.abc import Iterator
+
+import orjson
+
+from arclink.access.answers import InForce, LinkAnswer
+from arclink.access.formats.fields import member_fields
+from arclink.access.queries import Direction
+from arclink.access.texts import printable_uri
+
+
+def write_json(answer: LinkAnswer) -> Iterator[bytes]:
+    """Yield the answer as one document, with a line end."""
+    query, mementos = answer.query, answer.mementos
+    document: dict[str, object] = {
+        "uri": printable_uri(query.uri),
+        "surt": printable_uri(query.surt),
+        "uri_id": answer.uri_id,
+        "direction": query.direction.value,
+        "mementos": {
+            "count": mementos.count,
+            "first": mementos.first,
+            "last": mementos.last,
+            "asked": mementos.asked,
+            "links_known": mementos.links_known,
+        },
+    }
+    if query.at is not None:
+        document["at"] = query.at
+        document["in_force"] = [_in_force(memento) for memento in answer.in_force]
+    document["outlinks"] = [member_fields(member, Direction.OUT) for member in answer.outlinks]
+    document["inlinks"] = [member_fields(member, Direction.IN) for member in answer.inlinks]
+    document["order"] = {
+        "outlinks": "grouped" if answer.is_grouped_out else "store",
+        "inlinks": "grouped" if answer.is_grouped_in else "store",
+    }
+    document["next"] = answer.next
+    yield orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _in_force(found: InForce) -> dict[str, object]:
+    memento = found.memento
+    return {
+        "uri": printable_uri(memento.original),
+        "timestamp": memento.timestamp,
+        "status": memento.status,
+        "links_known": found.is_known,
+    }

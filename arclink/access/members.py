@@ -1,0 +1,38 @@
+"""One link of an answer, and what it is grouped by."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from arclink.model import Kind, Surt, Timestamp, UriR
+from arclink.uris.surts import surt_of
+
+MemberKey = tuple[UriR, Kind, str, str | None]
+"""What makes two links one member: the URI at the other end, kind, text, rel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One link through time, as the URI asked for sees it.
+
+    Attributes:
+        uri: The other end: the target of an outlink, the page that holds an inlink.
+        surt: Its SURT.
+        text: As in `arclink.model.Outlink`; ``rel`` too.
+        timestamps: The mementos that show it, distinct, sorted.
+        variants: The URIs really used on this end, distinct, sorted: sources of an outlink, targets of an inlink. All
+            have the SURT asked for.
+    """
+
+    uri: UriR
+    surt: Surt
+    kind: Kind
+    text: str
+    rel: str | None
+    timestamps: tuple[Timestamp, ...]
+    variants: tuple[UriR, ...]
+
+
+def member_of(key: MemberKey, timestamps: Iterable[Timestamp], variants: Iterable[UriR]) -> Member:
+    """Return the member ``key`` with these timestamps and variants, both in any order, repeated or not."""
+    uri, kind, text, rel = key
+    return Member(uri, surt_of(uri), kind, text, rel, tuple(sorted(set(timestamps))), tuple(sorted(set(variants))))

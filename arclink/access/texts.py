@@ -1,0 +1,46 @@
+"""What may leave in an answer: no raw control character, no lone surrogate, nothing that XML forbids.
+
+Page texts and captured URIs come from strangers. Stores hold them as they were; every writer cleans what it writes.
+"""
+
+import re
+
+from arclink.model import UriR
+
+_WHITE_SPACE = str.maketrans("\t\n\r", "   ")
+_NOT_PRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_REPLACEMENT = "\ufffd"
+
+
+def printable(text: str) -> str:
+    r"""Return ``text`` with tabs and line ends as spaces and every other character that may not be written as U+FFFD.
+
+    What remains is a legal XML 1.0 text and has a UTF-8 form; right-to-left and combining characters stay as they are.
+
+    Source: XML 1.0, section 2.2 (Char); C1 control characters are legal there, but steer terminals.
+
+    >>> printable("a\x1b[2Jb")
+    'a\ufffd[2Jb'
+    """
+    if _NOT_PRINTABLE.search(text) is None:
+        return text
+    return _NOT_PRINTABLE.sub(_REPLACEMENT, text.translate(_WHITE_SPACE))
+
+
+def percent_encoded(characters: str) -> str:
+    """Return the UTF-8 bytes of ``characters`` as ``%XX``; a lone surrogate as those of U+FFFD.
+
+    >>> percent_encoded("é")
+    '%C3%A9'
+    """
+    whole = "".join(_REPLACEMENT if "\ud800" <= character <= "\udfff" else character for character in characters)
+    return "".join(f"%{byte:02X}" for byte in whole.encode())
+
+
+def printable_uri(uri: str) -> UriR:
+    r"""Return ``uri`` with the characters that `printable` would replace percent-encoded.
+
+    >>> printable_uri("http://example.org/a\x00b")
+    'http://example.org/a%00b'
+    """
+    return UriR(_NOT_PRINTABLE.sub(lambda match: percent_encoded(match[0]), uri))

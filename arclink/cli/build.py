@@ -1,0 +1,101 @@
+"""``arclink build``: archive files become a store."""
+
+import shutil
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from arclink.cli.options import store_option
+from arclink.errors import UsageError
+from arclink.pipeline.settings import BuildSettings
+
+SIZES = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+
+
+@click.command()
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@store_option
+@click.option("--cdx", multiple=True, type=click.Path(), help="CDX or CDXJ file of the archive files, plain or gzip. May be given again.")
+@click.option("--rules", "rules_file", type=click.Path(), help="JSON file of filter rules (docs/filter.md).")
+@click.option("--prefix", "prefixes", multiple=True, help="Only captures whose SURT starts with this. May be given again.")
+@click.option("--from", "first", help="Only captures from this time on: 1 to 14 digits, or ISO 8601.")
+@click.option("--to", "last", help="Only captures up to this time.")
+@click.option("--no-redirects", is_flag=True, help="Do not read redirects for where they lead.")
+@click.option("--batch-size", default="1G", show_default=True, help="Archive bytes that go through all stages together.")
+@click.option("--runner", type=click.Choice(["local", "inline"]), default="local", show_default=True, help="All cores, or one process.")
+@click.option("--cores", type=click.IntRange(min=1), help="Tasks at a time; as many as there are processors by default.")
+@click.option("--work", type=click.Path(), help="Folder for files between the stages; next to the store by default.")
+@click.option("--rebuild", is_flag=True, help="Remove the store first, and build it anew.")
+@click.option("--quiet", is_flag=True, help="No progress; the summary only.")
+def command(
+    inputs: tuple[str, ...],
+    store: str,
+    cdx: tuple[str, ...],
+    rules_file: str | None,
+    prefixes: tuple[str, ...],
+    first: str | None,
+    last: str | None,
+    no_redirects: bool,
+    batch_size: str,
+    runner: str,
+    cores: int | None,
+    work: str | None,
+    rebuild: bool,
+    quiet: bool,
+) -> None:
+    """Build the link graph of archive files, or add more files to it.
+
+    INPUT is an archive file, a folder, a glob, or a list file (.txt, .lst) with one of these per line. Files that the
+    store has already are passed over, so the same call goes on where a killed build stopped.
+    """
+    from arclink.cli.rules import rules_from_options
+    from arclink.cli.summary import show_summary
+    from arclink.pipeline.build import build
+    from arclink.pipeline.inputs import describe, find_archives
+    from arclink.pipeline.progress import Lines, Live, Progress, Silent
+    from arclink.store.opening import open_store, remove_store, work_folder
+
+    settings = BuildSettings(
+        rules=rules_from_options(rules_file, prefixes, first, last, read_redirects=not no_redirects),
+        batch_bytes=parse_size(batch_size),
+        runner=runner,
+    )
+    if cores:
+        settings = replace(settings, cores=cores)
+    if runner == "inline":
+        settings = replace(settings, cores=1)
+    paths = find_archives(inputs)
+    cdx_paths = [_existing(path) for path in cdx]
+    folder = Path(work) if work else work_folder(store)
+    if rebuild:
+        remove_store(store)
+        shutil.rmtree(folder, ignore_errors=True)
+    progress: Progress = Silent() if quiet else Live() if sys.stderr.isatty() else Lines()
+    with open_store(store, create=True) as opened:
+        files = describe(paths, {file.name: file for file in opened.files()})
+        report = build(files, cdx_paths, opened, settings, folder, progress)
+        show_summary(report, opened, store)
+
+
+def parse_size(text: str) -> int:
+    """Return a number of bytes: digits, with ``k``, ``M``, ``G`` or ``T`` behind them for powers of 1,024.
+
+    Raises:
+        UsageError: It is none, or zero.
+
+    >>> parse_size("300M")
+    314572800
+    """
+    number, unit = (text[:-1], text[-1].lower()) if text[-1:].lower() in SIZES else (text, "")
+    if not (number.isascii() and number.isdigit()) or int(number) == 0:
+        raise UsageError(f"--batch-size {text!r}: not a size; give bytes, or a number with k, M, G or T, such as 300M")
+    return int(number) * SIZES.get(unit, 1)
+
+
+def _existing(text: str) -> Path:
+    path = Path(text)
+    if not path.is_file():
+        raise UsageError(f"--cdx {text}: no such file")
+    return path.resolve()

@@ -1,0 +1,24 @@
+"""``arclink demo-archive``: a small archive to try ArcLink on, whose links are known."""
+
+from pathlib import Path
+
+import click
+
+from arclink.demo import write_demo_archive
+
+
+@click.command("demo-archive", short_help="Write a small archive to try ArcLink on.")
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option("--captures", default=300, show_default=True, metavar="N", type=click.IntRange(min=1), help="Captures in the archive.")
+@click.option("--hosts", default=12, show_default=True, metavar="H", type=click.IntRange(min=2), help="Sites that link to each other.")
+@click.option("--seed", default=1, show_default=True, metavar="S", help="Another number gives another archive.")
+def command(folder: Path, captures: int, hosts: int, seed: int) -> None:
+    """Write WARC files of an invented world into DIR, with the list of true links (truth.jsonl) beside them.
+
+    The same numbers give the same archive. A demo archive that is in DIR already is replaced; other files stay.
+    """
+    summary = write_demo_archive(folder, captures, hosts, seed)
+    size = f"{len(summary.files)} files, {summary.bytes:,} bytes"
+    click.echo(f"{summary.captures:,} captures of {summary.originals:,} URIs in {size}: {folder}")
+    click.echo(f"{summary.links:,} true links: {summary.truth}")
+    click.echo(f"a URI to ask about: {summary.example_uri}")

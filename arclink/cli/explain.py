@@ -1,0 +1,40 @@
+"""``arclink explain URI``: what became of each of its captures, and why."""
+
+import click
+import orjson
+
+from arclink.access.explaining import explain
+from arclink.access.formats.explanations import explanation_fields, explanation_lines
+from arclink.access.queries import span_asked
+from arclink.access.texts import printable_uri
+from arclink.cli.options import store_option
+from arclink.store.opening import open_store
+
+
+@click.command("explain", short_help="Say what became of each capture of a URI.")
+@click.argument("uri")
+@store_option
+@click.option("--from", "first", default="", metavar="TIME", help="Captured not before; 1 to 14 digits or ISO 8601.")
+@click.option("--to", "last", default="", metavar="TIME", help="Captured not after; 1 to 14 digits or ISO 8601.")
+@click.option(
+    "--format",
+    "name",
+    type=click.Choice(["text", "jsonl"]),
+    default="text",
+    show_default=True,
+    help="For people, or one JSON object a line.",
+)
+def command(uri: str, store: str, first: str, last: str, name: str) -> None:
+    """Say for each capture of URI what became of it and why, with file and offset."""
+    span = span_asked(first, last)
+    with open_store(store) as graph:
+        count = 0
+        for found in explain(graph, uri, span):
+            count += 1
+            if name == "jsonl":
+                click.echo(orjson.dumps(explanation_fields(found)))
+            else:
+                for line in explanation_lines(found):
+                    click.echo(line)
+    if not count:
+        click.echo(f"Not captured: the graph has no memento of {printable_uri(uri)}.", err=name == "jsonl")

@@ -1,0 +1,35 @@
+"""``arclink extract``: stage 2 alone."""
+
+from pathlib import Path
+
+import click
+
+from arclink.cli.stage_options import clear, job_runner, needs, stage_options, write_archives
+from arclink.cli.summary import show_counts
+
+
+@click.command()
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@stage_options
+@click.option("--store", help="Do not read again what this store has.")
+def command(inputs: tuple[str, ...], folder: str, runner: str, cores: int | None, store: str | None) -> None:
+    """Read the payloads that FOLDER/pointers name in archive files: write FOLDER/pages.
+
+    INPUT is as for `arclink build`.
+    """
+    from arclink.pipeline import stages
+    from arclink.pipeline.inputs import describe, find_archives
+    from arclink.pipeline.settings import BuildSettings
+    from arclink.store.nothing import EmptyStore
+    from arclink.store.opening import open_store
+
+    where = Path(folder)
+    needs(where, "pointers", "filter")
+    run = job_runner(where, runner, cores)
+    clear(where, "pages", "extracted-*", "retries-*", "manifests-*", "graph/payloads", "mementos/part-extract*")
+    with EmptyStore() if store is None else open_store(store) as known:
+        stored = {file.name: file for file in known.files()}
+        files = describe(find_archives(inputs), stored)
+        counts = stages.extract(where, [*stored.values(), *files], known, BuildSettings(), run)
+    write_archives(where, files)
+    show_counts(counts)

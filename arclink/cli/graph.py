@@ -1,0 +1,21 @@
+"""``arclink graph``: the first half of stage 3 alone."""
+
+from pathlib import Path
+
+import click
+
+from arclink.cli.stage_options import clear, job_runner, needs, stage_options
+from arclink.cli.summary import show_counts
+
+
+@click.command()
+@stage_options
+def command(folder: str, runner: str, cores: int | None) -> None:
+    """Join and invert FOLDER/pages: write the graph files to FOLDER/graph (docs/graph-files.md)."""
+    from arclink.pipeline import stages
+
+    where = Path(folder)
+    needs(where, "pages", "extract")
+    run = job_runner(where, runner, cores)
+    clear(where, "joined", "postings", "graph/outlinks", "graph/inlinks", "graph/payloads/part-join*")
+    show_counts(stages.join_and_invert(where, run))

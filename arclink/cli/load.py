@@ -1,0 +1,26 @@
+"""``arclink load``: the second half of stage 3 alone."""
+
+from pathlib import Path
+
+import click
+
+from arclink.cli.options import store_option
+from arclink.cli.stage_options import needs, read_archives, read_settings
+
+
+@click.command()
+@click.option("--folder", required=True, type=click.Path(), help="Folder of a batch, with graph files in FOLDER/graph.")
+@store_option
+def command(folder: str, store: str) -> None:
+    """Load the graph files in FOLDER/graph into a store, as one batch."""
+    from arclink.pipeline.counts import Counts
+    from arclink.pipeline.manifest import format_manifest
+    from arclink.store.opening import open_store
+
+    where = Path(folder)
+    needs(where, "graph/outlinks", "graph")
+    files = read_archives(where)
+    settings = read_settings(where)
+    with open_store(store, create=True) as opened:
+        batch = opened.load(where / "graph", files, settings, format_manifest(files, settings, Counts(), 0, {}))
+        click.echo(f"{store}: batch {batch.number} loaded; it holds {opened.stats().links:,} links now.")

@@ -1,0 +1,13 @@
+"""Options that several commands share."""
+
+import click
+
+store_option = click.option(
+    "--store",
+    "store",
+    required=True,
+    metavar="PATH|URL",
+    envvar="ARCLINK_STORE",
+    show_envvar=True,
+    help="The link graph: a file such as links.db, or a URL such as sqlite:///links.db.",
+)

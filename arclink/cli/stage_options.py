@@ -1,0 +1,74 @@
+"""What the commands that run one stage alone share."""
+
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import click
+import orjson
+
+from arclink.errors import InputError
+from arclink.pipeline.running import JobRunner
+from arclink.pipeline.settings import BuildSettings
+from arclink.store import ArchiveFile
+
+F = TypeVar("F", bound=Callable[..., None])
+
+ARCHIVES = "archives.json"
+SETTINGS = "settings.json"
+
+
+def stage_options(function: F) -> F:
+    """Add ``--folder``, ``--runner`` and ``--cores``."""
+    for option in (
+        click.option("--cores", type=click.IntRange(min=1), help="Tasks at a time; as many as there are processors by default."),
+        click.option("--runner", type=click.Choice(["local", "inline"]), default="local", show_default=True, help="All cores, or one process."),
+        click.option("--folder", required=True, type=click.Path(), help="Folder of this batch: stages read and write here (docs/stage-files.md)."),
+    ):
+        function = option(function)
+    return function
+
+
+def job_runner(folder: Path, runner: str, cores: int | None) -> JobRunner:
+    """Return what runs a stage's jobs."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return JobRunner(runner, 1 if runner == "inline" else cores or os.cpu_count() or 1, folder / "tasks")
+
+
+def clear(folder: Path, *names: str) -> None:
+    """Remove what an earlier run of a stage left, so that running it again gives the same files."""
+    for name in names:
+        for path in folder.glob(name):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def needs(folder: Path, name: str, stage: str) -> None:
+    """Raise InputError if the files of an earlier stage are not there."""
+    if not (folder / name).exists():
+        raise InputError(f"{folder / name}: not there; run `arclink {stage}` with this --folder first")
+
+
+def write_archives(folder: Path, files: Sequence[ArchiveFile]) -> None:
+    """Note which archive files the stages of this folder are about."""
+    rows = [[file.name, file.path, file.size, file.fingerprint] for file in files]
+    (folder / ARCHIVES).write_bytes(orjson.dumps(rows, option=orjson.OPT_INDENT_2))
+
+
+def read_archives(folder: Path) -> list[ArchiveFile]:
+    """Return the archive files the stages of this folder are about."""
+    needs(folder, ARCHIVES, "extract")
+    return [ArchiveFile(*row) for row in orjson.loads((folder / ARCHIVES).read_bytes())]
+
+
+def write_settings(folder: Path, settings: BuildSettings) -> None:
+    """Note the settings that shaped the files of this folder."""
+    (folder / SETTINGS).write_bytes(orjson.dumps(settings.for_store(), option=orjson.OPT_INDENT_2))
+
+
+def read_settings(folder: Path) -> dict[str, str]:
+    """Return the settings that shaped the files of this folder, as a store keeps them."""
+    needs(folder, SETTINGS, "filter")
+    settings: dict[str, str] = orjson.loads((folder / SETTINGS).read_bytes())
+    return settings

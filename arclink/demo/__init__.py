@@ -1,0 +1,144 @@
+"""A generated archive whose links are known: WARC files, and beside them what the graph must answer.
+
+`write_demo_archive` makes both; ``docs/demo-archive.md`` has the format of the truth and what is in the archive.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from arclink.demo import links_scenes, records_scenes, story
+from arclink.demo.captures import Capture, Crawler, in_order
+from arclink.demo.dice import Dice
+from arclink.demo.evolution import Evolution, SiteGraph
+from arclink.demo.scenes import Scene, Stage
+from arclink.demo.warcs import write_warcs
+from arclink.demo.world import sites
+from arclink.errors import OperatorError, UsageError
+
+__all__ = ["DemoSummary", "write_demo_archive"]
+
+TRUTH = "truth.jsonl"
+
+SCENES: tuple[Scene, ...] = (
+    story.opening_ceremony,
+    links_scenes.link_classes,
+    records_scenes.revisits,
+    records_scenes.redirects,
+    records_scenes.soft_404,
+    links_scenes.bases,
+    links_scenes.elements,
+    records_scenes.other_payloads,
+    records_scenes.charsets,
+    links_scenes.texts,
+    links_scenes.spellings,
+    links_scenes.no_addresses,
+    records_scenes.not_modified,
+    records_scenes.codings,
+    records_scenes.variants,
+    links_scenes.scheme_without_slashes,
+)
+"""In the order in which they are given up when there are too few captures for all: the last first."""
+
+PAGES_A_CAPTURE = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class DemoSummary:
+    """What a demo archive holds.
+
+    Attributes:
+        files: WARC files, in order of time.
+        truth: The list of true links.
+        originals: Distinct URIs captured.
+        links: Links of all mementos together, as the truth has them.
+        bytes: Of all WARC files.
+        example_uri: The URI with the most to tell: linked to in changing words.
+    """
+
+    files: tuple[Path, ...]
+    truth: Path
+    captures: int
+    originals: int
+    links: int
+    bytes: int
+    example_uri: str
+
+
+def write_demo_archive(folder: Path, captures: int, hosts: int, seed: int) -> DemoSummary:
+    """Write a demo archive into ``folder``, in place of one that is there already.
+
+    The same arguments give the same captures and the same truth everywhere, and the same bytes wherever zlib
+    compresses alike.
+
+    Args:
+        folder: Made if it is not there. Files of other names in it are left alone.
+        captures: Mementos in the archive, exactly; at least 1. From 300 on all scenes are played.
+        hosts: Sites of the site graph, at least 2; scenes name a few more, and variants with ``www.``.
+        seed: Any number.
+
+    Raises:
+        UsageError: ``captures`` or ``hosts`` is too small.
+        OperatorError: The folder cannot be written to.
+    """
+    if captures < 1:
+        raise UsageError(f"captures: {captures} is too few, at least 1 is needed")
+    if hosts < 2:
+        raise UsageError(f"hosts: {hosts} is too few, at least 2 are needed")
+    made = in_order(_captures(captures, hosts, seed))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _clear(folder)
+        files = write_warcs(folder, made, seed)
+        links = _write_truth(folder / TRUTH, made)
+        size = sum(path.stat().st_size for path in files)
+    except OSError as error:
+        raise OperatorError(f"the demo archive cannot be written to {folder}: {error.strerror}; choose another folder") from error
+    originals = {capture.original for capture in made}
+    example = story.CEREMONY.uri
+    if example not in originals:
+        example = made[0].original
+    return DemoSummary(tuple(files), folder / TRUTH, len(made), len(originals), links, size, example)
+
+
+def _captures(count: int, hosts: int, seed: int) -> list[Capture]:
+    """Return the scenes that fit into ``count`` captures, and ordinary crawls to make up the number."""
+    dice = Dice(seed)
+    crawler = Crawler(dice)
+    stage = Stage(sites(hosts), crawler)
+    made: list[Capture] = []
+    for play in SCENES:
+        scene = play(stage)
+        if len(made) + len(scene) <= count:
+            made += scene
+    ordinary = count - len(made)
+    graph = SiteGraph(stage.sites, int(ordinary * PAGES_A_CAPTURE), dice)
+    made += Evolution(graph, crawler).captures(ordinary)
+    return made
+
+
+def _clear(folder: Path) -> None:
+    """Remove what an earlier demo archive left: it may have had more files."""
+    for path in folder.iterdir():
+        if re.fullmatch(r"demo-\d{5,}\.warc\.gz", path.name) or path.name == TRUTH:
+            path.unlink()
+
+
+def _write_truth(path: Path, captures: Sequence[Capture]) -> int:
+    """Write a line of JSON per capture in the order of their records; return how many links there are."""
+    count = 0
+    with path.open("w", encoding="utf-8", newline="\n") as out:
+        for capture in captures:
+            links = capture.links()
+            count += len(links or ())
+            row = {
+                "original": capture.original,
+                "timestamp": capture.timestamp,
+                "status": "-" if capture.status is None else str(capture.status),
+                "record_type": capture.record_type,
+                "links": links,
+            }
+            out.write(json.dumps(row, ensure_ascii=False) + "\n")
+    return count

@@ -1,0 +1,194 @@
+"""Captures of the demo archive, and the crawls that make them.
+
+A crawl has a date and a clock that goes on a few seconds with each capture, so that no two captures have one time
+unless they are meant to.
+"""
+
+import base64
+import hashlib
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import cached_property
+
+from arclink.demo.dice import Dice
+from arclink.demo.pages import Page, TrueLink
+from arclink.demo.places import Location, Reference
+from arclink.model import Timestamp
+
+CRAWLS = tuple(
+    datetime.fromisoformat(f"{day}T06:00:00")
+    for day in (
+        "2009-11-01",
+        "2009-11-22",
+        "2009-12-13",
+        "2010-01-10",
+        "2010-01-31",
+        "2010-02-12",
+        "2010-02-20",
+        "2010-02-28",
+        "2010-03-14",
+        "2010-03-28",
+    )
+)
+"""When the crawls begin (UTC). The games of the demo's world are opened on the day of the sixth."""
+
+REASONS = {
+    200: "OK",
+    301: "Moved Permanently",
+    302: "Found",
+    303: "See Other",
+    304: "Not Modified",
+    307: "Temporary Redirect",
+    308: "Permanent Redirect",
+    404: "Not Found",
+}
+
+HTML = "text/html"
+
+Headers = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Revisit:
+    """What makes a record a revisit (WARC 1.1, 6.7).
+
+    Attributes:
+        profile: ``identical-payload-digest`` or ``server-not-modified``.
+        digest: Of the payload it repeats; None where the record does not say.
+        refers_to: Original and timestamp of the capture it repeats; None where the record does not say.
+    """
+
+    profile: str
+    digest: str | None
+    refers_to: tuple[str, Timestamp] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Capture:
+    """One memento of the demo archive.
+
+    Attributes:
+        place: Where it was captured.
+        status: None for a record without HTTP headers.
+        headers: Of the HTTP answer, without its length.
+        body: What follows the headers, codings included. Of a revisit: empty.
+        page: Whose links it carries; None where no links can be known.
+        location: Where it redirects to.
+        spelled: The original, where it is written in another way than its parts are.
+    """
+
+    timestamp: Timestamp
+    place: Location
+    record_type: str
+    status: int | None
+    headers: Headers = ()
+    body: bytes = b""
+    page: Page | None = None
+    location: Reference | None = None
+    revisit: Revisit | None = None
+    spelled: str | None = None
+
+    @property
+    def original(self) -> str:
+        """The URI as captured."""
+        return self.place.uri if self.spelled is None else self.spelled
+
+    @cached_property
+    def digest(self) -> str:
+        """Payload digest as WARC records have it: ``sha1:`` and base32 of what follows the HTTP headers."""
+        if self.revisit is not None and self.revisit.digest is not None:
+            return self.revisit.digest
+        return "sha1:" + base64.b32encode(hashlib.sha1(self.body).digest()).decode("ascii")
+
+    def links(self) -> list[TrueLink] | None:
+        """Return what the graph must answer; None where no links can be known."""
+        if self.location is not None:
+            return [(self.location.target(self.place), "http@location", "", None)]
+        if self.page is None:
+            return None
+        return list(self.page.links_at(self.place))
+
+
+def gzipped(body: bytes) -> bytes:
+    """Return ``body`` with content coding gzip; no time is written into it."""
+    squeezer = zlib.compressobj(9, zlib.DEFLATED, zlib.MAX_WBITS + 16)
+    return squeezer.compress(body) + squeezer.flush()
+
+
+def chunked(body: bytes, size: int = 600) -> bytes:
+    """Return ``body`` with transfer coding chunked (RFC 9112, 7.1)."""
+    chunks = [body[start : start + size] for start in range(0, len(body), size)]
+    return b"".join(b"%x\r\n%b\r\n" % (len(chunk), chunk) for chunk in chunks) + b"0\r\n\r\n"
+
+
+@dataclass
+class Crawler:
+    """Makes captures; its clocks, one per crawl, give each its time."""
+
+    dice: Dice
+    clocks: list[int] = field(default_factory=lambda: [0] * len(CRAWLS))
+
+    def time(self, crawl: int) -> Timestamp:
+        """Return the next moment of a crawl."""
+        self.clocks[crawl] += 1 + self.dice.below(6)
+        return Timestamp((CRAWLS[crawl] + timedelta(seconds=self.clocks[crawl])).strftime("%Y%m%d%H%M%S"))
+
+    def page(
+        self, crawl: int, place: Location, page: Page, coding: str = "", mime: str | None = HTML, spelled: str | None = None
+    ) -> Capture:
+        """Capture ``page`` with status 200.
+
+        Args:
+            crawl: Number of the crawl, from 0.
+            place: Where the page stands.
+            page: What is answered.
+            coding: Of ``gzip`` and ``chunked`` those that occur in it are applied, in this order.
+            mime: For the Content-Type header; None for no such header.
+            spelled: The original, where it is written in another way.
+        """
+        headers: list[tuple[str, str]] = [] if mime is None else [("Content-Type", mime + page.charset.parameter)]
+        body = page.payload
+        if "gzip" in coding:
+            headers.append(("Content-Encoding", "gzip"))
+            body = gzipped(body)
+        if "chunked" in coding:
+            headers.append(("Transfer-Encoding", "chunked"))
+            body = chunked(body)
+        return Capture(self.time(crawl), place, "response", 200, tuple(headers), body, page, spelled=spelled)
+
+    def missing(self, crawl: int, place: Location, page: Page) -> Capture:
+        """Capture a 404 that shows ``page``; its links are not known to the graph."""
+        headers = (("Content-Type", HTML + page.charset.parameter),)
+        return Capture(self.time(crawl), place, "response", 404, headers, page.payload)
+
+    def redirect(self, crawl: int, place: Location, status: int, location: Reference, moment: Timestamp | None = None) -> Capture:
+        """Capture a redirect. Its body has a link as well, which is not asked for."""
+        body = f'<html><head><title>{status} {REASONS[status]}</title></head><body><a href="/moved">here</a></body></html>\n'
+        headers = (("Content-Type", HTML), ("Location", location.written))
+        return Capture(moment or self.time(crawl), place, "response", status, headers, body.encode("ascii"), location=location)
+
+    def file(self, crawl: int, place: Location, mime: str, body: bytes) -> Capture:
+        """Capture something that is no page."""
+        return Capture(self.time(crawl), place, "response", 200, (("Content-Type", mime),), body)
+
+    def resource(self, crawl: int, place: Location, mime: str, body: bytes) -> Capture:
+        """Capture something that came without HTTP: a ``resource`` record."""
+        return Capture(self.time(crawl), place, "resource", None, (("Content-Type", mime),), body)
+
+    def revisit(self, crawl: int, place: Location, of: Capture, status: int | None = 200, moment: Timestamp | None = None) -> Capture:
+        """Capture the payload of ``of`` once more, at any place; status None for a record without HTTP headers."""
+        revisit = Revisit("identical-payload-digest", of.digest, (of.original, of.timestamp))
+        headers = () if status is None else of.headers
+        return Capture(moment or self.time(crawl), place, "revisit", status, headers, page=of.page, revisit=revisit)
+
+    def not_modified(self, crawl: int, of: Capture) -> Capture:
+        """Capture that the server says nothing changed since ``of``; the record has no payload digest."""
+        revisit = Revisit("server-not-modified", None, (of.original, of.timestamp))
+        return Capture(self.time(crawl), of.place, "revisit", 304, (("Server", "nginx"),), page=of.page, revisit=revisit)
+
+
+def in_order(captures: Sequence[Capture]) -> list[Capture]:
+    """Return ``captures`` by time; those of one second stay as they were made."""
+    return sorted(captures, key=lambda capture: capture.timestamp)

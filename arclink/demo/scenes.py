@@ -1,0 +1,42 @@
+"""The scenes that the demo archive plays besides its ordinary crawls: each shows one thing that is easily got wrong.
+
+A scene is a function that returns its captures; it stands on its own pages. Scenes are played whole or not at all.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from arclink.demo.captures import Capture, Crawler
+from arclink.demo.pages import UTF_8, Charset, Page, Part, heading
+from arclink.demo.places import Base, Location
+from arclink.demo.world import Site
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What a scene may use: sites to play on, and the crawler that captures it."""
+
+    sites: Sequence[Site]
+    crawler: Crawler
+
+    def at(self, number: int, path: str, scheme: str = "http", query: str = "") -> Location:
+        """Return a place on the site with this number (they are taken round), for a path as it is serialised."""
+        directory, slash, name = path.rpartition("/")
+        return Location(scheme, self.sites[number % len(self.sites)].host, directory + slash, name, query)
+
+
+Scene = Callable[[Stage], list[Capture]]
+
+
+def page(
+    title: str,
+    *parts: Part,
+    head: Sequence[Part] = (),
+    base: Base | None = None,
+    charset: Charset = UTF_8,
+    language: str = "en",
+    body_tag: str = "body",
+) -> Page:
+    """Return a page with its title as heading above ``parts``."""
+    shown = parts if body_tag == "frameset" else (heading(title), *parts)
+    return Page(title, shown, head, base, charset, language, body_tag)

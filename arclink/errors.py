@@ -1,0 +1,79 @@
+"""Every error that ArcLink raises on purpose.
+
+::
+
+    ArclinkError
+    ├── UsageError           the call is wrong: exit 2
+    ├── OperatorError        a file, setting or store needs a person: exit 1
+    │   ├── InputError           an archive or CDX file that cannot be used at all
+    │   ├── StoreError           a store that is missing, foreign, newer, locked or full
+    │   └── PipelineError        a step of a build failed
+    └── DataError            one bad row, record or link: counted by its reason, the job goes on
+        ├── CdxError             a line that is no CDX row
+        ├── RecordError          an archive record that cannot be read
+        ├── PayloadError         a payload whose coding cannot be undone
+        └── UriError             a reference that does not resolve
+
+An operator's error says what is wrong, where, and what to do. A data error carries the `Reason` it is counted by.
+"""
+
+from arclink.reasons import Reason
+
+
+class ArclinkError(Exception):
+    """Whatever ArcLink raises on purpose."""
+
+
+class UsageError(ArclinkError):
+    """The call itself is wrong; the text says which value and what is allowed."""
+
+
+class OperatorError(ArclinkError):
+    """Something outside needs a person; the text says what, where, and what to do."""
+
+
+class InputError(OperatorError):
+    """An archive or CDX file cannot be used at all."""
+
+
+class StoreError(OperatorError):
+    """A store is missing, not ours, newer than this version, locked, or out of space."""
+
+
+class PipelineError(OperatorError):
+    """A step of a build failed; the text names the step and the cause."""
+
+
+class DataError(ArclinkError):
+    """One datum is bad; it is counted by ``reason`` and the work goes on.
+
+    Args:
+        reason: What it is counted as.
+        detail: What was found, with the value; one line.
+        file: The file it came from, if known.
+        offset: Byte offset in that file as stored (compressed), if known.
+    """
+
+    def __init__(self, reason: Reason, detail: str = "", file: str | None = None, offset: int | None = None) -> None:
+        self.reason = reason
+        self.detail = detail
+        self.file = file
+        self.offset = offset
+        place = "" if file is None else f" ({file}" + ("" if offset is None else f" at byte {offset}") + ")"
+        super().__init__(f"{reason.text}{': ' + detail if detail else ''}{place}")
+
+
+class CdxError(DataError):
+    """A line is no CDX row."""
+
+
+class RecordError(DataError):
+    """An archive record cannot be read."""
+
+
+class PayloadError(DataError):
+    """The coding of a payload cannot be undone."""
+
+
+class UriError(DataError):
+    """A reference does not resolve to a URI."""

@@ -1,0 +1,298 @@
+"""Charsets: the bytes of a page as text that an HTML parser can take.
+
+Order, as in the HTML standard, 13.2.3.2 (encoding sniffing): byte order mark; Content-Type of HTTP; what the page
+declares itself; then, since nobody is asked, what the bytes are: UTF-8 if they are valid as that, else what a detector
+makes of them, else windows-1252. Differences from the standard, each for what archives hold:
+
+- A declaration that the bytes refute gives way: bytes that are valid UTF-8 and not ASCII alone *are* UTF-8, whatever a
+  server's default says; where HTTP says UTF-8 and the bytes are none, the page's own declaration is asked first.
+- The page's declaration is looked for in its first 8 KiB, not 1 KiB. A browser that meets it later starts again with it
+  (13.2.3.5), so scripts before it do not hide it.
+- Labels for encodings that browsers no longer decode (``hz-gb-2312``, ``iso-2022-kr``) count as none.
+
+Labels are those of the WHATWG Encoding Standard: ``iso-8859-1`` is windows-1252, ``gb2312`` is GBK.
+
+The detector is chardet 7. On sentences in 17 charsets it named 17 rightly, charset-normalizer 13, in the same time. It gets
+the text around the first bytes that are not ASCII, 8 KiB of it (3 ms); below a confidence of 0.11 it guesses wildly among the
+charsets of Latin script.
+"""
+
+import codecs
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+import chardet
+import webencodings  # type: ignore[import-untyped]  # it has no types
+
+from arclink.reasons import Reason
+
+DEFAULT = "windows-1252"
+
+_SHORT_PRESCAN = 1 << 10
+_PRESCAN = 8 << 10
+_DETECTED = 8 << 10
+_LEAST_CONFIDENCE = 0.11
+_ERAS = chardet.EncodingEra.MODERN_WEB | chardet.EncodingEra.LEGACY_ISO
+_DETECTOR_NAMES = {"cp932": "shift_jis", "cp949": "euc-kr", "cp874": "windows-874"}
+"""Names of the detector that are no labels of the standard."""
+
+_BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16le"), (b"\xfe\xff", "utf-16be"))
+_XML_UTF16 = ((b"<\0?\0x\0", "utf-16le"), (b"\0<\0?\0x", "utf-16be"))
+_UTF16 = frozenset({"utf-16le", "utf-16be"})
+_MULTI_BYTE = frozenset({"gbk", "gb18030", "big5", "shift_jis", "euc-jp", "euc-kr"})
+_UNKNOWN = frozenset({"replacement", "x-user-defined"})
+
+_CODECS = {
+    "gbk": "gb18030",
+    "big5": "big5hkscs",
+    "shift_jis": "cp932",
+    "euc-kr": "cp949",
+    "windows-874": "cp874",
+    "iso-8859-8-i": "iso8859-8",
+    "x-mac-cyrillic": "mac-cyrillic",
+    "macintosh": "mac-roman",
+    "iso-2022-jp": "iso2022_jp_ext",
+    "utf-16le": "utf-16-le",
+    "utf-16be": "utf-16-be",
+}
+"""Python's decoder for an encoding of the standard where it has another name."""
+
+_SPACE = rb"\t\n\f\r "
+_ATTRIBUTE = re.compile(
+    rb"[" + _SPACE + rb"/]*+([^" + _SPACE + rb"/>=][^" + _SPACE + rb"/>=]*+|=[^" + _SPACE + rb"/>=]*+)"
+    rb"(?:[" + _SPACE + rb"]*+=[" + _SPACE + rb"]*+(?:\"([^\"]*+)\"|'([^']*+)'|([^" + _SPACE + rb">\"'][^" + _SPACE + rb">]*+)?))?"
+)
+_MARKUP = re.compile(rb"<(?:!--|meta[" + _SPACE + rb"/]|/?[a-z]|[!/?])")
+_USUAL_META = re.compile(
+    rb">\s{0,8}<meta (?:charset=(?:\"([a-z0-9_-]+)\"|([a-z0-9_-]+))"
+    rb"|http-equiv=\"content-type\" content=\"text/html; ?charset=([a-z0-9_-]+)\") ?/?>"
+)
+"""Behind the end of a tag, a declaration as nearly all pages have it."""
+
+_NAME_END = re.compile(rb"[" + _SPACE + rb">]")
+_CHARSET_IN = re.compile(
+    rb"charset[" + _SPACE + rb"]*+=[" + _SPACE + rb"]*+"
+    rb"(?:\"([^\"]*)\"|'([^']*)'|([^" + _SPACE + rb";\"'][^" + _SPACE + rb";]*))"
+)
+_XML_ENCODING = re.compile(rb"encoding[\x00-\x20]*=[\x00-\x20]*(?:\"([^\"\x00-\x20]*)\"|'([^'\x00-\x20]*)')")
+_NOT_ASCII = re.compile(rb"[^<>\x80-\xff]{0,64}[\x80-\xff][^<>]*")
+_THREE_BYTES = re.compile(rb"[\xe0-\xf4][\x80-\xbf]{2}")
+
+
+@dataclass(frozen=True, slots=True)
+class DecodedHtml:
+    """A page as text.
+
+    Attributes:
+        text: UTF-8 if the page is that already, else text without lone surrogates.
+        charset: WHATWG name, lower case, of what it was decoded with. It also says how queries of its links are encoded.
+        notes: What is worth counting.
+    """
+
+    text: bytes | str
+    charset: str
+    notes: tuple[Reason, ...] = ()
+
+
+def decode_html(body: bytes, http_charset: str | None) -> DecodedHtml:
+    """Return a page as text. Never fails: what no charset can explain becomes U+FFFD.
+
+    Args:
+        body: Decoded payload; may be cut anywhere.
+        http_charset: The charset parameter of Content-Type, as written; None without.
+
+    >>> decode_html("<p>Größe".encode("latin-1"), "ISO-8859-1").text
+    '<p>Größe'
+    """
+    for bom, charset in _BOMS:
+        if body.startswith(bom):
+            return _decode_as(body[len(bom) :], charset)
+    is_ascii = body.isascii()
+    is_utf8 = is_ascii or _is_utf8(body)
+    declared = encoding_of(http_charset) if http_charset else None
+    if declared is None or (declared == "utf-8" and not is_utf8):
+        declared = declared_in(body) or declared
+    if declared is None:
+        return _undeclared(body, is_ascii=is_ascii, is_utf8=is_utf8)
+    if declared == "utf-8":
+        if is_utf8:
+            return DecodedHtml(body, "utf-8")
+        return DecodedHtml(body.decode("utf-8", "replace"), "utf-8", (Reason.NOTE_CHARSET_WRONG,))
+    if is_utf8 and _is_refuted(body, declared, is_ascii=is_ascii):
+        return DecodedHtml(body, "utf-8", (Reason.NOTE_CHARSET_WRONG,))
+    if is_ascii and declared not in _UTF16 and declared != "iso-2022-jp":
+        return DecodedHtml(body, declared)
+    return _decode_as(body, declared)
+
+
+def _undeclared(body: bytes, *, is_ascii: bool, is_utf8: bool) -> DecodedHtml:
+    if is_ascii:
+        # Nothing to decode, but for UTF-16 without a mark: half of it would be NUL.
+        charset = _utf16_of(body) if b"\0" in body[:64] else None
+        return _decode_as(body, charset, Reason.NOTE_CHARSET_DETECTED) if charset else DecodedHtml(body, DEFAULT)
+    if is_utf8:
+        return DecodedHtml(body, "utf-8", (Reason.NOTE_CHARSET_DETECTED,))
+    return _decode_as(body, _utf16_of(body) or _detect(body), Reason.NOTE_CHARSET_DETECTED)
+
+
+def _is_refuted(body: bytes, declared: str, *, is_ascii: bool) -> bool:
+    """Tell whether bytes that are valid UTF-8 speak against another charset.
+
+    Against one of one byte a character always: nobody writes ``Ã¤``. In one of two bytes, a few characters may happen to be
+    valid UTF-8 of two bytes each, but CJK in UTF-8 takes three. ASCII without NUL is never UTF-16.
+    """
+    if declared in _UTF16:
+        return b"\0" not in body
+    if is_ascii:
+        return False
+    return declared not in _MULTI_BYTE or _THREE_BYTES.search(body) is not None or not _fits(body, declared)
+
+
+def _fits(body: bytes, charset: str) -> bool:
+    try:
+        body.decode(_CODECS.get(charset, charset))
+    except UnicodeDecodeError as error:
+        return error.end >= len(body)
+    return True
+
+
+def _is_utf8(body: bytes) -> bool:
+    """Tell whether bytes are UTF-8; a character that the end cuts off does not count."""
+    try:
+        body.decode()
+    except UnicodeDecodeError as error:
+        return error.reason == "unexpected end of data"
+    return True
+
+
+def _utf16_of(body: bytes) -> str | None:
+    """Return the UTF-16 that bytes without a mark must be: every other byte of their markup is NUL."""
+    start = body[:64]
+    even, odd = start[::2], start[1::2]
+    if odd and not odd.strip(b"\0") and b"\0" not in even:
+        return "utf-16le"
+    if odd and not even.strip(b"\0") and b"\0" not in odd:
+        return "utf-16be"
+    return None
+
+
+def _decode_as(body: bytes, charset: str, *notes: Reason) -> DecodedHtml:
+    if charset == "utf-8":
+        if _is_utf8(body):
+            return DecodedHtml(body, charset, notes)
+        return DecodedHtml(body.decode("utf-8", "replace"), charset, (*notes, Reason.NOTE_CHARSET_WRONG))
+    return DecodedHtml(body.decode(_CODECS.get(charset, charset), "arclink-c1"), charset, notes)
+
+
+def _replace_c1(error: UnicodeError) -> tuple[str, int]:
+    """Decode as the standard's tables do: an unassigned byte of C1 stands for itself, others become U+FFFD."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    byte = error.object[error.start]
+    is_single = error.encoding.startswith(("cp125", "cp874", "charmap", "iso8859"))
+    return (chr(byte) if is_single and byte < 0xA0 else "\ufffd"), max(error.end, error.start + 1)
+
+
+codecs.register_error("arclink-c1", _replace_c1)
+
+
+@lru_cache(maxsize=4096)
+def encoding_of(label: str) -> str | None:
+    """Return the encoding that a label stands for by the Encoding Standard, 4.2; None if it stands for none.
+
+    >>> encoding_of(" Latin1 ")
+    'windows-1252'
+    """
+    encoding = webencodings.lookup(label)
+    name = encoding.name if encoding else None
+    return None if name in _UNKNOWN else name
+
+
+def declared_in(body: bytes) -> str | None:
+    """Return the encoding that a page declares in its first 8 KiB, None without: the standard's prescan (13.2.3.2)."""
+    for start, charset in _XML_UTF16:
+        if body.startswith(start):
+            return charset
+    return _prescan(body[:_SHORT_PRESCAN].lower()) or _prescan(body[:_PRESCAN].lower())
+
+
+def _prescan(lowered: bytes) -> str | None:
+    if lowered.startswith(b"<?xml"):
+        head = lowered[: lowered.find(b">") + 1]
+        encoding = _XML_ENCODING.search(head)
+        if encoding:
+            of_xml = encoding_of((encoding[1] or encoding[2] or b"").decode("latin-1"))
+            if of_xml:
+                return "utf-8" if of_xml in _UTF16 else of_xml
+    last = lowered.rfind(b"charset")
+    if last < 0:
+        return None
+    usual = _USUAL_META.search(lowered)
+    if usual and _is_markup(lowered, usual.start()):
+        charset = encoding_of((usual[1] or usual[2] or usual[3]).decode())
+        if charset:
+            return "utf-8" if charset in _UTF16 else charset
+    position = 0
+    while (markup := _MARKUP.search(lowered, position)) and markup.start() < last:
+        found = markup[0]
+        position = markup.end()
+        if found == b"<!--":
+            position = lowered.find(b"-->", markup.start() + 2) + 3
+        elif found.startswith((b"<!", b"<?")) or found == b"</":
+            position = lowered.find(b">", position) + 1
+        else:
+            is_meta = found.startswith(b"<meta")
+            name_end = _NAME_END.search(lowered, position - 1 if is_meta else position)
+            attributes, position = _attributes(lowered, name_end.start() if name_end else len(lowered))
+            of_meta = _charset_of(attributes) if is_meta and position else None
+            if of_meta:
+                return of_meta
+        if position <= markup.start():  # nothing closes it
+            return None
+    return None
+
+
+def _is_markup(text: bytes, position: int) -> bool:
+    """Tell whether a tag can only be one: no comment before it, no attribute that may be open."""
+    return text.find(b"<!--", 0, position) < 0 and text.count(b'"', 0, position) % 2 == 0 and text.find(b"'", 0, position) < 0
+
+
+def _attributes(text: bytes, position: int) -> tuple[dict[bytes, bytes], int]:
+    """Return the attributes of a tag, the first of each name, and where it ends, 0 if nowhere; text is lower case."""
+    attributes: dict[bytes, bytes] = {}
+    while attribute := _ATTRIBUTE.match(text, position):
+        position = attribute.end()
+        attributes.setdefault(attribute[1], attribute[2] or attribute[3] or attribute[4] or b"")
+    end = text.find(b">", position)
+    return attributes, end + 1
+
+
+def _charset_of(attributes: dict[bytes, bytes]) -> str | None:
+    label = attributes.get(b"charset")
+    if label is None and attributes.get(b"http-equiv") == b"content-type":
+        content = _CHARSET_IN.search(attributes.get(b"content", b""))
+        label = (content[1] or content[2] or content[3] or b"") if content else None
+    if label is None:
+        return None
+    charset = encoding_of(label.decode("latin-1"))
+    if label.strip() == b"x-user-defined":
+        return DEFAULT  # 13.2.3.2, prescan, step 4.2
+    return "utf-8" if charset in _UTF16 else charset
+
+
+def _detect(body: bytes) -> str:
+    """Return the encoding that bytes which are not UTF-8 look like."""
+    pieces: list[bytes] = []
+    size = 0
+    for piece in _NOT_ASCII.finditer(body):
+        pieces.append(piece[0][: _DETECTED - size])
+        size += len(pieces[-1]) + 1
+        if size >= _DETECTED:
+            break
+    found = chardet.detect(b"\n".join(pieces), encoding_era=_ERAS)
+    if (found["confidence"] or 0) < _LEAST_CONFIDENCE:
+        return DEFAULT
+    name = (found["encoding"] or "").lower()
+    charset = encoding_of(_DETECTOR_NAMES.get(name, name)) or DEFAULT
+    return DEFAULT if charset in _UTF16 or charset == "utf-8" else charset

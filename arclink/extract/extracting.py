@@ -1,0 +1,222 @@
+"""Extract: what the pointers of one manifest lead to.
+
+A manifest is sorted by file and offset: each archive file is opened once and read forward. Every pointer ends in
+exactly one ``payloads`` reason, or in a retry from another capture of the same payload.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+import orjson
+
+from arclink.errors import InputError, PayloadError, RecordError
+from arclink.extract.archives import ArchiveFile, ArchiveRecord
+from arclink.extract.charsets import decode_html
+from arclink.extract.html import Limits, PageLinks, extract_links
+from arclink.extract.isolation import IsolatedExtractor
+from arclink.extract.payloads import decode_payload, payload_checksum, redirect_checksum
+from arclink.filter.pointers import NO_FILE, Pointer, PointerKind, format_pointer, parse_pointer
+from arclink.graph.pages import Page, format_link, format_page
+from arclink.graph.relations import MEMENTOS, PAYLOADS, Row, format_memento, format_payload, parse_memento
+from arclink.model import EMPTY_PAYLOAD, Checksum, Memento, Payload, UriR
+from arclink.reasons import Reason
+from arclink.uris.surts import surt_of
+
+PAGES = b"pages"
+RETRIES = b"retries"
+
+Extractor = Callable[[bytes | str], PageLinks]
+"""Finds the links of a page; raises `ParserCrashedError` where the parser takes its process down."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractSettings:
+    """Limits of what is read of one page.
+
+    Attributes:
+        payload_bytes: Decoded HTML beyond this is cut, and counted.
+        links: Links of one page beyond this are counted, not kept.
+        text: Characters of a link's text beyond this are cut, and counted.
+    """
+
+    payload_bytes: int = 16 << 20
+    links: int = 200_000
+    text: int = 1_000
+
+    @classmethod
+    def from_json(cls, text: str) -> "ExtractSettings":
+        """Return the settings a job was given."""
+        return cls(**json.loads(text).get("extract", {}))
+
+
+def extract_pointers(
+    lines: Iterable[bytes], settings: ExtractSettings, counts: Counter[Reason], *, is_isolated: bool = False
+) -> Iterator[Row]:
+    """Yield what the pointers of one manifest lead to.
+
+    Args:
+        lines: ``path TAB pointer``, sorted by path and offset; path is a JSON string, ``"-"`` where the file is not known.
+        settings: Limits.
+        counts: Where payloads, notes and opened files are counted.
+        is_isolated: Parse in a child process, so that a page that crashes the parser costs that page only.
+
+    Yields:
+        ``pages`` rows (SURT of the first original, tab, page), ``mementos`` rows of captures whose CDX row did not say
+        what they hold, ``payloads`` rows of what could not be read, ``retries`` (pointers to another capture).
+    """
+    with _Extraction(settings, counts, is_isolated=is_isolated) as extraction:
+        for line in lines:
+            path, _, pointer = line.partition(b"\t")
+            yield from extraction.follow(orjson.loads(path), parse_pointer(pointer))
+
+
+class _Extraction:
+    """The state of one task: the file that is open, the payload that was parsed last."""
+
+    def __init__(self, settings: ExtractSettings, counts: Counter[Reason], *, is_isolated: bool) -> None:
+        self._settings = settings
+        self._counts = counts
+        self._isolated = IsolatedExtractor(Limits(settings.links, settings.text)) if is_isolated else None
+        self._limits = Limits(settings.links, settings.text)
+        self._path: str | None = None
+        self._archive: ArchiveFile | None = None
+        self._archive_reason = Reason.PAYLOAD_FILE_MISSING
+        self._last: tuple[Checksum, Page] | None = None
+
+    def __enter__(self) -> "_Extraction":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._close()
+        if self._isolated is not None:
+            self._isolated.close()
+
+    def _close(self) -> None:
+        if self._archive is not None:
+            self._archive.__exit__(None, None, None)
+            self._archive = None
+
+    def follow(self, path: str, pointer: Pointer) -> Iterator[Row]:
+        """Yield what one pointer leads to."""
+        if pointer.chunk and self._last is not None and self._last[0] == pointer.checksum:
+            yield PAGES, _page_row(replace(self._last[1], chunk=pointer.chunk, originals=pointer.originals, counts={}))
+            return
+        try:
+            rows = self._read(path, pointer)
+        except (RecordError, PayloadError) as error:
+            rows = self._give_up(pointer, error.reason)
+        else:
+            self._counts[Reason.PAYLOAD_READ] += pointer.chunk == 0
+        yield from rows
+
+    def _open(self, path: str) -> ArchiveFile:
+        if path != self._path:
+            self._close()
+            self._path = path
+            try:
+                if path == NO_FILE:
+                    raise InputError("not among the archive files given")
+                self._archive = ArchiveFile(path)
+                self._counts[Reason.FILE_OPENED] += 1
+            except InputError:
+                self._archive = None
+        if self._archive is None:
+            raise RecordError(Reason.PAYLOAD_FILE_MISSING, file=path)
+        return self._archive
+
+    def _read(self, path: str, pointer: Pointer) -> list[Row]:
+        """Return the rows of what a pointer leads to.
+
+        Raises:
+            RecordError: There is no such record.
+            PayloadError: Its payload cannot be used.
+        """
+        if pointer.kind is PointerKind.NOT_MODIFIED:
+            raise PayloadError(Reason.PAYLOAD_NOT_AT_HAND)
+        if pointer.kind is PointerKind.REDIRECT and pointer.location:
+            return self._redirect(parse_memento(pointer.memento), pointer.location, pointer)
+        record = self._open(path).record_at(pointer.offset, pointer.length)
+        if record.uri != pointer.original and surt_of(record.uri) != surt_of(pointer.original):
+            raise RecordError(Reason.PAYLOAD_OTHER_RECORD, record.uri, pointer.file, pointer.offset)
+        if pointer.kind is PointerKind.REDIRECT:
+            return self._redirect(parse_memento(pointer.memento), record.location, pointer)
+        if pointer.kind is PointerKind.PAYLOAD:
+            return [self._page(record, pointer, pointer.checksum)]
+        checksum = payload_checksum(record)
+        if checksum == EMPTY_PAYLOAD:
+            raise PayloadError(Reason.PAYLOAD_EMPTY, file=pointer.file, offset=pointer.offset)
+        memento = replace(parse_memento(pointer.memento), checksum=checksum)
+        return [(MEMENTOS, format_memento(memento)), self._page(record, pointer, checksum)]
+
+    def _page(self, record: ArchiveRecord, pointer: Pointer, checksum: Checksum) -> Row:
+        payload = decode_payload(record, self._settings.payload_bytes)
+        if payload.cut:
+            self._counts[Reason.NOTE_PAYLOAD_CUT] += 1
+        if payload.truncated:
+            self._counts[Reason.NOTE_PAYLOAD_TRUNCATED] += 1
+        html = decode_html(payload.body, record.http_charset)
+        self._counts.update(html.notes)
+        links = self._extract(html.text)
+        counts = {}
+        for reason, count in links.counts.items():
+            if reason.group == "links":
+                counts[reason.name] = count
+            else:
+                self._counts[reason] += count
+        page = Page(
+            checksum,
+            pointer.chunk,
+            pointer.file,
+            pointer.offset,
+            html.charset,
+            links.base,
+            pointer.originals,
+            [format_link(link) for link in links.links],
+            counts,
+        )
+        self._last = checksum, page
+        return PAGES, _page_row(page)
+
+    def _extract(self, html: bytes | str) -> PageLinks:
+        if self._isolated is not None:
+            return self._isolated.extract(html)
+        return extract_links(html, self._limits)
+
+    def _redirect(self, memento: Memento, location: str, pointer: Pointer) -> list[Row]:
+        checksum = redirect_checksum(memento.status, location)
+        links = [format_link(("http@location", location, "", None))] if location else []
+        page = Page(checksum, 0, pointer.file, pointer.offset, "utf-8", None, [pointer.original], links, {})
+        return [
+            (MEMENTOS, format_memento(replace(memento, checksum=checksum))),
+            # Redirects to one place meet under their checksum: they have no site whose links they share.
+            (PAGES, checksum.encode() + b"\t" + format_page(page)),
+        ]
+
+    def _give_up(self, pointer: Pointer, reason: Reason) -> list[Row]:
+        if pointer.fall_backs:
+            self._counts[Reason.NOTE_FALL_BACK] += pointer.chunk == 0
+            return [(RETRIES, format_pointer(_next_capture(pointer)))]
+        self._counts[reason] += pointer.chunk == 0
+        if pointer.memento:
+            return [(MEMENTOS, format_memento(replace(parse_memento(pointer.memento), reason=reason.name)))]
+        return [(PAYLOADS, format_payload(Payload(pointer.checksum, None, "-", pointer.file, pointer.offset, reason.name)))]
+
+
+def _next_capture(pointer: Pointer) -> Pointer:
+    """Return the pointer to the next capture of the same payload."""
+    other, *rest = pointer.fall_backs
+    return replace(
+        pointer,
+        file=other.file,
+        offset=other.offset,
+        length=other.length,
+        timestamp=other.timestamp,
+        original=other.original,
+        fall_backs=tuple(rest),
+    )
+
+
+def _page_row(page: Page) -> bytes:
+    return surt_of(UriR(page.originals[0])).encode() + b"\t" + format_page(page)

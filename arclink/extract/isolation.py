@@ -1,0 +1,69 @@
+"""Parsing in a child process: a native parser that crashes cannot be caught, but it can be survived.
+
+Used from a task's second attempt on: the first attempt died, perhaps of one page.
+"""
+
+import multiprocessing
+from multiprocessing.connection import Connection
+
+from arclink.errors import PayloadError
+from arclink.extract.html import Limits, PageLinks, extract_links
+from arclink.reasons import Reason
+
+SECONDS = 300.0
+"""How long one page may take."""
+
+
+class IsolatedExtractor:
+    """Finds links in a child process, which is started again when a page takes it down."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._child: multiprocessing.process.BaseProcess | None = None
+        self._pipe: Connection | None = None
+
+    def extract(self, html: bytes | str) -> PageLinks:
+        """Return what `extract_links` returns.
+
+        Raises:
+            PayloadError: The child died of this page, or took longer than five minutes (``PAYLOAD_CRASHED``).
+        """
+        pipe = self._pipe or self._start()
+        try:
+            pipe.send(html)
+            if pipe.poll(SECONDS):
+                links: PageLinks = pipe.recv()
+                return links
+        except (EOFError, OSError):
+            pass
+        self.close()
+        raise PayloadError(Reason.PAYLOAD_CRASHED)
+
+    def _start(self) -> Connection:
+        context = multiprocessing.get_context("fork")
+        self._pipe, theirs = context.Pipe()
+        self._child = context.Process(target=_serve, args=(theirs, self._pipe, self._limits), daemon=True)
+        self._child.start()
+        theirs.close()
+        return self._pipe
+
+    def close(self) -> None:
+        """End the child process, if there is one."""
+        if self._pipe is not None:
+            self._pipe.close()
+            self._pipe = None
+        if self._child is not None:
+            self._child.kill()
+            self._child.join()
+            self._child = None
+
+
+def _serve(pipe: Connection, parents: Connection, limits: Limits) -> None:
+    """Answer pages with their links until the other end closes."""
+    parents.close()
+    while True:
+        try:
+            html = pipe.recv()
+        except EOFError:
+            return
+        pipe.send(extract_links(html, limits))

@@ -1,0 +1,204 @@
+"""Rules: which captures are worth reading (paper, 3.1.1), and which are asked for at all.
+
+A rule never drops a memento; it decides whether its payload is read. The *selection* (SURT prefixes and a time span)
+does drop: what is outside was not asked for. The order is status, mime, extension, checksum; the first that fails is the
+reason. An empty list switches its rule off.
+
+- Status and mime ``-`` mean that the row does not say. By default that passes: reading a record in vain costs a
+  millisecond, passing it over costs its links. Revisits pass both: rows say ``warc/revisit`` and often no status.
+- ``text/plain`` and ``application/octet-stream`` do not pass by default: a browser shows no links there. The paper's
+  "text/* only" is ``mimes=("text/*",)``; images only is ``mimes=("image/*",), extensions_excluded=()``.
+"""
+
+import re
+from dataclasses import dataclass, fields
+from fnmatch import translate
+from functools import lru_cache
+
+import orjson
+
+from arclink.errors import UsageError
+from arclink.filter.cdx import REVISIT, Capture
+from arclink.model import Span, Timestamp
+from arclink.reasons import Reason
+from arclink.timestamps import TimestampError, first_of, last_of
+
+STATUSES = ("-", "200")
+
+MIMES = (
+    "-",
+    "application/http",  # the record's own type: the writer of the row did not look inside
+    "application/vnd.wap.xhtml+xml",
+    "application/xhtml+xml",
+    "no-type",
+    "text/html",
+    "unk",
+    "unknown",
+)
+"""HTML, and what the Internet Archive's and other CDX writers write when they do not know."""
+
+EXTENSION_GROUPS = {
+    "images": "apng avif bmp cur eps gif heic ico jfif jp2 jpe jpeg jpg pbm pcx pgm png pnm ppm psd svg svgz tga tif tiff webp xbm xpm",
+    "sound": "aac ac3 aif aiff au flac m3u m3u8 m4a mid midi mka mp2 mp3 oga ogg opus ra ram wav weba wma",
+    "moving pictures": "3gp asf asx avi flv m4v mkv mov mp4 mpe mpeg mpg ogv rm rmvb swf webm wmv",
+    "styles, scripts, fonts": "css eot js less mjs otf scss ttf woff woff2",
+    "archives": "7z ace apk arj bz2 cab deb dmg gz img iso jar lha lzh msi pkg rar rpm sit sitx tar tbz tgz wasm xz zip zst",
+    "documents": "djvu doc docx dvi epub kmz mobi odp ods odt pdf ppt pptx ps rtf xls xlsx",
+}
+
+EXTENSIONS = tuple(sorted(extension for group in EXTENSION_GROUPS.values() for extension in group.split()))
+"""Extensions of what carries no HTML links.
+
+Not among them: ``com`` (``/whois/example.com``), ``exe`` and ``dll`` (CGI programs answer in HTML), ``xml``, ``txt``, ``json``.
+"""
+
+_PATH = re.compile("(?:[^:/?#]*:(?://[^/?#]*)?)?([^?#]*)")
+_STATUS = re.compile("[0-9]{3}|-")
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What is kept, and what of it is read. An empty list switches its rule off.
+
+    Attributes:
+        statuses: HTTP statuses whose payload is read; ``-``: the row does not say.
+        mimes: Mime types to read, ``*`` stands for anything; compared in lower case without parameters.
+        mimes_excluded: Mime types not to read even if ``mimes`` has them.
+        extensions_excluded: Extensions of the path (never of the query) not to read whatever the mime type.
+        checksum: Whether a payload is read once for all of its captures. Off, each is read and digested: for
+            collections whose checksums cannot be trusted.
+        read_redirects: Whether the record of a redirect is read for its ``Location``.
+        prefixes: SURT prefixes (``org,example)/``, ``org,example``); any other memento is outside the selection.
+        first: First timestamp of the selection, 14 digits.
+        last: Last timestamp of the selection, 14 digits.
+    """
+
+    statuses: tuple[str, ...] = STATUSES
+    mimes: tuple[str, ...] = MIMES
+    mimes_excluded: tuple[str, ...] = ()
+    extensions_excluded: tuple[str, ...] = EXTENSIONS
+    checksum: bool = True
+    read_redirects: bool = True
+    prefixes: tuple[str, ...] = ()
+    first: Timestamp = Span().first
+    last: Timestamp = Span().last
+
+    def __post_init__(self) -> None:
+        """Bring every list to its one form: lower case, sorted, distinct.
+
+        Raises:
+            UsageError: A value cannot be one of its rule.
+        """
+        for name in ("statuses", "mimes", "mimes_excluded", "extensions_excluded", "prefixes"):
+            values = getattr(self, name)
+            if isinstance(values, str) or not all(isinstance(value, str) for value in values):
+                raise UsageError(f"rule {name}: not a list of texts: {values!r}")
+            if name != "prefixes":
+                values = [value.strip().lower() for value in values]
+            object.__setattr__(self, name, tuple(sorted({*values})))
+        for name in ("checksum", "read_redirects"):
+            if not isinstance(getattr(self, name), bool):
+                raise UsageError(f"rule {name}: neither true nor false: {getattr(self, name)!r}")
+        extensions = {extension.removeprefix(".") for extension in self.extensions_excluded}
+        object.__setattr__(self, "extensions_excluded", tuple(sorted(extensions)))
+        for status in self.statuses:
+            if not _STATUS.fullmatch(status):
+                raise UsageError(f"rule statuses: not three digits or '-': {status!r}")
+        if "" in self.prefixes:
+            raise UsageError("rule prefixes: an empty prefix selects everything; leave it out")
+        for extension in extensions:
+            if not extension.isalnum():
+                raise UsageError(f"rule extensions_excluded: not letters and digits: {extension!r}")
+        for name in ("first", "last"):
+            value = getattr(self, name)
+            if value not in (Span().first, Span().last):
+                try:
+                    object.__setattr__(self, name, first_of(value) if name == "first" else last_of(value))
+                except TimestampError as error:
+                    raise UsageError(f"rule {name}: {error}") from error
+        if self.first > self.last:
+            raise UsageError(f"rules: first ({self.first}) is after last ({self.last}): nothing is selected")
+
+    @property
+    def span(self) -> Span:
+        """The time selected; both ends belong to it."""
+        return Span(self.first, self.last)
+
+    def to_json(self) -> str:
+        """Return the rules as JSON; equal rules give equal text."""
+        return orjson.dumps(self, option=orjson.OPT_SORT_KEYS).decode()
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> "Rules":
+        """Return rules from a JSON object; what it does not name has its default.
+
+        Raises:
+            UsageError: It is no JSON object, names an unknown rule, or a value is none.
+        """
+        try:
+            given = orjson.loads(text)
+        except orjson.JSONDecodeError as error:
+            raise UsageError(f"rules are no JSON: {error}") from error
+        known = [field.name for field in fields(cls)]
+        if not isinstance(given, dict):
+            raise UsageError(f"rules are no JSON object but {given!r}")
+        for name, value in given.items():
+            if name not in known:
+                raise UsageError(f"unknown rule {name!r}; known are {', '.join(known)}")
+            if not isinstance(value, list if isinstance(getattr(DEFAULT_RULES, name), tuple) else type(getattr(DEFAULT_RULES, name))):
+                raise UsageError(f"rule {name}: cannot be {value!r}")
+        return cls(**given)
+
+    def fails_status(self, status: str) -> bool:
+        """Tell whether the status rule keeps a payload from being read."""
+        return bool(self.statuses) and status not in self.statuses
+
+    def fails_mime(self, mime: str) -> bool:
+        """Tell whether the mime rule keeps a payload from being read."""
+        mime = mime.partition(";")[0].strip().lower() or "-"
+        return bool(self.mimes and not _any(self.mimes).fullmatch(mime)) or bool(
+            self.mimes_excluded and _any(self.mimes_excluded).fullmatch(mime)
+        )
+
+    def fails_extension(self, original: str) -> bool:
+        """Tell whether the extension rule keeps a payload from being read."""
+        return bool(self.extensions_excluded) and extension_of(original) in self.extensions_excluded
+
+    def first_failing(self, capture: Capture) -> Reason | None:
+        """Return the first rule about its own row that a capture fails: status, mime, extension; None if it passes.
+
+        Redirects are not exempt here: that their record is read for its ``Location`` is no matter of these rules.
+        """
+        if capture.record_type != REVISIT:
+            if self.fails_status(capture.status):
+                return Reason.MEMENTO_STATUS
+            if self.fails_mime(capture.mime):
+                return Reason.MEMENTO_MIME
+        return Reason.MEMENTO_EXTENSION if self.fails_extension(capture.original) else None
+
+    def selects(self, surt: str, timestamp: Timestamp) -> bool:
+        """Tell whether a capture is inside the selection."""
+        return (not self.prefixes or surt.startswith(self.prefixes)) and self.first <= timestamp <= self.last
+
+
+DEFAULT_RULES = Rules()
+
+
+def extension_of(original: str) -> str:
+    """Return the extension of a URI's path in lower case, without its dot; empty if there is none.
+
+    Path parameters are not part of it. A host is no path: ``http://example.zip`` has no extension.
+
+    >>> extension_of("http://example.org/a.b/c.JPG;v=2?x=1.css")
+    'jpg'
+    """
+    path = _PATH.match(original)
+    name = path[1].rpartition("/")[2].partition(";")[0] if path else ""
+    stem, _, extension = name.rpartition(".")
+    return extension.lower() if stem else ""
+
+
+@lru_cache(maxsize=64)
+def _any(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    """Return one expression for patterns in which only ``*`` is special."""
+    return re.compile("|".join(translate(pattern.replace("[", "[[]").replace("?", "[?]")) for pattern in patterns))

@@ -1,0 +1,34 @@
+"""Invert: the links to one target, from the postings of all tasks."""
+
+from collections.abc import Iterator
+
+import orjson
+
+from arclink.graph.relations import TARGET, Groups, Row, format_groups
+
+MOST_CONTENTS = 50_000
+"""Contents in one ``inlinks`` row; a hub has several rows, so that no reducer holds all of its links."""
+
+
+def reduce_postings(key: bytes, postings: Iterator[bytes], most: int = MOST_CONTENTS) -> Iterator[Row]:
+    """Yield the links to one target: one row, or several for a target with more than ``most`` links.
+
+    Yields:
+        ``(target SURT, rest of the ``inlinks`` row)``.
+    """
+    surt, _, target = key.partition(TARGET)
+    first = next(postings)
+    second = next(postings, None)
+    if second is None:
+        yield surt, target + b"\t" + first
+        return
+    groups: Groups = [*orjson.loads(first), *orjson.loads(second)]
+    size = sum(len(group[3]) for group in groups)
+    for line in postings:
+        if size >= most:
+            yield surt, target + b"\t" + format_groups(groups)
+            groups, size = [], 0
+        more: Groups = orjson.loads(line)
+        groups += more
+        size += sum(len(group[3]) for group in more)
+    yield surt, target + b"\t" + format_groups(groups)

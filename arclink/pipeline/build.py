@@ -1,0 +1,175 @@
+"""A build: batches of archive files go through all stages, one after the other, into a store.
+
+A batch is stored as one step, so a killed build leaves whole batches only; started again, it passes over the files that
+the store has and goes on. Which files share a batch changes nothing in the graph.
+"""
+
+import fcntl
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from arclink.errors import InputError, PipelineError, StoreError
+from arclink.pipeline import stages
+from arclink.pipeline.counts import Counts
+from arclink.pipeline.inputs import batches_of
+from arclink.pipeline.manifest import format_manifest
+from arclink.pipeline.progress import Progress
+from arclink.pipeline.rows import ELSEWHERE, IN_STORE, SharedRows, count_lines, share_rows
+from arclink.pipeline.running import JobRunner, parts_of
+from arclink.pipeline.settings import BuildSettings
+from arclink.store import ArchiveFile, GraphStore
+
+
+@dataclass(slots=True)
+class BuildReport:
+    """What a build did.
+
+    Attributes:
+        batches: Batches stored by this build.
+        skipped: Archive files that the store had already.
+        counts: Over all its batches.
+        seconds: CPU seconds by job.
+    """
+
+    batches: int = 0
+    skipped: int = 0
+    counts: Counts = field(default_factory=Counts)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+def build(
+    files: Sequence[ArchiveFile],
+    cdx: Sequence[Path],
+    store: GraphStore,
+    settings: BuildSettings,
+    work: Path,
+    progress: Progress,
+) -> BuildReport:
+    """Add archive files to a store.
+
+    Args:
+        files: Distinct; in the order they are to be built.
+        cdx: Their CDX or CDXJ files, plain or gzip; a file without a row in them is indexed by reading it.
+        store: Open for writing.
+        settings: Must be those the store was built with.
+        work: Folder for the files between the stages; made if it is not there, its batches removed when stored.
+        progress: Told where the build is.
+
+    Raises:
+        InputError: No row of the CDX files points to one of the files.
+        StoreError: The store was built with other settings, or another build is at work.
+        PipelineError: A step failed.
+    """
+    check_settings(store, settings)
+    known = {file.name: file for file in store.files()}
+    fresh = [file for file in files if not _is_known(file, known)]
+    batches = batches_of(fresh, settings.batch_bytes)
+    report = BuildReport(skipped=len(files) - len(fresh))
+    work.mkdir(parents=True, exist_ok=True)
+    with _only_build(work):
+        run = JobRunner(settings.runner, settings.cores, work / "tasks")
+        rows = _share_rows(cdx, batches, [file for file in files if _is_known(file, known)], work / "rows")
+        progress.begin(len(batches), sum(file.size for file in fresh))
+        try:
+            for number, batch in enumerate(batches):
+                folder = work / f"batch-{number:06d}"
+                step = partial(progress.stage, number + 1)
+                counts = _run_batch(batch, rows, number, list(known.values()), store, settings, run, folder, step)
+                progress.done(number + 1, sum(file.size for file in batch), counts)
+                known.update({file.name: file for file in batch})
+                report.batches += 1
+                report.counts += counts
+        finally:
+            progress.end()
+    report.seconds = run.seconds
+    shutil.rmtree(work, ignore_errors=True)
+    return report
+
+
+def check_settings(store: GraphStore, settings: BuildSettings) -> None:
+    """Raise StoreError if a store was built with settings that give another graph; name the difference."""
+    for name, value in settings.for_store().items():
+        stored = store.setting(name)
+        if stored is not None and stored != value:
+            raise StoreError(
+                f"this store was built with another {name}:\n  stored: {stored}\n  now:    {value}\n"
+                "Use the stored setting, another --store, or --rebuild to build it anew."
+            )
+
+
+def _is_known(file: ArchiveFile, known: dict[str, ArchiveFile]) -> bool:
+    stored = known.get(file.name)
+    return stored is not None and (stored.size, stored.fingerprint) == (file.size, file.fingerprint)
+
+
+def _share_rows(
+    cdx: Sequence[Path], batches: Sequence[Sequence[ArchiveFile]], stored: Sequence[ArchiveFile], folder: Path
+) -> SharedRows:
+    """Return the rows of each batch, by its place in ``batches``; rows of no file given go with the first."""
+    if not cdx or not batches:
+        return SharedRows({}, frozenset())
+    batch_of = {file.name: IN_STORE for file in stored}
+    batch_of.update({file.name: number for number, batch in enumerate(batches) for file in batch})
+    rows = share_rows(cdx, batch_of, folder)
+    if not any(number >= 0 for number in rows.by_batch):
+        raise InputError(
+            f"no row of {', '.join(map(str, cdx))} points to one of the archive files given; "
+            "the file names in the CDX must be those of the files"
+        )
+    return rows
+
+
+def _run_batch(
+    batch: Sequence[ArchiveFile],
+    rows: SharedRows,
+    number: int,
+    stored: Sequence[ArchiveFile],
+    store: GraphStore,
+    settings: BuildSettings,
+    run: JobRunner,
+    folder: Path,
+    step: Callable[[str], None],
+) -> Counts:
+    """Take one batch through all stages."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    counts: Counts = Counts()
+    wanted = [number, ELSEWHERE] if number == 0 else [number]
+    row_files = [rows.by_batch[one] for one in wanted if one in rows.by_batch]
+    without_rows = [file for file in batch if file.name not in rows.names]
+    if without_rows:
+        step("index")
+        counts += stages.index(without_rows, folder, run)
+        row_files += parts_of(folder / "rows")
+    step("filter")
+    counts += stages.filter_rows(row_files, folder, settings, run)
+    step("extract")
+    counts += stages.extract(folder, [*stored, *batch], store, settings, run)
+    step("join and invert")
+    counts += stages.join_and_invert(folder, run)
+    given = count_lines(row_files)
+    if wrong := stages.check(counts, given):
+        raise PipelineError("rows were lost, which must not be: " + "; ".join(wrong))
+    step("load")
+    manifest = format_manifest(batch, settings.for_store(), counts, given, run.seconds)
+    (folder / "graph/manifest.json").write_text(manifest, encoding="utf-8")
+    store.load(folder / "graph", batch, settings.for_store(), manifest)
+    shutil.rmtree(folder)
+    return counts
+
+
+@contextmanager
+def _only_build(work: Path) -> Iterator[None]:
+    """Hold the work folder; a second build of the same store ends at once."""
+    with (work / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise StoreError(f"another build of this store is at work (it holds {work / 'lock'}); wait for it, or end it first") from error
+        yield
+
+

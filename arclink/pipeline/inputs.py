@@ -1,0 +1,137 @@
+"""Which archive files a build is given: files, folders, globs and list files become `ArchiveFile` values."""
+
+import glob
+import hashlib
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from arclink.errors import InputError
+from arclink.store import ArchiveFile
+
+ARCHIVE_SUFFIXES = (".warc", ".warc.gz", ".arc", ".arc.gz")
+LIST_SUFFIXES = (".txt", ".lst", ".list")
+SAMPLE = 1 << 16
+
+
+def find_archives(inputs: Iterable[str]) -> list[Path]:
+    """Return the archive files that ``inputs`` name, absolute, sorted, each once.
+
+    Args:
+        inputs: Archive files; folders (searched through, links followed); globs (``**`` too); list files (``.txt``,
+            ``.lst``, ``.list``: one of these per line, relative to the list, ``#`` starts a comment).
+
+    Raises:
+        InputError: Something does not exist, or holds no archive file.
+    """
+    found: set[Path] = set()
+    for text in inputs:
+        found.update(_expand(text, Path()))
+    return sorted(found)
+
+
+def _expand(text: str, folder: Path) -> Iterator[Path]:
+    path = folder / Path(text).expanduser()
+    if path.is_dir():
+        yield from _search(path)
+    elif path.is_file():
+        if path.name.lower().endswith(LIST_SUFFIXES):
+            yield from _read_list(path)
+        else:
+            yield path.resolve()
+    elif glob.has_magic(str(path)):
+        matches = sorted(glob.glob(str(path), recursive=True))
+        if not matches:
+            raise InputError(f"no file matches {text!r}: check the pattern, and quote it so that the shell leaves it alone")
+        for match in matches:
+            yield from _expand(match, Path())
+    else:
+        raise InputError(f"{text}: no such file or folder; give archive files (.warc, .warc.gz, .arc, .arc.gz), folders, globs or list files")
+
+
+def _search(folder: Path) -> Iterator[Path]:
+    found = False
+    for where, _, names in os.walk(folder, followlinks=True):
+        for name in names:
+            if name.lower().endswith(ARCHIVE_SUFFIXES):
+                found = True
+                yield Path(where, name).resolve()
+    if not found:
+        raise InputError(f"{folder}: no archive file in this folder (looked for {', '.join(ARCHIVE_SUFFIXES)})")
+
+
+def _read_list(path: Path) -> Iterator[Path]:
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        entry = line.split("#", 1)[0].strip()
+        if entry:
+            try:
+                yield from _expand(entry, path.parent)
+            except InputError as error:
+                raise InputError(f"{path}, line {number}: {error}") from error
+
+
+def describe(paths: Sequence[Path], known: Mapping[str, ArchiveFile]) -> list[ArchiveFile]:
+    """Return the archive files at ``paths``, each under a name of its own.
+
+    A name is the file's own, as the field's tools use it; where two files share it, with as many of its folders as it
+    takes to tell them apart.
+
+    Args:
+        paths: Absolute, distinct.
+        known: The files a store has, by name.
+
+    Raises:
+        InputError: A file cannot be read.
+    """
+    by_name: dict[str, list[Path]] = defaultdict(list)
+    for path in paths:
+        by_name[path.name].append(path)
+    files = []
+    for path in paths:
+        size, fingerprint = _fingerprint(path)
+        name = path.name
+        depth = 1
+        while _is_taken(name, path, by_name[path.name], depth, known, size, fingerprint):
+            depth += 1
+            if depth > len(path.parts):
+                raise InputError(f"{path}: another file of this name and folder is in the store already; rename one of them")
+            name = "/".join(path.parts[-depth:])
+        files.append(ArchiveFile(name, str(path), size, fingerprint))
+    return files
+
+
+def _is_taken(name: str, path: Path, namesakes: Sequence[Path], depth: int, known: Mapping[str, ArchiveFile], size: int, mark: str) -> bool:
+    if any(other != path and other.parts[-depth:] == path.parts[-depth:] for other in namesakes):
+        return True
+    stored = known.get(name)
+    return stored is not None and (stored.size, stored.fingerprint) != (size, mark)
+
+
+def _fingerprint(path: Path) -> tuple[int, str]:
+    """Return size, and SHA-256 over size, first and last 64 KiB: enough to tell archive files apart.
+
+    A digest of the whole would cost as much as inflating it.
+    """
+    try:
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            digest = hashlib.sha256(str(size).encode() + file.read(SAMPLE))
+            file.seek(max(size - SAMPLE, 0))
+            digest.update(file.read(SAMPLE))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+    return size, digest.hexdigest()[:32]
+
+
+def batches_of(files: Sequence[ArchiveFile], size: int) -> list[list[ArchiveFile]]:
+    """Return ``files`` in batches of about ``size`` bytes, in the order given; a larger file is a batch of its own."""
+    batches: list[list[ArchiveFile]] = []
+    filled = 0
+    for file in files:
+        if not batches or filled + file.size > size:
+            batches.append([])
+            filled = 0
+        batches[-1].append(file)
+        filled += file.size
+    return batches

@@ -1,0 +1,149 @@
+"""Runs one job of `jobs` on one runner, and sorts its tagged output into relations."""
+
+import io
+import logging
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import orjson
+
+from arclink.errors import PipelineError
+from arclink.graph.relations import ROWS
+from arclink.pipeline.counts import Counts, from_counters
+
+JOBS = {
+    "index": ("jobs.index_archives", "IndexArchives"),
+    "filter": ("jobs.filter_captures", "FilterCaptures"),
+    "extract": ("jobs.extract_links", "ExtractLinks"),
+    "join": ("jobs.join_contents", "JoinContents"),
+    "invert": ("jobs.invert_links", "InvertLinks"),
+}
+
+
+@dataclass(slots=True)
+class JobRunner:
+    """Runs jobs by name.
+
+    Attributes:
+        runner: ``inline`` (one process) or ``local`` (all cores of this machine).
+        cores: Tasks at a time.
+        scratch: Folder for what a job needs while it runs; on the disk of the output, not in memory.
+        seconds: CPU seconds by job so far, children included.
+    """
+
+    runner: str
+    cores: int
+    scratch: Path
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def run(self, name: str, inputs: Sequence[Path], output: Path, settings: Mapping[str, object]) -> Counts:
+        """Run the job called ``name``; its ``part-*`` files are in ``output`` afterwards.
+
+        Raises:
+            PipelineError: A task failed; the text holds what it said.
+        """
+        from importlib import import_module
+
+        from mrjob.step import StepFailedException
+
+        module, class_name = JOBS[name]
+        job_class: Any = getattr(import_module(module), class_name)  # Any: mrjob has no types
+        self.scratch.mkdir(parents=True, exist_ok=True)
+        args = ["-r", self.runner, "--no-conf", "--no-cat-output", "--output-dir", str(output)]
+        args += ["--settings", orjson.dumps(settings).decode()]
+        log = io.StringIO()
+        handler = logging.StreamHandler(log)
+        logger = logging.getLogger("mrjob")
+        logger.addHandler(handler)
+        logger.propagate = False
+        before = _cpu_seconds()
+        try:
+            job = job_class(args + [str(path) for path in inputs])
+            job.options.local_tmp_dir = str(self.scratch)
+            if self.runner == "local":
+                job.options.num_cores = self.cores
+                job.options.sort_bin = ["sort", "-t", "\t", *([] if job_class.SORT_VALUES else ["-k1,1", "-s"]), "-S", "256M", f"--parallel={self.cores}"]
+            with job.make_runner() as run:
+                run.run()
+                return from_counters(run.counters())
+        except StepFailedException as error:
+            raise PipelineError(f"{name}: {error.reason or error}") from error
+        except OSError as error:
+            raise PipelineError(f"{name}: {error}: check the space and rights of {self.scratch}") from error
+        finally:
+            logger.removeHandler(handler)
+            self.seconds[name] = self.seconds.get(name, 0.0) + _cpu_seconds() - before
+
+
+def _cpu_seconds() -> float:
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+def split_relations(parts: Path, outputs: Mapping[bytes, Path], label: str) -> dict[bytes, int]:
+    """Sort the tagged lines of a job's ``part-*`` files into one folder per relation; return the rows of each.
+
+    A block of rows that travelled as one line comes apart. The order within a part stays.
+
+    Args:
+        parts: Folder with the job's output.
+        outputs: Where the rows of each relation go; every relation the job writes is named here.
+        label: Part of the new files' names, so that several jobs can write one relation.
+
+    Raises:
+        PipelineError: A line has a relation that is not named: the job and this stage do not fit together.
+    """
+    rows = dict.fromkeys(outputs, 0)
+    for folder in outputs.values():
+        folder.mkdir(parents=True, exist_ok=True)
+    for part in sorted(parts.glob("part-*")):
+        open_files: dict[bytes, BinaryIO] = {}
+        try:
+            with part.open("rb") as lines:
+                for line in lines:
+                    relation, _, row = line.partition(b"\t")
+                    target = open_files.get(relation)
+                    if target is None:
+                        if relation not in outputs:
+                            raise PipelineError(f"{part}: unknown relation {relation[:40]!r}; the stages are of different versions")
+                        target = open_files[relation] = (outputs[relation] / part.name.replace("part-", f"part-{label}-")).open("wb")
+                    target.write(row.replace(ROWS, b"\n"))
+                    rows[relation] += row.count(ROWS) + 1
+        finally:
+            for target in open_files.values():
+                target.close()
+    return rows
+
+
+def parts_of(folder: Path) -> list[Path]:
+    """Return the ``part-*`` files of a relation, in order; empty ones are left out."""
+    return [path for path in sorted(folder.glob("part-*")) if path.stat().st_size]
+
+
+
+def sort_rows(parts: Sequence[Path], output: Path, run: JobRunner) -> None:
+    """Write the rows of parts as one sorted part; in bounded memory, by bytes, which is the order of their columns.
+
+    A tab sorts below whatever a column can hold, so sorting lines sorts by the first column, then the next.
+
+    Raises:
+        PipelineError: There is no room for it.
+    """
+    output.mkdir(parents=True, exist_ok=True)
+    run.scratch.mkdir(parents=True, exist_ok=True)
+    command = ["sort", "-S", "128M", f"--parallel={run.cores}", "-T", str(run.scratch), "-o", str(output / "part-00000")]
+    # Names on standard input: there may be more parts than a command line holds.
+    names = b"\0".join(str(path).encode() for path in parts)
+    done = subprocess.run(
+        [*command, "--files0-from=-"] if parts else [*command, os.devnull],
+        input=names,
+        env={**os.environ, "LC_ALL": "C"},
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    if done.returncode:
+        raise PipelineError(f"sort: {done.stderr.decode(errors='replace').strip()}: check the space and rights of {run.scratch}")

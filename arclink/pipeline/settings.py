@@ -1,0 +1,41 @@
+"""What a build is told: rules, limits, runner, size of a batch. What shapes the graph is stored with it."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+
+from arclink.extract.extracting import ExtractSettings
+from arclink.filter.rules import Rules
+
+EXTRACTOR_VERSION = "1"
+"""Raised whenever the same payload would give other links than before."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuildSettings:
+    """Settings of one build.
+
+    Attributes:
+        batch_bytes: Archive bytes that go through all stages together.
+        runner: ``local`` (all cores) or ``inline`` (one process).
+        cores: Tasks at a time.
+    """
+
+    rules: Rules = field(default_factory=Rules)
+    extract: ExtractSettings = field(default_factory=ExtractSettings)
+    batch_bytes: int = 1 << 30
+    runner: str = "local"
+    cores: int = field(default_factory=lambda: os.cpu_count() or 1)
+
+    def for_jobs(self) -> Mapping[str, object]:
+        """Return what the jobs' ``--settings`` hold."""
+        return {"rules": self.rules.to_json(), "extract": asdict(self.extract)}
+
+    def for_store(self) -> dict[str, str]:
+        """Return what decides which graph comes out: a store holds one answer to each."""
+        limits = asdict(self.extract)
+        return {
+            "extractor version": EXTRACTOR_VERSION,
+            "rules": self.rules.to_json(),
+            "limits": " ".join(f"{name}={limits[name]}" for name in sorted(limits)),
+        }

@@ -1,0 +1,134 @@
+"""The stages of a batch, one function each: folders in, folders out, counts.
+
+``arclink build`` runs them one after the other; ``arclink index``, ``filter``, ``extract`` and ``graph`` run one
+alone. docs/stage-files.md has the files between them.
+"""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import orjson
+
+from arclink.graph import relations
+from arclink.pipeline.counts import Counts
+from arclink.pipeline.planning import archive_paths, plan, read_pointers
+from arclink.pipeline.running import JobRunner, parts_of, sort_rows, split_relations
+from arclink.pipeline.settings import BuildSettings
+from arclink.reasons import Reason
+from arclink.store import ArchiveFile
+from arclink.store.nothing import KnownPayloads
+
+POINTERS = b"pointers"
+PAGES = b"pages"
+RETRIES = b"retries"
+
+
+def index(files: Sequence[ArchiveFile], folder: Path, run: JobRunner) -> Counts:
+    """Write the CDXJ rows of archive files to ``folder/rows``, one part per task."""
+    manifests = folder / "index-manifests"
+    manifests.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for number, share in enumerate(_shares(files, run.cores * 2)):
+        path = manifests / f"manifest-{number:05d}"
+        path.write_bytes(b"".join(orjson.dumps([file.name, file.path]) + b"\n" for file in share))
+        paths.append(path)
+    return run.run("index", paths, folder / "rows", {})
+
+
+def filter_rows(rows: Sequence[Path], folder: Path, settings: BuildSettings, run: JobRunner) -> Counts:
+    """Write ``folder/mementos`` and ``folder/pointers`` from CDX or CDXJ files."""
+    counts = run.run("filter", rows, folder / "filtered", settings.for_jobs())
+    split_relations(folder / "filtered", {relations.MEMENTOS: folder / "mementos", POINTERS: folder / "pointers"}, "filter")
+    return counts
+
+
+def extract(folder: Path, archives: Iterable[ArchiveFile], store: KnownPayloads, settings: BuildSettings, run: JobRunner) -> Counts:
+    """Write ``folder/pages``, ``folder/graph/mementos`` and ``payloads`` from ``folder/pointers`` and ``folder/mementos``.
+
+    A payload that cannot be read is tried again from another capture of it, in a further round, so that no round opens
+    a file twice.
+    """
+    paths = archive_paths(archives)
+    pointers = parts_of(folder / "pointers")
+    (folder / "graph/payloads").mkdir(parents=True, exist_ok=True)
+    (folder / "pages").mkdir(parents=True, exist_ok=True)
+    counts: Counts = Counts()
+    number = 0
+    while pointers:
+        planned = plan(read_pointers(pointers), store, paths, folder / f"manifests-{number}", run.cores * 2 if run.cores > 1 else 1)
+        counts += planned.counts
+        if planned.unread:
+            (folder / f"graph/payloads/part-extract{number}-unread").write_bytes(b"".join(row + b"\n" for row in planned.unread))
+        if not planned.manifests:
+            break
+        output = folder / f"extracted-{number}"
+        counts += run.run("extract", planned.manifests, output, settings.for_jobs())
+        split_relations(
+            output,
+            {
+                PAGES: folder / "pages",
+                relations.MEMENTOS: folder / "mementos",
+                relations.PAYLOADS: folder / "graph/payloads",
+                RETRIES: folder / f"retries-{number}",
+            },
+            f"extract{number}",
+        )
+        pointers = parts_of(folder / f"retries-{number}")
+        number += 1
+    sort_rows(parts_of(folder / "mementos"), folder / "graph/mementos", run)
+    return counts
+
+
+def join_and_invert(folder: Path, run: JobRunner) -> Counts:
+    """Write ``folder/graph/payloads``, ``outlinks`` and ``inlinks`` from ``folder/pages``."""
+    graph = folder / "graph"
+    counts: Counts = Counts()
+    for relation in (relations.PAYLOADS, relations.OUTLINKS, relations.INLINKS):
+        (graph / relation.decode()).mkdir(parents=True, exist_ok=True)
+    pages = parts_of(folder / "pages")
+    if not pages:
+        return counts
+    counts += run.run("join", pages, folder / "joined", {})
+    split_relations(
+        folder / "joined",
+        {
+            relations.PAYLOADS: graph / "payloads",
+            relations.OUTLINKS: graph / "outlinks",
+            relations.POSTINGS: folder / "postings",
+        },
+        "join",
+    )
+    postings = parts_of(folder / "postings")
+    if postings:
+        counts += run.run("invert", postings, graph / "inlinks", {})
+    return counts
+
+
+def _shares(files: Sequence[ArchiveFile], tasks: int) -> list[list[ArchiveFile]]:
+    """Return files shared out by bytes, the largest first to the task that has least."""
+    shares: list[list[ArchiveFile]] = [[] for _ in range(max(1, min(tasks, len(files))))]
+    filled = [0] * len(shares)
+    for file in sorted(files, key=lambda file: (-file.size, file.name)):
+        least = filled.index(min(filled))
+        shares[least].append(file)
+        filled[least] += file.size
+    return [sorted(share, key=lambda file: file.name) for share in shares if share]
+
+
+def check(counts: Counts, rows: int) -> list[str]:
+    """Return the sums that do not add up, in words; empty when nothing was lost.
+
+    Args:
+        counts: Of one batch, all stages.
+        rows: Lines of the CDX rows that filter was given, counted apart.
+    """
+    wrong = []
+    seen = sum(counts[reason] for reason in Reason if reason.group == "rows")
+    if seen != rows:
+        wrong.append(f"{rows} rows were given to filter, {seen} ended in a reason")
+    kept = counts[Reason.ROW_KEPT]
+    mementos = sum(counts[reason] for reason in Reason if reason.group == "mementos")
+    if kept != mementos:
+        wrong.append(f"{kept} rows were kept, {mementos} mementos ended in a reason")
+    return wrong
+

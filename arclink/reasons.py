@@ -1,0 +1,105 @@
+"""The named ends of everything that is read: nothing disappears without one of these.
+
+Each reason belongs to a *group*; what a group counts is read once and ends in exactly one reason of that group:
+
+========= ==========================================================
+rows      one line of a CDX or CDXJ file
+records   one record of an archive file, when ArcLink indexes it
+mementos  one capture that the graph keeps
+rules     one capture and a rule that it fails, whatever the other rules say
+payloads  one payload that extract was told to read
+links     one link found in a page that was read
+files     one archive file, each time a stage opens it
+notes     things worth knowing that end nothing (a timestamp padded, a text cut)
+========= ==========================================================
+
+The same names are the counters of the jobs, the totals of the manifest, and the words of ``arclink explain``.
+"""
+
+from enum import Enum
+
+
+class Reason(Enum):
+    """How one row, record, memento, payload or link ended. Value: ``(group, text)``."""
+
+    # files: one archive file, each time a stage opens it
+    FILE_INDEXED = ("files", "indexed")
+    FILE_OPENED = ("files", "opened to extract links")
+
+    # rows: one line of a CDX file
+    ROW_KEPT = ("rows", "kept")
+    ROW_MALFORMED = ("rows", "malformed CDX row")
+    ROW_HEADER = ("rows", "header line")
+    ROW_NOT_A_CAPTURE = ("rows", "not a capture")
+    ROW_OUTSIDE_SELECTION = ("rows", "outside selection")
+
+    # records: one record of an archive file that ArcLink indexes
+    RECORD_INDEXED = ("records", "indexed")
+    RECORD_NOT_A_CAPTURE = ("records", "not a capture")
+    RECORD_DAMAGED = ("records", "record is damaged")
+    RECORD_NO_URI = ("records", "record has no target URI")
+    RECORD_NO_DATE = ("records", "record has no usable date")
+
+    # mementos: one capture that the graph keeps; the first rule that fails is the reason
+    MEMENTO_WITH_PAYLOAD = ("mementos", "payload to be read")
+    MEMENTO_DUPLICATE = ("mementos", "same payload as another capture")
+    MEMENTO_STATUS = ("mementos", "status is not 200")
+    MEMENTO_MIME = ("mementos", "mime type carries no links")
+    MEMENTO_EXTENSION = ("mementos", "extension carries no links")
+    MEMENTO_SAME_AGAIN = ("mementos", "same capture again")
+
+    # rules: what each rule of filter would sort out by itself, a capture once for each (paper, Table 2)
+    RULE_STATUS = ("rules", "fails the status rule")
+    RULE_MIME = ("rules", "fails the mime rule")
+    RULE_EXTENSION = ("rules", "fails the extension rule")
+    RULE_CHECKSUM = ("rules", "fails the checksum rule")
+
+    # payloads: one payload that extract was told to read
+    PAYLOAD_READ = ("payloads", "read")
+    PAYLOAD_KNOWN = ("payloads", "already in the store")
+    PAYLOAD_NOT_AT_HAND = ("payloads", "payload not at hand")
+    PAYLOAD_FILE_MISSING = ("payloads", "archive file is missing")
+    PAYLOAD_PAST_END = ("payloads", "offset is past the end of the file")
+    PAYLOAD_DAMAGED = ("payloads", "record is damaged")
+    PAYLOAD_OTHER_RECORD = ("payloads", "another record stands at this offset")
+    PAYLOAD_CODING = ("payloads", "content coding cannot be undone")
+    PAYLOAD_NOT_HTML = ("payloads", "payload is not HTML")
+    PAYLOAD_EMPTY = ("payloads", "payload is empty")
+    PAYLOAD_CRASHED = ("payloads", "parser crashed")
+
+    # links: one link found in a page that was read
+    LINK_KEPT = ("links", "kept")
+    LINK_SAME_PAGE = ("links", "same page")
+    LINK_JAVASCRIPT = ("links", "javascript: is no address")
+    LINK_DATA = ("links", "data: is no address")
+    LINK_ABOUT = ("links", "about: is no address")
+    LINK_EMPTY = ("links", "empty source")
+    LINK_INVALID = ("links", "not a valid URI")
+    LINK_TOO_LONG = ("links", "URI is too long")
+    LINK_TOO_MANY = ("links", "page has too many links")
+
+    # notes: what was kept, but is worth knowing
+    NOTE_TIMESTAMP_PADDED = ("notes", "timestamp had less than 14 digits")
+    NOTE_TIMESTAMP_CUT = ("notes", "timestamp had more than 14 digits")
+    NOTE_TIMESTAMP_MOVED = ("notes", "timestamp was no date, moved to the nearest")
+    NOTE_SURT_REFUSED = ("notes", "surt refused the URI, which is its own key")
+    NOTE_SURT_OTHER = ("notes", "CDX key differs from the surt of its URI")
+    NOTE_PAYLOAD_TRUNCATED = ("notes", "payload is truncated")
+    NOTE_PAYLOAD_CUT = ("notes", "payload is larger than the limit and was cut")
+    NOTE_TEXT_CUT = ("notes", "text is longer than the limit and was cut")
+    NOTE_NESTING_CUT = ("notes", "page nests too deep and was cut")
+    NOTE_CHARSET_WRONG = ("notes", "declared charset does not fit the bytes")
+    NOTE_CHARSET_DETECTED = ("notes", "no charset declared, detected")
+    NOTE_FALL_BACK = ("notes", "payload read from another capture of it")
+    NOTE_INFERRED_CHECKSUM = ("notes", "checksum of a revisit is inferred")
+    NOTE_BASE_INVALID = ("notes", "base element is not usable")
+
+    @property
+    def group(self) -> str:
+        """What is counted: ``rows``, ``records``, ``mementos``, ``payloads``, ``links`` or ``notes``."""
+        return self.value[0]
+
+    @property
+    def text(self) -> str:
+        """The words shown to people, and the counter's name."""
+        return self.value[1]

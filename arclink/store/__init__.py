@@ -1,0 +1,136 @@
+"""A store is the questions it answers: `GraphStore`, and `open_store` to get one from a path or URL."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self
+
+from arclink.model import (
+    ALL_TIME,
+    Batch,
+    Checksum,
+    ContentId,
+    Inlink,
+    Memento,
+    Outlink,
+    Payload,
+    Sighting,
+    Span,
+    Surt,
+    UriR,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveFile:
+    """An archive file that a store knows.
+
+    Attributes:
+        name: As mementos name it.
+        path: Where it was when it was read; absolute path or URL.
+        size: Bytes.
+        fingerprint: What tells it from another file of that name (`arclink.pipeline.inputs`).
+    """
+
+    name: str
+    path: str
+    size: int
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoreStats:
+    """Counts over the whole store, in the order they are shown."""
+
+    batches: int
+    files: int
+    mementos: int
+    originals: int
+    payloads: int
+    contents: int
+    links: int
+    targets: int
+    first: str
+    last: str
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One broken invariant: its name, and where it was found."""
+
+    invariant: str
+    detail: str
+
+
+class GraphStore(Protocol):
+    """A temporal link graph. Loading the same batch twice changes nothing.
+
+    A reader sees whole batches only: a memento that can be seen always has its links. Every iterator is lazy and
+    holds memory for one block, never for a whole answer; it stays right while another process loads.
+    """
+
+    def mementos(self, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]:
+        """Yield the mementos of one SURT within ``span``, by timestamp, original, checksum; each key once."""
+
+    def payload(self, checksum: Checksum) -> Payload | None:
+        """Return what became of the payload with this checksum; None if none was ever to be read."""
+
+    def content_of(self, memento: Memento) -> ContentId | None:
+        """Return the vertex that holds the outlinks of ``memento``; None if its payload was not read."""
+
+    def outlinks(self, content: ContentId) -> Iterator[Outlink]:
+        """Yield the links of one content, in page order."""
+
+    def inlinks(self, target: Surt, after: Inlink | None = None) -> Iterator[Inlink]:
+        """Yield the links to ``target`` in store order, each once; from behind ``after`` on if given."""
+
+    def sightings(self, content: ContentId, span: Span = ALL_TIME) -> Iterator[Sighting]:
+        """Yield the mementos that show ``content`` within ``span``, by original, timestamp; each once."""
+
+    def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
+        """Yield the SURTs of mementos and targets that start with ``prefix``, sorted, each once."""
+
+    def batches(self) -> Iterator[Batch]:
+        """Yield the batches that were loaded, in that order."""
+
+    def files(self) -> Iterator[ArchiveFile]:
+        """Yield the archive files that the store knows, by name."""
+
+    def setting(self, name: str) -> str | None:
+        """Return a setting the store was built with (extractor version, rules); None if it was never set."""
+
+    def stats(self) -> StoreStats:
+        """Return counts over the whole store."""
+
+    def verify(self) -> Iterator[Violation]:
+        """Yield every broken invariant of the store; nothing when all hold. Reads the whole store, in order."""
+
+    # What a build asks before it reads payloads.
+
+    def known_contents(self, wanted: Iterable[tuple[Checksum, Sequence[UriR]]]) -> Iterator[tuple[Payload | None, Sequence[UriR]]]:
+        """Yield, for each checksum and the originals captured with it, what the store has, in the order asked.
+
+        Yields:
+            The payload (None if it was never read) and those of the originals whose content the store lacks.
+        """
+
+    def originals_of(self, checksum: Checksum) -> Iterator[UriR]:
+        """Yield the distinct originals of mementos that the store has with this checksum, sorted."""
+
+    # What a build writes.
+
+    def load(self, graph: Path, files: Sequence[ArchiveFile], settings: Mapping[str, str], manifest: str) -> Batch:
+        """Add the graph files of one batch (``docs/graph-files.md``) as one step: all of it is seen, or nothing.
+
+        Raises:
+            StoreError: The store is locked by another build, full, or of another version.
+        """
+
+    def close(self) -> None:
+        """Give back what the store holds open."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None: ...

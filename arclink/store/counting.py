@@ -1,0 +1,53 @@
+"""Counts over a whole store."""
+
+import sqlite3
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+
+from arclink.store import StoreStats
+from arclink.store.names import StoredNames
+from arclink.store.relations import NUL, in_order, mementos_of, surt_field
+from arclink.store.runs import Relation, Runs
+
+_KEPT = """
+SELECT count(*), coalesce(sum(payloads), 0), coalesce(sum(links), 0),
+       coalesce(min(nullif(first, '')), ''), coalesce(max(last), '')
+FROM batches
+"""
+
+
+def count_store(connection: sqlite3.Connection, runs: Runs, names: StoredNames, path: Path) -> StoreStats:
+    """Return the counts. Reads the runs of mementos and inlinks."""
+    batches, payloads, links, first, last = connection.execute(_KEPT).fetchone()
+    mementos = originals = 0
+    for distinct, of_surt in _by_surt(runs, names):
+        mementos += distinct
+        originals += of_surt
+    return StoreStats(
+        batches=batches,
+        files=connection.execute("SELECT count(*) FROM files").fetchone()[0],
+        mementos=mementos,
+        originals=originals,
+        payloads=payloads,
+        contents=connection.execute("SELECT coalesce(max(number), 0) FROM contents").fetchone()[0],
+        links=links,
+        targets=sum(1 for _ in groupby(runs.scan_keys((Relation.INLINKS,)), lambda key: key.rpartition(NUL)[0])),
+        first=first,
+        last=last,
+        bytes=sum(file.stat().st_size for file in (path, Path(f"{path}-wal")) if file.exists()),
+    )
+
+
+def _by_surt(runs: Runs, names: StoredNames) -> Iterator[tuple[int, int]]:
+    """Yield of each SURT its distinct mementos and originals."""
+    for _, rows in groupby(runs.scan(Relation.MEMENTOS), surt_field):
+        originals = set()
+        distinct = 0
+        last: tuple[str, ...] = ()
+        for item in in_order(rows, lambda row: mementos_of(row, names)):
+            if item[:3] != last:
+                last = item[:3]
+                distinct += 1
+                originals.add(item[1])
+        yield distinct, len(originals)

@@ -1,0 +1,76 @@
+"""Reads the relations of a batch from its graph files: the parts of a relation as one sorted stream of rows."""
+
+from collections.abc import Iterator
+from hashlib import sha256
+from heapq import merge
+from pathlib import Path
+
+from arclink.errors import StoreError
+
+RELATIONS = ("mementos", "payloads", "outlinks", "inlinks")
+
+
+def parts_of(graph: Path, relation: str) -> list[Path]:
+    """Return the parts of a relation in order; none if the batch has no such relation."""
+    return sorted((graph / relation).glob("part-*"))
+
+
+def read_sorted(graph: Path, relation: str, columns: int, keys: int) -> Iterator[list[bytes]]:
+    """Yield the rows of all parts of a relation as one sorted stream, split into columns; the last one ends in a newline.
+
+    Args:
+        graph: Folder of the batch.
+        relation: Name of the relation.
+        columns: Its number of columns.
+        keys: The first so many of them are what the parts are sorted by.
+
+    Raises:
+        StoreError: A part is not sorted, has rows with another number of columns, or cannot be read.
+    """
+    parts = [_read_part(path, columns, keys) for path in parts_of(graph, relation)]
+    return parts[0] if len(parts) == 1 else merge(*parts, key=lambda row: row[:keys])
+
+
+def _read_part(path: Path, columns: int, keys: int) -> Iterator[list[bytes]]:
+    last: list[bytes] = []
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                row = line.split(b"\t")
+                if len(row) != columns:
+                    raise StoreError(_problem(path, number, f"{len(row)} columns instead of {columns}"))
+                key = row[:keys]
+                if key < last:
+                    raise StoreError(_problem(path, number, "not sorted"))
+                last = key
+                yield row
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read: {error}") from error
+
+
+def _problem(path: Path, number: int, found: str) -> str:
+    return f"{path}, line {number}: {found} (docs/graph-files.md). Write the graph files again."
+
+
+def identity_of(graph: Path) -> bytes:
+    """Return what tells this batch from another: SHA-256 over its mementos and payloads, and the sizes of its links.
+
+    Links follow from the payloads, and are most of the bytes: they are not read twice for this.
+
+    Raises:
+        StoreError: The folder holds no graph files, or they cannot be read.
+    """
+    if not any((graph / relation).is_dir() for relation in RELATIONS):
+        raise StoreError(f"{graph} holds no graph files: none of the folders {', '.join(RELATIONS)}.")
+    digest = sha256()
+    try:
+        for relation in RELATIONS:
+            for path in parts_of(graph, relation):
+                digest.update(f"{relation} {path.stat().st_size}\n".encode())
+                if relation in {"mementos", "payloads"}:
+                    with path.open("rb") as file:
+                        while block := file.read(1 << 20):
+                            digest.update(block)
+    except OSError as error:
+        raise StoreError(f"{graph} cannot be read: {error}") from error
+    return digest.digest()

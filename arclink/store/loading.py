@@ -1,0 +1,230 @@
+"""Loads the graph files of one batch inside one transaction.
+
+The order is that of the numbers: outlinks give contents theirs (and their payloads), then payloads get their fate, mementos
+their rows and sightings, and inlinks name contents by number. Memory holds the contents and captures of the batch, never
+those of the store.
+"""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from itertools import chain, groupby, islice
+from operator import ge, itemgetter
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+
+from arclink.errors import StoreError
+from arclink.graph.relations import parse_payload
+from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM, Payload
+from arclink.store.graph_files import read_sorted
+from arclink.store.names import StoredNames
+from arclink.store.outlinks import OutlinksWriter
+from arclink.store.packing import pack_checksum, split_content, unpack_few, uri_form
+from arclink.store.relations import Groups, InlinksWriter, MementoRow, pack_fate, pack_head, write_mementos, write_sightings
+from arclink.store.runs import Relation, Runs, RunWriter
+
+
+class Added(NamedTuple):
+    """What a batch added.
+
+    Attributes:
+        payloads: Payloads whose fate was not known before.
+        links: Outlinks, repeated ones included.
+        first: Timestamp of the earliest memento of the batch; empty if it has none.
+        last: Of the latest.
+    """
+
+    payloads: int
+    links: int
+    first: str
+    last: str
+
+
+def shows_payload(checksum: str, reason: str) -> bool:
+    """Return whether a memento is joined with the payload of its checksum."""
+    return reason == "-" and checksum != NO_CHECKSUM and checksum != EMPTY_PAYLOAD
+
+
+class BatchLoader:
+    """Loads one batch.
+
+    Args:
+        connection: In a transaction.
+        runs: Of the store.
+        names: Of the store.
+        graph: Folder of the batch's graph files.
+        batch: Its number.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, runs: Runs, names: StoredNames, graph: Path, batch: int) -> None:
+        self._connection = connection
+        self._runs = runs
+        self._names = names
+        self._graph = graph
+        self._batch = batch
+        self._payloads = _PayloadNumbers(connection)
+        self._contents: dict[str, int] = {}
+        self._old_contents: set[str] = set()
+
+    def load(self) -> Added:
+        """Add everything; return how much that was.
+
+        Raises:
+            StoreError: The graph files are damaged or do not belong together.
+        """
+        try:
+            links = self._load_outlinks()
+            payloads = self._load_payloads()
+            first, last = self._load_mementos()
+            self._load_inlinks()
+        except (ValueError, TypeError) as error:
+            raise StoreError(f"{self._graph}: the graph files cannot be read ({error}). Write them again (docs/graph-files.md).") from error
+        for relation in Relation:
+            self._runs.merge(relation)
+        return Added(payloads, links, first, last)
+
+    def _load_outlinks(self) -> int:
+        first = self._connection.execute("SELECT coalesce(max(number), 0) + 1 FROM contents").fetchone()[0]
+        writer = OutlinksWriter(self._connection, first)
+        rows = []
+        for _, name, links in read_sorted(self._graph, "outlinks", 3, keys=1):
+            content = name.decode()
+            if content in self._contents or content in self._old_contents:
+                continue
+            checksum, cut = split_content(content)
+            payload, is_new = self._payloads.number_of(checksum)
+            if not is_new and self._has_content(payload, cut):
+                self._old_contents.add(content)
+                continue
+            number = first + len(self._contents)
+            self._contents[content] = number
+            rows.append((number, payload, cut))
+            writer.add(links.rstrip())
+        writer.close()
+        self._connection.executemany("INSERT INTO contents (number, payload, cut) VALUES (?, ?, ?)", rows)
+        return writer.links
+
+    def _has_content(self, payload: int, cut: bytes) -> bool:
+        return self._connection.execute("SELECT 1 FROM contents WHERE payload = ? AND cut = ?", (payload, cut)).fetchone() is not None
+
+    def _load_payloads(self) -> int:
+        known: set[int] = set()
+        for row in read_sorted(self._graph, "payloads", 7, keys=0):
+            payload = parse_payload(b"\t".join(row))
+            number, _ = self._payloads.number_of(payload.checksum)
+            if self._set_fate(number, payload):
+                known.add(number)
+        return len(known)
+
+    def _set_fate(self, number: int, payload: Payload) -> bool:
+        """Store what became of a payload unless that is known better; return whether nothing was known."""
+        (fate,) = self._connection.execute("SELECT fate FROM payloads WHERE number = ?", (number,)).fetchone()
+        was_read = fate is not None and unpack_few(fate[:1])[0] > 0
+        if fate is None or (payload.scope is not None and not was_read):
+            fate_now = pack_fate(payload, self._names)
+            self._connection.execute("UPDATE payloads SET fate = ? WHERE number = ?", (fate_now, number))
+        return fate is None
+
+    def _load_mementos(self) -> tuple[str, str]:
+        captures: set[tuple[int, str, str]] = set()
+        first, last = "9" * 14, ""
+
+        def noted() -> Iterator[MementoRow]:
+            nonlocal first, last
+            for row in self._mementos():
+                _, timestamp, original, checksum, *_, reason = row
+                first, last = min(first, timestamp), max(last, timestamp)
+                if shows_payload(checksum, reason):
+                    payload, _ = self._payloads.number_of(checksum)
+                    captures.add((payload, original, timestamp))
+                yield row
+
+        writer = RunWriter(self._connection, Relation.MEMENTOS, 0)
+        write_mementos(writer, noted(), self._batch, self._names)
+        writer.close()
+        writer = RunWriter(self._connection, Relation.SIGHTINGS, 0)
+        write_sightings(writer, sorted(captures), self._batch)
+        writer.close()
+        return (first, last) if last else ("", "")
+
+    def _mementos(self) -> Iterator[MementoRow]:
+        """Yield the mementos of the batch; of those with equal keys the one with the least (file, offset)."""
+        last: MementoRow | None = None
+        for columns in read_sorted(self._graph, "mementos", 11, keys=4):
+            *texts, offset, length, reason = b"\t".join(columns).decode().rstrip("\n").split("\t")
+            row: MementoRow = (*texts, int(offset), int(length), reason)  # type: ignore[assignment]
+            if last is not None:
+                if last[:4] == row[:4]:
+                    last = min(last, row, key=itemgetter(7, 8))
+                    continue
+                yield last
+            last = row
+        if last is not None:
+            yield last
+
+    def _load_inlinks(self) -> None:
+        writer = InlinksWriter(RunWriter(self._connection, Relation.INLINKS, 0))
+        for surt, rows in groupby(read_sorted(self._graph, "inlinks", 3, keys=2), itemgetter(0)):
+            of_surt = [(target.decode(), links) for _, target, links in rows]
+            if len(of_surt) > 1:
+                # Sorted by URI; the store keeps them by how they differ from the SURT.
+                name = surt.decode()
+                of_surt.sort(key=lambda item: uri_form(name, item[0]))
+            for target, of_target in groupby(of_surt, itemgetter(0)):
+                groups = self._groups([links for _, links in of_target])
+                if groups.heads:
+                    writer.add(surt, target, groups)
+        writer.close()
+
+    def _groups(self, rows: Sequence[bytes]) -> Groups:
+        """Return the links to a target; contents that the store had before are left out."""
+        groups = orjson.loads(rows[0]) if len(rows) == 1 else [group for row in rows for group in orjson.loads(row)]
+        if self._old_contents:
+            new = ((*head, [content for content in contents if content not in self._old_contents]) for *head, contents in groups)
+            groups = [group for group in new if group[3]]
+        heads = [f"{kind}\t{text}" if rel is None else f"{kind}\t{text}\t{rel}" for kind, text, rel, _ in groups]
+        contents = [group[3] for group in groups]
+        # A control character in JSON is written with a backslash; there is none by the rules of graph files.
+        if any(b"\\" in row for row in rows):
+            heads = [pack_head(*group[:3]) for group in groups]
+        if len(heads) > 1 and any(map(ge, heads, islice(heads, 1, None))):
+            heads, contents = _united(heads, contents)
+        try:
+            return Groups(heads, list(map(len, contents)), list(map(self._contents.__getitem__, chain.from_iterable(contents))))
+        except KeyError as error:
+            raise StoreError(
+                f"{self._graph}: the graph files do not belong together: inlinks name the content {error}, which outlinks lack."
+            ) from error
+
+
+def _united(heads: Sequence[str], contents: Sequence[Sequence[str]]) -> tuple[list[str], list[Sequence[str]]]:
+    """Return heads sorted, each once, and the distinct contents of each."""
+    by_head: dict[str, set[str]] = {}
+    for head, of_head in zip(heads, contents, strict=True):
+        by_head.setdefault(head, set()).update(of_head)
+    return sorted(by_head), [sorted(by_head[head]) for head in sorted(by_head)]
+
+
+class _PayloadNumbers:
+    """Numbers of payloads by checksum; a checksum that the store lacks gets the next number."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._known: dict[str, tuple[int, bool]] = {}
+        self._next: int = connection.execute("SELECT coalesce(max(number), 0) + 1 FROM payloads").fetchone()[0]
+
+    def number_of(self, checksum: str) -> tuple[int, bool]:
+        """Return the number, and whether it is new since this batch."""
+        known = self._known.get(checksum)
+        if known is None:
+            packed = pack_checksum(checksum)
+            found = self._connection.execute("SELECT number FROM payloads WHERE checksum = ?", (packed,)).fetchone()
+            if found:
+                known = (int(found[0]), False)
+            else:
+                known = (self._next, True)
+                self._connection.execute("INSERT INTO payloads (number, checksum) VALUES (?, ?)", (self._next, packed))
+                self._next += 1
+            self._known[checksum] = known
+        return known

@@ -1,0 +1,271 @@
+"""Blocks of contents with their outlinks: distinct links once, each content a list of their numbers.
+
+Contents of one site stand together, and most of their links are the same menus and footers. So a block holds each distinct
+(target, kind, text, rel) once, and a content's list of numbers repeats those of its neighbours, which zstd makes almost nothing.
+
+::
+
+    block = zstd( sizes of sections │ sections )
+
+    0  targets, distinct                strings
+    1  labels, distinct                 strings: kind, or kind TAB rel
+    2  of each link: its text           strings
+    3  of each link: number of target   signed steps
+    4  of each link: number of label    numbers
+    5  of each content: bytes of list   numbers
+    6  of each content: list of links   signed steps, page order, the first as it is
+"""
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TypeVar
+
+import numpy as np
+import orjson
+import zstandard
+
+from arclink.errors import StoreError
+from arclink.model import Kind, Outlink, UriR
+from arclink.store.packing import (
+    Numbers,
+    pack_number_rows,
+    pack_numbers,
+    pack_sections,
+    pack_strings,
+    plain,
+    sign,
+    steps,
+    unpack_numbers,
+    unpack_sections,
+    unpack_strings,
+    unsign,
+)
+
+BLOCK_BYTES = 384 * 1024
+"""JSON of the distinct links of a block; two to three times the size of the block before it is compressed."""
+
+BLOCK_CONTENTS = 4096
+"""A block has at most so many contents: error pages have few links."""
+
+LEVEL = 3
+"""Of zstd; measured in docs/decisions/20261121-sorted-runs.md."""
+
+_SECTIONS = 7
+
+
+Key = TypeVar("Key")
+
+
+class _Numbering(dict[Key, int]):
+    """Gives each new key the next number."""
+
+    def __missing__(self, key: Key) -> int:
+        number = self[key] = len(self)
+        return number
+
+
+class OutlinkBlock:
+    """A decoded block; a content's links are decoded when asked for.
+
+    Args:
+        data: As the store holds it.
+        first: Number of its first content.
+    """
+
+    def __init__(self, data: bytes, first: int) -> None:
+        self.first = first
+        sections = unpack_sections(zstandard.ZstdDecompressor().decompress(data), _SECTIONS)
+        self._targets, self._labels, self._texts = map(unpack_strings, sections[:3])
+        self._target_of: list[int] = np.cumsum(unsign(unpack_numbers(sections[3]))).tolist()
+        self._label_of: list[int] = unpack_numbers(sections[4]).tolist()
+        self._ends: list[int] = [0, *np.cumsum(unpack_numbers(sections[5])).tolist()]
+        self._lists = sections[6]
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    @property
+    def distinct_links(self) -> list[tuple[str, str, str, str | None]]:
+        """The distinct (target, kind, text, rel) of the block, by number."""
+        return [(link.target, link.kind, link.text, link.rel) for link in map(self._link, range(len(self._label_of)))]
+
+    def numbers(self, content: int) -> Numbers:
+        """Return the numbers of the links of a content, in page order."""
+        place = content - self.first
+        return np.cumsum(unsign(unpack_numbers(self._lists[self._ends[place] : self._ends[place + 1]])))
+
+    def links(self, content: int) -> list[Outlink]:
+        """Return the links of a content, in page order."""
+        return list(map(self._link, self.numbers(content).tolist()))
+
+    def _link(self, number: int) -> Outlink:
+        kind, rel = unpack_label(self._labels[self._label_of[number]])
+        return Outlink(UriR(self._targets[self._target_of[number]]), kind, self._texts[number], rel)
+
+
+class OutlinksWriter:
+    """Writes the outlinks of contents with consecutive numbers.
+
+    A link is not parsed each time it occurs: the JSON of a content is cut between its links, and the pieces are numbered as
+    they are. Only distinct pieces are parsed, once per block; where one does not parse (a text may hold what looks like a
+    border), the block is done again by parsing everything.
+
+    Args:
+        connection: In a transaction.
+        first: Number of the first content.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, first: int) -> None:
+        self._connection = connection
+        self._compress = zstandard.ZstdCompressor(level=LEVEL).compress
+        self._first = first
+        self.links = 0
+        self._start_block()
+
+    def _start_block(self) -> None:
+        self._pieces = _Numbering[bytes]()
+        self._numbers: list[int] = []
+        self._counts: list[int] = []
+        self._size = 0
+        self._odd: dict[int, bytes] = {}
+
+    def add(self, links: bytes) -> None:
+        """Add the next content.
+
+        Args:
+            links: JSON as in graph files: ``[[target, kind, text, rel], …]``.
+        """
+        known = len(self._pieces)
+        if links.startswith(b"[[") and links.endswith(b"]]"):
+            pieces = links[2:-2].split(b"],[")
+            self._numbers += map(self._pieces.__getitem__, pieces)
+            self._counts.append(len(pieces))
+            self._size += len(links) * (len(self._pieces) - known) // len(pieces)
+        else:
+            self._counts.append(0)
+            if links != b"[]":
+                self._odd[len(self._counts) - 1] = links
+        if self._size >= BLOCK_BYTES or len(self._counts) >= BLOCK_CONTENTS:
+            self._flush()
+
+    def close(self) -> None:
+        """Write the last block."""
+        if self._counts:
+            self._flush()
+
+    def _flush(self) -> None:
+        links = _parse_pieces(self._pieces, len(self._pieces)) if not self._odd else None
+        if links is None:
+            links, self._numbers, self._counts = _parse_rows(self._rows())
+        data = self._compress(pack_outlinks(links, self._numbers, self._counts))
+        self._connection.execute("INSERT INTO outlinks (first, data) VALUES (?, ?)", (self._first, data))
+        self._first += len(self._counts)
+        self.links += len(self._numbers)
+        self._start_block()
+
+    def _rows(self) -> Iterator[bytes]:
+        """Yield the JSON of the contents, put together again from its pieces."""
+        pieces, numbers = list(self._pieces), iter(self._numbers)
+        for place, count in enumerate(self._counts):
+            yield self._odd.get(place) or (
+                b"[[" + b"],[".join(pieces[number] for number in islice(numbers, count)) + b"]]" if count else b"[]"
+            )
+
+
+Link = tuple[str, str, str, str | None]
+
+Columns = tuple[Sequence[str], Sequence[str], Sequence[str], Sequence[str | None]]
+"""Links by column: targets, kinds, texts, rels."""
+
+
+def pack_outlinks(links: Columns, numbers: Sequence[int], counts: Sequence[int]) -> bytes:
+    """Return a block, not compressed yet.
+
+    Args:
+        links: The distinct links.
+        numbers: The numbers of the links of all contents, one content after the other.
+        counts: How many links each content has.
+    """
+    targets, kinds, texts, rels = links
+    target_numbers, label_numbers = _Numbering[str](), _Numbering[tuple[str, str | None]]()
+    target_of = np.fromiter(map(target_numbers.__getitem__, targets), np.int64, len(targets))
+    label_of = np.fromiter(map(label_numbers.__getitem__, zip(kinds, rels, strict=True)), np.int64, len(kinds))
+    ends = np.cumsum(np.asarray(counts, dtype=np.int64))
+    starts = np.concatenate(([0], ends[:-1]))
+    flat = np.asarray(numbers, dtype=np.int64)
+    lists, list_ends = pack_number_rows(sign(steps(flat, starts[starts < len(flat)])), ends)
+    return pack_sections(
+        [
+            pack_strings(list(target_numbers)),
+            "\n".join(pack_label(kind, rel) for kind, rel in label_numbers).encode(),
+            pack_strings(texts),
+            pack_numbers(sign(np.diff(target_of, prepend=0))),
+            pack_numbers(label_of),
+            pack_numbers(np.diff(list_ends, prepend=0)),
+            lists,
+        ]
+    )
+
+
+def pack_label(kind: str, rel: str | None) -> str:
+    """Return kind and rel as one string."""
+    return plain(kind) if rel is None else f"{plain(kind)}\t{plain(rel)}"
+
+
+def unpack_label(label: str) -> tuple[Kind, str | None]:
+    """Return what `pack_label` was given."""
+    kind, tab, rel = label.partition("\t")
+    return Kind(kind), rel if tab else None
+
+
+def _parse_pieces(pieces: Iterable[bytes], count: int) -> Columns | None:
+    """Return the link of each piece; None if a piece is not exactly one link.
+
+    A border inside of a string leaves a piece whose string has no end. So such a piece never parses alone, and together
+    with its other half it gives one link where there are two pieces: the count tells.
+    """
+    try:
+        links: list[list[str | None]] = orjson.loads(b"[[" + b"],[".join(pieces) + b"]]") if count else []
+    except orjson.JSONDecodeError:
+        return None
+    return _columns(links) if len(links) == count else None
+
+
+def _columns(links: Sequence[Sequence[str | None]]) -> Columns | None:
+    """Return links by column; None if they are not all links."""
+    if not links:
+        return (), (), (), ()
+    if set(map(type, links)) != {list} or set(map(len, links)) != {4}:
+        return None
+    targets, kinds, texts, rels = zip(*links, strict=True)
+    types = {*map(type, targets), *map(type, kinds), *map(type, texts)}
+    return (targets, kinds, texts, rels) if types == {str} and {*map(type, rels)} <= {str, type(None)} else None
+
+
+def _parse_rows(rows: Iterable[bytes]) -> tuple[Columns, list[int], list[int]]:
+    """Return distinct links, numbers and counts of contents, by parsing each of them.
+
+    Raises:
+        StoreError: A row is no list of links.
+    """
+    known = _Numbering[Link]()
+    numbers: list[int] = []
+    counts = []
+    for row in rows:
+        try:
+            links = orjson.loads(row)
+        except orjson.JSONDecodeError as error:
+            raise StoreError(_refusal(row)) from error
+        columns = _columns(links) if isinstance(links, list) else None
+        if columns is None:
+            raise StoreError(_refusal(row))
+        numbers += map(known.__getitem__, zip(*columns, strict=True))
+        counts.append(len(links))
+    by_column = _columns([list(link) for link in known])
+    assert by_column is not None  # each was checked with its row
+    return by_column, numbers, counts
+
+
+def _refusal(row: bytes) -> str:
+    return f"outlinks of the graph files are no lists of links: {row[:200].decode('utf-8', 'replace')}. Write the graph files again."

@@ -1,0 +1,386 @@
+"""The rows of the sorted runs, and the fate of a payload: values of the model as bytes, and back.
+
+========= ======================================================= ==============================
+relation  key, fields parted by NUL                               values
+========= ======================================================= ==============================
+inlinks   target SURT, form of the target URI, first content      heads, counts, steps
+mementos  SURT, first timestamp or nothing, batch.chunk           fields, numbers, checksums
+sightings payload, first original or nothing, batch.chunk         captures
+========= ======================================================= ==============================
+
+Contents and payloads stand in keys as ten hex digits. The middle field of mementos and sightings is not greater than any
+item of its row; the first row of a SURT or payload in a batch leaves it empty. A hub has many rows of some `CHUNK` items.
+
+- heads: lines of kind TAB text [TAB rel], sorted, one per group of inlinks that differ in nothing but their content
+- counts: contents of each group
+- steps: for each group its contents' numbers, sorted: the first less the number in the key, the others less the one before
+- fields: lines of timestamp TAB form of the original TAB status TAB mime TAB record type TAB reason, one per memento
+- numbers: of each memento the size of its checksum, the number of its file's name, offset, length + 1; checksums: in one string
+- captures: lines of original TAB timestamps parted by blanks
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from heapq import heappop, heappush
+from itertools import groupby, islice
+from operator import itemgetter
+from typing import NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+from arclink.model import Checksum, Kind, Memento, Payload, Scope, Surt, Timestamp, UriR
+from arclink.store.packing import (
+    Numbers,
+    pack_checksum,
+    pack_few,
+    pack_number_rows,
+    plain,
+    unpack_checksum,
+    unpack_few,
+    unpack_numbers,
+    uri_form,
+    uri_of_form,
+)
+from arclink.store.runs import Row, RunWriter
+
+CHUNK = 1000
+"""Inlinks, mementos or sightings of a row."""
+
+NUL = b"\0"
+
+_ROW_BYTES = 48 * 1024
+_NUMBER_BITS = 40
+
+
+class Names(Protocol):
+    """Numbers for words that rows repeat, kept by the store."""
+
+    def number_of(self, name: str) -> int:
+        """Return the number of a name; a new one if it has none yet."""
+
+    def name_of(self, number: int) -> str:
+        """Return the name with this number."""
+
+
+def rows_of(field: bytes) -> tuple[bytes, bytes]:
+    """Return the range of the keys whose first field is ``field``."""
+    return field + NUL, field + b"\1"
+
+
+def end_of_prefix(prefix: bytes) -> bytes | None:
+    """Return a key behind all that start with ``prefix``, none if that is empty: 0xFF stands in no UTF-8."""
+    return prefix + b"\xff" if prefix else None
+
+
+def number_field(number: int) -> bytes:
+    """Return the number of a content or payload as text that sorts as the numbers do."""
+    return b"%010x" % number
+
+
+# Inlinks
+
+
+class Posting(NamedTuple):
+    """An inlink as stored. Their order is the order of a SURT's inlinks, whatever was loaded or merged."""
+
+    form: str
+    content: int
+    head: str
+
+
+class Groups(NamedTuple):
+    """The links to a target, by what they have in common but their content.
+
+    Attributes:
+        heads: Sorted, distinct.
+        counts: Contents of each head.
+        numbers: Of these contents, one head after the other; distinct within a head, in no order.
+    """
+
+    heads: Sequence[str]
+    counts: Sequence[int]
+    numbers: Sequence[int]
+
+
+def pack_head(kind: str, text: str, rel: str | None) -> str:
+    r"""Return kind, text and rel as one string.
+
+    >>> pack_head("a@href", "News", None)
+    'a@href\tNews'
+    """
+    head = f"{kind}\t{text}" if rel is None else f"{kind}\t{text}\t{rel}"
+    if head.count("\t") + head.count("\n") != (1 if rel is None else 2):
+        return pack_head(plain(kind), plain(text), None if rel is None else plain(rel))
+    return head
+
+
+def unpack_head(head: str) -> tuple[Kind, str, str | None]:
+    """Return what `pack_head` was given."""
+    kind, text, *rel = head.split("\t")
+    return Kind(kind), text, rel[0] if rel else None
+
+
+class InlinksWriter:
+    """Writes the inlinks of a batch: rows wait until they fill a block, and then their numbers are packed together.
+
+    Args:
+        writer: Of the run.
+    """
+
+    def __init__(self, writer: RunWriter) -> None:
+        self._writer = writer
+        self._start_block()
+
+    def _start_block(self) -> None:
+        self._targets: list[bytes] = []
+        self._heads: list[bytes] = []
+        self._groups: list[int] = []
+        self._counts: list[int] = []
+        self._numbers: list[int] = []
+        self._size = 0
+
+    def add(self, surt: bytes, target: str, groups: Groups) -> None:
+        """Add a target, in the order of SURT and form of the target URI.
+
+        Args:
+            surt: Of the target.
+            target: The URI.
+            groups: Its links, at least one.
+        """
+        key = surt + NUL + uri_form(surt.decode(), target).encode() + NUL
+        for chunk in (groups,) if len(groups.numbers) <= CHUNK else chunks_of(groups):
+            heads = "\n".join(chunk.heads).encode()
+            self._targets.append(key)
+            self._heads.append(heads)
+            self._groups.append(len(chunk.heads))
+            self._counts += chunk.counts
+            self._numbers += chunk.numbers
+            self._size += len(key) + 12 + len(heads) + len(chunk.heads) + len(chunk.numbers)
+            if self._size >= _ROW_BYTES:
+                self._flush()
+
+    def close(self) -> None:
+        """Write the last block and end the run."""
+        if self._targets:
+            self._flush()
+        self._writer.close()
+
+    def _flush(self) -> None:
+        counts = np.array(self._counts, dtype=np.int64)
+        groups = np.array(self._groups, dtype=np.int64)
+        group_ends, row_group_ends = np.cumsum(counts), np.cumsum(groups)
+        row_ends = group_ends[row_group_ends - 1]
+        # Numbers are sorted within their group by sorting them all behind the number of their group.
+        behind = np.repeat(np.arange(len(counts)) << _NUMBER_BITS, counts) | np.array(self._numbers, dtype=np.int64)
+        behind.sort()
+        numbers = behind & ((1 << _NUMBER_BITS) - 1)
+        firsts = np.minimum.reduceat(numbers, row_ends - np.add.reduceat(counts, row_group_ends - groups))
+        differences = np.diff(numbers, prepend=0)
+        group_starts = group_ends - counts
+        differences[group_starts] = numbers[group_starts] - np.repeat(firsts, groups)
+        packed_counts, count_ends = pack_number_rows(counts, row_group_ends)
+        packed_steps, step_ends = pack_number_rows(differences, row_ends)
+        self._writer.add_block(
+            [target + number_field(first) for target, first in zip(self._targets, firsts.tolist(), strict=True)],
+            [
+                (np.fromiter(map(len, self._heads), np.int64, len(self._heads)), b"".join(self._heads)),
+                (np.diff(count_ends, prepend=0), packed_counts),
+                (np.diff(step_ends, prepend=0), packed_steps),
+            ],
+        )
+        self._start_block()
+
+
+def chunks_of(groups: Groups) -> Iterator[Groups]:
+    """Yield the groups in chunks of about `CHUNK` links, by content; the links of one content stay together."""
+    numbers = np.asarray(groups.numbers, dtype=np.int64)
+    heads = np.repeat(np.arange(len(groups.heads)), groups.counts)
+    order = np.lexsort((heads, numbers))
+    numbers, heads = numbers[order], heads[order]
+    begin = 0
+    while begin < len(numbers):
+        end = begin + CHUNK
+        if end < len(numbers):
+            end = int(np.searchsorted(numbers, numbers[end - 1], side="right"))
+        by_head = np.lexsort((numbers[begin:end], heads[begin:end]))
+        chunk_numbers, chunk_heads = numbers[begin:end][by_head], heads[begin:end][by_head]
+        places, counts = np.unique(chunk_heads, return_counts=True)
+        yield Groups([groups.heads[place] for place in places.tolist()], counts.tolist(), chunk_numbers.tolist())
+        begin = end
+
+
+def postings_of(row: Row) -> list[Posting]:
+    """Return the inlinks of a row, in their order."""
+    form = row.key.split(NUL)[1]
+    heads, counts, numbers = groups_of(row)
+    name = form.decode()
+    if len(heads) == 1:
+        return [Posting(name, number, heads[0]) for number in numbers.tolist()]
+    group = np.repeat(np.arange(len(heads)), counts)
+    order = np.lexsort((group, numbers))
+    return [Posting(name, number, heads[place]) for number, place in zip(numbers[order].tolist(), group[order].tolist(), strict=True)]
+
+
+def groups_of(row: Row) -> tuple[list[str], Numbers, Numbers]:
+    """Return the heads of a row of inlinks, how many contents each has, and the numbers of these contents, group by group."""
+    heads, packed_counts, packed_steps = row.values
+    counts, differences = unpack_numbers(packed_counts), unpack_numbers(packed_steps)
+    sums = np.cumsum(differences)
+    starts = np.cumsum(counts) - counts
+    numbers = sums - np.repeat(sums[starts] - differences[starts], counts) + int(row.key[-10:], 16)
+    return heads.decode().split("\n"), counts, numbers
+
+
+# Mementos
+
+
+MementoRow = tuple[str, str, str, str, str, str, str, str, int, int, str]
+"""A memento by column, as graph files have it: a plain tuple, since every capture comes by here."""
+
+
+def write_mementos(writer: RunWriter, mementos: Iterable[MementoRow], batch: int, names: Names) -> None:
+    """Write mementos, sorted by surt, timestamp, original, checksum."""
+    for surt, of_surt in groupby(mementos, itemgetter(0)):
+        for chunk, part in enumerate(chunked(of_surt)):
+            lines, numbers, checksums = [], [], []
+            for _, timestamp, original, checksum, status, mime, record_type, file, offset, length, reason in part:
+                lines.append(f"{timestamp}\t{uri_form(surt, original)}\t{status}\t{mime}\t{record_type}\t{reason}")
+                packed = pack_checksum(checksum)
+                numbers += (len(packed), names.number_of(file), offset, length + 1)
+                checksums.append(packed)
+            first = part[0][1] if chunk else ""
+            key = f"{surt}\0{first}\0{batch:x}.{chunk:x}".encode()
+            writer.add(key, "\n".join(lines).encode(), pack_few(numbers), b"".join(checksums))
+
+
+MementoItem = tuple[str, str, str, str, int, int, str, str, str, str]
+"""A memento as it is sorted: timestamp, original, checksum, file, offset; then length, status, mime, record type, reason."""
+
+
+def memento_of(surt: Surt, item: MementoItem) -> Memento:
+    """Return the memento of a SURT."""
+    timestamp, original, checksum, file, offset, length, status, mime, record_type, reason = item
+    return Memento(surt, Timestamp(timestamp), UriR(original), Checksum(checksum), status, mime, record_type, file, offset, length, reason)
+
+
+def surt_field(row: Row) -> Surt:
+    """Return the SURT of a row of inlinks or mementos."""
+    return Surt(row.key[: row.key.index(NUL)].decode())
+
+
+def mementos_of(row: Row, names: Names) -> list[MementoItem]:
+    """Return the mementos of a row, sorted."""
+    surt = surt_field(row)
+    fields, packed_numbers, checksums = row.values
+    numbers = iter(unpack_few(packed_numbers))
+    place = 0
+    items: list[MementoItem] = []
+    for line in fields.decode().split("\n"):
+        timestamp, form, status, mime, record_type, reason = line.split("\t")
+        size, file, offset, length = islice(numbers, 4)
+        checksum = unpack_checksum(checksums[place : place + size])
+        place += size
+        original, name = uri_of_form(surt, form), names.name_of(file)
+        items.append((timestamp, original, checksum, name, offset, length - 1, status, mime, record_type, reason))
+    return items
+
+
+# Sightings
+
+
+def write_sightings(writer: RunWriter, captures: Iterable[tuple[int, str, str]], batch: int) -> None:
+    """Write captures: (number of the payload, original, timestamp), sorted and distinct."""
+    for payload, of_payload in groupby(captures, itemgetter(0)):
+        for chunk, part in enumerate(chunked(of_payload)):
+            first = part[0][1] if chunk else ""
+            lines = [
+                f"{original}\t" + " ".join(timestamp for *_, timestamp in of_original)
+                for original, of_original in groupby(part, itemgetter(1))
+            ]
+            key = number_field(payload) + f"\0{first}\0{batch:x}.{chunk:x}".encode()
+            writer.add(key, "\n".join(lines).encode())
+
+
+def sightings_of(row: Row) -> list[tuple[str, str]]:
+    """Return the (original, timestamp) pairs of a row, sorted."""
+    pairs = []
+    for line in row.values[0].decode().split("\n"):
+        original, timestamps = line.split("\t")
+        pairs += [(original, timestamp) for timestamp in timestamps.split(" ")]
+    return pairs
+
+
+def payload_of(row: Row) -> int:
+    """Return the number of the payload of a row of sightings."""
+    return int(row.key[:10], 16)
+
+
+# All
+
+
+Item = TypeVar("Item")
+Sorted = TypeVar("Sorted", bound=tuple[object, ...])
+
+
+def chunked(items: Iterable[Item]) -> Iterator[list[Item]]:
+    """Yield the items in lists of `CHUNK`, the last one shorter; none is empty."""
+    rest = iter(items)
+    while chunk := list(islice(rest, CHUNK)):
+        yield chunk
+
+
+def in_order(rows: Iterable[Row], items_of: Callable[[Row], Sequence[Sorted]]) -> Iterator[Sorted]:
+    """Yield the items of rows that may overlap, sorted; equal ones stay.
+
+    Holds the rows that overlap, not more: a row is opened when the items before its middle field have been given out.
+
+    Args:
+        rows: Of one SURT or payload, by key.
+        items_of: Decodes a row; its items are sorted, and their first member is not less than the row's middle field.
+    """
+    opened: list[tuple[Sorted, int, int, Sequence[Sorted]]] = []
+    for number, row in enumerate(rows):
+        lower = row.key.split(NUL)[1].decode()
+        while opened and opened[0][0][0] < lower:  # type: ignore[operator]
+            yield _next(opened)
+        items = items_of(row)
+        heappush(opened, (items[0], number, 0, items))
+    while opened:
+        if len(opened) == 1:
+            _, _, place, items = opened.pop()
+            yield from items[place:]
+        else:
+            yield _next(opened)
+
+
+def _next(opened: list[tuple[Sorted, int, int, Sequence[Sorted]]]) -> Sorted:
+    item, number, place, items = heappop(opened)
+    if place + 1 < len(items):
+        heappush(opened, (items[place + 1], number, place + 1, items))
+    return item
+
+
+# Payloads
+
+
+def pack_fate(payload: Payload, names: Names) -> bytes:
+    """Return all of a payload but its checksum."""
+    scope = 0 if payload.scope is None else payload.scope + 1
+    numbers = [scope, names.number_of(payload.charset), names.number_of(payload.file), payload.offset, names.number_of(payload.reason)]
+    for name, count in payload.counts:
+        numbers += (names.number_of(name), count)
+    return pack_few(numbers)
+
+
+def unpack_fate(checksum: Checksum, fate: bytes, names: Names) -> Payload:
+    """Return the payload that `pack_fate` was given."""
+    scope, charset, file, offset, reason, *rest = unpack_few(fate)
+    counts = tuple((names.name_of(name), count) for name, count in zip(rest[::2], rest[1::2], strict=True))
+    return Payload(
+        checksum,
+        Scope(scope - 1) if scope else None,
+        names.name_of(charset),
+        names.name_of(file),
+        offset,
+        names.name_of(reason),
+        counts,
+    )

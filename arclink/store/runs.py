@@ -1,0 +1,285 @@
+"""Sorted runs: relations that grow by batches and are read by key.
+
+A run is written once, in key order, and never changed. Each batch writes one run per relation at level 0; when `FAN_OUT`
+runs of a level are there, they are merged into one of the next level, so that n batches leave at most
+``FAN_OUT * log(n)`` runs to read, and each row is rewritten ``log(n)`` times (a log-structured merge-tree: O'Neil et al. 1996).
+Merging copies rows as they are: they name contents and payloads by numbers that never change.
+
+::
+
+    runs:    number, relation, level
+    fences:  run, first key of a block  →  block
+    blocks:  zstd( sizes of sections │ keys, joined by newlines │ of each column: sizes of its values, the values )
+
+A row is a key and a few values (columns), all bytes. Keys are distinct in a relation; no byte of a key is a newline or a
+control character but NUL, which parts the fields of a key, so that a key that starts another sorts before it.
+"""
+
+import sqlite3
+from bisect import bisect_left, bisect_right
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from enum import IntEnum
+from heapq import merge
+from typing import NamedTuple
+
+import numpy as np
+import zstandard
+
+from arclink.errors import StoreError
+from arclink.store.packing import Numbers, pack_numbers, pack_sections, unpack_numbers, unpack_sections
+
+FAN_OUT = 8
+"""Runs of one level that are merged into one of the next."""
+
+BLOCK_BYTES = 48 * 1024
+"""Size of a block before it is compressed; measured in docs/decisions/20261121-sorted-runs.md."""
+
+LEVEL = 3
+"""Of zstd; measured there too."""
+
+CACHED_BLOCKS = 64
+"""Decoded blocks that a reader keeps: some 100 KB each."""
+
+_CONTROLS = bytes(range(1, 32))
+
+
+class Relation(IntEnum):
+    """What a run holds. The values stand in the file."""
+
+    INLINKS = 1
+    MEMENTOS = 2
+    SIGHTINGS = 3
+
+
+class Row(NamedTuple):
+    """One row of a run."""
+
+    key: bytes
+    values: tuple[bytes, ...]
+
+
+class Block:
+    """A decoded block: rows by position, in key order."""
+
+    def __init__(self, packed: bytes) -> None:
+        columns = packed[0]
+        self._sections = unpack_sections(packed[1:], 1 + 2 * columns)
+        self.keys = self._sections[0].split(b"\n")
+        self._ends: list[list[int]] = []
+
+    def keys_between(self, low: bytes, high: bytes | None) -> list[bytes]:
+        """Return the keys with ``low <= key < high``."""
+        first, last = self._range(low, high)
+        return self.keys[first:last]
+
+    def _range(self, low: bytes, high: bytes | None) -> tuple[int, int]:
+        return bisect_left(self.keys, low), len(self.keys) if high is None else bisect_left(self.keys, high)
+
+    def rows(self, low: bytes, high: bytes | None) -> list[Row]:
+        """Return the rows with ``low <= key < high``."""
+        first, last = self._range(low, high)
+        if first >= last:
+            return []
+        if not self._ends:
+            sizes = (unpack_numbers(section) for section in self._sections[1::2])
+            self._ends = [[0, *np.cumsum(column).tolist()] for column in sizes]
+        columns = [
+            [values[ends[row] : ends[row + 1]] for row in range(first, last)]
+            for values, ends in zip(self._sections[2::2], self._ends, strict=True)
+        ]
+        return [Row(key, values) for key, *values in zip(self.keys[first:last], *columns, strict=True)]  # type: ignore[arg-type]
+
+
+def pack_block(keys: Sequence[bytes], columns: Iterable[tuple[Numbers, bytes]]) -> bytes:
+    """Return a block, not compressed yet.
+
+    Args:
+        keys: Sorted, distinct, without newline.
+        columns: Of each column the sizes of the values and the values one after the other.
+
+    Raises:
+        StoreError: A key holds a control character.
+    """
+    joined = b"\n".join(keys)
+    if joined.count(b"\n") != len(keys) - 1 or len(joined.translate(None, _CONTROLS.replace(b"\n", b""))) != len(joined):
+        raise StoreError("a SURT or URI of the graph files holds a control character; write them again (docs/graph-files.md)")
+    sections = [joined]
+    for sizes, values in columns:
+        sections += [pack_numbers(sizes), values]
+    return bytes([len(sections) // 2]) + pack_sections(sections)
+
+
+class RunWriter:
+    """Writes one run. Rows or whole blocks are added in key order; `close` writes what is left.
+
+    Args:
+        connection: In a transaction.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, relation: Relation, level: int) -> None:
+        self._connection = connection
+        self._compress = zstandard.ZstdCompressor(level=LEVEL).compress
+        self._keys: list[bytes] = []
+        self._columns: list[list[bytes]] = []
+        self._size = 0
+        self._entries = 0
+        row = connection.execute("INSERT INTO runs (relation, level, entries) VALUES (?, ?, 0) RETURNING number", (relation, level))
+        self.run: int = row.fetchone()[0]
+
+    def add(self, key: bytes, *values: bytes) -> None:
+        """Add a row."""
+        if not self._columns:
+            self._columns = [[] for _ in values]
+        self._keys.append(key)
+        self._size += len(key)
+        for column, value in zip(self._columns, values, strict=True):
+            column.append(value)
+            self._size += len(value)
+        if self._size >= BLOCK_BYTES:
+            self._flush()
+
+    def add_block(self, keys: Sequence[bytes], columns: Iterable[tuple[Numbers, bytes]]) -> None:
+        """Add rows that fill a block, packed by the caller (as `pack_block` takes them)."""
+        data = self._compress(pack_block(keys, columns))
+        block = self._connection.execute("INSERT INTO blocks (data) VALUES (?)", (data,)).lastrowid
+        self._connection.execute("INSERT INTO fences (run, first, block) VALUES (?, ?, ?)", (self.run, keys[0], block))
+        self._entries += len(keys)
+
+    def close(self) -> None:
+        """Write the last block; a run without rows is taken back."""
+        if self._keys:
+            self._flush()
+        if self._entries:
+            self._connection.execute("UPDATE runs SET entries = ? WHERE number = ?", (self._entries, self.run))
+        else:
+            self._connection.execute("DELETE FROM runs WHERE number = ?", (self.run,))
+
+    def _flush(self) -> None:
+        columns = ((np.fromiter(map(len, values), np.int64, len(values)), b"".join(values)) for values in self._columns)
+        self.add_block(self._keys, columns)
+        self._keys, self._columns, self._size = [], [], 0
+
+
+class Runs:
+    """Reads the sorted runs of a store.
+
+    Args:
+        connection: Outside of a transaction, or inside one of the caller's.
+    """
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._decompress = zstandard.ZstdDecompressor().decompress
+        self._cache: OrderedDict[int, Block] = OrderedDict()
+
+    def scan(self, relation: Relation, low: bytes = b"", high: bytes | None = None, runs: Sequence[int] | None = None) -> Iterator[Row]:
+        """Yield the rows with ``low <= key < high`` of all runs, in key order.
+
+        Between two rows no transaction is held: each step reads one block of each run and goes on behind it, so runs may
+        be merged meanwhile. What is loaded meanwhile is seen from where the scan has come to.
+
+        Args:
+            relation: What to read.
+            low: Where to begin.
+            high: Where to end; to the last row if not given.
+            runs: Only these, which must stay; all of the relation if not given.
+        """
+        while True:
+            blocks, bound = self._blocks_at(relation, low, high, runs)
+            rows = [row for block in blocks for row in block.rows(low, bound)]
+            if len(blocks) > 1:
+                rows.sort()
+            yield from rows
+            if bound is None or bound == high:
+                return
+            low = bound
+
+    def scan_keys(self, relations: Sequence[Relation], low: bytes = b"", high: bytes | None = None) -> Iterator[bytes]:
+        """Yield the keys with ``low <= key < high`` of some relations, sorted; cheaper than whole rows."""
+        streams = [self._scan_keys(relation, low, high) for relation in relations]
+        return streams[0] if len(streams) == 1 else merge(*streams)
+
+    def _scan_keys(self, relation: Relation, low: bytes, high: bytes | None) -> Iterator[bytes]:
+        while True:
+            blocks, bound = self._blocks_at(relation, low, high, None)
+            keys = [key for block in blocks for key in block.keys_between(low, bound)]
+            if len(blocks) > 1:
+                keys.sort()
+            yield from keys
+            if bound is None or bound == high:
+                return
+            low = bound
+
+    def floor(self, relation: Relation, low: bytes, key: bytes) -> bytes:
+        """Return the greatest key of a row that is not greater than ``key``; ``low`` if none is behind it."""
+        blocks, _ = self._blocks_at(relation, key, None, None)
+        return max([low, *(block.keys[bisect_right(block.keys, key) - 1] for block in blocks)])
+
+    def _blocks_at(
+        self, relation: Relation, low: bytes, high: bytes | None, runs: Sequence[int] | None
+    ) -> tuple[list[Block], bytes | None]:
+        """Return the block of each run that may hold ``low``, and the key up to which these blocks hold all rows."""
+        own_transaction = not self._connection.in_transaction
+        if own_transaction:
+            self._connection.execute("BEGIN")
+        try:
+            found = self._connection.execute(_FENCES, (low, low, relation)).fetchall()
+            if runs is not None:
+                found = [row for row in found if row[0] in runs]
+            blocks = [self._block(number) for _, number, _ in found if number is not None]
+        finally:
+            if own_transaction:
+                self._connection.execute("COMMIT")
+        bounds = [following for *_, following in found if following is not None]
+        if high is not None:
+            bounds.append(high)
+        return blocks, min(bounds, default=None)
+
+    def _block(self, number: int) -> Block:
+        block = self._cache.get(number)
+        if block is None:
+            data = self._connection.execute("SELECT data FROM blocks WHERE number = ?", (number,)).fetchone()[0]
+            block = self._cache[number] = Block(self._decompress(data))
+            if len(self._cache) > CACHED_BLOCKS:
+                self._cache.popitem(last=False)
+        else:
+            self._cache.move_to_end(number)
+        return block
+
+    def forget(self) -> None:
+        """Empty the cache: after a transaction that was taken back, numbers of blocks are used again."""
+        self._cache.clear()
+
+    def merge(self, relation: Relation) -> None:
+        """Merge the runs of each level that has `FAN_OUT` of them into one of the next, inside the caller's transaction."""
+        level = 0
+        while True:
+            numbers = [row[0] for row in self._connection.execute(_LEVEL, (relation, level))]
+            if len(numbers) < FAN_OUT:
+                if not self._connection.execute(_ABOVE, (relation, level)).fetchone():
+                    return
+            else:
+                self._merge(relation, numbers, level + 1)
+            level += 1
+
+    def _merge(self, relation: Relation, numbers: Sequence[int], level: int) -> None:
+        writer = RunWriter(self._connection, relation, level)
+        for key, values in self.scan(relation, runs=numbers):
+            writer.add(key, *values)
+        writer.close()
+        for number in numbers:
+            self._connection.execute("DELETE FROM blocks WHERE number IN (SELECT block FROM fences WHERE run = ?)", (number,))
+            self._connection.execute("DELETE FROM fences WHERE run = ?", (number,))
+            self._connection.execute("DELETE FROM runs WHERE number = ?", (number,))
+
+
+# Of each run of a relation: the block that may hold a key (none if the run starts behind it), and where the next one starts.
+_FENCES = """
+SELECT number,
+       (SELECT block FROM fences WHERE run = runs.number AND first <= ? ORDER BY first DESC LIMIT 1),
+       (SELECT first FROM fences WHERE run = runs.number AND first > ? ORDER BY first LIMIT 1)
+FROM runs WHERE relation = ?
+"""
+_LEVEL = "SELECT number FROM runs WHERE relation = ? AND level = ? ORDER BY number"
+_ABOVE = "SELECT 1 FROM runs WHERE relation = ? AND level > ? LIMIT 1"

@@ -1,0 +1,189 @@
+"""The SQLite file: its tables, how it is opened, and what its errors mean to a person.
+
+``docs/store-schema.md`` draws the layout.
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from arclink.errors import StoreError
+
+APPLICATION_ID = 0x4172634C
+"""``ArcL``: the mark in the file's header that tells it from other SQLite files."""
+
+VERSION = 1
+"""Of the layout, in the file's header; a file with a greater one was written by a newer ArcLink."""
+
+SCHEMA = """
+-- What was the store built with? (extractor version, rules)
+CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+-- Words that rows repeat: archive files, charsets, reasons. Rows hold the number.
+CREATE TABLE names (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+
+-- Which batches were loaded, and how much did each add? identity: of the graph files, so that a batch is added once.
+CREATE TABLE batches (
+    number INTEGER PRIMARY KEY, identity BLOB NOT NULL UNIQUE, files TEXT NOT NULL, manifest TEXT NOT NULL,
+    payloads INTEGER NOT NULL, links INTEGER NOT NULL, first TEXT NOT NULL, last TEXT NOT NULL
+);
+
+-- Which archive files does the store know?
+CREATE TABLE files (name TEXT PRIMARY KEY, path TEXT NOT NULL, size INTEGER NOT NULL, fingerprint TEXT NOT NULL) WITHOUT ROWID;
+
+-- What became of this payload? Numbered as first seen, so that payloads of one site stand together.
+-- fate: packed (arclink/store/relations.py); NULL: mementos have this checksum, but it was never to be read.
+CREATE TABLE payloads (number INTEGER PRIMARY KEY, checksum BLOB NOT NULL UNIQUE, fate BLOB);
+
+-- Which vertex is this? cut: 8 bytes, none if the links depend on nothing. Numbered in the order of loading: 1, 2, …
+CREATE TABLE contents (number INTEGER PRIMARY KEY, payload INTEGER NOT NULL, cut BLOB NOT NULL, UNIQUE (payload, cut));
+
+-- What does this content link to? Blocks of contents, by the number of their first (arclink/store/outlinks.py).
+CREATE TABLE outlinks (first INTEGER PRIMARY KEY, data BLOB NOT NULL);
+
+-- Who links here? Which mementos has this URI? Who shows this payload? Sorted runs (arclink/store/runs.py).
+CREATE TABLE runs (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, relation INTEGER NOT NULL, level INTEGER NOT NULL, entries INTEGER NOT NULL
+);
+CREATE TABLE fences (run INTEGER NOT NULL, first BLOB NOT NULL, block INTEGER NOT NULL, PRIMARY KEY (run, first)) WITHOUT ROWID;
+CREATE TABLE blocks (number INTEGER PRIMARY KEY AUTOINCREMENT, data BLOB NOT NULL);
+"""
+
+NETWORK_FILE_SYSTEMS = frozenset(
+    {"nfs", "nfs4", "cifs", "smb", "smb2", "smb3", "smbfs", "fuse.sshfs", "9p", "afs", "ncpfs", "ceph", "lustre"}
+)
+"""Where the shared memory of SQLite's write-ahead log does not work (sqlite.org/wal.html, section 1)."""
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Raise what SQLite complains about as a `StoreError` that says what to do."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise StoreError(_explanation(path, error)) from error
+
+
+def _explanation(path: Path, error: sqlite3.Error) -> str:
+    name = getattr(error, "sqlite_errorname", "")
+    if name == "SQLITE_NOTADB":
+        return f"{path} is not an ArcLink store: no SQLite file. Name another store, or build a new one at another path."
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return f"{path} is locked: another build is loading into it. Wait until that build has ended, then start again."
+    if name.startswith("SQLITE_FULL") or name in {"SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE"}:
+        return f"no space left for {path}; nothing of the batch was stored. Free some space and start again."
+    if name.startswith("SQLITE_READONLY"):
+        return f"{path} may not be written. Change its permissions (and its folder's), or copy it elsewhere."
+    if name.startswith("SQLITE_CANTOPEN"):
+        return f"{path} cannot be opened. Check that its folder exists and that you may read and write there."
+    if name.startswith("SQLITE_CORRUPT"):
+        return f"{path} is damaged ({error}). Build it again, or load its graph files into a new store."
+    return f"{path}: {error}"
+
+
+def open_for_reading(path: Path) -> sqlite3.Connection:
+    """Return a connection that never writes and never creates a file.
+
+    Raises:
+        StoreError: There is no such store, or it is not one that this version reads.
+    """
+    if not path.is_file():
+        raise StoreError(f"no store at {path}. Build one: arclink build INPUT... --store {path}")
+    refuse_network_file_system(path)
+    with translated(path):
+        # "rw", not "ro": the log's shared memory is made by whoever comes first. A store in a folder that may not be
+        # written has no log, and nobody writes to it.
+        alone = not os.access(path.parent, os.W_OK) and not Path(f"{path}-wal").exists()
+        connection = _connect(path, "mode=ro&immutable=1" if alone else "mode=rw")
+        try:
+            _check_ours(connection, path)
+            connection.execute("PRAGMA query_only = ON")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def open_for_loading(path: Path) -> sqlite3.Connection:
+    """Return a connection that writes; a new file gets the schema.
+
+    Raises:
+        StoreError: The folder is missing, another build is loading, or the file is not a store of this version.
+    """
+    if not path.parent.is_dir():
+        raise StoreError(f"no folder {path.parent} for the store {path.name}. Make the folder, or name another path.")
+    if path.is_dir():
+        raise StoreError(f"{path} is a folder; a store is one file. Name a file, for example {path / 'links.db'}")
+    refuse_network_file_system(path)
+    with translated(path):
+        connection = _connect(path, "mode=rwc")
+        try:
+            _create_or_check(connection, path)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(f"{path.resolve().as_uri()}?{mode}", uri=True, isolation_level=None, timeout=5)
+    connection.execute("PRAGMA cache_size = -16384")
+    return connection
+
+
+def _create_or_check(connection: sqlite3.Connection, path: Path) -> None:
+    # Not ours to change before we know that it is new or ours; a new file takes these before its first page.
+    if not connection.execute("PRAGMA page_count").fetchone()[0]:
+        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("BEGIN IMMEDIATE")
+        if not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+            for statement in SCHEMA.split(";\n"):
+                connection.execute(statement)
+        connection.execute("COMMIT")
+    _check_ours(connection, path)
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA secure_delete = OFF")  # some builds overwrite every freed page with zeros
+    connection.execute("PRAGMA journal_size_limit = 0")  # the log is cut once its pages are in the file
+    connection.execute("PRAGMA busy_timeout = 0")  # another build takes minutes, not seconds: say so at once
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute("ROLLBACK")
+
+
+def _check_ours(connection: sqlite3.Connection, path: Path) -> None:
+    if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+        raise StoreError(f"{path} is not an ArcLink store: a SQLite file of another program. Name another store.")
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version > VERSION:
+        raise StoreError(f"{path} was written by a newer ArcLink (layout {version}, this one reads {VERSION}). Use that version.")
+    if version < VERSION:
+        raise StoreError(f"{path} has the old layout {version}, this ArcLink reads {VERSION}. Load its graph files into a new store.")
+
+
+def refuse_network_file_system(path: Path, mounts: Path = Path("/proc/mounts")) -> None:
+    """Raise a `StoreError` if the store would stand on a network file system.
+
+    Args:
+        path: Of the store; need not exist.
+        mounts: The system's table of what is mounted where; where there is none, nothing is refused.
+    """
+    try:
+        lines = mounts.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    except OSError:
+        return
+    place, kind = "", ""
+    target = path.resolve()
+    for line in lines:
+        # Blanks in a mount point are written \040 (proc(5), fstab(5)).
+        point, file_system = line.split(" ")[1:3]
+        point = point.replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\")
+        if target.is_relative_to(point) and len(point) >= len(place):
+            place, kind = point, file_system
+    if kind in NETWORK_FILE_SYSTEMS:
+        raise StoreError(
+            f"{path} is on a network file system ({kind} at {place}), where SQLite cannot lock. Put the store on a local disk and copy it when done."
+        )

@@ -1,0 +1,338 @@
+"""The embedded store: one SQLite file, readable while it is being loaded.
+
+::
+
+    SURT ──▶ mementos ─▶ checksum ─▶ payloads ─▶ contents ─▶ outlinks         what did this page link to?
+    SURT ──▶ inlinks ──▶ contents ─▶ payloads ─▶ sightings                    who links here, and when?
+
+Contents and payloads have numbers, given in the order of loading: pages of one site stand together, and links name their
+page in about a byte. ``docs/store-schema.md`` draws the tables, ``docs/decisions/20261121-sorted-runs.md`` says why.
+"""
+
+import json
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import groupby, islice
+from operator import itemgetter
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from arclink.errors import StoreError, UsageError
+from arclink.model import (
+    ALL_TIME,
+    Batch,
+    Checksum,
+    ContentId,
+    Inlink,
+    Memento,
+    Outlink,
+    Payload,
+    Sighting,
+    Span,
+    Surt,
+    Timestamp,
+    UriR,
+)
+from arclink.store import ArchiveFile, StoreStats, Violation
+from arclink.store.graph_files import identity_of
+from arclink.store.loading import BatchLoader, shows_payload
+from arclink.store.names import StoredNames
+from arclink.store.outlinks import OutlinkBlock
+from arclink.store.packing import join_content, pack_checksum, split_content, unpack_checksum, uri_form, uri_of_form
+from arclink.store.relations import (
+    NUL,
+    Posting,
+    end_of_prefix,
+    in_order,
+    memento_of,
+    mementos_of,
+    number_field,
+    pack_head,
+    postings_of,
+    rows_of,
+    sightings_of,
+    unpack_fate,
+    unpack_head,
+)
+from arclink.store.runs import Relation, Runs
+from arclink.store.schema import open_for_loading, open_for_reading, translated
+from arclink.uris.resolving import content_id
+
+CACHED_OUTLINK_BLOCKS = 16
+CACHED_CONTENTS = 20_000
+
+_AT_ONCE = 128
+"""Inlinks whose contents are looked up together; checksums that are asked for together."""
+
+
+class SqliteStore:
+    """A `GraphStore` in one SQLite file. Use it in the thread that opened it.
+
+    Args:
+        path: Of the file.
+        create: Open it for loading, and make it if there is none; else for reading only.
+
+    Raises:
+        StoreError: There is no store (and none is to be made), or it cannot be used; the text says why.
+    """
+
+    def __init__(self, path: Path, *, create: bool = False) -> None:
+        self.path = path
+        self._is_loader = create
+        self._connection = open_for_loading(path) if create else open_for_reading(path)
+        self._runs = Runs(self._connection)
+        self._names = StoredNames(self._connection)
+        self._outlink_blocks: OrderedDict[int, OutlinkBlock] = OrderedDict()
+        self._contents: OrderedDict[int, ContentId] = OrderedDict()
+
+    # Questions
+
+    def mementos(self, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]:
+        with translated(self.path):
+            rows = self._runs.scan(Relation.MEMENTOS, *rows_of(surt.encode()))
+            items = in_order(rows, lambda row: mementos_of(row, self._names))
+            for (timestamp, *_), same in groupby(items, itemgetter(0, 1, 2)):
+                if timestamp > span.last:
+                    return
+                if timestamp >= span.first:
+                    yield memento_of(surt, next(same))
+
+    def payload(self, checksum: Checksum) -> Payload | None:
+        with translated(self.path):
+            found = self._payload(checksum)
+        return found[1] if found else None
+
+    def content_of(self, memento: Memento) -> ContentId | None:
+        payload = self.payload(memento.checksum) if shows_payload(memento.checksum, memento.reason) else None
+        if payload is None or payload.scope is None:
+            return None
+        return content_id(memento.checksum, memento.original, payload.scope)
+
+    def outlinks(self, content: ContentId) -> Iterator[Outlink]:
+        with translated(self.path):
+            number = self._content_number(content)
+            links = self._outlink_block(number).links(number) if number is not None else []
+        yield from links
+
+    def inlinks(self, target: Surt, after: Inlink | None = None) -> Iterator[Inlink]:
+        with translated(self.path):
+            low, high = rows_of(target.encode())
+            last: Posting | None = None
+            if after is not None:
+                last = self._posting(target, after)
+                of_form = low + last.form.encode() + NUL
+                low = self._runs.floor(Relation.INLINKS, of_form, of_form + number_field(last.content))
+            postings = (posting for row in self._runs.scan(Relation.INLINKS, low, high) for posting in postings_of(row))
+            while some := list(islice(postings, _AT_ONCE)):
+                contents = self._contents_of([posting.content for posting in some])
+                for posting, content in zip(some, contents, strict=True):
+                    if last is None or posting > last:
+                        yield Inlink(uri_of_form(target, posting.form), *unpack_head(posting.head), content)
+
+    def sightings(self, content: ContentId, span: Span = ALL_TIME) -> Iterator[Sighting]:
+        checksum, _ = split_content(content)
+        with translated(self.path):
+            found = self._payload(checksum)
+            if found is None or found[1] is None or found[1].scope is None:
+                return
+            number, payload = found
+            shown, shows = "", False
+            for original, timestamp in self._captures(number):
+                if original != shown:
+                    shown, shows = original, content_id(checksum, original, found[1].scope) == content
+                if shows and timestamp in span:
+                    yield Sighting(original, timestamp)
+
+    def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
+        with translated(self.path):
+            low = prefix.encode()
+            if after is not None and after >= prefix:
+                low = rows_of(after.encode())[1]
+            high = end_of_prefix(prefix.encode())
+            keys = self._runs.scan_keys((Relation.MEMENTOS, Relation.INLINKS), low, high)
+            for surt, _ in groupby(keys, lambda key: key[: key.index(NUL)]):
+                yield Surt(surt.decode())
+
+    def batches(self) -> Iterator[Batch]:
+        with translated(self.path):
+            rows = self._connection.execute("SELECT number, files, manifest FROM batches ORDER BY number").fetchall()
+        for number, files, manifest in rows:
+            yield Batch(number, tuple(json.loads(files)), manifest)
+
+    def files(self) -> Iterator[ArchiveFile]:
+        with translated(self.path):
+            rows = self._connection.execute("SELECT name, path, size, fingerprint FROM files ORDER BY name").fetchall()
+        for row in rows:
+            yield ArchiveFile(*row)
+
+    def setting(self, name: str) -> str | None:
+        with translated(self.path):
+            found = self._connection.execute("SELECT value FROM settings WHERE name = ?", (name,)).fetchone()
+        return found[0] if found else None
+
+    def stats(self) -> StoreStats:
+        """Return counts over the whole store.
+
+        Mementos, originals and targets are counted by reading the sorted runs, since batches may repeat them: exact, and as
+        long as it takes to read a third of the file. The rest is kept by batch.
+        """
+        from arclink.store.counting import count_store
+
+        with translated(self.path):
+            return count_store(self._connection, self._runs, self._names, self.path)
+
+    def verify(self) -> Iterator[Violation]:
+        from arclink.store.verifying import Verifier
+
+        with translated(self.path):
+            yield from Verifier(self._connection, self._runs, self._names).violations()
+
+    # What a build asks
+
+    def known_contents(self, wanted: Iterable[tuple[Checksum, Sequence[UriR]]]) -> Iterator[tuple[Payload | None, Sequence[UriR]]]:
+        rest = iter(wanted)
+        while some := list(islice(rest, _AT_ONCE)):
+            with translated(self.path), self._reading():
+                answers = [self._known(checksum, originals) for checksum, originals in some]
+            yield from answers
+
+    def originals_of(self, checksum: Checksum) -> Iterator[UriR]:
+        """Yield the distinct originals of mementos with this checksum, sorted; without those that a rule kept from being read."""
+        with translated(self.path):
+            found = self._payload(checksum)
+            if found:
+                for original, _ in groupby(self._captures(found[0]), itemgetter(0)):
+                    yield original
+
+    # What a build writes
+
+    def load(self, graph: Path, files: Sequence[ArchiveFile], settings: Mapping[str, str], manifest: str) -> Batch:
+        if not self._is_loader:
+            raise StoreError(f"{self.path} was opened for reading; open it for loading to add a batch.")
+        identity = identity_of(graph)
+        with translated(self.path), self._writing():
+            found = self._connection.execute("SELECT number, files, manifest FROM batches WHERE identity = ?", (identity,)).fetchone()
+            if found:
+                return Batch(found[0], tuple(json.loads(found[1])), found[2])
+            self._check_settings(settings)
+            self._connection.executemany(
+                "INSERT INTO files VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET path = excluded.path, size = excluded.size, "
+                "fingerprint = excluded.fingerprint",
+                [(file.name, file.path, file.size, file.fingerprint) for file in files],
+            )
+            number = self._connection.execute("SELECT coalesce(max(number), 0) + 1 FROM batches").fetchone()[0]
+            added = BatchLoader(self._connection, self._runs, self._names, graph, number).load()
+            names = tuple(file.name for file in files)
+            self._connection.execute(
+                "INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (number, identity, json.dumps(names), manifest, *added)
+            )
+            return Batch(number, names, manifest)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    # Inside
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """One look at the store for several statements. Never held between two values that a caller takes."""
+        self._connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self._connection.execute("COMMIT")
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """All that is written inside becomes visible at its end; nothing of it if it does not come to its end."""
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._connection.execute("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:  # SQLite takes some failures back by itself
+                self._connection.execute("ROLLBACK")
+            self._names.forget()
+            self._runs.forget()
+            raise
+
+    def _check_settings(self, settings: Mapping[str, str]) -> None:
+        for name, value in settings.items():
+            known = self.setting(name)
+            if known is None:
+                self._connection.execute("INSERT INTO settings VALUES (?, ?)", (name, value))
+            elif known != value:
+                raise StoreError(f"{self.path} was built with {name} = {known}, not {value}. Use that setting, or build a new store.")
+
+    def _payload(self, checksum: Checksum) -> tuple[int, Payload | None] | None:
+        """Return the number of a payload and what became of it; None if nothing has this checksum."""
+        row = self._connection.execute("SELECT number, fate FROM payloads WHERE checksum = ?", (pack_checksum(checksum),)).fetchone()
+        if row is None:
+            return None
+        number, fate = row
+        return number, None if fate is None else unpack_fate(checksum, fate, self._names)
+
+    def _known(self, checksum: Checksum, originals: Sequence[UriR]) -> tuple[Payload | None, Sequence[UriR]]:
+        found = self._payload(checksum)
+        if found is None or found[1] is None or found[1].scope is None:
+            return (found[1] if found else None), originals
+        scope = found[1].scope
+        return found[1], [original for original in originals if self._content_number(content_id(checksum, original, scope)) is None]
+
+    def _content_number(self, content: ContentId) -> int | None:
+        checksum, cut = split_content(content)
+        found = self._connection.execute(_CONTENT_NUMBER, (pack_checksum(checksum), cut)).fetchone()
+        return found[0] if found else None
+
+    def _contents_of(self, numbers: Sequence[int]) -> list[ContentId]:
+        known = self._contents
+        missing = sorted({number for number in numbers if number not in known})
+        if missing:
+            rows = self._connection.execute(_CONTENTS.format(",".join(map(str, missing))))
+            known.update((number, join_content(unpack_checksum(checksum), cut)) for number, checksum, cut in rows)
+        contents = [known[number] for number in numbers]
+        while len(known) > CACHED_CONTENTS:
+            known.popitem(last=False)
+        return contents
+
+    def _posting(self, target: Surt, inlink: Inlink) -> Posting:
+        number = self._content_number(inlink.content)
+        if number is None:
+            raise UsageError(f"cannot go on behind an inlink of {inlink.content}: the store has no such content")
+        return Posting(uri_form(target, inlink.target), number, pack_head(inlink.kind, inlink.text, inlink.rel))
+
+    def _outlink_block(self, content: int) -> OutlinkBlock:
+        (first,) = self._connection.execute("SELECT max(first) FROM outlinks WHERE first <= ?", (content,)).fetchone()
+        block = self._outlink_blocks.get(first)
+        if block is None:
+            (data,) = self._connection.execute("SELECT data FROM outlinks WHERE first = ?", (first,)).fetchone()
+            block = self._outlink_blocks[first] = OutlinkBlock(data, first)
+            if len(self._outlink_blocks) > CACHED_OUTLINK_BLOCKS:
+                self._outlink_blocks.popitem(last=False)
+        else:
+            self._outlink_blocks.move_to_end(first)
+        return block
+
+    def _captures(self, payload: int) -> Iterator[tuple[UriR, Timestamp]]:
+        """Yield the distinct (original, timestamp) pairs of a payload, sorted."""
+        rows = self._runs.scan(Relation.SIGHTINGS, *rows_of(number_field(payload)))
+        for (original, timestamp), _ in groupby(in_order(rows, sightings_of)):
+            yield UriR(original), Timestamp(timestamp)
+
+
+_CONTENT_NUMBER = """
+SELECT contents.number FROM payloads JOIN contents ON contents.payload = payloads.number
+WHERE payloads.checksum = ? AND contents.cut = ?
+"""
+_CONTENTS = """
+SELECT contents.number, checksum, cut FROM contents JOIN payloads ON payloads.number = contents.payload
+WHERE contents.number IN ({})
+"""

@@ -1,0 +1,35 @@
+"""The floor: fastwarc and lexbor, ``a@href`` with text, nothing kept. One process, each distinct payload once.
+
+    python -m benchmarks.floor FILE...
+"""
+
+import sys
+from collections.abc import Sequence
+
+from fastwarc.warc import ArchiveIterator, WarcRecordType
+from selectolax.lexbor import LexborHTMLParser
+
+
+def run(paths: Sequence[str]) -> tuple[int, int]:
+    """Return (pages, links) of the HTML answers with status 200."""
+    pages = links = 0
+    seen: set[str] = set()
+    for path in paths:
+        with open(path, "rb") as file:
+            for record in ArchiveIterator(file, record_types=WarcRecordType.response):
+                http = record.http_headers
+                if http is None or http.status_code != 200 or not (record.http_content_type or "").startswith("text/html"):
+                    continue
+                digest = record.headers.get("WARC-Payload-Digest", "")
+                if digest and digest in seen:
+                    continue
+                seen.add(digest)
+                pages += 1
+                for anchor in LexborHTMLParser(record.reader.read()).css("a[href]"):
+                    if anchor.attributes["href"] is not None and anchor.text() is not None:
+                        links += 1
+    return pages, links
+
+
+if __name__ == "__main__":
+    print(*run(sys.argv[1:]))

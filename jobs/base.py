@@ -1,0 +1,144 @@
+"""What all jobs share: the protocol, batched counters, settings, and the runner for one machine.
+
+A job's class only decodes, calls a function of `arclink`, and encodes. Lines are bytes: a key, one tab, a value.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from jobs import compat  # noqa: F401, I001  before mrjob
+from mrjob.job import MRJob
+from mrjob.runner import MRJobRunner
+from mrjob.step import MRStep
+
+from arclink.reasons import Reason
+
+Pair = tuple[bytes, bytes]
+
+
+class LineProtocol:
+    """A line is a key, one tab, a value; bytes throughout.
+
+    Explicit, because mrjob's JSON protocols write different bytes for the same key depending on the JSON library a
+    machine has installed: one key would fall into two groups.
+    """
+
+    def read(self, line: bytes) -> Pair:
+        """Return key and value; a line without tab is a key with an empty value."""
+        key, _, value = line.partition(b"\t")
+        return key, value
+
+    def write(self, key: bytes, value: bytes) -> bytes:
+        """Return the line without its newline."""
+        return key + b"\t" + value
+
+
+class TextLineProtocol:
+    """The whole line is the value."""
+
+    def read(self, line: bytes) -> Pair:
+        """Return an empty key and the line."""
+        return b"", line
+
+    def write(self, key: bytes, value: bytes) -> bytes:
+        """Return the value; the key is dropped."""
+        return value
+
+
+class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
+    """Base of all jobs: one step, tasks that see their input as a stream, counters sent once per task.
+
+    A subclass defines `map_lines`, and `reduce_group` if it has a reducer.
+    """
+
+    INPUT_PROTOCOL = TextLineProtocol
+    INTERNAL_PROTOCOL = LineProtocol
+    OUTPUT_PROTOCOL: type = LineProtocol
+
+    HAS_REDUCER = True
+    ONE_TASK_PER_FILE = False
+    """Each input file is the input of one map task, never split (a manifest)."""
+
+    counts: Counter[Reason]
+
+    def configure_args(self) -> None:
+        """Add ``--settings``: what the functions of this job need, as JSON."""
+        super().configure_args()
+        self.add_passthru_arg("--settings", default="{}", help="JSON of the job's settings (docs/settings.md)")
+
+    # What a subclass says.
+
+    def map_lines(self, lines: Iterable[bytes]) -> Iterator[Pair]:
+        """Yield the pairs that one map task makes of its lines."""
+        raise NotImplementedError
+
+    def reduce_group(self, key: bytes, values: Iterator[bytes]) -> Iterator[Pair]:
+        """Yield the pairs that a reduce task makes of one key; ``values`` can be read once."""
+        raise NotImplementedError
+
+    def reduce_end(self) -> Iterator[Pair]:
+        """Yield what a reduce task has left when its last key is done."""
+        yield from ()
+
+    # How mrjob calls it.
+
+    def steps(self) -> list[MRStep]:
+        """Return the one step of this job."""
+        if self.HAS_REDUCER:
+            return [MRStep(mapper=self.mapper, reducer=self.reducer, reducer_final=self.reducer_final)]
+        return [MRStep(mapper=self.mapper)]
+
+    def mapper(self, key: bytes, value: bytes) -> Iterator[Pair]:
+        """Mark the step as one with a mapper; `map_pairs` does the work on the whole stream."""
+        raise NotImplementedError
+
+    def map_pairs(self, pairs: Iterable[Pair], step_num: int = 0) -> Iterator[Pair]:
+        """Yield the pairs of one map task, then send its counters."""
+        self.counts = Counter()
+        yield from self.map_lines(value for _, value in pairs)
+        self.send_counts()
+
+    def reduce_pairs(self, pairs: Iterable[Pair], step_num: int = 0) -> Iterator[Pair]:
+        """Yield the pairs of one reduce task, then send its counters."""
+        self.counts = Counter()
+        yield from super().reduce_pairs(pairs, step_num)
+        self.send_counts()
+
+    def reducer(self, key: bytes, values: Iterator[bytes]) -> Iterator[Pair]:
+        """Hand one group on."""
+        return self.reduce_group(key, values)
+
+    def reducer_final(self) -> Iterator[Pair]:
+        """Hand on the end of the task."""
+        return self.reduce_end()
+
+    def send_counts(self) -> None:
+        """Send each counter once: a write and a flush per count would cost more than most of the work counted."""
+        for reason, count in self.counts.items():
+            self.increment_counter(reason.group, reason.name, count)
+        self.counts.clear()
+
+    # The runner for one machine.
+
+    def _runner_class(self) -> type[MRJobRunner]:
+        if self.options.runner == "local":
+            from jobs.runner import OneMachineRunner
+
+            return OneMachineRunner
+        found: type[MRJobRunner] = super()._runner_class()
+        return found
+
+    def _runner_kwargs(self) -> dict[str, Any]:  # Any: whatever options mrjob's runners take
+        kwargs: dict[str, Any] = super()._runner_kwargs()
+        if self.options.runner == "local":
+            kwargs["mrjob_cls"] = type(self)
+        return kwargs
+
+
+def attempt_number() -> int:
+    """Return how often this task was tried before: 0 for the first attempt (Hadoop's attempt id ends in it)."""
+    attempt = os.environ.get("mapreduce_task_attempt_id") or os.environ.get("mapred_task_id") or "_0"
+    last = attempt.rsplit("_", 1)[-1]
+    return int(last) if last.isdigit() else 0

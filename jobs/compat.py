@@ -1,0 +1,112 @@
+"""What mrjob 0.7.4 needs from newer Pythons; imported before mrjob, by `jobs.base` only.
+
+mrjob uses ``distutils`` (gone in Python 3.12) and ``pipes`` (gone in 3.13, warns before) for three names in all: modules
+with just these names take their place. That also spares every task the 0.1 s that setuptools' distutils costs. And mrjob reads only the first member of a gzip file of several
+(every ``.warc.gz``, every ZipNum CDX): the rest of the input would be lost without a word.
+"""
+
+import re
+import shlex
+import shutil
+import sys
+import zlib
+from collections.abc import Iterable, Iterator
+from types import ModuleType
+
+GZIP = 16 + zlib.MAX_WBITS
+
+
+class LooseVersion:
+    """A version that compares by its numbers; all that mrjob asks of ``distutils.version``."""
+
+    def __init__(self, version: str) -> None:
+        self.version = [int(part) for part in re.findall(r"\d+", version)]
+
+    def __lt__(self, other: "LooseVersion | str") -> bool:
+        return self.version < _version(other)
+
+    def __le__(self, other: "LooseVersion | str") -> bool:
+        return self.version <= _version(other)
+
+    def __gt__(self, other: "LooseVersion | str") -> bool:
+        return self.version > _version(other)
+
+    def __ge__(self, other: "LooseVersion | str") -> bool:
+        return self.version >= _version(other)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LooseVersion | str) and self.version == _version(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.version))
+
+
+def _version(version: LooseVersion | str) -> list[int]:
+    return version.version if isinstance(version, LooseVersion) else LooseVersion(version).version
+
+
+def _provide(name: str, **names: object) -> None:
+    """Put a module of this name in place, unless something has imported the real one already."""
+    if name in sys.modules:
+        return
+    module = ModuleType(name)
+    for key, value in names.items():
+        setattr(module, key, value)
+    sys.modules[name] = module
+    parent, _, child = name.rpartition(".")
+    if parent:
+        setattr(sys.modules[parent], child, module)
+
+
+def gunzip_members(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the decompressed bytes of every member of a gzip stream.
+
+    Zero bytes and other padding after the last member are passed over, as gzip(1) does.
+
+    Args:
+        chunks: The compressed bytes, cut anywhere.
+
+    Raises:
+        EOFError: The stream ends within a member.
+        zlib.error: A member is damaged.
+    """
+    member = None
+    pending = b""
+    for chunk in chunks:
+        data = pending + chunk
+        pending = b""
+        while data:
+            if member is None:
+                data = data.lstrip(b"\0")
+                if len(data) < 2:
+                    pending = data
+                    break
+                if not data.startswith(b"\x1f\x8b"):
+                    return
+                member = zlib.decompressobj(GZIP)
+            plain = member.decompress(data)
+            if plain:
+                yield plain
+            data = member.unused_data
+            if member.eof:
+                member = None
+    if member is not None:
+        raise EOFError("the gzip stream ends within a member")
+
+
+def prepare() -> None:
+    """Make mrjob importable on Python 3.11 to 3.13 and mend its gzip reader. Safe to call again."""
+    _provide("pipes", quote=shlex.quote)
+    _provide("distutils")
+    _provide("distutils.spawn", find_executable=shutil.which)
+    _provide("distutils.version", LooseVersion=LooseVersion)
+
+    from mrjob import cat
+
+    def gunzip_stream(fileobj: object, bufsize: int = 1 << 16) -> Iterator[bytes]:
+        return gunzip_members(cat.to_chunks(fileobj, bufsize))
+
+    cat.gunzip_stream = gunzip_stream
+
+
+prepare()

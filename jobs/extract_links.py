@@ -1,0 +1,27 @@
+"""Extract (paper, 3.2): payloads become the links written in them; each archive file is opened once.
+
+Input: manifests of pointers, sorted by file and offset. Output: ``pages``, ``mementos``, ``payloads`` (those that
+could not be read) and ``retries``, tagged with their relation.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from jobs.base import ArclinkJob, Pair, attempt_number  # noqa: I001  mends mrjob's surroundings first
+
+from arclink.extract.extracting import ExtractSettings, extract_pointers
+
+
+class ExtractLinks(ArclinkJob):
+    """Map only: one manifest is one task."""
+
+    HAS_REDUCER = False
+    ONE_TASK_PER_FILE = True
+
+    def map_lines(self, lines: Iterable[bytes]) -> Iterator[Pair]:
+        """Yield what the pointers of one manifest lead to; from a task's second attempt on, parse in a child process."""
+        settings = ExtractSettings.from_json(self.options.settings)
+        return extract_pointers(lines, settings, self.counts, is_isolated=attempt_number() > 0)
+
+
+if __name__ == "__main__":
+    ExtractLinks.run()

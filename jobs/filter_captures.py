@@ -1,0 +1,31 @@
+"""Filter (paper, 3.1): rows of CDX files become mementos, and pointers to the payloads worth reading.
+
+Input: CDX or CDXJ lines. Output: ``mementos`` blocks and ``pointers``, tagged with their relation.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+
+from jobs.base import ArclinkJob, Pair  # noqa: I001  mends mrjob's surroundings first
+
+from arclink.filter.filtering import map_captures, reduce_captures
+from arclink.filter.rules import Rules
+
+
+class FilterCaptures(ArclinkJob):
+    """Map: a row is a memento, and perhaps a candidate under its checksum. Reduce: one pointer per checksum."""
+
+    SORT_VALUES = True
+
+    def map_lines(self, lines: Iterable[bytes]) -> Iterator[Pair]:
+        """Yield memento blocks, and candidates under their checksum."""
+        rules = Rules.from_json(json.loads(self.options.settings)["rules"])
+        return map_captures(lines, rules, self.counts)
+
+    def reduce_group(self, key: bytes, values: Iterator[bytes]) -> Iterator[Pair]:
+        """Yield tagged rows: memento blocks as they are, and the pointers of one checksum."""
+        return reduce_captures(key, values, self.counts)
+
+
+if __name__ == "__main__":
+    FilterCaptures.run()

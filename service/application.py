@@ -1,0 +1,42 @@
+"""The Flask application: resources, errors, and what every response carries."""
+
+from collections.abc import Callable
+
+from flask import Flask, Response, request
+from werkzeug.exceptions import RequestURITooLarge
+
+from arclink.store import GraphStore
+from service.explain import explaining
+from service.health import health
+from service.home import home
+from service.links import links
+from service.problems import register_problems
+from service.settings import Settings
+from service.stores import Stores, attach_stores
+
+
+def create_app(store: str | Callable[[], GraphStore], settings: Settings | None = None) -> Flask:
+    """Return the application for one store, which it opens when the first request needs it.
+
+    Args:
+        store: Path or URL, or what opens the store; called once per thread.
+        settings: Limits; the defaults suit one machine.
+    """
+    app = Flask("service")
+    chosen = settings or Settings()
+    attach_stores(app, Stores(store, chosen))
+    register_problems(app)
+    for resource in (home, links, explaining, health):
+        app.register_blueprint(resource)
+
+    @app.before_request
+    def refuse_long_queries() -> None:
+        if len(request.query_string) > chosen.longest_query:
+            raise RequestURITooLarge(f"The query part of a request may have {chosen.longest_query:,} characters.")
+
+    @app.after_request
+    def forbid_guessing(response: Response) -> Response:
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        return response
+
+    return app

@@ -1,0 +1,45 @@
+"""The link query: which links a URI has and which lead to it, through time."""
+
+from collections.abc import Iterator
+from itertools import chain, islice
+from urllib.parse import urlencode
+
+from flask import Blueprint, Response, request
+
+from arclink.access.answers import answer_link_query
+from arclink.access.queries import LinkQuery
+from service.negotiation import accepted_format
+from service.stores import current_store, stores_of_app
+
+links = Blueprint("links", __name__)
+
+
+@links.get("/LinkService/linkQuery")
+@links.get("/linkQuery")
+def link_query() -> Response:
+    """Answer with the outlinks and inlinks of one URI; no links is an answer, not a 404."""
+    form, media_type = accepted_format(request)
+    query = LinkQuery.from_parameters((name, value) for name, value in request.args.items(multi=True) if name != "format")
+    form.check(query)
+    answer = answer_link_query(current_store(), query, stores_of_app().settings.budget)
+    pieces = form.write(answer)
+    response = Response(_started(pieces) if query.limit == 0 else b"".join(pieces), content_type=_content_type(media_type))
+    response.vary.add("Accept")
+    if answer.next is not None:
+        response.headers["Link"] = f'<{next_page(answer.next)}>; rel="next"'
+    return response
+
+
+def next_page(cursor: str) -> str:
+    """Return this request with another cursor, as a reference relative to it (RFC 8288 resolves it)."""
+    kept = [(name, value) for name, value in request.args.items(multi=True) if name != "cursor"]
+    return "?" + urlencode([*kept, ("cursor", cursor)])
+
+
+def _started(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Return ``pieces`` with the first one already made: a store that is away must still become a 503."""
+    return chain(list(islice(pieces, 1)), pieces)
+
+
+def _content_type(media_type: str) -> str:
+    return f"{media_type}; charset=utf-8; header=present" if media_type == "text/csv" else media_type

@@ -1,0 +1,87 @@
+"""The store of a service: one per thread, since SQLite connections belong to the thread that opened them."""
+
+import os
+import threading
+from collections.abc import Callable
+from typing import Final
+
+from flask import Flask, current_app
+
+from arclink.errors import StoreError
+from arclink.store import GraphStore
+from arclink.store.opening import open_store, path_of
+from service.settings import Settings
+
+_EXTENSION: Final = "arclink"
+
+
+class Stores:
+    """Opens the store where a thread first needs it, and again when it was lost or replaced.
+
+    Args:
+        where: Path or URL of the store, or what opens it (tests).
+    """
+
+    def __init__(self, where: str | Callable[[], GraphStore], settings: Settings) -> None:
+        self.settings = settings
+        self._open = where if callable(where) else lambda: open_store(where)
+        self._path = None if callable(where) else path_of(where)
+        self._local = threading.local()
+
+    def current(self) -> GraphStore:
+        """Return this thread's store.
+
+        Raises:
+            StoreError: It is away, or not one of ours.
+        """
+        identity = self._identity()
+        store: GraphStore | None = getattr(self._local, "store", None)
+        if store is not None and self._local.identity != identity:
+            self.forget()
+            store = None
+        if store is None:
+            store = self._local.store = self._open()
+            self._local.identity = identity
+        return store
+
+    def forget(self) -> None:
+        """Close this thread's store, so that the next question opens it anew."""
+        store: GraphStore | None = getattr(self._local, "store", None)
+        self._local.store = None
+        if store is not None:
+            store.close()
+
+    def _identity(self) -> tuple[int, int] | None:
+        """Return what tells the store's file from another one of that name: a rebuilt store must be seen.
+
+        Raises:
+            StoreError: There is no such file any more; SQLite itself would go on reading the deleted one.
+        """
+        if self._path is None:
+            return None
+        try:
+            found = os.stat(self._path)
+        except OSError as error:
+            raise StoreError(f"there is no store at {self._path}: {error.strerror}") from error
+        return found.st_dev, found.st_ino
+
+
+def attach_stores(app: Flask, stores: Stores) -> None:
+    """Give ``stores`` to ``app``, where the views find them."""
+    app.extensions[_EXTENSION] = stores
+
+
+def stores_of_app() -> Stores:
+    """Return the stores of the application that handles this request."""
+    stores = current_app.extensions[_EXTENSION]
+    assert isinstance(stores, Stores)
+    return stores
+
+
+def current_store() -> GraphStore:
+    """Return the store for this request.
+
+    Raises:
+        StoreError: It is away.
+    """
+    return stores_of_app().current()

@@ -1,0 +1,66 @@
+"""Cursors come back as they went out, and nothing else is taken for one."""
+
+import base64
+import zlib
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arclink.access.cursors import (
+    DONE,
+    Cursor,
+    CursorError,
+    Grouped,
+    InlinkPosition,
+    OutlinkPosition,
+    decode_cursor,
+    encode_cursor,
+)
+from arclink.model import ContentId, Inlink, Kind, UriR
+
+texts = st.text(st.characters(codec="utf-8"), max_size=30)
+inlinks = st.builds(Inlink, texts.map(UriR), texts.map(Kind), texts, st.none() | texts, texts.map(ContentId))
+grouped = st.builds(Grouped, st.integers(0, 10_000))
+out_positions = st.just(DONE) | grouped | st.builds(OutlinkPosition, texts.map(ContentId), texts.map(UriR), st.integers(-1, 10**6))
+in_positions = st.just(DONE) | grouped | st.builds(InlinkPosition, st.none() | inlinks, texts, texts.map(UriR))
+cursors = st.builds(Cursor, st.integers(0, 10**6), out_positions, in_positions)
+
+
+@given(cursors)
+def test_a_cursor_reads_back(cursor: Cursor) -> None:
+    text = encode_cursor(cursor, "0123456789abcdef")
+    assert decode_cursor(text, "0123456789abcdef") == cursor
+    assert text.replace("-", "").replace("_", "").isalnum()
+
+
+@given(st.text(max_size=60))
+def test_any_other_text_is_refused(text: str) -> None:
+    with pytest.raises(CursorError):
+        decode_cursor(text, "0123456789abcdef")
+
+
+def test_a_cursor_of_another_query_is_refused() -> None:
+    with pytest.raises(CursorError, match="another query"):
+        decode_cursor(encode_cursor(Cursor(1, DONE, DONE), "a" * 16), "b" * 16)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        pytest.param(["q", 1, -1, None], id="negative number"),
+        pytest.param(["q", 1, ["c"], None], id="short outlink position"),
+        pytest.param(["q", 1, ["c", "o", -2], None], id="position before the first"),
+        pytest.param(["q", 1, None, [["t", "k", "x", 1, "c"], "", ""]], id="rel is a number"),
+        pytest.param(["q", 1, None, [1, "", ""]], id="no inlink"),
+        pytest.param(["q", "1", None, None], id="batch is text"),
+        pytest.param({"q": 1}, id="not a list"),
+        pytest.param(["q"], id="too short"),
+    ],
+)
+def test_a_made_up_cursor_with_a_right_checksum_is_refused(fields: object) -> None:
+    body = orjson.dumps(fields)
+    text = base64.urlsafe_b64encode(zlib.crc32(body).to_bytes(4, "big") + body).decode().rstrip("=")
+    with pytest.raises(CursorError):
+        decode_cursor(text, "q")

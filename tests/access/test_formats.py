@@ -1,0 +1,205 @@
+"""What is written is read back by others as the same, whatever page texts and URIs hold."""
+
+import csv
+import io
+import json
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arclink.access.answers import LinkAnswer, Member, answer_link_query
+from arclink.access.formats import FORMATS
+from arclink.access.formats.table import cell
+from arclink.access.queries import BadParameterError, Direction, LinkQuery
+from arclink.access.reading import MementoSummary
+from arclink.model import Kind, Surt, Timestamp, UriId, UriR
+from tests.access.memory_store import MemoryStore, Page, link
+
+A, B, C = "http://a.example/", "http://b.example/", "http://c.example/"
+T1, T2 = "20091103011307", "20100130003005"
+
+NASTY = [
+    pytest.param("a\x00b\x1b[31mc\x9b2J", id="control characters"),
+    pytest.param("line\nbreak\ttab\r\nend", id="line ends and tabs"),
+    pytest.param("]]> <![CDATA[ <b>&amp;&lt;", id="XML"),
+    pytest.param("\"double\" 'single' `back`", id="quotes"),
+    pytest.param("اتصل بنا עברית", id="right to left"),
+    pytest.param("\u202eevil\u2066", id="overrides"),
+    pytest.param("👩\u200d👩\u200d👧 e\u0301 한국어 中文", id="emoji, combining, wide"),
+    pytest.param("\ud800 lone \udfff", id="lone surrogates"),
+    pytest.param("\ufffe\uffff\ufdd0", id="no characters"),
+    pytest.param("=1+1;@x", id="formula"),
+    pytest.param("", id="empty"),
+]
+
+
+def member(uri: str, text: str, *times: str, kind: str = "a@href", rel: str | None = None, variants: Sequence[str] = (A,)) -> Member:
+    return Member(UriR(uri), Surt("s"), Kind(kind), text, rel, tuple(map(Timestamp, times)), tuple(map(UriR, variants)))
+
+
+def answer_of(outlinks: Iterable[Member] = (), inlinks: Iterable[Member] = (), uri: str = A, is_grouped: bool = True) -> LinkAnswer:
+    return LinkAnswer(
+        LinkQuery(UriR(uri), Surt("example,a)/")),
+        UriId("0" * 32),
+        MementoSummary(2, Timestamp(T1), Timestamp(T2), 2, 2),
+        (),
+        tuple(outlinks),
+        tuple(inlinks),
+        is_grouped,
+        is_grouped,
+        None,
+    )
+
+
+def written(name: str, answer: LinkAnswer) -> bytes:
+    return b"".join(FORMATS[name].write(answer))
+
+
+def test_json_has_the_documented_shape() -> None:
+    store = MemoryStore(
+        [Page(A, T1, [link(B, "News")]), Page(A, T2, [link(B, "News")]), Page(C, T1, [link(A, "Official site", rel="nofollow")])]
+    )
+    answer = answer_link_query(store, LinkQuery.from_parameters([("uri", "a.example")]))
+    document = json.loads(written("json", answer))
+    assert len(document.pop("uri_id")) == 32
+    assert document == {
+        "uri": A,
+        "surt": "example,a)/",
+        "direction": "both",
+        "mementos": {"count": 2, "first": T1, "last": T2, "asked": 2, "links_known": 2},
+        "outlinks": [
+            {"uri": B, "surt": "example,b)/", "kind": "a@href", "text": "News", "rel": None, "timestamps": [T1, T2], "sources": [A]}
+        ],
+        "inlinks": [
+            {
+                "uri": C,
+                "surt": "example,c)/",
+                "kind": "a@href",
+                "text": "Official site",
+                "rel": "nofollow",
+                "timestamps": [T1],
+                "targets": [A],
+            }
+        ],
+        "order": {"outlinks": "grouped", "inlinks": "grouped"},
+        "next": None,
+    }
+
+
+def test_json_says_what_is_in_force_at_a_time() -> None:
+    store = MemoryStore([Page(A, T1, [link(B)]), Page(A, T2, None, status="404", reason="MEMENTO_STATUS")])
+    document = json.loads(written("json", answer_link_query(store, LinkQuery.from_parameters([("uri", A), ("at", "2011")]))))
+    assert document["in_force"] == [{"uri": A, "timestamp": T2, "status": "404", "links_known": False}]
+    assert document["outlinks"] == []
+    assert (document["mementos"]["asked"], document["mementos"]["links_known"]) == (1, 0)
+
+
+def test_json_lines_are_members_with_their_direction() -> None:
+    lines = written("jsonl", answer_of([member(B, "x", T1)], [member(C, "y", T1, T2)])).splitlines()
+    assert [json.loads(line)["direction"] for line in lines] == ["out", "in"]
+    assert json.loads(lines[1])["targets"] == [A]
+
+
+def test_csv_has_a_row_per_timestamp() -> None:
+    document = written("csv", answer_of([member(B, 'a "b", c', T1, T2)], [member(C, "y", T1, rel="me", variants=(A, "http://x/a b"))]))
+    rows = list(csv.DictReader(io.StringIO(document.decode(), newline="")))
+    assert [(row["direction"], row["uri"], row["text"], row["timestamp"]) for row in rows] == [
+        ("out", B, 'a "b", c', T1),
+        ("out", B, 'a "b", c', T2),
+        ("in", C, "y", T1),
+    ]
+    assert (rows[0]["rel"], rows[2]["rel"], rows[0]["sources"], rows[2]["targets"]) == ("", "me", A, f"{A} http://x/a%20b")
+    assert document.endswith(b"\r\n")
+
+
+def test_csv_without_members_is_its_header() -> None:
+    assert written("csv", answer_of()) == b"direction,uri,surt,kind,text,rel,timestamp,sources,targets\r\n"
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+@pytest.mark.parametrize("text", NASTY)
+def test_no_answer_holds_a_control_character(name: str, text: str) -> None:
+    nasty = member(f"http://x.example/{text}", text, T1, kind="a@href", rel=text, variants=(f"{A}{text}",))
+    document = written(name, answer_of([nasty], [nasty], uri=A + text)).decode()
+    allowed = {"\n", "\r"} if name == "csv" else {"\n"}
+    assert not [character for character in document if unicodedata.category(character) == "Cc" and character not in allowed]
+
+
+@pytest.mark.parametrize("name", [name for name in sorted(FORMATS) if not FORMATS[name].streams])
+def test_a_format_that_does_not_stream_refuses_an_unlimited_query(name: str) -> None:
+    with pytest.raises(BadParameterError, match="only rdfxml, jsonl, csv can be unlimited"):
+        FORMATS[name].check(LinkQuery.from_parameters([("uri", A), ("limit", "0")]))
+
+
+@pytest.mark.parametrize("name", [name for name in sorted(FORMATS) if FORMATS[name].streams])
+def test_a_format_that_streams_writes_a_member_before_it_reads_the_next(name: str) -> None:
+    def members() -> Iterable[Member]:
+        yield member(B, "first", T1)
+        raise AssertionError("read too far")
+
+    query = LinkQuery.from_parameters([("uri", A), ("limit", "0")])
+    FORMATS[name].check(query)
+    pieces = FORMATS[name].write(replace(answer_of(is_grouped=False), query=query, outlinks=members()))
+    assert b"first" in next(pieces)
+
+
+@pytest.mark.parametrize(
+    ("store", "says"),
+    [
+        pytest.param(MemoryStore(), "Not captured", id="not captured"),
+        pytest.param(
+            MemoryStore([Page(A, T1, [])]), "1 memento, 2009-11-03 01:13:07 to 2009-11-03 01:13:07; the links of 1", id="no links"
+        ),
+        pytest.param(MemoryStore([Page(A, T1, None)]), "the links of 0 are known", id="not read"),
+        pytest.param(MemoryStore([Page(A, "20110101000000", [])]), "none in the range asked for", id="not in that range"),
+    ],
+)
+def test_table_tells_not_captured_from_no_links(store: MemoryStore, says: str) -> None:
+    table = written("table", answer_link_query(store, LinkQuery.from_parameters([("uri", A), ("to", "2010")]))).decode()
+    assert says in table
+    assert "OUTLINKS: none" in table
+
+
+def test_table_columns_stay_straight_with_wide_combining_and_right_to_left_texts() -> None:
+    from rich.cells import cell_len
+
+    texts = ["News", "中文中文", "e\u0301te\u0301", "اتصل بنا", "a\u202eb", "x" * 60]
+    lines = written("table", answer_of([member(B, text, T1) for text in texts])).decode().split("\n")
+    rows = [line for line in lines if line.endswith(B)]
+    assert {cell_len(row[: -len(B)].replace("\u2068", "").replace("\u2069", "")) for row in rows} == {99}
+    assert f"\u2068{texts[3]}\u2069" in rows[3]
+    assert "\u202e" not in "".join(rows)
+
+
+@given(st.text(), st.integers(1, 50))
+def test_a_cell_is_as_wide_as_its_column(text: str, width: int) -> None:
+    from rich.cells import cell_len
+
+    assert cell_len(cell(text, width).replace("\u2068", "").replace("\u2069", "")) == width
+
+
+anything = st.text(st.characters(), max_size=20)
+
+
+@settings(max_examples=50)
+@given(anything, anything)
+def test_json_and_csv_read_back_what_may_be_written(text: str, path: str) -> None:
+    answer = answer_of([member(f"http://x.example/{path}", text, T1)])
+    (found,) = json.loads(written("json", answer))["outlinks"]
+    (line,) = (json.loads(line) for line in written("jsonl", answer).split(b"\n") if line)
+    (row,) = csv.DictReader(io.StringIO(written("csv", answer).decode(), newline=""))
+    assert found["text"] == line["text"] == row["text"]
+    assert found["uri"] == line["uri"] == row["uri"]
+    if text.isprintable():
+        assert found["text"] == text
+
+
+def test_directions_are_out_then_in_in_every_format() -> None:
+    for name in ("json", "jsonl", "csv", "rdfxml"):
+        document = written(name, answer_of([member(B, "OUTTEXT", T1)], [member(C, "INTEXT", T1)])).decode()
+        assert document.index("OUTTEXT") < document.index("INTEXT"), name
+    assert Direction.OUT.is_out

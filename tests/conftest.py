@@ -1,0 +1,19 @@
+"""Fixtures that every test may use."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+SHARED_DATA = Path(__file__).resolve().parents[1] / ".." / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Return the folder of real archives; skip without it, but fail where it must be (``CI``)."""
+    if SHARED_DATA.is_dir():
+        return SHARED_DATA.resolve()
+    text = f"real archives are not at hand: no folder {SHARED_DATA}"
+    if os.environ.get("CI"):
+        pytest.fail(text)
+    pytest.skip(text)

@@ -1,0 +1,214 @@
+"""The links of a page, found another way: BeautifulSoup over html5lib, plain rules, no speed.
+
+It shares no code, parser or pattern with `arclink.extract.html`, so that a mistake has to be made twice to go unseen.
+"""
+
+import re
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from bs4 import BeautifulSoup
+from bs4.element import NavigableString, PageElement, PreformattedString, Tag
+
+WHITE = "\t\n\f\r "
+RESOURCES = {
+    "link": ["href"],
+    "img": ["src"],
+    "script": ["src"],
+    "iframe": ["src"],
+    "frame": ["src"],
+    "embed": ["src"],
+    "object": ["data"],
+    "video": ["src", "poster"],
+    "audio": ["src"],
+    "source": ["src"],
+    "track": ["src"],
+    "body": ["background"],
+    "image": ["href"],
+}
+CANDIDATES = {"link": "imagesrcset", "img": "srcset", "source": "srcset"}
+LINES = re.compile(
+    "address|article|aside|blockquote|br|caption|center|col|colgroup|dd|details|dialog|dir|div|dl|dt|fieldset|figcaption|figure|footer|"
+    "form|h[1-6]|header|hgroup|hr|legend|li|main|menu|nav|ol|optgroup|option|p|pre|section|summary|table|tbody|td|tfoot|th|thead|tr|ul"
+)
+
+
+@dataclass
+class SecondPage:
+    base: str | None = None
+    links: list[tuple[str, str, str, str | None]] = field(default_factory=list)
+    gone: Counter[str] = field(default_factory=Counter)
+    """Links that lead nowhere, by the name of the reason."""
+
+
+def second_extract(html: str) -> SecondPage:
+    """Return the links of a page in page order."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # it looks like XML, like an address, …: it is a page
+        soup = BeautifulSoup(html, "html5lib", multi_valued_attributes=None)
+    page = SecondPage(base=find_base(soup))
+    refreshed = False
+    for tag in soup.find_all(True):
+        if tag.name == "meta" and value_of(tag, "http-equiv").lower() == "refresh" and not refreshed:
+            found = read_refresh(value_of(tag, "content"))
+            if found is not None:
+                refreshed = True
+                for reference in found:
+                    add(page, tag, "refresh", reference)
+        elif tag.name == "form" and tag.has_attr("action"):
+            add(page, tag, "action", value_of(tag, "action"))
+        elif tag.name == "input" and tag.has_attr("src") and value_of(tag, "type").lower() == "image":
+            add(page, tag, "src", value_of(tag, "src"))
+        elif tag.name in ("a", "area") and has_link(tag, "href"):
+            add(page, tag, "href", link_of(tag, "href"))
+        for name in RESOURCES.get(tag.name, ()):
+            if has_link(tag, name):
+                add(page, tag, name, link_of(tag, name))
+        name = CANDIDATES.get(tag.name, "")
+        if tag.has_attr(name):
+            for reference in read_candidates(value_of(tag, name)):
+                add(page, tag, name, reference)
+    return page
+
+
+def add(page: SecondPage, tag: Tag, name: str, reference: str) -> None:
+    reason = why_not(page, f"{tag.name}@{name}", reference)
+    if reason is not None:
+        page.gone[reason] += 1
+        return
+    text = ""
+    if tag.name == "a":
+        text = fold("".join(read_text(tag))) or fold(" ".join(value_of(image, "alt") for image in tag.find_all(["img", "input", "area"])))
+    elif tag.name in ("img", "area", "input"):
+        text = fold(value_of(tag, "alt"))
+    rel = fold(value_of(tag, "rel")).lower() if tag.name in ("a", "area", "link", "form") else ""
+    page.links.append((f"{tag.name}@{name}", reference, text[:1000].rstrip(), rel[:1000].rstrip() or None))
+
+
+def why_not(page: SecondPage, kind: str, reference: str) -> str | None:
+    bare = "".join(c for c in reference.strip("".join(map(chr, range(33)))) if c not in "\t\n\r")
+    if bare == "":
+        if kind == "form@action":
+            return "LINK_SAME_PAGE"
+        if kind not in ("a@href", "area@href", "meta@refresh"):
+            return "LINK_EMPTY"
+    if bare == "" or bare.startswith("#"):
+        return "LINK_SAME_PAGE" if page.base is None else None
+    scheme = bare.partition(":")[0].lower() if ":" in bare else ""
+    return {"javascript": "LINK_JAVASCRIPT", "data": "LINK_DATA", "about": "LINK_ABOUT"}.get(scheme)
+
+
+def find_base(soup: BeautifulSoup) -> str | None:
+    for tag in soup.find_all("base", href=True):
+        if tag.find_parent("template") is None:
+            href = value_of(tag, "href")
+            bare = href.strip().lower()
+            return None if bare.startswith(("#", "data:", "javascript:")) or not bare else href
+    return None
+
+
+def value_of(tag: Tag, name: str) -> str:
+    value = tag.get(name)
+    return "" if value is None else str(value)
+
+
+def has_link(tag: Tag, name: str) -> bool:
+    return tag.has_attr(name) or (name == "href" and tag.has_attr("xlink:href"))
+
+
+def link_of(tag: Tag, name: str) -> str:
+    return value_of(tag, name if tag.has_attr(name) else "xlink:href")
+
+
+def read_text(element: PageElement) -> Iterator[str]:
+    """Yield what is read of an element, with a space where a line or block begins or ends."""
+    if isinstance(element, Tag):
+        edge = " " if LINES.fullmatch(element.name) else ""
+        yield edge
+        if element.name not in ("script", "style", "iframe", "noembed", "noframes", "template"):
+            for child in element.children:
+                yield from read_text(child)
+        yield edge
+    elif isinstance(element, NavigableString) and not isinstance(element, PreformattedString):
+        yield str(element)
+
+
+def fold(text: str) -> str:
+    kept = (" " if c <= " " or "\x7f" <= c <= "\xa0" or c in "\u2028\u2029" else c for c in text if c not in "\ufffe\uffff")
+    return " ".join(word for word in "".join(kept).split(" ") if word)
+
+
+def read_refresh(content: str) -> list[str] | None:
+    """Walk through a refresh as the HTML Standard does, one character at a time."""
+    rest = content.lstrip(WHITE)
+    digits = rest[: len(rest) - len(rest.lstrip("0123456789"))]
+    if not digits and not rest.startswith("."):
+        return None
+    rest = rest.lstrip("0123456789.")
+    if not rest:
+        return []
+    if rest[0] not in ";," + WHITE:
+        return None
+    rest = rest.lstrip(WHITE)
+    if rest[:1] in (";", ","):
+        rest = rest[1:].lstrip(WHITE)
+    if not rest:
+        return []
+    if rest[0] in "uU":
+        if rest[:3].lower() != "url" or not rest[3:].lstrip(WHITE).startswith("="):
+            return [rest]
+        rest = rest[3:].lstrip(WHITE)[1:].lstrip(WHITE)
+    if rest[:1] in ("'", '"'):
+        quote, rest = rest[0], rest[1:]
+        rest = rest.split(quote)[0]
+    return [rest]
+
+
+def read_candidates(value: str) -> Iterator[str]:
+    """Walk through a srcset as the HTML Standard does, one character at a time."""
+    i = 0
+    while True:
+        while i < len(value) and value[i] in WHITE + ",":
+            i += 1
+        if i == len(value):
+            return
+        start = i
+        while i < len(value) and value[i] not in WHITE:
+            i += 1
+        reference = value[start:i]
+        descriptors = [""]
+        if reference.endswith(","):
+            reference = reference.rstrip(",")
+        else:
+            depth = 0
+            while i < len(value) and (depth or value[i] != ","):
+                if value[i] in WHITE and not depth:
+                    descriptors.append("")
+                else:
+                    depth = 1 if value[i] == "(" or (depth and value[i] != ")") else 0
+                    descriptors[-1] += value[i]
+                i += 1
+        if are_sound([descriptor for descriptor in descriptors if descriptor]):
+            yield reference
+
+
+def are_sound(descriptors: list[str]) -> bool:
+    units = sorted(descriptor[-1] for descriptor in descriptors)
+    if units not in ([], ["x"], ["w"], ["h", "w"]):
+        return False
+    for descriptor in descriptors:
+        number = descriptor[:-1]
+        if descriptor[-1] in "wh":
+            if not (number.isascii() and number.isdigit() and int(number)):
+                return False
+        elif number[:1] in ("+", "") or number.endswith((".", "_")) or number.lower().lstrip("-")[:1] not in (*"0123456789.",):
+            return False
+        else:
+            try:
+                if float(number) < 0 or "_" in number or ".e" in number.lower():
+                    return False
+            except ValueError:
+                return False
+    return True

@@ -1,0 +1,193 @@
+"""Join and invert against the plain definition: every link of every page resolved where the page was captured."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+import ada_url
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arclink.graph.inverting import reduce_postings
+from arclink.graph.joining import Joiner
+from arclink.graph.pages import Page, format_link, format_page, parse_link, parse_page
+from arclink.graph.relations import (
+    OUTLINKS,
+    PAYLOADS,
+    POSTINGS,
+    Row,
+    format_groups,
+    parse_inlinks,
+    parse_outlinks,
+    parse_payload,
+)
+from arclink.model import Checksum, ContentId, Kind, Scope, UriR
+from arclink.reasons import Reason
+from arclink.uris.resolving import content_id
+from arclink.uris.surts import surt_of
+
+REFERENCES = [
+    "http://other.example/x",
+    "//other.example/y",
+    "/top",
+    "/top",
+    "page.html",
+    "../up.html",
+    "?q=1",
+    "mailto:a@b.example",
+    "http:odd.html",
+    "http://exa mple/",
+    "caf\u00e9?q=\u00e9",
+]
+ORIGINALS = [
+    "http://a.example/",
+    "http://a.example/d/p.html",
+    "http://a.example/d/q.html?x=1",
+    "http://a.example/d/e/p.html",
+    "https://a.example/d/p.html",
+    "http://b.example/d/p.html",
+    "http://a.example:8080/d/p.html",
+]
+
+links = st.tuples(
+    st.sampled_from(["a@href", "img@src"]), st.sampled_from(REFERENCES), st.sampled_from(["", "News"]), st.sampled_from([None, "nofollow"])
+)
+payloads = st.tuples(
+    st.sampled_from([None, None, "/base/", "http://base.example/b/c"]),
+    st.lists(links, max_size=8),
+    st.lists(st.sampled_from(ORIGINALS), min_size=1, max_size=4, unique=True),
+)
+
+
+def pages_of(drawn: list[tuple[str | None, list[tuple[str, str, str, str | None]], list[str]]]) -> list[Page]:
+    return [
+        Page(Checksum(f"SUM{number}"), 0, "f.warc.gz", number, "utf-8", base, [UriR(o) for o in sorted(originals)], [format_link(x) for x in written], {})
+        for number, (base, written, originals) in enumerate(drawn)
+    ]
+
+
+def joined(pages: list[Page], flush_at: int) -> tuple[list[Row], Joiner]:
+    joiner = Joiner(flush_at=flush_at)
+    by_place: dict[bytes, list[bytes]] = defaultdict(list)
+    for page in pages:
+        by_place[surt_of(page.originals[0]).encode()].append(format_page(page))
+    rows = [row for place in sorted(by_place) for row in joiner.join(place, by_place[place])]
+    return rows + list(joiner.flush()), joiner
+
+
+def inverted(rows: list[Row]) -> list[bytes]:
+    postings: dict[bytes, list[bytes]] = defaultdict(list)
+    for relation, row in rows:
+        if relation == POSTINGS:
+            key, _, groups = row.partition(b"\t")
+            postings[key].append(groups)
+    return [surt + b"\t" + rest for key in sorted(postings) for surt, rest in reduce_postings(key, iter(postings[key]))]
+
+
+def resolved(page: Page, original: str) -> Iterator[tuple[str, str, str, str | None]]:
+    base = ada_url.join_url(original, page.base).partition("#")[0] if page.base else original
+    for written in page.links:
+        kind, reference, text, rel = parse_link(written)
+        try:
+            yield ada_url.join_url(base, reference).partition("#")[0], kind, text, rel
+        except ValueError:
+            continue
+
+
+@settings(deadline=None)
+@given(st.lists(payloads, max_size=5), st.sampled_from([1, 3, 30_000]))
+def test_every_capture_shows_the_links_of_its_own_address(drawn: list[tuple[str | None, list[tuple[str, str, str, str | None]], list[str]]], flush_at: int) -> None:
+    pages = pages_of(drawn)
+    rows, joiner = joined(pages, flush_at)
+    scopes = {payload.checksum: payload.scope for relation, row in rows if relation == PAYLOADS for payload in [parse_payload(row)]}
+    contents = [parse_outlinks(row)[1:] for relation, row in rows if relation == OUTLINKS]
+    by_content = dict(contents)
+    assert len(by_content) == len(contents), "no content is written twice"
+    shown: set[ContentId] = set()
+    for page in pages:
+        scope = scopes[page.checksum]
+        assert scope is not None
+        for original in page.originals:
+            content = content_id(page.checksum, original, scope)
+            shown.add(content)
+            found = [(link.target, link.kind, link.text, link.rel) for link in by_content[content]]
+            assert found == list(resolved(page, original))
+    assert shown == set(by_content), "and nothing else is written"
+    assert joiner.counts[Reason.LINK_KEPT] == sum(len(by_content[content_id(p.checksum, p.originals[0], scopes[p.checksum] or Scope.NONE)]) for p in pages)
+    kept = sum(count for reason, count in joiner.counts.items() if reason.group == "links")
+    assert kept == sum(len(page.links) for page in pages), "every link ends in one reason"
+
+
+@settings(deadline=None)
+@given(st.lists(payloads, max_size=5), st.sampled_from([1, 3, 30_000]))
+def test_inlinks_are_the_outlinks_seen_from_their_targets(drawn: list[tuple[str | None, list[tuple[str, str, str, str | None]], list[str]]], flush_at: int) -> None:
+    rows, _ = joined(pages_of(drawn), flush_at)
+    forward = {
+        (surt_of(link.target), link.target, link.kind, link.text, link.rel, content)
+        for relation, row in rows
+        if relation == OUTLINKS
+        for _, content, links_of in [parse_outlinks(row)]
+        for link in links_of
+    }
+    backward = [
+        (surt, target, kind, text, rel, content)
+        for row in inverted(rows)
+        for surt, target, groups in [parse_inlinks(row)]
+        for kind, text, rel, contents in groups
+        for content in contents
+    ]
+    assert set(backward) == forward
+    assert len(backward) == len(forward), "each once"
+
+
+@settings(deadline=None)
+@given(st.lists(payloads, max_size=5))
+def test_how_often_postings_are_flushed_changes_nothing(drawn: list[tuple[str | None, list[tuple[str, str, str, str | None]], list[str]]]) -> None:
+    pages = pages_of(drawn)
+    assert inverted(joined(pages, 1)[0]) == inverted(joined(pages, 30_000)[0])
+
+
+def test_a_soft_404_of_one_host_is_one_vertex() -> None:
+    originals = [UriR(f"http://a.example/{number}/missing") for number in range(50)]
+    page = Page(Checksum("SUM"), 0, "f", 0, "utf-8", None, originals, [format_link(("a@href", "/", "Home", None))], {})
+    rows, _ = joined([page], 30_000)
+    assert [parse_outlinks(row)[1] for relation, row in rows if relation == OUTLINKS] == [content_id(Checksum("SUM"), originals[0], Scope.ORIGIN)]
+
+
+def test_originals_in_several_pages_give_each_content_once() -> None:
+    link = format_link(("a@href", "/", "Home", None))
+    hosts = [UriR(f"http://h{number % 3}.example/{number}") for number in range(9)]
+    pages = [Page(Checksum("SUM"), chunk, "f", 0, "utf-8", None, hosts[chunk * 3 : chunk * 3 + 3], [link], {}) for chunk in range(3)]
+    joiner = Joiner()
+    rows = [*joiner.join(b"place", map(format_page, pages)), *joiner.flush()]
+    assert Counter(relation for relation, _ in rows if relation != POSTINGS) == {PAYLOADS: 1, OUTLINKS: 3}
+    assert joiner.counts[Reason.LINK_KEPT] == 1, "a link of the payload is counted once"
+
+
+def test_a_hub_comes_in_rows_of_bounded_size() -> None:
+    postings = [format_groups([(Kind("a@href"), "x", None, [f"C{task}-{number}" for number in range(10)])]) for task in range(30)]
+    rows = list(reduce_postings(b"example,hub)/\x01http://hub.example/", iter(postings), most=50))
+    sizes = [len(group[3]) for _, rest in rows for group in orjson.loads(rest.partition(b"\t")[2])]
+    assert sum(sizes) == 300
+    assert max(sizes) <= 60
+
+
+@given(st.tuples(st.text(), st.text(), st.text(), st.one_of(st.none(), st.text(min_size=1))))
+def test_a_link_reads_back(link: tuple[str, str, str, str | None]) -> None:
+    kind, reference, text, rel = (None if part is None else part.replace("\x1f", "") for part in link)
+    assert kind is not None
+    assert reference is not None
+    assert text is not None
+    assert parse_link(format_link((kind, reference, text, rel or None))) == (kind, reference, text, rel or None)
+
+
+def test_a_separator_in_a_reference_is_what_url_parsing_makes_of_it() -> None:
+    assert parse_link(format_link(("a@href", "x\x1fy", "", None)))[1] == "x%1Fy"
+    assert ada_url.join_url("http://h/", "x\x1fy") == "http://h/x%1Fy"
+
+
+@pytest.mark.parametrize("base", [None, "/b/"], ids=["no base", "base"])
+def test_a_page_reads_back(base: str | None) -> None:
+    page = Page(Checksum("S"), 2, "f", 7, "utf-8", base, [UriR("http://a/")], ["x"], {"LINK_SAME_PAGE": 2})
+    assert parse_page(format_page(page)) == page

@@ -1,0 +1,71 @@
+"""Which archive files a build is given."""
+
+from pathlib import Path
+
+import pytest
+
+from arclink.errors import InputError
+from arclink.pipeline.inputs import batches_of, describe, find_archives
+from arclink.store import ArchiveFile
+
+
+@pytest.fixture
+def archives(tmp_path: Path) -> Path:
+    for name in ("a/x.warc.gz", "a/deep/y.WARC", "b/x.warc.gz", "b/z.arc.gz", "b/notes.md"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(name.encode())
+    return tmp_path
+
+
+def test_folders_globs_files_and_lists_name_archives(archives: Path) -> None:
+    (archives / "files.txt").write_text("# the second crawl\nb/x.warc.gz\n\nb/z.arc.gz  # ARC\n")
+    everything = [archives / name for name in ("a/deep/y.WARC", "a/x.warc.gz", "b/x.warc.gz", "b/z.arc.gz")]
+    assert find_archives([str(archives)]) == everything
+    assert find_archives([str(archives / "*" / "*.gz")]) == [path for path in everything if path.suffix == ".gz"]
+    assert find_archives([str(archives / "files.txt")]) == everything[2:]
+    assert find_archives([str(archives / "a"), str(archives / "a/x.warc.gz")]) == everything[:2], "each once"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        pytest.param("nowhere.warc.gz", "no such file or folder", id="missing"),
+        pytest.param("*.warc", "no file matches", id="glob without match"),
+        pytest.param("empty", "no archive file in this folder", id="folder without archives"),
+        pytest.param("bad.txt", "bad.txt, line 2: .*gone.warc", id="list names a missing file"),
+    ],
+)
+def test_what_is_not_there_is_named(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "bad.txt").write_text("\ngone.warc\n")
+    with pytest.raises(InputError, match=message):
+        find_archives([str(tmp_path / text)])
+
+
+def test_files_of_one_name_are_told_apart_by_their_folders(archives: Path) -> None:
+    paths = find_archives([str(archives)])
+    assert [file.name for file in describe(paths, {})] == ["y.WARC", "a/x.warc.gz", "b/x.warc.gz", "z.arc.gz"]
+
+
+def test_a_file_the_store_has_keeps_its_name_and_another_of_that_name_gets_its_own(archives: Path) -> None:
+    (first,) = describe([archives / "a/x.warc.gz"], {})
+    assert first.name == "x.warc.gz"
+    known = {first.name: first}
+    assert describe([archives / "a/x.warc.gz"], known) == [first]
+    (second,) = describe([archives / "b/x.warc.gz"], known)
+    assert second.name == "b/x.warc.gz"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "expected"),
+    [
+        pytest.param([4, 4, 4], [[4, 4], [4]], id="filled up"),
+        pytest.param([20, 1, 1], [[20], [1, 1]], id="a large file is alone"),
+        pytest.param([], [], id="nothing"),
+        pytest.param([10, 10], [[10], [10]], id="exactly full"),
+    ],
+)
+def test_batches_hold_about_their_size(sizes: list[int], expected: list[list[int]]) -> None:
+    files = [ArchiveFile(str(number), "", size, "") for number, size in enumerate(sizes)]
+    assert [[file.size for file in batch] for batch in batches_of(files, 10)] == expected

@@ -1,0 +1,109 @@
+"""Which task reads what: each file by one task, in order, balanced by bytes."""
+
+import gzip
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import orjson
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arclink.filter.pointers import NO_FILE, Pointer, PointerKind, parse_pointer
+from arclink.model import Checksum, Payload, Scope, Timestamp, UriR
+from arclink.pipeline.planning import Plan, plan
+from arclink.reasons import Reason
+from arclink.store.nothing import EmptyStore
+
+
+def pointer(number: int, file: str = "f0", length: int = 100, kind: PointerKind = PointerKind.PAYLOAD, chunk: int = 0) -> Pointer:
+    original = UriR(f"http://h.example/{number}")
+    return Pointer(
+        kind, Checksum(f"SUM{number:05d}"), file, number * 1000, length, Timestamp("20100101000000"), original, (original,), chunk=chunk
+    )
+
+
+def shares(planned: Plan) -> list[list[tuple[str, Pointer]]]:
+    found = []
+    for manifest in planned.manifests:
+        lines = gzip.decompress(manifest.read_bytes()).splitlines()
+        found.append([(orjson.loads(path), parse_pointer(rest)) for path, _, rest in (line.partition(b"\t") for line in lines)])
+    return found
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(-1, 5000)), max_size=60), st.integers(1, 4))
+def test_every_pointer_is_in_one_manifest_and_files_are_read_forward(
+    tmp_path_factory: object, drawn: list[tuple[int, int]], tasks: int
+) -> None:
+    import tempfile
+
+    pointers = [pointer(number, f"f{file}", length) for number, (file, length) in enumerate(drawn)]
+    with tempfile.TemporaryDirectory() as folder:
+        planned = plan(pointers, EmptyStore(), {f"f{n}": f"/archive/f{n}" for n in range(6)}, Path(folder), tasks)
+        found = shares(planned)
+    assert sorted(one.checksum for share in found for _, one in share) == [one.checksum for one in pointers]
+    assert len(found) <= tasks or not pointers
+    files = {one.file for one in pointers}
+    for share in found:
+        assert share == sorted(share, key=lambda entry: (entry[0], entry[1].offset))
+    opened = Counter(path for share in found for path in {path for path, _ in share})
+    if len(files) >= tasks:
+        assert set(opened.values()) <= {1}, "each file is opened by one task"
+
+
+def test_one_large_file_keeps_all_tasks_busy(tmp_path: Path) -> None:
+    found = shares(plan([pointer(number) for number in range(100)], EmptyStore(), {"f0": "/a/f0"}, tmp_path, 4))
+    assert len(found) == 4
+    assert max(map(len, found)) <= 26
+
+
+def test_the_chunks_of_a_payload_stay_together(tmp_path: Path) -> None:
+    chunks = [pointer(1, chunk=chunk) for chunk in range(50)]
+    found = shares(plan([*chunks, *(pointer(number) for number in range(2, 40))], EmptyStore(), {"f0": "/a/f0"}, tmp_path, 4))
+    (holder,) = [share for share in found if any(one.checksum == "SUM00001" for _, one in share)]
+    assert [one.chunk for _, one in holder if one.checksum == "SUM00001"] == list(range(50))
+
+
+class OneKnown(EmptyStore):
+    """Knows one payload, where it is, and the content of one of its originals."""
+
+    def known_contents(self, wanted: Iterable[tuple[Checksum, Sequence[UriR]]]) -> Iterator[tuple[Payload | None, Sequence[UriR]]]:
+        for checksum, originals in wanted:
+            if checksum == "SUM00001":
+                known = Payload(checksum, Scope.PATH, "utf-8", "old", 77, "PAYLOAD_READ")
+                yield known, [original for original in originals if not original.endswith("/1")]
+            else:
+                yield None, originals
+
+    def originals_of(self, checksum: Checksum) -> Iterator[UriR]:
+        if checksum == "SUM00002":
+            yield UriR("http://earlier.example/")
+
+
+def test_a_payload_the_store_has_is_not_read_again(tmp_path: Path) -> None:
+    planned = plan([pointer(1)], OneKnown(), {}, tmp_path, 2)
+    assert not planned.manifests
+    assert planned.counts == {Reason.PAYLOAD_KNOWN: 1}
+
+
+def test_a_known_payload_captured_elsewhere_is_read_from_where_it_was_read(tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    revisit = replace(pointer(1, NO_FILE, kind=PointerKind.REVISIT_ONLY), originals=(UriR("http://h.example/1"), UriR("http://h.example/else")))
+    ((entry,),) = shares(plan([revisit], OneKnown(), {"old": "/archive/old"}, tmp_path, 2))
+    path, planned = entry
+    assert (path, planned.kind, planned.offset, planned.originals) == ("/archive/old", PointerKind.PAYLOAD, 77, ("http://h.example/else",))
+
+
+def test_a_revisit_that_came_before_its_payload_gives_its_original(tmp_path: Path) -> None:
+    ((entry,),) = shares(plan([pointer(2)], OneKnown(), {"f0": "/a/f0"}, tmp_path, 2))
+    assert set(entry[1].originals) == {"http://h.example/2", "http://earlier.example/"}
+
+
+def test_a_revisit_without_payload_is_not_at_hand(tmp_path: Path) -> None:
+    planned = plan([pointer(3, NO_FILE, kind=PointerKind.REVISIT_ONLY)], OneKnown(), {}, tmp_path, 2)
+    assert not planned.manifests
+    assert planned.counts == {Reason.PAYLOAD_NOT_AT_HAND: 1}
+    (row,) = planned.unread
+    assert row.startswith(b"SUM00003\t-\t")

@@ -1,0 +1,40 @@
+"""CDX rows shared out over batches."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from arclink.errors import InputError
+from arclink.pipeline.rows import ELSEWHERE, IN_STORE, count_lines, read_lines, share_rows
+
+ROWS = [
+    " CDX N b a m s k r M S V g",
+    "org,a)/ 20100101000000 http://a.org/ text/html 200 AAA - - 10 0 one.warc.gz",
+    "org,b)/ 20100101000000 http://b.org/ text/html 200 BBB - - 10 0 crawl/two.warc.gz",
+    'org,c)/ 20100101000000 {"url": "http://c.org/", "offset": "0", "filename": "old.warc.gz"}',
+    "org,d)/ 20100101000000 http://d.org/ text/html 200 DDD - - 10 0 unknown.warc.gz",
+    "not a row at all",
+]
+
+
+def test_each_row_goes_to_the_batch_of_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "all.cdx.gz"
+    path.write_bytes(b"".join(gzip.compress(row.encode() + b"\n") for row in ROWS[:-1]) + gzip.compress(ROWS[-1].encode()))
+    shared = share_rows([path], {"one.warc.gz": 0, "two.warc.gz": 1, "old.warc.gz": IN_STORE}, tmp_path / "rows")
+    rows = {batch: rows_path.read_text().splitlines() for batch, rows_path in shared.by_batch.items()}
+    assert rows == {0: [ROWS[1]], 1: [ROWS[2]], ELSEWHERE: [ROWS[0], ROWS[4], ROWS[5]]}
+    assert shared.names == {"one.warc.gz", "two.warc.gz", "old.warc.gz"}
+
+
+@pytest.mark.parametrize(("text", "lines"), [(b"", 0), (b"a", 1), (b"a\n", 1), (b"a\n\nb", 3)])
+def test_lines_are_counted(text: bytes, lines: int, tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(text)
+    assert count_lines([tmp_path / "x"]) == lines
+
+
+def test_a_truncated_gzip_is_no_quiet_end(tmp_path: Path) -> None:
+    path = tmp_path / "x.cdx.gz"
+    path.write_bytes(gzip.compress(b"\n".join(row.encode() for row in ROWS * 100))[:-30])
+    with pytest.raises(InputError, match="x.cdx.gz: cannot be read as a CDX file"):
+        list(read_lines(path))

@@ -1,0 +1,387 @@
+"""What holds for the repository as a whole: docs and code name the same things, layers stay apart, nothing foreign is in it."""
+
+import ast
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from configparser import ConfigParser
+from functools import cache
+from pathlib import Path
+
+import click
+import pytest
+
+from arclink.cli.main import group
+from arclink.reasons import Reason
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = ("arclink", "jobs", "service")
+LARGEST_FILE = 300_000
+
+# Tools are run, not imported; BeautifulSoup is told the name of its parser.
+RUN_NOT_IMPORTED = {"codespell", "html5lib", "mypy", "pytest-xdist", "ruff"}
+MODULE_OF = {"beautifulsoup4": "bs4"}
+
+
+@cache
+def project_files() -> tuple[Path, ...]:
+    """Return the files of the project: those git would commit, or in a copy without git all that are not made."""
+    try:
+        listed = subprocess.run(
+            ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"], cwd=ROOT, capture_output=True, check=True, text=True
+        ).stdout.split("\0")
+        paths = [ROOT / name for name in listed if name]
+    except (OSError, subprocess.CalledProcessError):
+        made = re.compile(r"\.venv.*|__pycache__|\.git|\..*_cache|\.hypothesis|build|demo|.*\.egg-info|.*\.db.*")
+        paths = [
+            path
+            for path in ROOT.rglob("*")
+            if not any(made.fullmatch(part) for part in path.relative_to(ROOT).parts) or "arclink/demo/" in path.as_posix()
+        ]
+    return tuple(path for path in paths if path.is_file() and "__pycache__" not in path.parts)
+
+
+def text_of(name: str) -> str:
+    """Return the text of a project file; fail when there is none."""
+    path = ROOT / name
+    assert path.is_file(), f"{name} is missing"
+    return path.read_text("utf-8")
+
+
+CONTEXT = click.Context(group)
+COMMANDS = group.list_commands(CONTEXT)
+
+
+def command_called(name: str) -> click.Command:
+    """Return the command with this name; fail when there is none."""
+    command = group.get_command(CONTEXT, name)
+    assert command, f"there is no command {name!r}"
+    return command
+
+
+# Nothing foreign
+
+
+FOREIGN = {
+    "a path of somebody's machine": re.compile(r"(?<![\w.~/%-])/(?:work|root|home/[a-z_][\w-]*|Users/\w+)(?=/[\w.])"),
+    "a package registry": re.compile(
+        r"(?:files\.python" + r"hosted|(?<!docs\.)py" + r"pi|npm" + r"js|repo1\.maven)\.org"  # in two, or this file names them
+        r"|--(?:extra-)?index-" + r"url|--find" + r"-links",
+        re.IGNORECASE,
+    ),
+}
+
+
+@pytest.mark.parametrize("what", FOREIGN)
+def test_no_file_names(what: str) -> None:
+    """What is true of one machine only stands in no file."""
+    found = []
+    for path in project_files():
+        for number, line in enumerate(path.read_text("utf-8", errors="replace").splitlines(), 1):
+            if FOREIGN[what].search(line):
+                found.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()[:100]}")
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        pytest.param("see /" + "root/.pyenv", "a path of somebody's machine", id="home of root"),
+        pytest.param('"/' + 'home/jane/archive"', "a path of somebody's machine", id="home of jane"),
+        pytest.param("https://py" + "pi.org/simple", "a package registry", id="index"),
+    ],
+)
+def test_what_is_foreign_is_recognised(line: str, what: str) -> None:
+    assert FOREIGN[what].search(line)
+
+
+def test_no_file_is_large() -> None:
+    """Data does not belong into the repository."""
+    assert [(str(path.relative_to(ROOT)), path.stat().st_size) for path in project_files() if path.stat().st_size > LARGEST_FILE] == []
+
+
+# Docs and code name the same things
+
+
+def section_of_readme(name: str) -> str:
+    """Return the README's section about a command."""
+    match = re.search(rf"^### arclink {re.escape(name)}\n(.*?)(?=^##)", text_of("README.md"), re.MULTILINE | re.DOTALL)
+    assert match, f"README.md has no section '### arclink {name}'"
+    return match[1]
+
+
+def options_of(command: click.Command) -> set[str]:
+    """Return the long names of a command's options."""
+    return {name for option in command.params if isinstance(option, click.Option) for name in (*option.opts, *option.secondary_opts)}
+
+
+def test_every_command_is_in_the_table_of_commands() -> None:
+    table = text_of("README.md").partition("## Commands")[2].partition("###")[0]
+    assert set(re.findall(r"\(#arclink-([a-z-]+)\)", table)) == set(COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_readme_documents_the_options_of(name: str) -> None:
+    """Every option a command has is in its section, and every option of the section is one it has."""
+    documented = set(re.findall(r"`(--[a-z-]+)", section_of_readme(name)))
+    assert documented == options_of(command_called(name))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_says_what_it_is_for(name: str) -> None:
+    """Help is complete: the command and each of its options has a text."""
+    command = command_called(name)
+    assert command.help
+    assert [option.name for option in command.params if isinstance(option, click.Option) and not option.help] == []
+
+
+def calls_in_docs() -> Iterator[tuple[str, str]]:
+    """Yield (file, call) for every ``arclink …`` call in a code block of the docs, or in the Makefile."""
+    for path in project_files():
+        if path.suffix == ".md":
+            for block in re.findall(r"^```(?:console|sh|bash)?\n(.*?)^```", path.read_text("utf-8"), re.MULTILINE | re.DOTALL):
+                for line in re.findall(r"^(?:\$ )?(arclink [a-z-]+ .*)$", block, re.MULTILINE):
+                    yield str(path.relative_to(ROOT)), line
+    makefile = text_of("Makefile").replace("$(DEMO_URI)", "example.org").replace("$(DEMO)", "demo")
+    for line in re.findall(r"\$\(BIN\)/(arclink [a-z][a-z-]+(?: [^\s'(]+)*)", makefile):
+        yield "Makefile", line
+
+
+@pytest.mark.parametrize(("file", "call"), sorted(set(calls_in_docs())))
+def test_a_call_in_the_docs_is_one_the_command_line_takes(file: str, call: str) -> None:
+    """Who copies a line from the docs gets no usage error."""
+    name, *arguments = [word for word in shlex.split(call.partition(" >")[0], comments=True)[1:] if word != "\\"]
+    assert name in COMMANDS, f"{file}: there is no command {name!r}"
+    with command_called(name).make_context(name, arguments):
+        pass
+
+
+def test_every_reason_is_documented_in_its_words() -> None:
+    """docs/reasons.md has the reasons of each group, in the enum's order and words, each with a sentence."""
+    found: list[tuple[str, str, str]] = []
+    chapter = ""
+    for line in text_of("docs/reasons.md").splitlines():
+        if line.startswith("## "):
+            chapter = line.removeprefix("## ")
+        elif row := re.fullmatch(r"\| `(\w+)` \| (.+?) \| (.+) \|", line):
+            found.append((chapter, row[1], row[2]))
+            assert re.fullmatch(r"[A-Z].{15,}\.", row[3]), f"{row[1]}: no sentence: {row[3]!r}"
+    assert sorted(found) == sorted((reason.group, reason.name, reason.text) for reason in Reason)
+    for chapter in {reason.group for reason in Reason}:
+        in_order = [reason.name for reason in Reason if reason.group == chapter]
+        assert [name for group_name, name, _ in found if group_name == chapter] == in_order
+
+
+def test_a_page_of_docs_that_is_named_exists() -> None:
+    """Docstrings, help texts and docs point at pages that are there."""
+    missing = []
+    for path in project_files():
+        if path.suffix in {".py", ".md", ".cfg", ".toml", ".conf"}:
+            text = path.read_text("utf-8")
+            named = {ROOT / name for name in re.findall(r"(?<![\w/.-])docs/[\w/-]+\.md", text)}
+            if path.suffix == ".md":
+                named |= {(path.parent / link).resolve() for link in re.findall(r"\]\((?!\w+:|#)([^)#\s]+)", text)}
+            missing += [f"{path.relative_to(ROOT)}: {page}" for page in sorted(named) if not page.exists()]
+    assert missing == []
+
+
+def test_changelog_has_a_place_for_what_is_not_released() -> None:
+    assert re.search(r"^## \[?Unreleased\]?$", text_of("CHANGELOG.md"), re.MULTILINE)
+
+
+def test_the_demo_asks_about_the_page_with_the_most_to_tell(tmp_path: Path) -> None:
+    """The Makefile's URI is the one that the demo archive names."""
+    from arclink.demo import write_demo_archive
+
+    call = re.search(r"demo-archive \S+ --captures (\d+) --hosts (\d+) --seed (\d+)", text_of("Makefile"))
+    uri = re.search(r"^DEMO_URI := (\S+)$", text_of("Makefile"), re.MULTILINE)
+    assert call
+    assert uri
+    assert write_demo_archive(tmp_path, int(call[1]), int(call[2]), int(call[3])).example_uri == uri[1]
+
+
+@pytest.mark.parametrize("name", ["LICENSE", "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/settings.md", "conf/local.conf"])
+def test_a_newcomer_finds(name: str) -> None:
+    assert text_of(name).strip()
+
+
+def test_architecture_has_a_heading_for_each_folder() -> None:
+    subpackages = {path.parent.name for path in (ROOT / "arclink").glob("*/__init__.py")}
+    folders = {"arclink", "jobs", "service", *(f"arclink/{name}" for name in subpackages)}
+    headings = {
+        heading.rstrip("/") for line in re.findall(r"^## (.*)$", text_of("ARCHITECTURE.md"), re.MULTILINE) for heading in line.split(", ")
+    }
+    assert folders - headings == set()
+
+
+# Dependencies
+
+
+def normal(requirement: str) -> str:
+    """Return a package's name in its one form: without version, in lower case, with hyphens."""
+    return re.sub(r"[-_.]+", "-", re.split(r"[\s<>=!~;\[]", requirement.strip())[0]).lower()
+
+
+@cache
+def declared() -> dict[str, list[str]]:
+    """Return the names of the packages in setup.cfg: ``run`` and ``test``."""
+    config = ConfigParser()
+    config.read(ROOT / "setup.cfg", encoding="utf-8")
+    sections = {"run": config["options"]["install_requires"], "test": config["options.extras_require"]["test"]}
+    return {name: [normal(line) for line in text.split("\n") if line.strip()] for name, text in sections.items()}
+
+
+@cache
+def imported(*folders: str) -> frozenset[str]:
+    """Return the top-level modules that the code in ``folders`` imports."""
+    found = set()
+    for folder in folders:
+        for path in (ROOT / folder).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_bytes())):
+                if isinstance(node, ast.Import):
+                    found |= {alias.name.partition(".")[0] for alias in node.names}
+                elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                    found.add(node.module.partition(".")[0])
+    return frozenset(found)
+
+
+def module_of(package: str) -> str:
+    return MODULE_OF.get(package, package.replace("-", "_"))
+
+
+@pytest.mark.parametrize("package", declared()["run"])
+def test_the_code_imports_the_dependency(package: str) -> None:
+    """What nobody imports nobody should have to install."""
+    assert module_of(package) in imported(*PACKAGES)
+
+
+@pytest.mark.parametrize("package", [name for name in declared()["test"] if not name.startswith("types-")])
+def test_the_tests_use_the_dependency(package: str) -> None:
+    assert package in RUN_NOT_IMPORTED or module_of(package) in imported("tests", "benchmarks")
+
+
+@pytest.mark.parametrize(("folders", "sections"), [(PACKAGES, ("run",)), (("tests",), ("run", "test"))], ids=["code", "tests"])
+def test_every_package_imported_is_declared(folders: tuple[str, ...], sections: tuple[str, ...]) -> None:
+    """An import that works by the accident of another package's dependency breaks with its next version."""
+    known = {module_of(name) for section in sections for name in declared()[section]}
+    own = {*PACKAGES, "tests", "benchmarks"}
+    of_flask = {"werkzeug", "jinja2"}  # Flask documents both as part of its own interface
+    assert imported(*folders) - known - own - of_flask - sys.stdlib_module_names == set()
+
+
+def test_dependencies_are_documented() -> None:
+    """docs/dependencies.md has a row for each package of setup.cfg, and for no other."""
+    run, _, test = text_of("docs/dependencies.md").partition("## To test")
+    assert [normal(name) for name in re.findall(r"^\| `([\w-]+)` \|", run, re.MULTILINE)] == declared()["run"]
+    assert [normal(name) for name in re.findall(r"^\| `([\w-]+)` \|", test, re.MULTILINE)] == declared()["test"]
+
+
+@pytest.mark.parametrize(
+    ("file", "sections"),
+    [pytest.param("requirements.txt", ("run",), id="run"), pytest.param("requirements-test.txt", ("run", "test"), id="test")],
+)
+def test_the_lock_has_every_dependency_with_hashes(file: str, sections: tuple[str, ...]) -> None:
+    """Run `make lock` after a change of setup.cfg."""
+    entries = re.split(r"\n(?=[a-z])", text_of(file))[1:]
+    assert [entry.partition(" ")[0] for entry in entries if "--hash=sha256:" not in entry] == []
+    locked = {normal(entry) for entry in entries}
+    assert {name for section in sections for name in declared()[section]} - locked == set()
+
+
+# Layers
+
+
+def imports_of(tree: ast.Module) -> Iterator[tuple[str, bool]]:
+    """Yield (module, whether a function imports it when it runs) for every import, `import_module` of a text included."""
+    todo: list[tuple[ast.AST, bool]] = [(tree, False)]
+    while todo:
+        node, is_lazy = todo.pop()
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, is_lazy) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or "", is_lazy
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module") and isinstance(node.args[0], ast.Constant):
+            yield str(node.args[0].value), is_lazy
+        is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        todo += [(child, is_lazy or is_function) for child in ast.iter_child_nodes(node)]
+
+
+def forbidden_imports(path: str, code: str) -> list[str]:
+    """Return the modules that the code of ``path`` imports though its layer may not.
+
+    ``arclink`` knows neither jobs nor service, neither mrjob nor Flask; its ``cli`` and ``pipeline`` may when they run.
+    """
+    may_when_it_runs = path.startswith(("arclink/cli/", "arclink/pipeline/"))
+    return [
+        module
+        for module, is_lazy in imports_of(ast.parse(code))
+        if module.partition(".")[0] in {"jobs", "service", "mrjob", "flask", "werkzeug"} and not (is_lazy and may_when_it_runs)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "code", "forbidden"),
+    [
+        pytest.param("arclink/store/x.py", "import jobs.base", ["jobs.base"], id="core imports a job"),
+        pytest.param("arclink/store/x.py", "def f():\n    import jobs", ["jobs"], id="core imports lazily"),
+        pytest.param("arclink/cli/serve.py", "from service.running import serve", ["service.running"], id="cli imports at once"),
+        pytest.param("arclink/cli/serve.py", "def f():\n    from service.running import serve", [], id="cli imports lazily"),
+        pytest.param("arclink/access/x.py", "from flask import request", ["flask"], id="core knows Flask"),
+        pytest.param("arclink/uris/x.py", "from importlib import import_module\nimport_module('jobs.base')", ["jobs.base"], id="by name"),
+    ],
+)
+def test_an_import_across_layers_is_seen(path: str, code: str, forbidden: list[str]) -> None:
+    assert forbidden_imports(path, code) == forbidden
+
+
+def test_arclink_imports_neither_jobs_nor_service() -> None:
+    """Only the command line and the pipeline do, when they run."""
+    found = {
+        name: modules
+        for path in sorted((ROOT / "arclink").rglob("*.py"))
+        if (modules := forbidden_imports(name := path.relative_to(ROOT).as_posix(), path.read_text("utf-8")))
+    }
+    assert found == {}
+
+
+# The gate
+
+
+OUTCOMES = {
+    "passed": ("def test_it(): pass", 0, "1 passed"),
+    "failed": ("def test_it(): assert 1 == 2", 1, "FAILED test_it.py::test_it"),
+    "skipped": ("import pytest\n@pytest.mark.skip(reason='no data')\ndef test_it(): pass", 1, "SKIPPED test_it::test_it: no data"),
+    "a whole file skipped": ("import pytest\npytest.skip('no data', allow_module_level=True)", 1, "1 skipped"),
+    "failed as expected": ("import pytest\n@pytest.mark.xfail\ndef test_it(): assert False", 0, "1 xfailed"),
+    "no test": ("", 1, "no test ran"),
+    "broken": ("import a_module_that_is_not_there", 1, "ERROR test_it.py"),
+    "tests not reached": (None, 1, "no spelling today"),
+}
+
+
+@pytest.mark.parametrize("outcome", OUTCOMES)
+def test_the_gate_fails_unless_every_test_passed(outcome: str, tmp_path: Path) -> None:
+    """.ci/run on a small project: its exit code, and that it says why and closes with the test runner's line."""
+    test, code, text = OUTCOMES[outcome]
+    (tmp_path / ".ci").mkdir()
+    (tmp_path / ".ci" / "run").write_text(text_of(".ci/run"))
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    (tmp_path / ".venv" / "bin" / "python").symlink_to(sys.executable)
+    (tmp_path / "test_it.py").write_text(test or "")
+    recipe = f"{sys.executable} -m pytest -p no:cacheprovider -p no:xdist $(PYTEST_OPTIONS) test_it.py"
+    if test is None:
+        recipe = "@echo no spelling today; false"
+    (tmp_path / "Makefile").write_text(f"test:\n\t{recipe}\n")
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    # Not the whole environment: make and pytest hand their own options down in it.
+    run = subprocess.run(
+        ["bash", ".ci/run"], cwd=tmp_path, env={"PATH": os.environ["PATH"]}, capture_output=True, text=True, timeout=60, check=False
+    )
+    lines = run.stdout.splitlines()
+    assert run.returncode == code, run.stdout
+    assert text in run.stdout[run.stdout.index("== .ci/run") :] if code else text in run.stdout
+    if test:
+        assert re.fullmatch(r"=+ .* in [0-9.]+s =+", lines[-1])
