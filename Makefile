@@ -15,7 +15,7 @@ CHECKS := $(VENV)/.installed-test
 CODE := arclink jobs service tests
 # Extra options for the test runner: make test PYTEST_OPTIONS="-k revisit -x"
 PYTEST_OPTIONS ?=
-# Tests at a time: two need a fifth more CPU time in all, and little more than half of the time on the clock.
+# Tests at a time. Each worker imports everything once more: two take a fifth more CPU time in all than one.
 WORKERS ?= 2
 
 # Wheels only, so that nothing is compiled; surt is published as source only. It is built with the setuptools of

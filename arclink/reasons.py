@@ -57,6 +57,7 @@ class Reason(Enum):
     # payloads: one payload that extract was told to read
     PAYLOAD_READ = ("payloads", "read")
     PAYLOAD_KNOWN = ("payloads", "already in the store")
+    PAYLOAD_NOT_MODIFIED = ("payloads", "not modified since an earlier capture")
     PAYLOAD_NOT_AT_HAND = ("payloads", "payload not at hand")
     PAYLOAD_FILE_MISSING = ("payloads", "archive file is missing")
     PAYLOAD_PAST_END = ("payloads", "offset is past the end of the file")

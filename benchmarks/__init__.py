@@ -1,0 +1,1 @@
+"""What was measured, how, and against whom: benchmarks/README.md."""

@@ -72,9 +72,11 @@ def captures(count: int, seed: int = 1) -> Iterator[Captured]:
                 if chance < 0.1:
                     status, mime, body = 404, "text/html", _page(site, sites, filler, dice, size=2_000)
                 elif chance < 0.3:
-                    status, mime, body = 200, dice.choice(["image/jpeg", "image/png", "text/css"]), dice.randbytes(int(dice.lognormvariate(9.3, 0.8)))
+                    status, mime = 200, dice.choice(["image/jpeg", "image/png", "text/css"])
+                    body = dice.randbytes(int(dice.lognormvariate(9.3, 0.8)))
                 else:
-                    status, mime, body = 200, "text/html", _page(site, sites, filler, dice, size=int(dice.lognormvariate(math.log(38_000), 0.6)))
+                    size = int(dice.lognormvariate(math.log(38_000), 0.6))
+                    status, mime, body = 200, "text/html", _page(site, sites, filler, dice, size)
                 last[uri] = status, mime, body
                 yield Captured(uri, timestamp, status, mime, body, is_revisit=False)
 

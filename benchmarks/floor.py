@@ -1,6 +1,6 @@
-"""The floor: fastwarc and lexbor, ``a@href`` with text, nothing kept. One process, each distinct payload once.
+"""Measures the floor: fastwarc and lexbor, ``a@href`` with text, nothing kept. One process, each distinct payload once.
 
-    python -m benchmarks.floor FILE...
+python -m benchmarks.floor FILE...
 """
 
 import sys
@@ -18,9 +18,9 @@ def run(paths: Sequence[str]) -> tuple[int, int]:
         with open(path, "rb") as file:
             for record in ArchiveIterator(file, record_types=WarcRecordType.response):
                 http = record.http_headers
-                if http is None or http.status_code != 200 or not (record.http_content_type or "").startswith("text/html"):
+                if http is None or http.status_code != 200 or not str(record.http_content_type).startswith("text/html"):
                     continue
-                digest = record.headers.get("WARC-Payload-Digest", "")
+                digest = record.headers.get("WARC-Payload-Digest") or ""
                 if digest and digest in seen:
                     continue
                 seen.add(digest)

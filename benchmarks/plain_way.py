@@ -1,6 +1,6 @@
 """The plain way, as a first script would do it: warcio, BeautifulSoup, urljoin, surt and SimHash for every link.
 
-    python -m benchmarks.plain_way PAGES FILE...
+python -m benchmarks.plain_way PAGES FILE...
 """
 
 import hashlib
@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from urllib.parse import urljoin
 
 from bs4 import BeautifulSoup
-from simhash import Simhash
-from surt import surt
-from warcio.archiveiterator import ArchiveIterator
+from simhash import Simhash  # type: ignore[import-untyped]
+from surt import surt  # type: ignore[import-untyped]
+from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]
 
 
 def run(paths: Sequence[str], most: int) -> tuple[int, int]:

@@ -81,7 +81,7 @@ def compare(title: str, files: Sequence[str], cdx: Sequence[str], folder: Path) 
     plain = measure(python("benchmarks.plain_way", str(min(pages, PLAIN_PAGES)), *files))
     plain_pages, plain_links = map(int, plain.printed.split())
     print(f"\n### {title}: {pages:,} pages read, {links:,} a@href links\n")
-    print("| | CPU s | wall s | ms a page | µs an a@href link | × floor | MB, largest process |")
+    print("| | CPU s | wall s | ms a page | µs an a@href link | times the floor | MB, largest process |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     print(row("floor: fastwarc + lexbor, a@href with text", floor, pages, links, per_page))
     if with_cdx:

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from jobs import compat  # noqa: F401, I001  before mrjob
 from mrjob.job import MRJob
 from mrjob.runner import MRJobRunner
 from mrjob.step import MRStep
@@ -16,6 +15,10 @@ from mrjob.step import MRStep
 from arclink.reasons import Reason
 
 Pair = tuple[bytes, bytes]
+
+
+ATTEMPT_ID = "mapreduce_task_attempt_id"
+"""The environment variable that tells a streaming task which attempt it is (Hadoop: dots of the property as underscores)."""
 
 
 class LineProtocol:
@@ -139,6 +142,6 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
 
 def attempt_number() -> int:
     """Return how often this task was tried before: 0 for the first attempt (Hadoop's attempt id ends in it)."""
-    attempt = os.environ.get("mapreduce_task_attempt_id") or os.environ.get("mapred_task_id") or "_0"
+    attempt = os.environ.get(ATTEMPT_ID, "_0")
     last = attempt.rsplit("_", 1)[-1]
     return int(last) if last.isdigit() else 0

@@ -1,8 +1,10 @@
 """What mrjob 0.7.4 needs from newer Pythons; imported before mrjob, by `jobs.base` only.
 
 mrjob uses ``distutils`` (gone in Python 3.12) and ``pipes`` (gone in 3.13, warns before) for three names in all: modules
-with just these names take their place. That also spares every task the 0.1 s that setuptools' distutils costs. And mrjob reads only the first member of a gzip file of several
-(every ``.warc.gz``, every ZipNum CDX): the rest of the input would be lost without a word.
+with just these names take their place. That also spares every task the 0.1 s that setuptools' distutils costs.
+
+And mrjob reads only the first member of a gzip file of several (every ``.warc.gz``, every ZipNum CDX): the rest of the
+input would be lost without a word.
 """
 
 import re

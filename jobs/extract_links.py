@@ -6,9 +6,8 @@ could not be read) and ``retries``, tagged with their relation.
 
 from collections.abc import Iterable, Iterator
 
-from jobs.base import ArclinkJob, Pair, attempt_number  # noqa: I001  mends mrjob's surroundings first
-
 from arclink.extract.extracting import ExtractSettings, extract_pointers
+from jobs.base import ArclinkJob, Pair, attempt_number
 
 
 class ExtractLinks(ArclinkJob):

@@ -6,10 +6,9 @@ Input: CDX or CDXJ lines. Output: ``mementos`` blocks and ``pointers``, tagged w
 import json
 from collections.abc import Iterable, Iterator
 
-from jobs.base import ArclinkJob, Pair  # noqa: I001  mends mrjob's surroundings first
-
 from arclink.filter.filtering import map_captures, reduce_captures
 from arclink.filter.rules import Rules
+from jobs.base import ArclinkJob, Pair
 
 
 class FilterCaptures(ArclinkJob):

@@ -6,9 +6,8 @@ Input: a manifest, one ``name TAB path`` per line. Output: CDXJ, one row per cap
 import json
 from collections.abc import Iterable, Iterator
 
-from jobs.base import ArclinkJob, Pair, TextLineProtocol  # noqa: I001  mends mrjob's surroundings first
-
 from arclink.reasons import Reason
+from jobs.base import ArclinkJob, Pair, TextLineProtocol
 
 
 class IndexArchives(ArclinkJob):

@@ -5,9 +5,8 @@ Input: ``postings``. Output: ``inlinks`` rows, sorted by target SURT and target 
 
 from collections.abc import Iterable, Iterator
 
-from jobs.base import ArclinkJob, Pair  # noqa: I001  mends mrjob's surroundings first
-
 from arclink.graph.inverting import reduce_postings
+from jobs.base import ArclinkJob, Pair
 
 
 class InvertLinks(ArclinkJob):

@@ -5,9 +5,8 @@ Input: ``pages``. Output: ``payloads``, ``outlinks`` and ``postings``, tagged wi
 
 from collections.abc import Iterable, Iterator
 
-from jobs.base import ArclinkJob, Pair  # noqa: I001  mends mrjob's surroundings first
-
 from arclink.graph.joining import Joiner
+from jobs.base import ArclinkJob, Pair
 
 
 class JoinContents(ArclinkJob):

@@ -7,6 +7,8 @@ Three things differ from mrjob's own; semantics stay:
 * a task that dies (a native parser can crash) is tried once more, and its attempt id says so.
 """
 
+import ctypes
+import gc
 import os
 import signal
 import sys
@@ -16,13 +18,14 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
-from jobs import compat  # noqa: F401, I001  before mrjob
 from mrjob.cat import decompress, is_compressed
 from mrjob.local import LocalMRJobRunner, _TaskFailedException
 from mrjob.step import StepFailedException
 
+from jobs.base import ATTEMPT_ID
+
 ATTEMPTS = 2
-BLOCK = 1 << 20
+PR_SET_PDEATHSIG = 1
 
 
 class OneMachineRunner(LocalMRJobRunner):  # type: ignore[misc]  # mrjob has no types
@@ -44,6 +47,7 @@ class OneMachineRunner(LocalMRJobRunner):  # type: ignore[misc]  # mrjob has no 
         running: dict[int, tuple[Callable[[], None], int]] = {}
         sys.stdout.flush()
         sys.stderr.flush()
+        gc.freeze()  # what the driver holds is shared with its forks, and stays so
         try:
             while waiting or running:
                 while waiting and len(running) < self._num_cores():
@@ -59,6 +63,7 @@ class OneMachineRunner(LocalMRJobRunner):  # type: ignore[misc]  # mrjob has no 
                     raise _failure(func, status)
                 waiting.append((func, attempt + 1))
         finally:
+            gc.unfreeze()
             for pid in running:
                 os.kill(pid, signal.SIGKILL)
                 os.waitpid(pid, 0)
@@ -148,6 +153,7 @@ def _fork(func: Callable[[], None], attempt: int) -> int:
         return pid
     status = 1
     try:
+        _die_with_parent()
         os.environ["ARCLINK_ATTEMPT"] = str(attempt)
         func()
         status = 0
@@ -157,17 +163,24 @@ def _fork(func: Callable[[], None], attempt: int) -> int:
         os._exit(status)
 
 
+def _die_with_parent() -> None:
+    """Have the system end this process when the driver is killed: its tasks must not go on writing (prctl(2), Linux only)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 def _run_task(job_class: type, args: list[str], stdin: BinaryIO, stdout: BinaryIO, stderr: BinaryIO, wd: str, env: dict[str, str]) -> None:
     """Run one task of the job in this process, which is a child made for it."""
+    gc.disable()  # a task makes no cycles worth finding, and ends soon
     attempt = os.environ.get("ARCLINK_ATTEMPT", "0")
     os.environ.clear()
     os.environ.update(env)
-    os.environ["mapreduce_task_attempt_id"] = env.get("mapreduce_task_attempt_id", "attempt_0")[:-1] + attempt
+    os.environ[ATTEMPT_ID] = env.get(ATTEMPT_ID, "attempt_0")[:-1] + attempt
     os.chdir(wd)
     os.dup2(stderr.fileno(), 2)
-    sys.stderr = stderr  # type: ignore[assignment]  # mrjob reads and writes bytes
-    sys.stdin = stdin  # type: ignore[assignment]
-    sys.stdout = stdout  # type: ignore[assignment]
+    sys.stderr = stderr  # mrjob reads and writes bytes
+    sys.stdin = stdin
+    sys.stdout = stdout
     try:
         job_class(args).execute()
     except BaseException:

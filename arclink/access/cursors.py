@@ -8,8 +8,9 @@ A cursor holds, per direction, how the members are ordered and a position in tha
   position stays right while the store grows.
 - *done*: nothing more in this direction.
 
-Written as base64url of CRC-32 and JSON. That finds typing errors and cut texts; it is no secret and no signature: a
-made-up cursor can only name another position of the same answer.
+Written as base64url of JSON and its CRC-32, which finds typing errors and cut texts; it is no secret and no signature: a
+made-up cursor can only name another position of the same answer. It never begins with ``-``, which a command line would
+take for an option.
 """
 
 import base64
@@ -91,7 +92,7 @@ def encode_cursor(cursor: Cursor, fingerprint: str) -> str:
     """Return the cursor as URI-safe text, bound to the query with this ``fingerprint``."""
     fields = [fingerprint, cursor.batch, _out_fields(cursor.outlinks), _in_fields(cursor.inlinks)]
     body = orjson.dumps(fields)
-    return base64.urlsafe_b64encode(zlib.crc32(body).to_bytes(4, "big") + body).decode().rstrip("=")
+    return base64.urlsafe_b64encode(body + zlib.crc32(body).to_bytes(4, "big")).decode().rstrip("=")
 
 
 def decode_cursor(text: str, fingerprint: str) -> Cursor:
@@ -102,9 +103,9 @@ def decode_cursor(text: str, fingerprint: str) -> Cursor:
     """
     try:
         raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
-        if zlib.crc32(raw[4:]) != int.from_bytes(raw[:4], "big"):
+        if zlib.crc32(raw[:-4]) != int.from_bytes(raw[-4:], "big"):
             raise CursorError("damaged cursor")
-        fields = orjson.loads(raw[4:])
+        fields = orjson.loads(raw[:-4])
     except (binascii.Error, ValueError) as error:
         raise CursorError("not a cursor") from error
     match fields:

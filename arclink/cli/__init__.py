@@ -1,0 +1,1 @@
+"""The ``arclink`` command line: one module per command."""

@@ -16,6 +16,7 @@ from arclink.store import ArchiveFile
 
 F = TypeVar("F", bound=Callable[..., None])
 
+RUNNER_HELP = "All cores, or one process."
 ARCHIVES = "archives.json"
 SETTINGS = "settings.json"
 
@@ -24,8 +25,8 @@ def stage_options(function: F) -> F:
     """Add ``--folder``, ``--runner`` and ``--cores``."""
     for option in (
         click.option("--cores", type=click.IntRange(min=1), help="Tasks at a time; as many as there are processors by default."),
-        click.option("--runner", type=click.Choice(["local", "inline"]), default="local", show_default=True, help="All cores, or one process."),
-        click.option("--folder", required=True, type=click.Path(), help="Folder of this batch: stages read and write here (docs/stage-files.md)."),
+        click.option("--runner", type=click.Choice(["local", "inline"]), default="local", show_default=True, help=RUNNER_HELP),
+        click.option("--folder", required=True, type=click.Path(), help="Folder of this batch; docs/stage-files.md has what is in it."),
     ):
         function = option(function)
     return function

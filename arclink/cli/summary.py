@@ -1,11 +1,11 @@
 """What a build says when it is done."""
 
+import click
+
 from arclink.pipeline.build import BuildReport
 from arclink.pipeline.counts import Counts
 from arclink.reasons import Reason
 from arclink.store import GraphStore
-
-import click
 
 GROUPS = ("rows", "mementos", "payloads", "links", "notes")
 

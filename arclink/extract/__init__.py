@@ -1,0 +1,1 @@
+"""Stage 2, extract: payloads become the links written in them."""

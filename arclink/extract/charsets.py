@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import chardet
-import webencodings  # type: ignore[import-untyped]  # it has no types
+import webencodings
 
 from arclink.reasons import Reason
 
@@ -61,7 +61,15 @@ _CODECS = {
 _SPACE = rb"\t\n\f\r "
 _ATTRIBUTE = re.compile(
     rb"[" + _SPACE + rb"/]*+([^" + _SPACE + rb"/>=][^" + _SPACE + rb"/>=]*+|=[^" + _SPACE + rb"/>=]*+)"
-    rb"(?:[" + _SPACE + rb"]*+=[" + _SPACE + rb"]*+(?:\"([^\"]*+)\"|'([^']*+)'|([^" + _SPACE + rb">\"'][^" + _SPACE + rb">]*+)?))?"
+    rb"(?:["
+    + _SPACE
+    + rb"]*+=["
+    + _SPACE
+    + rb"]*+(?:\"([^\"]*+)(?:\"|\Z)|'([^']*+)(?:'|\Z)|([^"
+    + _SPACE
+    + rb">\"'][^"
+    + _SPACE
+    + rb">]*+)?))?"
 )
 _MARKUP = re.compile(rb"<(?:!--|meta[" + _SPACE + rb"/]|/?[a-z]|[!/?])")
 _USUAL_META = re.compile(
@@ -158,21 +166,22 @@ def _fits(body: bytes, charset: str) -> bool:
 
 
 def _is_utf8(body: bytes) -> bool:
-    """Tell whether bytes are UTF-8; a character that the end cuts off does not count."""
+    """Tell whether bytes are UTF-8; a character that the end cuts off does not count, if it is not the only one."""
     try:
         body.decode()
     except UnicodeDecodeError as error:
-        return error.reason == "unexpected end of data"
+        return error.reason == "unexpected end of data" and not body[: error.start].isascii()
     return True
 
 
 def _utf16_of(body: bytes) -> str | None:
-    """Return the UTF-16 that bytes without a mark must be: every other byte of their markup is NUL."""
+    """Return the UTF-16 that bytes without a mark must be: nearly every other byte of its beginning is NUL."""
     start = body[:64]
     even, odd = start[::2], start[1::2]
-    if odd and not odd.strip(b"\0") and b"\0" not in even:
+    most = len(odd) * 3 // 4
+    if odd.count(0) > most and b"\0" not in even:
         return "utf-16le"
-    if odd and not even.strip(b"\0") and b"\0" not in odd:
+    if even.count(0) > most and b"\0" not in odd:
         return "utf-16be"
     return None
 

@@ -18,10 +18,12 @@ from arclink.extract.html import Limits, PageLinks, extract_links
 from arclink.extract.isolation import IsolatedExtractor
 from arclink.extract.payloads import decode_payload, payload_checksum, redirect_checksum
 from arclink.filter.pointers import NO_FILE, Pointer, PointerKind, format_pointer, parse_pointer
+from arclink.graph.not_modified import checksum_of_reference
 from arclink.graph.pages import Page, format_link, format_page
 from arclink.graph.relations import MEMENTOS, PAYLOADS, Row, format_memento, format_payload, parse_memento
 from arclink.model import EMPTY_PAYLOAD, Checksum, Memento, Payload, UriR
 from arclink.reasons import Reason
+from arclink.timestamps import TimestampError, normal_timestamp
 from arclink.uris.surts import surt_of
 
 PAGES = b"pages"
@@ -108,7 +110,8 @@ class _Extraction:
         except (RecordError, PayloadError) as error:
             rows = self._give_up(pointer, error.reason)
         else:
-            self._counts[Reason.PAYLOAD_READ] += pointer.chunk == 0
+            reason = Reason.PAYLOAD_NOT_MODIFIED if pointer.kind is PointerKind.NOT_MODIFIED else Reason.PAYLOAD_READ
+            self._counts[reason] += pointer.chunk == 0
         yield from rows
 
     def _open(self, path: str) -> ArchiveFile:
@@ -133,13 +136,15 @@ class _Extraction:
             RecordError: There is no such record.
             PayloadError: Its payload cannot be used.
         """
-        if pointer.kind is PointerKind.NOT_MODIFIED:
-            raise PayloadError(Reason.PAYLOAD_NOT_AT_HAND)
+        if pointer.kind is PointerKind.NOT_MODIFIED and pointer.refers_to_timestamp:
+            return [_referring(pointer, pointer.refers_to_uri, pointer.refers_to_timestamp)]
         if pointer.kind is PointerKind.REDIRECT and pointer.location:
             return self._redirect(parse_memento(pointer.memento), pointer.location, pointer)
         record = self._open(path).record_at(pointer.offset, pointer.length)
-        if record.uri != pointer.original and surt_of(record.uri) != surt_of(pointer.original):
+        if pointer.original and record.uri != pointer.original and surt_of(record.uri) != surt_of(pointer.original):
             raise RecordError(Reason.PAYLOAD_OTHER_RECORD, record.uri, pointer.file, pointer.offset)
+        if pointer.kind is PointerKind.NOT_MODIFIED:
+            return [_referring(pointer, record.refers_to_uri, record.refers_to_timestamp)]
         if pointer.kind is PointerKind.REDIRECT:
             return self._redirect(parse_memento(pointer.memento), record.location, pointer)
         if pointer.kind is PointerKind.PAYLOAD:
@@ -202,6 +207,15 @@ class _Extraction:
         if pointer.memento:
             return [(MEMENTOS, format_memento(replace(parse_memento(pointer.memento), reason=reason.name)))]
         return [(PAYLOADS, format_payload(Payload(pointer.checksum, None, "-", pointer.file, pointer.offset, reason.name)))]
+
+
+def _referring(pointer: Pointer, uri: str, timestamp: str) -> Row:
+    """Return the memento of a revisit that refers to an earlier capture."""
+    try:
+        when: str = normal_timestamp(timestamp)[0]
+    except TimestampError:
+        when = ""
+    return MEMENTOS, format_memento(replace(parse_memento(pointer.memento), checksum=checksum_of_reference(uri, when)))
 
 
 def _next_capture(pointer: Pointer) -> Pointer:

@@ -6,6 +6,8 @@ The page is parsed by the algorithm of the HTML Standard (lexbor, through select
   A page is seen as a crawler without scripts sees it: ``<noscript>`` holds elements. The content of ``<template>`` counts too,
   in its place: a browser would keep it inert, but crawlers that read markup follow it, and declarative shadow roots hold
   what is seen. Comments, scripts, ``<noframes>`` and ``<noembed>`` hold text, so no links.
+- *What the parser makes of it.* An ``a`` that is left open, or that stands around blocks in a paragraph, is split as in a
+  browser, and each part is a link, perhaps without text.
 - *SVG.* ``a`` and ``image`` count, with ``href`` or else ``xlink:href`` (SVG 2, 16.1.5); their kind says ``href`` for both.
 - *What is no address.* `PageLinks.counts` has what needs no page URI to be told; resolving tells the rest.
 - *Text.* Of an ``a`` what is read on the page; of images, image maps and image buttons their ``alt``; of all others "".
@@ -198,8 +200,9 @@ _NESTING: Final = frozenset(
     b"summary sup tt u ul var".split()
 )
 _TAG: Final = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9]*+)")
-# Parsing may climb the open elements at every tag. This many steps are about a second.
-_MOST_STEPS: Final = 200_000_000
+_FLAT: Final = (b"</", b"<td", b"<a ", b"<tr", b"<li", b"<br", b"<p>", b"<img")
+# Parsing may climb the open elements at every tag. This many steps are about four seconds.
+_MOST_STEPS: Final = 500_000_000
 _FEW_TAGS: Final = isqrt(2 * _MOST_STEPS)  # cannot add up to that, were each nested in the one before
 
 
@@ -208,8 +211,14 @@ def _cut_where_nested(html: bytes) -> bytes:
 
     The depth is estimated from the tags alone; it takes tens of thousands of open elements to be cut.
     """
-    if len(html) < 3 * _FEW_TAGS or html.count(b"<") <= _FEW_TAGS:
+    if len(html) < 3 * _FEW_TAGS or (tags := html.count(b"<")) <= _FEW_TAGS:
         return html
+    # Looking at each tag costs as much as parsing does; counting what does not nest costs little and is nearly always enough.
+    deepest = tags
+    for flat in _FLAT:
+        deepest -= html.count(flat)
+        if deepest * tags <= _MOST_STEPS:
+            return html
     depth = steps = 0
     for tag in _TAG.finditer(html):
         steps += depth

@@ -4,6 +4,7 @@ Used from a task's second attempt on: the first attempt died, perhaps of one pag
 """
 
 import multiprocessing
+import resource
 from multiprocessing.connection import Connection
 
 from arclink.errors import PayloadError
@@ -12,6 +13,9 @@ from arclink.reasons import Reason
 
 SECONDS = 300.0
 """How long one page may take."""
+
+MEMORY = 4 << 30
+"""Bytes of address space the child may take: a page of some kilobytes can be made to ask for any amount."""
 
 
 class IsolatedExtractor:
@@ -26,7 +30,7 @@ class IsolatedExtractor:
         """Return what `extract_links` returns.
 
         Raises:
-            PayloadError: The child died of this page, or took longer than five minutes (``PAYLOAD_CRASHED``).
+            PayloadError: The child died of this page, or took more time or memory than it may (``PAYLOAD_CRASHED``).
         """
         pipe = self._pipe or self._start()
         try:
@@ -61,6 +65,7 @@ class IsolatedExtractor:
 def _serve(pipe: Connection, parents: Connection, limits: Limits) -> None:
     """Answer pages with their links until the other end closes."""
     parents.close()
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     while True:
         try:
             html = pipe.recv()

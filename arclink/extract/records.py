@@ -24,6 +24,8 @@ RECORD_TYPES = frozenset({"warcinfo", "response", "resource", "request", "metada
 
 LONGEST_HEAD = 1 << 20
 
+_BLANKS = " \t\r\n"
+
 _WARC_HEAD = re.compile(rb"WARC/[01]\.\d+[ \t\r]*\n", re.IGNORECASE)
 _ARC_HEAD = re.compile(
     rb"(?P<uri>[a-zA-Z][a-zA-Z0-9+.-]*:[^\n]{0,65536}) (?P<ip>[^ \n]+) (?P<date>\d{8,18}[a-zA-Z]{0,8})"
@@ -39,7 +41,7 @@ _NEXT_WARC = re.compile(rb"\n(?=WARC/[01]\.\d+[ \t\r]*\n)", re.IGNORECASE)
 _NEXT_ARC = re.compile(rb"\n(?=[a-zA-Z][a-zA-Z0-9+.-]{1,30}:[^ \n][^\n]{0,4096} [^ \n]{1,64} \d{8,18}[a-zA-Z]{0,8} [^\n]{0,1024}\d\r?\n)")
 
 _HEAD_END = re.compile(rb"\n\r*\n")
-_CONTROL = re.compile("[\x00-\x1f\x7f]")
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
 _STATUS_LINE = re.compile(rb"HTTP/[^ \n]*[ \t]+(\d{3})(?!\d)", re.IGNORECASE)
 _MIME = re.compile(r"[^\s;,]+")
@@ -251,7 +253,7 @@ def _parse_warc_head(data: bytes) -> Head | None:
     for line in _lines(text):
         name, colon, value = line.partition(":")
         if colon:
-            fields.setdefault(name.strip().lower(), value.strip())
+            fields.setdefault(name.strip().lower(), value.strip(_BLANKS))
     if not fields:
         return None
     return Head(
@@ -354,7 +356,7 @@ def _parse_http(block: bytes) -> tuple[str, HttpHeaders, int] | None:
     for line in _lines(head)[1:]:
         name, colon, value = line.partition(":")
         if colon:
-            fields.append((name.strip(), value.strip()))
+            fields.append((name.strip(), value.strip(_BLANKS)))
     return status[1].decode() if status else "-", HttpHeaders(tuple(fields)), start
 
 
@@ -364,10 +366,14 @@ def clean_uri(text: str) -> UriR:
     >>> clean_uri(" <http://h/a\tb\f> ")
     'http://h/ab%0C'
     """
-    text = text.strip().removeprefix("<").removesuffix(">")
+    text = text.strip(_BLANKS).removeprefix("<").removesuffix(">")
     if text.isprintable():
         return UriR(text)
-    return UriR(_CONTROL.sub(lambda control: f"%{ord(control[0]):02X}", re.sub("[\t\n\r]", "", text)))
+    return UriR(_CONTROL.sub(_percent_encode, re.sub("[\t\n\r]", "", text)))
+
+
+def _percent_encode(found: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in found[0].encode())
 
 
 def parse_date(text: str) -> tuple[Timestamp, Reason | None]:

@@ -14,6 +14,8 @@ from typing import Protocol, cast
 
 from isal import igzip_lib
 
+from arclink.errors import InputError
+
 GZIP_MAGIC = b"\x1f\x8b\x08"
 
 _READ_AHEAD = 256 << 10
@@ -27,26 +29,37 @@ _IsalError = cast(type[Exception], igzip_lib.IsalError)
 _FIRST_WINDOW = 64 << 10
 _WINDOW = 1 << 20
 _KEPT = 64 << 10
-_SALVAGE_STEP = 256
+_SALVAGE_STEP = 4 << 10
 
 
 class Stored:
     """A file by offset, through one open descriptor.
 
     Args:
+        path: Its name, for errors.
         descriptor: Open for reading; stays with the caller.
         size: Bytes in the file.
     """
 
-    def __init__(self, descriptor: int, size: int) -> None:
+    def __init__(self, path: str, descriptor: int, size: int) -> None:
+        self._path = path
         self._descriptor = descriptor
         self.size = size
         self._start = 0
         self._block = b""
 
     def read(self, offset: int, count: int) -> bytes:
-        """Return up to ``count`` bytes from ``offset``; fewer only at the end of the file."""
-        return os.pread(self._descriptor, count, offset)
+        """Return up to ``count`` bytes from ``offset``; fewer only at the end of the file.
+
+        Raises:
+            InputError: The disk or network does not give them.
+        """
+        try:
+            return os.pread(self._descriptor, count, offset)
+        except OSError as error:
+            raise InputError(
+                f"archive file cannot be read: {self._path} at byte {offset}: {error.strerror}; check that it is a file, and its storage"
+            ) from error
 
     def read_ahead(self, offset: int, count: int) -> bytes:
         """Return the same as `read`, from a block that is kept: for small steps forwards."""
@@ -164,22 +177,24 @@ class GzipSegment:
         return more
 
     def _salvage(self, damage: str) -> bytes:
-        """Return what is still readable behind the window, in small steps: an error loses the step it occurs in."""
+        """Return what is still readable behind the window; an error loses the step it occurs in, so take that by bytes."""
         self.ended, self.damage = True, f"gzip member is damaged ({damage.removeprefix('Error ')})"
         inflater = zlib.decompressobj(wbits=31)
         fed, skipped, known = self.offset, 0, self._base + len(self._buffer)
+        step = _SALVAGE_STEP
         parts = []
-        while not inflater.eof and (data := self._stored.read(fed, _SALVAGE_STEP)):
-            fed += len(data)
+        while skipped <= known + _WINDOW and not inflater.eof and (data := self._stored.read(fed, step)):
+            before = inflater.copy() if step > 1 else inflater
             try:
                 part = inflater.decompress(data)
             except zlib.error:
-                break
-            if skipped + len(part) > known:
-                parts.append(part[max(known - skipped, 0) :])
+                if step == 1:
+                    break
+                inflater, step = before, 1
+                continue
+            fed += len(data)
+            parts.append(part[max(known - skipped, 0) :])
             skipped += len(part)
-            if skipped > known + _WINDOW:
-                break
         return b"".join(parts)
 
     def reopened(self) -> "GzipSegment":

@@ -61,7 +61,9 @@ EMPTY_CHECKSUMS = frozenset(
 NOT_CAPTURES = ("dns:", "filedesc:", "warcinfo:", "metadata:", "whois:")
 """Schemes of what crawlers write down about themselves."""
 
-_CONTROL = re.compile("[\x00-\x1f\x7f]")
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+"""C0 and C1 controls, and the two line separators: none of them may stand in a row of a text file."""
+
 _BASE32_SHA1 = re.compile("[A-Z2-7]{32}|[a-z2-7]{32}")
 _HEX = re.compile("[0-9a-fA-F]+")
 _HEX_ALGORITHMS = {32: "md5:", 64: "sha256:", 128: "sha512:"}
@@ -286,7 +288,7 @@ def read_rows(lines: Iterable[bytes], counts: Counter[Reason], layout: Layout | 
     """
     known = _Known()
     days, files, whats = known.days, known.files, known.whats
-    last_original = last_checksum = b""
+    last_original = last_checksum = b" "  # no column is
     lines = iter(lines)
     while chunk := list(islice(lines, _AT_ONCE)):
         are_plain = not b"".join(chunk).translate(None, _PLAIN)
@@ -309,7 +311,7 @@ def read_rows(lines: Iterable[bytes], counts: Counter[Reason], layout: Layout | 
                     and offset >= b"1"  # 007 is written as 7, by parse_row
                     and length >= b"1"
                     and len(offset) + len(length) <= 18
-                    and key
+                    and key > b"-"  # neither empty nor none
                     and redirect
                     and meta
                 ):
@@ -396,7 +398,7 @@ def _capture(fields: dict[str, str]) -> Capture:
     """Return the capture with these fields, by the names of `_FROM_JSON`; a missing one is empty or ``-``."""
     fields = {name: "" if value == "-" else value for name, value in fields.items()}
     original = _encode_controls(fields.get("original", ""))
-    mime = _CONTROL.sub(" ", fields.get("mime", "")).strip() or "-"
+    mime = _CONTROL.sub(" ", fields.get("mime", "")).strip(" ") or "-"
     status = fields.get("status") or "-"
     record_type = fields.get("type") or _guess_type(mime.lower(), status, original.lower())
     if record_type not in CAPTURES or original[:10].lower().startswith(NOT_CAPTURES):
@@ -478,7 +480,7 @@ def _decode(column: bytes) -> str:
 
 
 def _encode_controls(text: str) -> str:
-    return _CONTROL.sub(lambda control: f"%{ord(control[0]):02X}", text)
+    return _CONTROL.sub(lambda control: "".join(f"%{byte:02X}" for byte in control[0].encode()), text)
 
 
 def _excerpt(text: bytes) -> str:

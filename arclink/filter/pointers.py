@@ -60,7 +60,7 @@ class Pointer:
         offset: Bytes into the file as stored; 0 without file.
         length: Bytes as stored; -1 if unknown.
         timestamp: Of the capture to read: the earliest; without file, of the earliest revisit.
-        original: Of that capture. The same in every chunk.
+        original: Of that capture; the same in every chunk. Empty if it is not known, as of a payload read for an earlier batch.
         originals: Distinct originals captured with this checksum, sorted; at most `ORIGINALS`.
         fall_backs: Up to `FALL_BACKS`, each in another file, earliest first.
         memento: For the kinds whose memento extract is to write: its row (docs/graph-files.md) as far as it is known.

@@ -1,0 +1,1 @@
+"""Stage 3, store, first half: links as written become the graph files, joined and inverted."""

@@ -28,22 +28,31 @@ class _Link:
 
     __slots__ = ("contents", "key", "row", "scope", "words")
 
-    def __init__(self, key: bytes, words: tuple[Kind, str, str | None], row: bytes, scope: Scope) -> None:
-        self.key = key
+    def __init__(self, target: "_Target", words: tuple[Kind, str, str | None]) -> None:
+        self.key, json, self.scope = target
         self.words = words
-        self.row = row
-        self.scope = scope
+        self.row = b"[" + json + b"," + orjson.dumps(words)[1:]
         self.contents: list[str] = []
 
 
-class _Place:
-    """The links resolved so far where they lead to the same targets: on one origin, or in one directory of it."""
+_Target = tuple[bytes, bytes, Scope]
+"""A reference resolved: shuffle key, JSON of the target, and how much of the page's URI that depends on."""
 
-    __slots__ = ("links", "name")
+
+class _Place:
+    """What was resolved so far where it leads to the same targets: on one origin, or in one directory of it.
+
+    Attributes:
+        links: By the whole link as written: the same words again cost one look-up.
+        targets: By its reference: the same reference with other words need not be resolved again.
+    """
+
+    __slots__ = ("links", "name", "targets")
 
     def __init__(self, name: tuple[str | None, ...]) -> None:
         self.name = name
         self.links: dict[str, _Link | Reason] = {}
+        self.targets: dict[str, _Target | tuple[Reason, Scope]] = {}
 
 
 class Joiner:
@@ -131,38 +140,38 @@ class Joiner:
 
     def _resolve(self, page: Page, original: UriR) -> tuple[list[_Link], Counter[Reason]]:
         """Return the links of a page as captured at ``original``, in page order, and what became of the others."""
-        origin = self._enter("_origin", (cut(original, Scope.ORIGIN), page.charset, page.base))
-        directory = self._enter("_directory", (cut(original, Scope.DIRECTORY), page.charset, page.base))
+        origin = self._origin = self._enter(self._origin, (cut(original, Scope.ORIGIN), page.charset, page.base))
+        directory = self._directory = self._enter(self._directory, (cut(original, Scope.DIRECTORY), page.charset, page.base))
         base: Base | None = None
         links: list[_Link] = []
         refused: Counter[Reason] = Counter()
         for written in page.links:
-            link = origin.get(written) or directory.get(written)
+            link = origin.links.get(written) or directory.links.get(written)
             if link is None:
-                if base is None:
-                    base = Base(original, page.base, page.charset)
-                link, scope = self._resolve_link(base, written)
-                if scope <= Scope.ORIGIN:
-                    origin[written] = link
-                elif scope == Scope.DIRECTORY:
-                    directory[written] = link
+                kind, reference, text, rel = parse_link(written)
+                target = origin.targets.get(reference) or directory.targets.get(reference)
+                if target is None:
+                    if base is None:
+                        base = Base(original, page.base, page.charset)
+                    target = self._resolve_reference(base, reference)
+                scope = target[-1]
+                link = target[0] if len(target) == 2 else _Link(target, (Kind(kind), text, rel))
+                place = origin if scope <= Scope.ORIGIN else directory
+                if scope <= Scope.DIRECTORY:
+                    place.targets[reference] = target
+                    place.links[written] = link
             if isinstance(link, _Link):
                 links.append(link)
             else:
                 refused[link] += 1
         return links, refused
 
-    def _enter(self, which: str, name: tuple[str | None, ...]) -> dict[str, _Link | Reason]:
-        """Return the links known at a place; forget those of the place before."""
-        place: _Place = getattr(self, which)
-        if place.name != name or len(place.links) > self._remember:
-            place = _Place(name)
-            setattr(self, which, place)
-        return place.links
+    def _enter(self, place: _Place, name: tuple[str | None, ...]) -> _Place:
+        """Return the place of this name: the one we are in, or a new one that knows nothing yet."""
+        return place if place.name == name and len(place.links) <= self._remember else _Place(name)
 
-    def _resolve_link(self, base: Base, written: str) -> tuple[_Link | Reason, Scope]:
-        """Return a link, or what it is counted as, with how much of the page's URI that depends on."""
-        kind, reference, text, rel = parse_link(written)
+    def _resolve_reference(self, base: Base, reference: str) -> _Target | tuple[Reason, Scope]:
+        """Return where a reference leads, or what it is counted as, and how much of the page's URI that depends on."""
         scope = base.class_of(reference)
         try:
             target = base.resolve(reference)
@@ -172,4 +181,4 @@ class Joiner:
         if surt is None:
             self.counts[Reason.NOTE_SURT_REFUSED] += 1
             surt = surt_of(target)
-        return _Link(target_key(surt, target), (Kind(kind), text, rel), orjson.dumps([target, kind, text, rel]), scope), scope
+        return target_key(surt, target), orjson.dumps(target), scope

@@ -41,10 +41,10 @@ class Page:
 
 
 def format_link(link: RawLink) -> str:
-    """Return a link as one string.
+    r"""Return a link as one string.
 
     >>> format_link(("a@href", "/news", "News", None))
-    'a@href\\x1f/news\\x1fNews\\x1f'
+    'a@href\x1f/news\x1fNews\x1f'
     """
     kind, reference, text, rel = link
     if PART in reference:
@@ -53,9 +53,9 @@ def format_link(link: RawLink) -> str:
 
 
 def parse_link(text: str) -> RawLink:
-    """Return what `format_link` was given; an empty rel comes back as None.
+    r"""Return what `format_link` was given; an empty rel comes back as None.
 
-    >>> parse_link('a@href\\x1f/news\\x1fNews\\x1f')
+    >>> parse_link('a@href\x1f/news\x1fNews\x1f')
     ('a@href', '/news', 'News', None)
     """
     kind, reference, words, rel = text.split(PART)

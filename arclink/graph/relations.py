@@ -110,15 +110,20 @@ def format_groups(groups: Groups) -> bytes:
     """
     merged: dict[tuple[str, str, str], list[str]] = {}
     for kind, text, rel, contents in groups:
-        key = (kind, text, rel or "")
+        key: tuple[str, str, str] = (kind, text, rel or "")
         if key in merged:
             merged[key] += contents
         else:
             merged[key] = contents
     if len(merged) == 1:
-        ((kind, text, rel), contents), = merged.items()
-        return orjson.dumps([[kind, text, rel or None, _distinct(contents)]])
-    return orjson.dumps([[kind, text, rel or None, _distinct(contents)] for (kind, text, rel), contents in sorted(merged.items())])
+        ((words, contents),) = merged.items()
+        return orjson.dumps([_group(words, contents)])
+    return orjson.dumps([_group(words, contents) for words, contents in sorted(merged.items())])
+
+
+def _group(words: tuple[str, str, str], contents: list[str]) -> tuple[str, str, str | None, list[str]]:
+    kind, text, rel = words
+    return kind, text, rel or None, _distinct(contents)
 
 
 def _distinct(contents: list[str]) -> list[str]:

@@ -106,9 +106,7 @@ def _is_known(file: ArchiveFile, known: dict[str, ArchiveFile]) -> bool:
     return stored is not None and (stored.size, stored.fingerprint) == (file.size, file.fingerprint)
 
 
-def _share_rows(
-    cdx: Sequence[Path], batches: Sequence[Sequence[ArchiveFile]], stored: Sequence[ArchiveFile], folder: Path
-) -> SharedRows:
+def _share_rows(cdx: Sequence[Path], batches: Sequence[Sequence[ArchiveFile]], stored: Sequence[ArchiveFile], folder: Path) -> SharedRows:
     """Return the rows of each batch, by its place in ``batches``; rows of no file given go with the first."""
     if not cdx or not batches:
         return SharedRows({}, frozenset())
@@ -171,5 +169,3 @@ def _only_build(work: Path) -> Iterator[None]:
         except BlockingIOError as error:
             raise StoreError(f"another build of this store is at work (it holds {work / 'lock'}); wait for it, or end it first") from error
         yield
-
-

@@ -47,7 +47,9 @@ def _expand(text: str, folder: Path) -> Iterator[Path]:
         for match in matches:
             yield from _expand(match, Path())
     else:
-        raise InputError(f"{text}: no such file or folder; give archive files (.warc, .warc.gz, .arc, .arc.gz), folders, globs or list files")
+        raise InputError(
+            f"{text}: no such file or folder; give archive files ({', '.join(ARCHIVE_SUFFIXES)}), folders, globs or list files"
+        )
 
 
 def _search(folder: Path) -> Iterator[Path]:

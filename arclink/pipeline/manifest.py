@@ -12,7 +12,7 @@ from arclink.pipeline.counts import Counts, by_group
 from arclink.store import ArchiveFile
 
 FORMAT = 1
-VERSIONS_OF = ("selectolax", "fastwarc", "warcio", "surt", "ada-url", "mrjob", "simhash")
+VERSIONS_OF = ("selectolax", "surt", "ada-url", "chardet", "webencodings", "mrjob")
 """Packages that can change what a graph holds."""
 
 

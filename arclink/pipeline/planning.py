@@ -15,7 +15,7 @@ import orjson
 
 from arclink.filter.pointers import NO_FILE, Pointer, PointerKind, format_pointer, parse_pointer
 from arclink.graph.relations import format_payload
-from arclink.model import Payload
+from arclink.model import Payload, UriR
 from arclink.reasons import Reason
 from arclink.store import ArchiveFile
 from arclink.store.nothing import KnownPayloads
@@ -88,7 +88,9 @@ def _with_store(pointers: Sequence[Pointer], store: KnownPayloads, counts: Count
         elif not missing:
             counts[Reason.PAYLOAD_KNOWN] += pointer.chunk == 0
         elif pointer.kind is PointerKind.REVISIT_ONLY:
-            yield replace(pointer, kind=PointerKind.PAYLOAD, file=payload.file, offset=payload.offset, originals=tuple(missing))
+            # Where the payload was read before, another original was captured; which one, the store does not say.
+            place = replace(pointer, file=payload.file, offset=payload.offset, length=-1, original=UriR(""))
+            yield replace(place, kind=PointerKind.PAYLOAD, originals=tuple(missing))
         else:
             yield replace(pointer, originals=tuple(missing))
     yield from (pointer for pointer in pointers if pointer.kind not in (PointerKind.PAYLOAD, PointerKind.REVISIT_ONLY))

@@ -48,10 +48,11 @@ class JobRunner:
         """
         from importlib import import_module
 
-        from mrjob.step import StepFailedException
-
         module, class_name = JOBS[name]
         job_class: Any = getattr(import_module(module), class_name)  # Any: mrjob has no types
+
+        from mrjob.step import StepFailedException  # after the job: jobs.compat comes before mrjob
+
         self.scratch.mkdir(parents=True, exist_ok=True)
         args = ["-r", self.runner, "--no-conf", "--no-cat-output", "--output-dir", str(output)]
         args += ["--settings", orjson.dumps(settings).decode()]
@@ -66,7 +67,8 @@ class JobRunner:
             job.options.local_tmp_dir = str(self.scratch)
             if self.runner == "local":
                 job.options.num_cores = self.cores
-                job.options.sort_bin = ["sort", "-t", "\t", *([] if job_class.SORT_VALUES else ["-k1,1", "-s"]), "-S", "256M", f"--parallel={self.cores}"]
+                by_key = [] if job_class.SORT_VALUES else ["-t", "\t", "-k1,1", "-s"]
+                job.options.sort_bin = ["sort", *by_key, "-S", "256M", f"--parallel={self.cores}"]
             with job.make_runner() as run:
                 run.run()
                 return from_counters(run.counters())
@@ -122,7 +124,6 @@ def split_relations(parts: Path, outputs: Mapping[bytes, Path], label: str) -> d
 def parts_of(folder: Path) -> list[Path]:
     """Return the ``part-*`` files of a relation, in order; empty ones are left out."""
     return [path for path in sorted(folder.glob("part-*")) if path.stat().st_size]
-
 
 
 def sort_rows(parts: Sequence[Path], output: Path, run: JobRunner) -> None:

@@ -131,4 +131,3 @@ def check(counts: Counts, rows: int) -> list[str]:
     if kept != mementos:
         wrong.append(f"{kept} rows were kept, {mementos} mementos ended in a reason")
     return wrong
-

@@ -1,11 +1,12 @@
 """Reads the relations of a batch from its graph files: the parts of a relation as one sorted stream of rows."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from heapq import merge
 from pathlib import Path
 
 from arclink.errors import StoreError
+from arclink.store import ArchiveFile
 
 RELATIONS = ("mementos", "payloads", "outlinks", "inlinks")
 
@@ -52,8 +53,8 @@ def _problem(path: Path, number: int, found: str) -> str:
     return f"{path}, line {number}: {found} (docs/graph-files.md). Write the graph files again."
 
 
-def identity_of(graph: Path) -> bytes:
-    """Return what tells this batch from another: SHA-256 over its mementos and payloads, and the sizes of its links.
+def identity_of(graph: Path, files: Iterable[ArchiveFile]) -> bytes:
+    """Return what tells this batch from another: SHA-256 over its archive files, mementos and payloads, and the sizes of its links.
 
     Links follow from the payloads, and are most of the bytes: they are not read twice for this.
 
@@ -63,6 +64,8 @@ def identity_of(graph: Path) -> bytes:
     if not any((graph / relation).is_dir() for relation in RELATIONS):
         raise StoreError(f"{graph} holds no graph files: none of the folders {', '.join(RELATIONS)}.")
     digest = sha256()
+    for file in sorted(files, key=lambda file: file.name):
+        digest.update(f"{file.name}\t{file.size}\t{file.fingerprint}\n".encode())
     try:
         for relation in RELATIONS:
             for path in parts_of(graph, relation):

@@ -16,7 +16,7 @@ import orjson
 
 from arclink.errors import StoreError
 from arclink.graph.relations import parse_payload
-from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM, Payload
+from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM
 from arclink.store.graph_files import read_sorted
 from arclink.store.names import StoredNames
 from arclink.store.outlinks import OutlinksWriter
@@ -77,6 +77,7 @@ class BatchLoader:
             links = self._load_outlinks()
             payloads = self._load_payloads()
             first, last = self._load_mementos()
+            self._payloads.write()
             self._load_inlinks()
         except (ValueError, TypeError) as error:
             raise StoreError(f"{self._graph}: the graph files cannot be read ({error}). Write them again (docs/graph-files.md).") from error
@@ -109,22 +110,16 @@ class BatchLoader:
         return self._connection.execute("SELECT 1 FROM contents WHERE payload = ? AND cut = ?", (payload, cut)).fetchone() is not None
 
     def _load_payloads(self) -> int:
-        known: set[int] = set()
+        new = 0
         for row in read_sorted(self._graph, "payloads", 7, keys=0):
             payload = parse_payload(b"\t".join(row))
             number, _ = self._payloads.number_of(payload.checksum)
-            if self._set_fate(number, payload):
-                known.add(number)
-        return len(known)
-
-    def _set_fate(self, number: int, payload: Payload) -> bool:
-        """Store what became of a payload unless that is known better; return whether nothing was known."""
-        (fate,) = self._connection.execute("SELECT fate FROM payloads WHERE number = ?", (number,)).fetchone()
-        was_read = fate is not None and unpack_few(fate[:1])[0] > 0
-        if fate is None or (payload.scope is not None and not was_read):
-            fate_now = pack_fate(payload, self._names)
-            self._connection.execute("UPDATE payloads SET fate = ? WHERE number = ?", (fate_now, number))
-        return fate is None
+            fate = self._payloads.fate_of(number)
+            was_read = fate is not None and unpack_few(fate[:1])[0] > 0
+            if fate is None or (payload.scope is not None and not was_read):
+                self._payloads.set_fate(number, pack_fate(payload, self._names))
+            new += fate is None
+        return new
 
     def _load_mementos(self) -> tuple[str, str]:
         captures: set[tuple[int, str, str]] = set()
@@ -207,12 +202,17 @@ def _united(heads: Sequence[str], contents: Sequence[Sequence[str]]) -> tuple[li
 
 
 class _PayloadNumbers:
-    """Numbers of payloads by checksum; a checksum that the store lacks gets the next number."""
+    """Numbers of payloads by checksum, and their fates; a checksum that the store lacks gets the next number.
+
+    New rows are written once, at the end.
+    """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._known: dict[str, tuple[int, bool]] = {}
-        self._next: int = connection.execute("SELECT coalesce(max(number), 0) + 1 FROM payloads").fetchone()[0]
+        self._first_new = self._next = int(connection.execute("SELECT coalesce(max(number), 0) + 1 FROM payloads").fetchone()[0])
+        self._new: list[tuple[int, bytes]] = []
+        self._fates: dict[int, bytes] = {}
 
     def number_of(self, checksum: str) -> tuple[int, bool]:
         """Return the number, and whether it is new since this batch."""
@@ -224,7 +224,26 @@ class _PayloadNumbers:
                 known = (int(found[0]), False)
             else:
                 known = (self._next, True)
-                self._connection.execute("INSERT INTO payloads (number, checksum) VALUES (?, ?)", (self._next, packed))
+                self._new.append((self._next, packed))
                 self._next += 1
             self._known[checksum] = known
         return known
+
+    def fate_of(self, number: int) -> bytes | None:
+        """Return what is known of a payload, packed."""
+        if number >= self._first_new or number in self._fates:
+            return self._fates.get(number)
+        fate: bytes | None = self._connection.execute("SELECT fate FROM payloads WHERE number = ?", (number,)).fetchone()[0]
+        return fate
+
+    def set_fate(self, number: int, fate: bytes) -> None:
+        """Note what became of a payload."""
+        self._fates[number] = fate
+
+    def write(self) -> None:
+        """Write new payloads, and the new fates of old ones."""
+        rows = ((number, packed, self._fates.pop(number, None)) for number, packed in self._new)
+        self._connection.executemany("INSERT INTO payloads (number, checksum, fate) VALUES (?, ?, ?)", rows)
+        self._connection.executemany(
+            "UPDATE payloads SET fate = ? WHERE number = ?", ((fate, number) for number, fate in self._fates.items())
+        )

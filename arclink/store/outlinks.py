@@ -168,9 +168,8 @@ class OutlinksWriter:
         """Yield the JSON of the contents, put together again from its pieces."""
         pieces, numbers = list(self._pieces), iter(self._numbers)
         for place, count in enumerate(self._counts):
-            yield self._odd.get(place) or (
-                b"[[" + b"],[".join(pieces[number] for number in islice(numbers, count)) + b"]]" if count else b"[]"
-            )
+            joined = b"],[".join(pieces[number] for number in islice(numbers, count))
+            yield b"[[" + joined + b"]]" if count else self._odd.get(place, b"[]")
 
 
 Link = tuple[str, str, str, str | None]

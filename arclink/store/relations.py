@@ -47,7 +47,7 @@ CHUNK = 1000
 
 NUL = b"\0"
 
-_ROW_BYTES = 48 * 1024
+POSTINGS_BYTES = 48 * 1024
 _NUMBER_BITS = 40
 
 
@@ -155,7 +155,7 @@ class InlinksWriter:
             self._counts += chunk.counts
             self._numbers += chunk.numbers
             self._size += len(key) + 12 + len(heads) + len(chunk.heads) + len(chunk.numbers)
-            if self._size >= _ROW_BYTES:
+            if self._size >= POSTINGS_BYTES:
                 self._flush()
 
     def close(self) -> None:
@@ -241,7 +241,9 @@ def write_mementos(writer: RunWriter, mementos: Iterable[MementoRow], batch: int
     """Write mementos, sorted by surt, timestamp, original, checksum."""
     for surt, of_surt in groupby(mementos, itemgetter(0)):
         for chunk, part in enumerate(chunked(of_surt)):
-            lines, numbers, checksums = [], [], []
+            lines: list[str] = []
+            numbers: list[int] = []
+            checksums: list[bytes] = []
             for _, timestamp, original, checksum, status, mime, record_type, file, offset, length, reason in part:
                 lines.append(f"{timestamp}\t{uri_form(surt, original)}\t{status}\t{mime}\t{record_type}\t{reason}")
                 packed = pack_checksum(checksum)

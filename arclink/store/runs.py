@@ -247,6 +247,11 @@ class Runs:
             self._cache.move_to_end(number)
         return block
 
+    def keys_of(self, number: int) -> list[bytes]:
+        """Return the keys of a block; none if there is no such block."""
+        found = self._connection.execute("SELECT data FROM blocks WHERE number = ?", (number,)).fetchone()
+        return Block(self._decompress(found[0])).keys if found else []
+
     def forget(self) -> None:
         """Empty the cache: after a transaction that was taken back, numbers of blocks are used again."""
         self._cache.clear()

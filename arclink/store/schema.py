@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import zstandard
+
 from arclink.errors import StoreError
 
 APPLICATION_ID = 0x4172634C
@@ -64,6 +66,11 @@ def translated(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise StoreError(_explanation(path, error)) from error
+    except zstandard.ZstdError as error:
+        raise StoreError(f"{path} is damaged: {error}. {_REMEDY}") from error
+
+
+_REMEDY = "Build it again, or load its graph files into a new store."
 
 
 def _explanation(path: Path, error: sqlite3.Error) -> str:
@@ -79,7 +86,7 @@ def _explanation(path: Path, error: sqlite3.Error) -> str:
     if name.startswith("SQLITE_CANTOPEN"):
         return f"{path} cannot be opened. Check that its folder exists and that you may read and write there."
     if name.startswith("SQLITE_CORRUPT"):
-        return f"{path} is damaged ({error}). Build it again, or load its graph files into a new store."
+        return f"{path} is damaged: {error}. {_REMEDY}"
     return f"{path}: {error}"
 
 
@@ -185,5 +192,6 @@ def refuse_network_file_system(path: Path, mounts: Path = Path("/proc/mounts")) 
             place, kind = point, file_system
     if kind in NETWORK_FILE_SYSTEMS:
         raise StoreError(
-            f"{path} is on a network file system ({kind} at {place}), where SQLite cannot lock. Put the store on a local disk and copy it when done."
+            f"{path} is on a network file system ({kind} at {place}), where SQLite cannot lock. "
+            "Put the store on a local disk; copy it when it is done."
         )

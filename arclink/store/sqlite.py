@@ -12,7 +12,7 @@ page in about a byte. ``docs/store-schema.md`` draws the tables, ``docs/decision
 import json
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import groupby, islice
 from operator import itemgetter
 from pathlib import Path
@@ -137,11 +137,11 @@ class SqliteStore:
             found = self._payload(checksum)
             if found is None or found[1] is None or found[1].scope is None:
                 return
-            number, payload = found
+            number, scope = found[0], found[1].scope
             shown, shows = "", False
             for original, timestamp in self._captures(number):
                 if original != shown:
-                    shown, shows = original, content_id(checksum, original, found[1].scope) == content
+                    shown, shows = original, content_id(checksum, original, scope) == content
                 if shows and timestamp in span:
                     yield Sighting(original, timestamp)
 
@@ -186,8 +186,8 @@ class SqliteStore:
     def verify(self) -> Iterator[Violation]:
         from arclink.store.verifying import Verifier
 
-        with translated(self.path):
-            yield from Verifier(self._connection, self._runs, self._names).violations()
+        with translated(self.path), closing(open_for_reading(self.path)) as connection:
+            yield from Verifier(connection).violations()
 
     # What a build asks
 
@@ -211,7 +211,7 @@ class SqliteStore:
     def load(self, graph: Path, files: Sequence[ArchiveFile], settings: Mapping[str, str], manifest: str) -> Batch:
         if not self._is_loader:
             raise StoreError(f"{self.path} was opened for reading; open it for loading to add a batch.")
-        identity = identity_of(graph)
+        identity = identity_of(graph, files)
         with translated(self.path), self._writing():
             found = self._connection.execute("SELECT number, files, manifest FROM batches WHERE identity = ?", (identity,)).fetchone()
             if found:

@@ -35,7 +35,8 @@ UriFields = tuple[str, str, str, str, str]
 _PATH = r"[A-Za-z0-9_~!$&()*+,;=:@/.-]*"
 _TAIL = rf"{_PATH}(?:%(?!2[eE]){_PATH})*(?:\?[!$-&(-;=?-~]*)?"
 
-# Host: the last label is letters, so it is no IPv4 address in disguise; a colon in a first segment would end a scheme.
+# Host: the last label is letters, so it is no IPv4 address in disguise; the parser checks no xn-- label that is ASCII.
+# A colon in a first segment would end a scheme.
 _plain = re.compile(
     rf"((?:(https?://(?:[a-z0-9_-]+\.)+[a-z]{{2,}})/|(/)(?!/)|[A-Za-z0-9_~](?![A-Za-z0-9+.-]*:)){_TAIL})(?:\#.*)?",
     re.DOTALL,
@@ -170,12 +171,12 @@ class Base:
         target = None
         match = _plain(reference)
         if match and "/." not in match[1]:
-            plain, host, rooted = match.groups()
-            if not host:
+            plain, absolute, rooted = match.groups()
+            if absolute:
+                target = plain
+            else:
                 stem = self._origin if rooted else self._directory
                 target = stem and stem + plain
-            elif "xn--" not in host:
-                target = plain
         if target is None:
             target = self._parsed(reference)
         if len(target) > self._limit:
@@ -252,7 +253,7 @@ def content_id(checksum: Checksum, original: UriR, scope: Scope) -> ContentId:
 def _normalize(uri: str) -> str | None:
     """Return the serialisation of an absolute URI without fragment; None if it is no valid URL."""
     match = _plain(uri)
-    if match and match[2] and "/." not in match[1] and "xn--" not in match[2]:
+    if match and match[2] and "/." not in match[1]:
         return match[1]
     try:
         return ada_url.normalize_url(uri).partition("#")[0]

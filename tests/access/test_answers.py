@@ -211,6 +211,20 @@ def test_rows_of_one_request_are_bounded_and_a_short_page_goes_on() -> None:
     assert [len(tuple(page.outlinks)) for page in pages] == [0, 0, 0, 0, 1]
 
 
+def test_pages_looked_up_for_one_request_are_bounded() -> None:
+    class Counting(MemoryStore):
+        asked = 0
+
+        def sightings(self, *arguments, **named):  # type: ignore[no-untyped-def]  # passed on as it comes
+            Counting.asked += 1
+            return super().sightings(*arguments, **named)
+
+    store = Counting([Page(f"http://s{n}.example/", T1, [link(A, str(n))]) for n in range(30)])
+    answer = ask(store, budget=Budget(look_ups=3), from_="2030", direction="in")
+    assert (list(answer.inlinks), answer.next is None) == ([], False)
+    assert Counting.asked <= 7
+
+
 def test_a_chunk_of_contents_at_a_time_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     pages = [Page(f"http://{host}a.example/", f"20100101{n:06}", [link(B, str(n % 7))]) for n in range(40) for host in ("", "www.")]
     whole = list(ask(MemoryStore(pages), limit="0").outlinks)

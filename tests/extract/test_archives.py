@@ -276,6 +276,17 @@ def test_a_flipped_bit_costs_one_record(tmp_path: Path) -> None:
         assert (raised.value.file, raised.value.offset) == (str(path), offset)
 
 
+def test_a_damaged_member_still_tells_who_was_captured(tmp_path: Path) -> None:
+    wrong_crc = bytearray(gzipped(PAGES[:1]))
+    wrong_crc[-6] ^= 1
+    torn = bytearray(gzipped([page(7, size=1 << 20)]))
+    torn[len(torn) // 2] ^= 0xFF
+    records, errors = read(write(tmp_path, bytes(wrong_crc + torn) + gzipped(PAGES[1:])))
+    assert not errors
+    assert [record.uri for record in records] == [URIS[0], "http://h/7", *URIS[1:]]
+    assert [bool(record.damage) for record in records] == [True, True, False, False, False, False]
+
+
 @pytest.mark.parametrize("is_gzip", [False, True], ids=["plain", "gzip"])
 def test_a_file_that_breaks_off_keeps_what_is_whole(tmp_path: Path, is_gzip: bool) -> None:
     stored = [gzip.compress(record, mtime=0) if is_gzip else record for record in PAGES[:2]]

@@ -7,7 +7,7 @@ from contextlib import redirect_stderr
 from pathlib import Path
 
 import pytest
-import warcio  # type: ignore[import-untyped]
+import warcio
 from fastwarc import ArchiveIterator, WarcRecordType
 
 from arclink.errors import InputError, RecordError
@@ -100,29 +100,31 @@ def test_sound_archives_read_as_fastwarc_reads_them(shared_data: Path, name: str
     path = shared_data / name
     if path.is_dir():
         path = next(path.glob("*.warc.gz"))
-    records, errors = read(path)
-    assert not errors
-    for ours, theirs in zip(records, ArchiveIterator(str(path), record_types=WarcRecordType.any_type, parse_http=True), strict=True):
-        assert ours.offset == theirs.stream_pos
-        assert ours.record_type == str(theirs.record_type)
-        assert ours.uri == (theirs.headers.get("WARC-Target-URI") or "").strip("<>")
-        if ours.record_type == "response":
-            assert ours.status == (str(theirs.http_headers.status_code) if theirs.http_headers else "-")
-            assert ours.body == theirs.reader.read()
+    with ArchiveFile(str(path)) as archive:
+        others = ArchiveIterator(str(path), record_types=WarcRecordType.any_type, parse_http=True)
+        for ours, theirs in zip(archive.records(), others, strict=True):
+            assert isinstance(ours, ArchiveRecord)
+            assert ours.offset == theirs.stream_pos
+            assert ours.record_type == str(theirs.record_type)
+            assert ours.uri == (theirs.headers.get("WARC-Target-URI") or "").strip("<>")
+            if ours.record_type == "response":
+                assert ours.status == (str(theirs.http_headers.status_code) if theirs.http_headers else "-")
+                assert b"".join(ours.body_pieces()) == theirs.reader.read()
 
 
 def test_arc_reads_as_warcio_reads_it(shared_data: Path) -> None:
     path = shared_data / "aut" / "example.arc.gz"
-    records, errors = read(path)
-    assert not errors
-    assert len(records) == 300
-    with path.open("rb") as file:
-        for ours, theirs in zip(records, warcio.ArchiveIterator(file), strict=True):
+    count = 0
+    with ArchiveFile(str(path)) as archive, path.open("rb") as file:
+        for ours, theirs in zip(archive.records(), warcio.ArchiveIterator(file), strict=True):
+            assert isinstance(ours, ArchiveRecord)
             assert ours.uri == theirs.rec_headers.get_header("uri")
             assert ours.timestamp == theirs.rec_headers.get_header("archive-date")
             if ours.record_type != "warcinfo":  # warcio counts the version block as head
-                assert ours.body == theirs.raw_stream.read()
+                assert b"".join(ours.body_pieces()) == theirs.raw_stream.read()
             assert ours.status == (theirs.http_headers.get_statuscode() if theirs.http_headers else "-")
+            count += 1
+    assert count == 300
 
 
 def test_the_same_crawl_in_warc_and_arc_has_the_same_responses(shared_data: Path) -> None:

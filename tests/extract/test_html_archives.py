@@ -126,8 +126,10 @@ def test_links_of_a_are_those_of_jsoup_in_its_order(shared_data: Path, archive: 
 
 ALL_KINDS = DEFAULT_KINDS | OPTIONAL_KINDS
 
-# Paths that are no kind of ours: (page, reference) of the list below.
+# Paths that are no kind of ours, or not a link.
 NOT_OURS = re.compile("@/longdesc|@/onclick|@/data-uri|STYLE|(DIV|BUTTON|ARTICLE|LINK)@/data-href|__base__")
+# Links that the list has once: an <a> around blocks inside a <p> is split in three by the parser, as in a browser.
+SPLIT = {"exampleLinks": {("a@href", "https://example.org/"): 2}}
 
 
 def test_links_of_odd_pages_are_those_of_their_list(shared_data: Path) -> None:
@@ -145,7 +147,7 @@ def test_links_of_odd_pages_are_those_of_their_list(shared_data: Path) -> None:
         found = extract_links(page.html, kinds=ALL_KINDS)
         links = Counter((link[0], link[1]) for link in found.links)
         same_page = {link: count for link, count in expected.items() if link[1].startswith("#") and found.base is None}
-        assert (label, dict(expected - links), dict(links - expected)) == (label, same_page, {})
+        assert (label, dict(expected - links), dict(links - expected)) == (label, same_page, SPLIT.get(label, {}))
         assert found.counts == Counter({Reason.LINK_SAME_PAGE: sum(same_page.values())})
         bases = [reference for _, reference, path, *_ in (line for line in lines if line[0] == label) if path == "__base__"]
         assert found.base == (bases[0] if bases else None)

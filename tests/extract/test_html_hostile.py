@@ -50,8 +50,11 @@ def test_page_of_too_many_links_keeps_the_limit_and_counts_the_rest() -> None:
     assert page.counts == {Reason.LINK_TOO_MANY: 100_000}
 
 
-def test_page_that_nests_too_deep_is_cut_and_noted() -> None:
-    page = extract_links(b"<a href=x>t</a>" + b"<div>" * MANY + b"<a href=y>t</a>")
+@pytest.mark.parametrize("inside", [b"", b"</div>" * 2_000, b"<p></p>" * 2_000], ids=["open", "closed", "around others"])
+def test_page_that_nests_too_deep_is_cut_and_noted(monkeypatch: pytest.MonkeyPatch, inside: bytes) -> None:
+    monkeypatch.setattr(module, "_MOST_STEPS", 1_000_000)
+    monkeypatch.setattr(module, "_FEW_TAGS", 1_000)
+    page = extract_links(b"<a href=x>t</a>" + b"<div>" * 2_000 + inside + b"<a href=y>t</a>")
     assert [link[1] for link in page.links] == ["x"]
     assert page.counts == {Reason.NOTE_NESTING_CUT: 1}
 
@@ -60,6 +63,7 @@ def test_page_that_nests_too_deep_is_cut_and_noted() -> None:
     "page",
     [
         pytest.param(b"<div><p>x</div>" * MANY, id="closed blocks"),
+        pytest.param(b"<TABLE><TR><TD><FONT>x</FONT></TD></TR></TABLE>" * 20_000, id="upper case"),
         pytest.param(b"<p>x<li>y<td>z<br>" * 50_000, id="elements that the next one closes"),
         pytest.param(b"<svg>" + b"<path d='M0 0'/>" * MANY, id="SVG closes itself"),
         pytest.param(b"</div>" * MANY, id="end tags"),

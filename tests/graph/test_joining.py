@@ -22,7 +22,7 @@ from arclink.graph.relations import (
     parse_outlinks,
     parse_payload,
 )
-from arclink.model import Checksum, ContentId, Kind, Scope, UriR
+from arclink.model import Checksum, ContentId, Kind, RawLink, Scope, UriR
 from arclink.reasons import Reason
 from arclink.uris.resolving import content_id
 from arclink.uris.surts import surt_of
@@ -60,11 +60,18 @@ payloads = st.tuples(
 )
 
 
-def pages_of(drawn: list[tuple[str | None, list[tuple[str, str, str, str | None]], list[str]]]) -> list[Page]:
-    return [
-        Page(Checksum(f"SUM{number}"), 0, "f.warc.gz", number, "utf-8", base, [UriR(o) for o in sorted(originals)], [format_link(x) for x in written], {})
-        for number, (base, written, originals) in enumerate(drawn)
-    ]
+Drawn = list[tuple[str | None, list[RawLink], list[str]]]
+"""Base, links as written, originals; of each payload."""
+
+
+def page_of(checksum: str, originals: list[str], written: list[RawLink], base: str | None = None, chunk: int = 0) -> Page:
+    return Page(
+        Checksum(checksum), chunk, "f", 0, "utf-8", base, [UriR(one) for one in originals], [format_link(one) for one in written], {}
+    )
+
+
+def pages_of(drawn: Drawn) -> list[Page]:
+    return [page_of(f"SUM{number}", sorted(originals), written, base) for number, (base, written, originals) in enumerate(drawn)]
 
 
 def joined(pages: list[Page], flush_at: int) -> tuple[list[Row], Joiner]:
@@ -97,7 +104,7 @@ def resolved(page: Page, original: str) -> Iterator[tuple[str, str, str, str | N
 
 @settings(deadline=None)
 @given(st.lists(payloads, max_size=5), st.sampled_from([1, 3, 30_000]))
-def test_every_capture_shows_the_links_of_its_own_address(drawn: list[tuple[str | None, list[tuple[str, str, str, str | None]], list[str]]], flush_at: int) -> None:
+def test_every_capture_shows_the_links_of_its_own_address(drawn: Drawn, flush_at: int) -> None:
     pages = pages_of(drawn)
     rows, joiner = joined(pages, flush_at)
     scopes = {payload.checksum: payload.scope for relation, row in rows if relation == PAYLOADS for payload in [parse_payload(row)]}
@@ -114,14 +121,15 @@ def test_every_capture_shows_the_links_of_its_own_address(drawn: list[tuple[str 
             found = [(link.target, link.kind, link.text, link.rel) for link in by_content[content]]
             assert found == list(resolved(page, original))
     assert shown == set(by_content), "and nothing else is written"
-    assert joiner.counts[Reason.LINK_KEPT] == sum(len(by_content[content_id(p.checksum, p.originals[0], scopes[p.checksum] or Scope.NONE)]) for p in pages)
+    firsts = [content_id(page.checksum, page.originals[0], scopes[page.checksum] or Scope.NONE) for page in pages]
+    assert joiner.counts[Reason.LINK_KEPT] == sum(len(by_content[content]) for content in firsts)
     kept = sum(count for reason, count in joiner.counts.items() if reason.group == "links")
     assert kept == sum(len(page.links) for page in pages), "every link ends in one reason"
 
 
 @settings(deadline=None)
 @given(st.lists(payloads, max_size=5), st.sampled_from([1, 3, 30_000]))
-def test_inlinks_are_the_outlinks_seen_from_their_targets(drawn: list[tuple[str | None, list[tuple[str, str, str, str | None]], list[str]]], flush_at: int) -> None:
+def test_inlinks_are_the_outlinks_seen_from_their_targets(drawn: Drawn, flush_at: int) -> None:
     rows, _ = joined(pages_of(drawn), flush_at)
     forward = {
         (surt_of(link.target), link.target, link.kind, link.text, link.rel, content)
@@ -143,22 +151,21 @@ def test_inlinks_are_the_outlinks_seen_from_their_targets(drawn: list[tuple[str 
 
 @settings(deadline=None)
 @given(st.lists(payloads, max_size=5))
-def test_how_often_postings_are_flushed_changes_nothing(drawn: list[tuple[str | None, list[tuple[str, str, str, str | None]], list[str]]]) -> None:
+def test_how_often_postings_are_flushed_changes_nothing(drawn: Drawn) -> None:
     pages = pages_of(drawn)
     assert inverted(joined(pages, 1)[0]) == inverted(joined(pages, 30_000)[0])
 
 
 def test_a_soft_404_of_one_host_is_one_vertex() -> None:
-    originals = [UriR(f"http://a.example/{number}/missing") for number in range(50)]
-    page = Page(Checksum("SUM"), 0, "f", 0, "utf-8", None, originals, [format_link(("a@href", "/", "Home", None))], {})
+    page = page_of("SUM", [f"http://a.example/{number}/missing" for number in range(50)], [("a@href", "/", "Home", None)])
     rows, _ = joined([page], 30_000)
-    assert [parse_outlinks(row)[1] for relation, row in rows if relation == OUTLINKS] == [content_id(Checksum("SUM"), originals[0], Scope.ORIGIN)]
+    contents = [parse_outlinks(row)[1] for relation, row in rows if relation == OUTLINKS]
+    assert contents == [content_id(page.checksum, page.originals[0], Scope.ORIGIN)]
 
 
 def test_originals_in_several_pages_give_each_content_once() -> None:
-    link = format_link(("a@href", "/", "Home", None))
-    hosts = [UriR(f"http://h{number % 3}.example/{number}") for number in range(9)]
-    pages = [Page(Checksum("SUM"), chunk, "f", 0, "utf-8", None, hosts[chunk * 3 : chunk * 3 + 3], [link], {}) for chunk in range(3)]
+    hosts = [f"http://h{number % 3}.example/{number}" for number in range(9)]
+    pages = [page_of("SUM", hosts[chunk * 3 : chunk * 3 + 3], [("a@href", "/", "Home", None)], chunk=chunk) for chunk in range(3)]
     joiner = Joiner()
     rows = [*joiner.join(b"place", map(format_page, pages)), *joiner.flush()]
     assert Counter(relation for relation, _ in rows if relation != POSTINGS) == {PAYLOADS: 1, OUTLINKS: 3}

@@ -5,9 +5,8 @@ import signal
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from jobs.base import ArclinkJob, Pair, attempt_number
-
 from arclink.reasons import Reason
+from jobs.base import ArclinkJob, Pair, attempt_number
 
 
 class CountLetters(ArclinkJob):

@@ -1,6 +1,7 @@
 """The runner for one machine against mrjob's own, and what it adds."""
 
 import gzip
+import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -84,8 +85,6 @@ def test_a_task_that_fails_says_why(line: bytes, message: str, tmp_path: Path) -
     st.booleans(),
 )
 def test_ranges_cover_the_file_and_never_part_a_key(rows: list[tuple[bytes, bytes]], size: int, by_key: bool) -> None:
-    import tempfile
-
     lines = [key + b"\t" + value.replace(b"\n", b"").hex().encode() + b"\n" for key, value in sorted(rows)]
     with tempfile.TemporaryFile() as file:
         file.write(b"".join(lines))

@@ -1,8 +1,10 @@
 """Which task reads what: each file by one task, in order, balanced by bytes."""
 
 import gzip
+import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -33,11 +35,7 @@ def shares(planned: Plan) -> list[list[tuple[str, Pointer]]]:
 
 @settings(deadline=None, max_examples=40)
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(-1, 5000)), max_size=60), st.integers(1, 4))
-def test_every_pointer_is_in_one_manifest_and_files_are_read_forward(
-    tmp_path_factory: object, drawn: list[tuple[int, int]], tasks: int
-) -> None:
-    import tempfile
-
+def test_every_pointer_is_in_one_manifest_and_files_are_read_forward(drawn: list[tuple[int, int]], tasks: int) -> None:
     pointers = [pointer(number, f"f{file}", length) for number, (file, length) in enumerate(drawn)]
     with tempfile.TemporaryDirectory() as folder:
         planned = plan(pointers, EmptyStore(), {f"f{n}": f"/archive/f{n}" for n in range(6)}, Path(folder), tasks)
@@ -88,9 +86,9 @@ def test_a_payload_the_store_has_is_not_read_again(tmp_path: Path) -> None:
 
 
 def test_a_known_payload_captured_elsewhere_is_read_from_where_it_was_read(tmp_path: Path) -> None:
-    from dataclasses import replace
-
-    revisit = replace(pointer(1, NO_FILE, kind=PointerKind.REVISIT_ONLY), originals=(UriR("http://h.example/1"), UriR("http://h.example/else")))
+    revisit = replace(
+        pointer(1, NO_FILE, kind=PointerKind.REVISIT_ONLY), originals=(UriR("http://h.example/1"), UriR("http://h.example/else"))
+    )
     ((entry,),) = shares(plan([revisit], OneKnown(), {"old": "/archive/old"}, tmp_path, 2))
     path, planned = entry
     assert (path, planned.kind, planned.offset, planned.originals) == ("/archive/old", PointerKind.PAYLOAD, 77, ("http://h.example/else",))

@@ -79,6 +79,25 @@ def test_a_store_that_was_removed_is_away_and_a_new_one_is_seen(file_client: Fla
     assert b"new" in file_client.get(f"/linkQuery?uri={A}").data
 
 
+def test_a_store_that_was_replaced_is_seen_at_once(file_client: FlaskClient, tmp_path: Path) -> None:
+    assert b"old" in file_client.get(f"/linkQuery?uri={A}").data
+    load_pages(tmp_path / "other.db", tmp_path / "graph2", [[Page(A, T1, [link(B, "new")])]])
+    for file in tmp_path.glob("links.db*"):
+        file.unlink()
+    (tmp_path / "other.db").rename(tmp_path / "links.db")
+    assert b"new" in file_client.get(f"/linkQuery?uri={A}").data
+
+
+@pytest.mark.parametrize("form", ["rdfxml", "jsonl", "csv"])
+def test_a_stream_that_cannot_begin_is_a_503(form: str) -> None:
+    class Failing(MemoryStore):
+        def outlinks(self, *arguments):  # type: ignore[no-untyped-def]  # never returns
+            raise StoreError("disk I/O error")
+
+    store = Failing([Page(A, T1, [link(B)])])
+    assert client_of(lambda: store).get(f"/linkQuery?uri={A}&limit=0&format={form}").status_code == 503
+
+
 def test_a_cursor_with_a_content_that_is_not_there_is_a_problem(file_client: FlaskClient) -> None:
     from arclink.access.cursors import DONE, Cursor, InlinkPosition, encode_cursor
     from arclink.access.queries import LinkQuery

@@ -1,0 +1,329 @@
+"""Checks of a whole store: every invariant, reading everything once or twice, with memory that does not grow with the store.
+
+Sets too large to hold are compared by sums: each member gets a 128-bit hash, and the sums of the hashes do not depend on
+order. Sums are kept by bucket; where two differ, that bucket is read again and the difference is named.
+"""
+
+import sqlite3
+import struct
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from hashlib import blake2b
+from itertools import groupby, islice, pairwise
+from operator import itemgetter
+
+import numpy as np
+import numpy.typing as npt
+import zstandard
+
+from arclink.model import Checksum, Surt, UriR
+from arclink.reasons import Reason
+from arclink.store import Violation
+from arclink.store.loading import shows_payload
+from arclink.store.names import StoredNames
+from arclink.store.outlinks import OutlinkBlock
+from arclink.store.packing import Numbers, join_content, pack_checksum, split_content, unpack_checksum, uri_of_form
+from arclink.store.relations import (
+    NUL,
+    MementoItem,
+    groups_of,
+    in_order,
+    mementos_of,
+    number_field,
+    pack_head,
+    payload_of,
+    rows_of,
+    sightings_of,
+    surt_field,
+    unpack_fate,
+)
+from arclink.store.runs import Relation, Runs
+from arclink.uris.resolving import content_id
+from arclink.uris.surts import surt_of
+from arclink.uris.uri_ids import uri_ids
+
+COLLISION = "URI-IDs differ where SURTs do"
+"""The one invariant whose breach is harmless: nothing is merged by the id."""
+
+BUCKET = 256
+"""Contents (or payloads) whose members have one sum."""
+
+NAMED = 10
+"""So many differences of a kind are named; the rest is only counted."""
+
+_IDS_AT_ONCE = 10_000
+
+Check = Callable[[], Iterator[Violation]]
+
+Sums = npt.NDArray[np.uint64]
+"""Of each bucket the sum of the hashes of its members, in two halves."""
+
+
+class Verifier:
+    """Checks a store.
+
+    Args:
+        connection: Its own: a transaction is held from the first violation to the last.
+    """
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._runs = Runs(connection)
+        self._names = StoredNames(connection)
+
+    def violations(self) -> Iterator[Violation]:
+        """Yield every breach; of each kind the first few. Reads one state of the store, whatever is loaded meanwhile."""
+        self._connection.execute("BEGIN")
+        checks: list[Check] = [self._file, self._numbers, self._blocks, self._outlinks, self._links, self._mementos, self._contents]
+        for check in (*checks, self._targets, self._uri_ids):
+            found: list[Violation] = []
+            try:
+                found.extend(islice(check(), NAMED + 1))
+            except (zstandard.ZstdError, struct.error, ValueError, LookupError, TypeError) as error:
+                found.append(Violation("what is stored can be read", f"{check.__name__.strip('_')}: {type(error).__name__}: {error}"))
+            yield from found[:NAMED]
+            if len(found) > NAMED:
+                yield Violation(found[0].invariant, f"and more: only the first {NAMED} are named")
+        self._connection.execute("COMMIT")
+
+    def _one(self, query: str, *parameters: object) -> tuple[int, ...] | None:
+        row: tuple[int, ...] | None = self._connection.execute(query, parameters).fetchone()
+        return row
+
+    def _file(self) -> Iterator[Violation]:
+        for (text,) in self._connection.execute("PRAGMA integrity_check"):
+            if text != "ok":
+                yield Violation("the SQLite file is sound", text)
+
+    def _numbers(self) -> Iterator[Violation]:
+        for table in ("contents", "payloads", "batches"):
+            rows, least, greatest = self._one(f"SELECT count(*), min(number), max(number) FROM {table}") or (0, 0, 0)
+            if rows and (least, greatest) != (1, rows):
+                yield Violation("numbers are dense", f"{table}: {rows} rows, numbers {least} to {greatest}")
+
+    def _blocks(self) -> Iterator[Violation]:
+        for run, relation, entries in self._connection.execute("SELECT number, relation, entries FROM runs ORDER BY number").fetchall():
+            last, rows = b"", 0
+            fences = self._connection.execute("SELECT first, block FROM fences WHERE run = ? ORDER BY first", (run,)).fetchall()
+            for (first, block), (following, _) in zip(fences, [*fences[1:], (None, 0)], strict=True):
+                keys = self._runs.keys_of(block)
+                where = f"run {run} ({Relation(relation).name.lower()}), block {block}"
+                if not keys:
+                    yield Violation("each fence has its block", where)
+                    continue
+                rows += len(keys)
+                if any(one >= other for one, other in pairwise([last, *keys])):
+                    yield Violation("blocks are sorted", where)
+                if keys[0] != first or (following is not None and keys[-1] >= following):
+                    yield Violation("blocks are inside of their range", where)
+                last = keys[-1]
+            if rows != entries:
+                yield Violation("each run has its rows", f"run {run}: {rows} rows, not {entries}")
+        for (number,) in self._connection.execute("SELECT number FROM blocks WHERE number NOT IN (SELECT block FROM fences)"):
+            yield Violation("each block belongs to a run", f"block {number}")
+
+    def _outlinks(self) -> Iterator[Violation]:
+        """Contents stand in blocks one after the other, and the links their payloads are said to have are there."""
+        expected = 1
+        links = 0
+        for block in self._outlink_blocks():
+            if block.first != expected:
+                yield Violation("each content has its outlinks", f"block of outlinks at content {block.first}, expected at {expected}")
+            expected = block.first + len(block)
+            for content in range(block.first, expected):
+                count = len(block.numbers(content))
+                links += count
+                yield from self._check_count(content, count)
+        contents, kept = self._one("SELECT (SELECT count(*) FROM contents), (SELECT coalesce(sum(links), 0) FROM batches)") or (0, 0)
+        if expected != contents + 1:
+            yield Violation("each content has its outlinks", f"outlinks for {expected - 1} of {contents} contents")
+        if links != kept:
+            yield Violation("batches add up", f"{links} outlinks, but the batches added {kept}")
+
+    def _check_count(self, content: int, links: int) -> Iterator[Violation]:
+        """Where a payload has several contents, it was read for one of them, and the others need not keep as many links."""
+        found = self._connection.execute(_PAYLOAD_OF, (content,)).fetchone()
+        if found is None:
+            yield Violation("each content has its payload", f"content {content}")
+            return
+        packed, fate, contents = found
+        checksum = unpack_checksum(packed)
+        payload = None if fate is None else unpack_fate(checksum, fate, self._names)
+        if payload is None or payload.scope is None:
+            yield Violation("only payloads that were read have contents", checksum)
+        elif contents == 1 and (kept := dict(payload.counts).get(Reason.LINK_KEPT.name, 0)) != links:
+            yield Violation("counts of a payload add up", f"{checksum}: {kept} links kept, but {links} outlinks")
+
+    # Outlinks and inlinks: the same (content, target, kind, text, rel)
+
+    def _links(self) -> Iterator[Violation]:
+        contents = (self._one("SELECT coalesce(max(number), 0) FROM contents") or (0,))[0]
+        out, back = _no_sums(contents), _no_sums(contents)
+        for block in self._outlink_blocks():
+            hashes = _hashes([_link_key(*link) for link in block.distinct_links])
+            for content in range(block.first, block.first + len(block)):
+                distinct = np.unique(block.numbers(content))
+                _add(out, np.full(len(distinct), content), hashes[distinct])
+        for row in self._runs.scan(Relation.INLINKS):
+            heads, counts, numbers = groups_of(row)
+            target = uri_of_form(surt_field(row), row.key.split(NUL)[1].decode())
+            hashes = np.repeat(_hashes([f"{target}\0{head}" for head in heads]), counts, axis=0)
+            inside = (numbers > 0) & (numbers <= contents)
+            for number in numbers[~inside].tolist():
+                yield Violation("inlinks name contents of the store", f"{target}: content number {number}")
+            _add(back, numbers[inside], hashes[inside])
+        for bucket in np.flatnonzero((out != back).any(axis=1)).tolist():
+            yield from self._link_differences(bucket)
+
+    def _link_differences(self, bucket: int) -> Iterator[Violation]:
+        first, last = bucket * BUCKET, (bucket + 1) * BUCKET
+        out = {
+            (content, _link_key(*links[number]))
+            for block in self._outlink_blocks()
+            if block.first < last and block.first + len(block) > first
+            for links in [block.distinct_links]
+            for content in range(max(block.first, first), min(block.first + len(block), last))
+            for number in block.numbers(content).tolist()
+        }
+        back = set()
+        for row in self._runs.scan(Relation.INLINKS):
+            heads, counts, numbers = groups_of(row)
+            target = uri_of_form(surt_field(row), row.key.split(NUL)[1].decode())
+            for number, place in zip(numbers.tolist(), np.repeat(np.arange(len(heads)), counts).tolist(), strict=True):
+                if first <= number < last:
+                    posting = (number, f"{target}\0{heads[place]}")
+                    if posting in back:
+                        yield Violation("each inlink stands once", f"content {self._name_of(number)}: {posting[1]!r}")
+                    back.add(posting)
+        for missing, where in ((out - back, "an inlink"), (back - out, "an outlink")):
+            for number, link in sorted(missing):
+                yield Violation("outlinks and inlinks are the same links", f"content {self._name_of(number)}: {link!r} is not {where}")
+
+    def _outlink_blocks(self) -> Iterator[OutlinkBlock]:
+        for first, data in self._connection.execute("SELECT first, data FROM outlinks ORDER BY first"):
+            yield OutlinkBlock(data, first)
+
+    def _name_of(self, content: int) -> str:
+        found = self._connection.execute(_CONTENT, (content,)).fetchone()
+        return join_content(unpack_checksum(found[0]), found[1]) if found else f"number {content}"
+
+    # Mementos, their contents, and the sightings of payloads
+
+    def _mementos(self) -> Iterator[Violation]:
+        payloads = (self._one("SELECT coalesce(max(number), 0) FROM payloads") or (0,))[0]
+        taken, shown = _no_sums(payloads), _no_sums(payloads)
+        for surt, item in self._distinct_mementos():
+            timestamp, original, checksum, *_, reason = item
+            if surt_of(original) != surt:
+                yield Violation("SURTs belong to their URIs", f"{original} stands under {surt}")
+            if not shows_payload(checksum, reason):
+                continue
+            found = self._connection.execute(_PAYLOAD, (pack_checksum(checksum),)).fetchone()
+            if found is None:
+                yield Violation("each memento has its payload", f"{timestamp} {original}: {checksum}")
+                continue
+            number, fate = found
+            _add(taken, np.array([number]), _hashes([f"{original}\0{timestamp}"]))
+            payload = None if fate is None else unpack_fate(Checksum(checksum), fate, self._names)
+            if payload is not None and payload.scope is not None:
+                content = content_id(Checksum(checksum), UriR(original), payload.scope)
+                if self._one("SELECT 1 FROM contents WHERE payload = ? AND cut = ?", number, split_content(content)[1]) is None:
+                    yield Violation("each memento has its content", f"{timestamp} {original}: {content}")
+        for payload_number, original, timestamp in self._distinct_sightings():
+            if 0 < payload_number <= payloads:
+                _add(shown, np.array([payload_number]), _hashes([f"{original}\0{timestamp}"]))
+            else:
+                yield Violation("each sighting has its payload", f"{timestamp} {original}: payload number {payload_number}")
+        for bucket in np.flatnonzero((taken != shown).any(axis=1)).tolist():
+            yield from self._sighting_differences(bucket)
+
+    def _sighting_differences(self, bucket: int) -> Iterator[Violation]:
+        low, high = bucket * BUCKET, (bucket + 1) * BUCKET
+        shown = {one for one in self._distinct_sightings() if low <= one[0] < high}
+        taken = set()
+        for _, (timestamp, original, checksum, *_, reason) in self._distinct_mementos():
+            if shows_payload(checksum, reason):
+                found = self._connection.execute(_PAYLOAD, (pack_checksum(checksum),)).fetchone()
+                if found and low <= found[0] < high:
+                    taken.add((found[0], original, timestamp))
+        for missing, where in ((taken - shown, "not among its payload's sightings"), (shown - taken, "a sighting, but no memento")):
+            for _, original, timestamp in sorted(missing):
+                yield Violation("sightings are the mementos of a payload", f"{timestamp} {original} is {where}")
+
+    def _distinct_mementos(self) -> Iterator[tuple[Surt, MementoItem]]:
+        for surt, rows in groupby(self._runs.scan(Relation.MEMENTOS), surt_field):
+            for _, same in groupby(in_order(rows, lambda row: mementos_of(row, self._names)), itemgetter(0, 1, 2)):
+                yield surt, next(same)
+
+    def _distinct_sightings(self) -> Iterator[tuple[int, str, str]]:
+        for payload, rows in groupby(self._runs.scan(Relation.SIGHTINGS), payload_of):
+            for (original, timestamp), _ in groupby(in_order(rows, sightings_of)):
+                yield payload, original, timestamp
+
+    def _contents(self) -> Iterator[Violation]:
+        """Every content follows from its payload's checksum and scope and an original that the payload was captured at."""
+        by_payload = "SELECT payload, cut, checksum, fate FROM contents JOIN payloads ON payloads.number = payload ORDER BY payload, cut"
+        for (payload, packed, fate), rows in groupby(self._connection.execute(by_payload), itemgetter(0, 2, 3)):
+            if fate is None:
+                continue  # named by the check of outlinks
+            checksum = unpack_checksum(packed)
+            scope = unpack_fate(checksum, fate, self._names).scope
+            sightings = in_order(self._runs.scan(Relation.SIGHTINGS, *rows_of(number_field(payload))), sightings_of)
+            if scope is not None:
+                known = {split_content(content_id(checksum, UriR(original), scope))[1] for original, _ in groupby(sightings, itemgetter(0))}
+                for _, cut, *_ in rows:
+                    if cut not in known:
+                        content = join_content(checksum, cut)
+                        yield Violation("each content follows from a memento", f"{content} belongs to no original of its payload")
+
+    # SURTs and their ids
+
+    def _targets(self) -> Iterator[Violation]:
+        keys = self._runs.scan_keys((Relation.INLINKS,))
+        for (surt, form), _ in groupby(keys, lambda key: key.split(NUL)[:2]):
+            target = uri_of_form(Surt(surt.decode()), form.decode())
+            if surt_of(target) != surt.decode():
+                yield Violation("SURTs belong to their URIs", f"{target} stands under {surt.decode()}")
+
+    def _uri_ids(self) -> Iterator[Violation]:
+        keys = self._runs.scan_keys((Relation.MEMENTOS, Relation.INLINKS))
+        surts = (Surt(surt.decode()) for surt, _ in groupby(keys, lambda key: key[: key.index(NUL)]))
+        with closing(sqlite3.connect("")) as ids:  # a file of its own that SQLite deletes: sorted there, not in memory
+            ids.execute("CREATE TABLE ids (id TEXT, surt TEXT)")
+            while some := list(islice(surts, _IDS_AT_ONCE)):
+                ids.executemany("INSERT INTO ids VALUES (?, ?)", zip(uri_ids(some), some, strict=True))
+            same = "SELECT id, min(surt), max(surt) FROM ids GROUP BY id HAVING count(*) > 1"
+            for uri_id, one, other in ids.execute(same):
+                yield Violation(COLLISION, f"{uri_id}: {one} and {other}")
+
+
+_PAYLOAD = "SELECT number, fate FROM payloads WHERE checksum = ?"
+_PAYLOAD_OF = """
+SELECT checksum, fate, (SELECT count(*) FROM contents AS others WHERE others.payload = payloads.number)
+FROM contents JOIN payloads ON payloads.number = payload WHERE contents.number = ?
+"""
+_CONTENT = "SELECT checksum, cut FROM contents JOIN payloads ON payloads.number = payload WHERE contents.number = ?"
+
+
+def _link_key(target: str, kind: str, text: str, rel: str | None) -> str:
+    return f"{target}\0{pack_head(kind, text, rel)}"
+
+
+def _no_sums(greatest: int) -> Sums:
+    return np.zeros((greatest // BUCKET + 1, 2), dtype=np.uint64)
+
+
+def _hashes(members: list[str]) -> Sums:
+    """Return 128 bits for each member, in two halves."""
+    digests = b"".join(blake2b(member.encode(), digest_size=16).digest() for member in members)
+    return np.frombuffer(digests, dtype=np.uint64).reshape(-1, 2)
+
+
+def _add(sums: Sums, numbers: Numbers, hashes: Sums) -> None:
+    """Add (number, member) pairs to the sums of their buckets.
+
+    The hash of a pair is that of the member times an odd number that depends on the number (Fibonacci hashing), modulo 2**64.
+    """
+    factors = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    factors = ((factors ^ (factors >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)) | np.uint64(1)
+    np.add.at(sums, numbers // BUCKET, hashes * factors[:, np.newaxis])

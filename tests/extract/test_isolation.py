@@ -1,0 +1,47 @@
+"""A page that takes its parser down costs that page only."""
+
+import os
+import signal
+import time
+
+import pytest
+
+from arclink.errors import PayloadError
+from arclink.extract import isolation
+from arclink.extract.html import Limits, PageLinks, extract_links
+from arclink.extract.isolation import IsolatedExtractor
+from arclink.reasons import Reason
+
+PAGE = b'<a href="/x">X</a>'
+
+
+def hostile(html: bytes | str, limits: Limits) -> PageLinks:
+    if html == b"crash":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if html == b"hang":
+        time.sleep(60)
+    if html == b"swell":
+        return PageLinks(base="x" * (8 << 30))
+    return extract_links(html, limits)
+
+
+@pytest.fixture
+def extractor(monkeypatch: pytest.MonkeyPatch) -> IsolatedExtractor:
+    monkeypatch.setattr(isolation, "extract_links", hostile)
+    monkeypatch.setattr(isolation, "SECONDS", 1.0)
+    return IsolatedExtractor(Limits())
+
+
+def test_links_come_back_as_they_are(extractor: IsolatedExtractor) -> None:
+    assert extractor.extract(PAGE) == extract_links(PAGE)
+    extractor.close()
+
+
+@pytest.mark.parametrize("page", [b"crash", b"hang", b"swell"])
+def test_the_next_page_is_parsed_as_if_nothing_had_been(extractor: IsolatedExtractor, page: bytes) -> None:
+    assert extractor.extract(PAGE).links
+    with pytest.raises(PayloadError) as caught:
+        extractor.extract(page)
+    assert caught.value.reason is Reason.PAYLOAD_CRASHED
+    assert extractor.extract(PAGE) == extract_links(PAGE)
+    extractor.close()

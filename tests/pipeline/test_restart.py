@@ -1,0 +1,64 @@
+"""A build killed at any moment and started again ends with the same graph as one that nobody disturbed."""
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from arclink.demo import write_demo_archive
+from arclink.store.opening import open_store
+from tests.pipeline.test_real_archives import graph_of
+
+KILLS = 12
+
+
+def command(archive: Path, store: Path) -> Sequence[str]:
+    options = ["--store", str(store), "--batch-size", "60k", "--cores", "2", "--quiet"]
+    return [sys.executable, "-m", "arclink.cli.main", "build", str(archive), *options]
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("restart") / "archive"
+    write_demo_archive(folder, captures=300, hosts=12, seed=3)
+    return folder
+
+
+def test_a_build_killed_at_random_moments_loses_and_repeats_nothing(archive: Path, tmp_path: Path) -> None:
+    whole = tmp_path / "whole.db"
+    started = time.monotonic()
+    subprocess.run(command(archive, whole), check=True, stdout=subprocess.DEVNULL)
+    lasted = time.monotonic() - started
+    dice = random.Random(7)
+    store = tmp_path / "killed.db"
+    batches: list[int] = []
+    killed = 0
+    for _ in range(KILLS):
+        build = subprocess.Popen(command(archive, store), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            build.wait(dice.uniform(0.1, lasted / 3))
+        except subprocess.TimeoutExpired:
+            build.send_signal(signal.SIGKILL)
+            build.wait()
+            killed += 1
+        if store.exists():
+            with open_store(str(store)) as opened:
+                assert not list(opened.verify()), "what a killed build leaves is whole"
+                batches.append(sum(1 for _ in opened.batches()))
+    assert killed >= KILLS // 2, "the test must disturb"
+    done = subprocess.run(command(archive, store), check=True, capture_output=True, text=True)
+    assert batches == sorted(batches), "no batch is lost"
+    if batches and batches[-1]:
+        assert "were in the store already and were passed over" in done.stdout, "no finished batch is done again"
+    with open_store(str(store)) as opened, open_store(str(whole)) as undisturbed:
+        assert graph_of(opened) == graph_of(undisturbed)
+        for batch in opened.batches():
+            manifest = json.loads(batch.manifest)
+            assert sum(manifest["counts"]["rows"].values()) == manifest["rows given"]
+    assert not store.with_name(store.name + ".build").exists(), "nothing is left beside the store"

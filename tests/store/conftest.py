@@ -1,0 +1,20 @@
+"""Fixtures of the store's tests."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from arclink.store import outlinks, relations, runs
+
+
+@pytest.fixture(scope="class")
+def tiny_blocks() -> Iterator[None]:
+    """Make blocks, chunks and runs so small that a few rows fill several of them, and two batches are merged."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runs, "FAN_OUT", 2)
+        patch.setattr(runs, "BLOCK_BYTES", 150)
+        patch.setattr(runs, "CACHED_BLOCKS", 2)
+        patch.setattr(relations, "CHUNK", 2)
+        patch.setattr(relations, "POSTINGS_BYTES", 100)
+        patch.setattr(outlinks, "BLOCK_BYTES", 200)
+        yield

@@ -1,0 +1,168 @@
+"""What every `GraphStore` must do: a subclass says how a store is made."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from arclink.errors import StoreError
+from arclink.model import Batch, Inlink, Span, Surt, Timestamp
+from arclink.store import ArchiveFile, GraphStore
+from tests.store.dictionary_store import DictionaryStore
+from tests.store.graphs import Graph, graphs, write_next
+
+# The tests are inherited by one class per store, each of which makes stores of its own kind: "differing executors".
+slowly = settings(
+    deadline=None,
+    max_examples=40,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.differing_executors],
+)
+
+FILES = [ArchiveFile("a.warc.gz", "/archive/a.warc.gz", 12, "f1"), ArchiveFile("b.warc.gz", "/archive/b.warc.gz", 34, "f2")]
+SETTINGS = {"extractor": "1", "rules": "{}"}
+
+
+def load_next(store: GraphStore, graph: Graph, number: int, folder: Path, parts: int = 1) -> Batch:
+    """Load one batch of a graph."""
+    write_next(store, graph, graph.batches[number], folder / str(number), parts)
+    return store.load(folder / str(number), FILES[number : number + 1], SETTINGS, f'{{"batch": {number}}}')
+
+
+def canonical(store: GraphStore) -> dict[str, object]:
+    """Return all answers of a store but those that depend on how the mementos were divided into batches."""
+    answers: dict[str, object] = {}
+    for surt in store.surts(Surt("")):
+        mementos = list(store.mementos(surt))
+        answers[f"mementos {surt}"] = mementos
+        answers[f"inlinks {surt}"] = sorted(store.inlinks(surt), key=repr)
+        for memento in mementos:
+            content = store.content_of(memento)
+            answers[f"content of {memento}"] = content
+            answers[f"payload {memento.checksum}"] = store.payload(memento.checksum)
+            answers[f"originals {memento.checksum}"] = list(store.originals_of(memento.checksum))
+            if content is not None:
+                answers[f"outlinks {content}"] = list(store.outlinks(content))
+                answers[f"sightings {content}"] = list(store.sightings(content))
+        for inlink in store.inlinks(surt):
+            answers[f"sightings {inlink.content}"] = list(store.sightings(inlink.content))
+    answers["stats"] = replace(store.stats(), batches=0, files=0, bytes=0)
+    return answers
+
+
+class StoreContract:
+    """Tests of a store against `DictionaryStore`."""
+
+    def opened(self, folder: Path) -> AbstractContextManager[GraphStore]:
+        """Return an empty store in a folder."""
+        raise NotImplementedError
+
+    @contextmanager
+    def empty(self) -> Iterator[tuple[GraphStore, DictionaryStore, Path]]:
+        with tempfile.TemporaryDirectory() as name, self.opened(Path(name)) as store:
+            yield store, DictionaryStore(), Path(name)
+
+    @slowly
+    @given(graph=graphs(), parts=st.integers(1, 3))
+    def test_any_batches_in_any_parts_answer_like_a_dictionary_with_one_batch(self, graph: Graph, parts: int) -> None:
+        with self.empty() as (store, dictionary, folder):
+            for number in range(len(graph.batches)):
+                load_next(store, graph, number, folder, parts)
+            load_next(dictionary, graph.as_one_batch(), 0, folder / "one")
+            assert canonical(store) == canonical(dictionary)
+            assert list(store.verify()) == []
+
+    @slowly
+    @given(graph=graphs(), span=st.builds(Span, st.sampled_from(["20091103011308", "2010"]), st.sampled_from(["20091103011308", "2011"])))
+    def test_a_span_leaves_out_what_was_not_observed_in_it(self, graph: Graph, span: Span) -> None:
+        span = Span(Timestamp(span.first.ljust(14, "0")), Timestamp(span.last.ljust(14, "9")))
+        with self.empty() as (store, dictionary, folder):
+            for number in range(len(graph.batches)):
+                load_next(store, graph, number, folder)
+                load_next(dictionary, graph, number, folder / "other")
+            for surt in dictionary.surts(Surt("")):
+                mementos = list(dictionary.mementos(surt))
+                assert list(store.mementos(surt, span)) == [one for one in mementos if one.timestamp in span]
+                for content in filter(None, map(dictionary.content_of, mementos)):
+                    assert list(store.sightings(content, span)) == list(dictionary.sightings(content, span))
+
+    @slowly
+    @given(graph=graphs())
+    def test_inlinks_go_on_behind_any_of_them_and_never_change_places(self, graph: Graph) -> None:
+        with self.empty() as (store, _, folder):
+            before: dict[Surt, list[Inlink]] = {}
+            for number in range(len(graph.batches)):
+                load_next(store, graph, number, folder)
+                for surt in store.surts(Surt("")):
+                    inlinks = list(store.inlinks(surt))
+                    old = set(before.get(surt, []))
+                    assert [inlink for inlink in inlinks if inlink in old] == before.get(surt, [])
+                    before[surt] = inlinks
+            for surt, inlinks in before.items():
+                assert len(set(inlinks)) == len(inlinks)
+                for place, inlink in enumerate(inlinks):
+                    assert list(store.inlinks(surt, inlink)) == inlinks[place + 1 :]
+
+    @slowly
+    @given(graph=graphs(), prefix=st.sampled_from(["", "org,example", "org,example)/", "org,example)/news", "example,", "zz"]))
+    def test_surts_of_mementos_and_targets_are_found_by_prefix(self, graph: Graph, prefix: Surt) -> None:
+        with self.empty() as (store, dictionary, folder):
+            for number in range(len(graph.batches)):
+                load_next(store, graph, number, folder)
+                load_next(dictionary, graph, number, folder / "other")
+            expected = list(dictionary.surts(prefix))
+            assert list(store.surts(prefix)) == expected
+            for place, surt in enumerate(expected):
+                assert list(store.surts(prefix, surt)) == expected[place + 1 :]
+            assert list(store.surts(prefix, Surt(""))) == expected
+
+    @slowly
+    @given(graph=graphs())
+    def test_the_same_graph_files_again_change_nothing(self, graph: Graph) -> None:
+        with self.empty() as (store, _, folder):
+            batches = [load_next(store, graph, number, folder) for number in range(len(graph.batches))]
+            answers, stats = canonical(store), store.stats()
+            for number, batch in enumerate(batches):
+                assert store.load(folder / str(number), FILES[number : number + 1], SETTINGS, "{}") == batch
+            assert canonical(store) == answers
+            assert replace(store.stats(), bytes=0) == replace(stats, bytes=0)
+
+    @slowly
+    @given(graph=graphs())
+    def test_what_is_known_is_told_in_the_order_asked(self, graph: Graph) -> None:
+        with self.empty() as (store, dictionary, folder):
+            for number in range(len(graph.batches)):
+                load_next(store, graph, number, folder)
+                load_next(dictionary, graph, number, folder / "other")
+            originals = sorted({memento.original for batch in graph.batches for memento in batch})
+            wanted = [(checksum, originals) for checksum in sorted(graph.truths)] * 30
+            expected = [(payload, list(missing)) for payload, missing in dictionary.known_contents(wanted)]
+            assert [(payload, list(missing)) for payload, missing in store.known_contents(iter(wanted))] == expected
+
+    @slowly
+    @given(graph=graphs())
+    def test_batches_files_and_settings_come_back(self, graph: Graph) -> None:
+        with self.empty() as (store, _, folder):
+            batches = [load_next(store, graph, number, folder) for number in range(len(graph.batches))]
+            distinct = list({batch.number: batch for batch in batches}.values())
+            assert list(store.batches()) == distinct
+            assert [batch.number for batch in distinct] == list(range(1, len(distinct) + 1))
+            assert distinct[0] == Batch(1, ("a.warc.gz",), '{"batch": 0}')
+            assert list(store.files()) == FILES[: len(graph.batches)]
+            assert store.setting("extractor") == "1"
+            assert store.setting("unknown") is None
+
+    def test_an_empty_store_answers_everything_with_nothing(self) -> None:
+        with self.empty() as (store, dictionary, _):
+            assert canonical(store) == canonical(dictionary)
+            assert list(store.mementos(Surt("org,example)/"))) == []
+            assert list(store.inlinks(Surt("org,example)/"))) == []
+            assert list(store.verify()) == []
+
+    def test_a_folder_without_graph_files_is_refused(self, tmp_path: Path) -> None:
+        with self.empty() as (store, _, _folder), pytest.raises(StoreError, match="holds no graph files"):
+            store.load(tmp_path, FILES, SETTINGS, "{}")

@@ -1,0 +1,155 @@
+"""A `GraphStore` of plain dictionaries: slow, in memory, and right at a glance. What other stores are compared with."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from arclink.errors import StoreError
+from arclink.graph.relations import parse_inlinks, parse_memento, parse_outlinks, parse_payload
+from arclink.model import (
+    ALL_TIME,
+    EMPTY_PAYLOAD,
+    Batch,
+    Checksum,
+    ContentId,
+    Inlink,
+    Memento,
+    Outlink,
+    Payload,
+    Sighting,
+    Span,
+    Surt,
+    UriR,
+)
+from arclink.store import ArchiveFile, StoreStats, Violation
+from arclink.uris.resolving import content_id
+from tests.store.graphs import RELATIONS
+
+
+class DictionaryStore:
+    """Everything that was loaded, by what it is asked for."""
+
+    def __init__(self) -> None:
+        self._mementos: dict[tuple[str, str, str, str], Memento] = {}
+        self._payloads: dict[Checksum, Payload] = {}
+        self._outlinks: dict[ContentId, list[Outlink]] = {}
+        self._inlinks: dict[Inlink, Surt] = {}
+        self._batches: list[Batch] = []
+        self._files: dict[str, ArchiveFile] = {}
+        self._settings: dict[str, str] = {}
+        self._loaded: list[tuple[list[tuple[str, bytes]], list[ArchiveFile]]] = []
+
+    def load(self, graph: Path, files: Sequence[ArchiveFile], settings: Mapping[str, str], manifest: str) -> Batch:
+        rows = [(path.parent.name, line) for path in sorted(graph.glob("*/part-*")) for line in path.read_bytes().splitlines()]
+        if not any((graph / relation).is_dir() for relation in RELATIONS):
+            raise StoreError(f"{graph} holds no graph files")
+        batch = (rows, list(files))
+        if batch in self._loaded:
+            return self._batches[self._loaded.index(batch)]
+        self._loaded.append(batch)
+        new = {parse_outlinks(line)[1] for relation, line in rows if relation == "outlinks"} - set(self._outlinks)
+        for relation, line in rows:
+            if relation == "mementos":
+                memento = parse_memento(line)
+                key = (memento.surt, memento.timestamp, memento.original, memento.checksum)
+                known = self._mementos.get(key, memento)
+                self._mementos[key] = min(known, memento, key=lambda one: (one.file, one.offset))
+            elif relation == "payloads":
+                payload = parse_payload(line)
+                known_payload = self._payloads.setdefault(payload.checksum, payload)
+                if known_payload.scope is None and payload.scope is not None:
+                    self._payloads[payload.checksum] = payload
+            elif relation == "outlinks":
+                _, content, links = parse_outlinks(line)
+                self._outlinks.setdefault(content, links)
+            elif relation == "inlinks":
+                surt, target, groups = parse_inlinks(line)
+                for kind, text, rel, contents in groups:
+                    for name in contents:
+                        if name in new:
+                            self._inlinks[Inlink(target, kind, text, rel, ContentId(name))] = surt
+        self._files.update({file.name: file for file in files})
+        self._settings.update(settings)
+        self._batches.append(Batch(len(self._batches) + 1, tuple(file.name for file in files), manifest))
+        return self._batches[-1]
+
+    def mementos(self, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]:
+        return (self._mementos[key] for key in sorted(self._mementos) if key[0] == surt and self._mementos[key].timestamp in span)
+
+    def payload(self, checksum: Checksum) -> Payload | None:
+        return self._payloads.get(checksum)
+
+    def content_of(self, memento: Memento) -> ContentId | None:
+        payload = self.payload(memento.checksum) if _is_joined(memento) else None
+        if payload is None or payload.scope is None:
+            return None
+        return content_id(memento.checksum, memento.original, payload.scope)
+
+    def outlinks(self, content: ContentId) -> Iterator[Outlink]:
+        return iter(self._outlinks.get(content, []))
+
+    def inlinks(self, target: Surt, after: Inlink | None = None) -> Iterator[Inlink]:
+        inlinks = [inlink for inlink, surt in self._inlinks.items() if surt == target]
+        return iter(inlinks if after is None else inlinks[inlinks.index(after) + 1 :])
+
+    def sightings(self, content: ContentId, span: Span = ALL_TIME) -> Iterator[Sighting]:
+        shows = {(one.original, one.timestamp) for one in self._mementos.values() if self.content_of(one) == content}
+        return (Sighting(original, timestamp) for original, timestamp in sorted(shows) if timestamp in span)
+
+    def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
+        surts = {one.surt for one in self._mementos.values()} | set(self._inlinks.values())
+        return (surt for surt in sorted(surts) if surt.startswith(prefix) and (after is None or surt > after))
+
+    def batches(self) -> Iterator[Batch]:
+        return iter(self._batches)
+
+    def files(self) -> Iterator[ArchiveFile]:
+        return (self._files[name] for name in sorted(self._files))
+
+    def setting(self, name: str) -> str | None:
+        return self._settings.get(name)
+
+    def stats(self) -> StoreStats:
+        timestamps = sorted(memento.timestamp for memento in self._mementos.values())
+        return StoreStats(
+            batches=len(self._batches),
+            files=len(self._files),
+            mementos=len(self._mementos),
+            originals=len({memento.original for memento in self._mementos.values()}),
+            payloads=len(self._payloads),
+            contents=len(self._outlinks),
+            links=sum(map(len, self._outlinks.values())),
+            targets=len({inlink.target for inlink in self._inlinks}),
+            first=timestamps[0] if timestamps else "",
+            last=timestamps[-1] if timestamps else "",
+            bytes=0,
+        )
+
+    def verify(self) -> Iterator[Violation]:
+        return iter(())
+
+    def known_contents(self, wanted: Iterable[tuple[Checksum, Sequence[UriR]]]) -> Iterator[tuple[Payload | None, Sequence[UriR]]]:
+        for checksum, originals in wanted:
+            payload = self._payloads.get(checksum)
+            if payload is None or payload.scope is None:
+                yield payload, originals
+            else:
+                scope = payload.scope
+                yield payload, [one for one in originals if content_id(checksum, one, scope) not in self._outlinks]
+
+    def originals_of(self, checksum: Checksum) -> Iterator[UriR]:
+        return iter(sorted({one.original for one in self._mementos.values() if one.checksum == checksum and _is_joined(one)}))
+
+    def close(self) -> None:
+        pass
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        pass
+
+
+def _is_joined(memento: Memento) -> bool:
+    return memento.reason == "-" and memento.checksum not in {"-", EMPTY_PAYLOAD}

@@ -1,0 +1,96 @@
+"""Sorted runs: rows come back in order, whatever was merged, and while it is merged."""
+
+import sqlite3
+from collections.abc import Iterator
+from itertools import islice
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arclink.errors import StoreError
+from arclink.store import runs
+from arclink.store.runs import Relation, Row, Runs, RunWriter
+from arclink.store.schema import SCHEMA
+
+keys = st.binary(max_size=6).map(lambda key: b"k" + bytes(octet if octet == 0 or octet >= 32 else 32 + octet for octet in key))
+
+
+@pytest.fixture(name="connection")
+def empty_store() -> Iterator[sqlite3.Connection]:
+    connection = new_connection()
+    yield connection
+    connection.close()
+
+
+def new_connection() -> sqlite3.Connection:
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection.executescript(SCHEMA)
+    return connection
+
+
+def write_run(connection: sqlite3.Connection, rows: list[Row], relation: Relation = Relation.INLINKS) -> None:
+    writer = RunWriter(connection, relation, 0)
+    for key, values in rows:
+        writer.add(key, *values)
+    writer.close()
+    Runs(connection).merge(relation)
+
+
+def numbered(first: int, last: int) -> list[Row]:
+    return [Row(b"%05d" % number, (b"v%d" % number, b"")) for number in range(first, last)]
+
+
+@pytest.mark.usefixtures("tiny_blocks")
+class TestTinyBlocks:
+    @settings(deadline=None)
+    @given(st.lists(st.dictionaries(keys, st.tuples(st.binary(max_size=40), st.binary(max_size=3)), max_size=20), max_size=9), keys, keys)
+    def test_any_runs_are_read_as_one_sorted_relation(
+        self, batches: list[dict[bytes, tuple[bytes, bytes]]], low: bytes, high: bytes
+    ) -> None:
+        everything: dict[bytes, tuple[bytes, ...]] = {}
+        connection = new_connection()
+        for batch in batches:
+            new = {key: values for key, values in batch.items() if key not in everything}
+            everything.update(new)
+            write_run(connection, [Row(key, new[key]) for key in sorted(new)])
+        reader = Runs(connection)
+        expected = [Row(key, everything[key]) for key in sorted(everything)]
+        assert list(reader.scan(Relation.INLINKS)) == expected
+        assert list(reader.scan(Relation.INLINKS, low, high)) == [row for row in expected if low <= row.key < high]
+        assert list(reader.scan_keys((Relation.INLINKS,), low)) == [row.key for row in expected if row.key >= low]
+        assert reader.floor(Relation.INLINKS, b"", high) == max([b"", *(key for key in everything if key <= high)])
+        assert list(reader.scan(Relation.MEMENTOS)) == []
+        connection.close()
+
+    def test_runs_of_a_level_become_one_of_the_next(self, connection: sqlite3.Connection) -> None:
+        for batch in range(11):
+            write_run(connection, numbered(10 * batch, 10 * batch + 10))
+        levels = connection.execute("SELECT level, entries FROM runs ORDER BY level DESC").fetchall()
+        assert levels == [(3, 80), (1, 20), (0, 10)]
+        assert connection.execute("SELECT count(*) FROM blocks").fetchone() == connection.execute("SELECT count(*) FROM fences").fetchone()
+
+    def test_a_scan_goes_on_when_its_runs_are_merged_under_it(self, connection: sqlite3.Connection) -> None:
+        write_run(connection, numbered(0, 200))
+        scan = Runs(connection).scan(Relation.INLINKS)
+        begun = list(islice(scan, 50))
+        write_run(connection, numbered(200, 300))
+        assert connection.execute("SELECT count(*), max(level) FROM runs").fetchone() == (1, 1)
+        assert [*begun, *scan] == numbered(0, 300)
+
+    def test_a_reader_keeps_few_blocks(self, connection: sqlite3.Connection) -> None:
+        write_run(connection, numbered(0, 500))
+        reader = Runs(connection)
+        assert sum(1 for _ in reader.scan(Relation.INLINKS)) == 500
+        assert len(reader._cache) <= runs.CACHED_BLOCKS
+
+
+def test_a_run_without_rows_is_not_kept(connection: sqlite3.Connection) -> None:
+    write_run(connection, [])
+    assert connection.execute("SELECT count(*) FROM runs").fetchone() == (0,)
+
+
+@pytest.mark.parametrize("key", [b"a\nb", b"a\tb", b"\x01"], ids=["newline", "tab", "other control character"])
+def test_a_control_character_in_a_key_is_refused(connection: sqlite3.Connection, key: bytes) -> None:
+    with pytest.raises(StoreError, match="control character"):
+        write_run(connection, [Row(key, (b"",))])
