@@ -1,7 +1,8 @@
 """A seeded generator of realistic archives: WARC files, and their CDX.
 
 Three crawls of the same URIs. Page size is log-normal around 40 KB with about 80 anchors: half of them a template that a
-host's pages share, the rest links within the site and power-law links off it. Of the later two mementos of a URI 40 %
+host's pages share, the rest links within the site and power-law links off it; a page is most often named by its title.
+Of the later two mementos of a URI 40 %
 equal the one before (half of these are revisit records); 10 % of captures are not 200, 20 % are not HTML.
 
     python -m benchmarks.corpus FOLDER --captures 30000
@@ -41,6 +42,8 @@ class Site:
     def __init__(self, number: int, uris: int, dice: random.Random) -> None:
         self.host = f"www.site{number:05d}.example"
         self.paths = [f"/{_slug(dice)}/{_slug(dice)}-{place}.html" for place in range(uris)]
+        self.texts = [[_title(dice, dice.randint(1, 5)) for _ in range(4)] for _ in self.paths]
+        self.images = [(f"/img/{_slug(dice)}.png", _title(dice, 2)) for _ in range(40)]
         self.template = [
             (f"/{_slug(dice)}/" if dice.random() < 0.7 else f"http://{self.host}/{_slug(dice)}.html", _title(dice, 2)) for _ in range(40)
         ]
@@ -85,14 +88,15 @@ def _page(site: Site, sites: list[Site], filler: bytes, dice: random.Random, siz
     anchors = [f'<li><a href="{href}">{text}</a></li>' for href, text in site.template]
     for _ in range(min(400, int(dice.lognormvariate(math.log(32), 0.6)))):
         if dice.random() < 0.75:
-            path = site.paths[int(len(site.paths) * dice.random() ** 2)]
+            place = int(len(site.paths) * dice.random() ** 2)
+            path = site.paths[place]
             shapes = (path, f"http://{site.host}{path}", "../" + path[1:], path[1:].partition("/")[2])
-            anchors.append(f'<a href="{shapes[dice.choices(range(4), (60, 15, 10, 15))[0]]}">{_title(dice, dice.randint(1, 5))}</a>')
+            anchors.append(f'<a href="{shapes[dice.choices(range(4), (60, 15, 10, 15))[0]]}">{_text(site, place, dice)}</a>')
         else:
             other = sites[min(int(dice.paretovariate(0.5)) - 1, len(sites) - 1)]
-            path = other.paths[min(int(dice.paretovariate(0.6)) - 1, len(other.paths) - 1)]
-            anchors.append(f'<a href="http://{other.host}{path}" rel="external">{_title(dice, dice.randint(1, 4))}</a>')
-    images = [f'<img src="/img/{_slug(dice)}.png" alt="{_title(dice, 2)}">' for _ in range(6)]
+            place = min(int(dice.paretovariate(0.6)) - 1, len(other.paths) - 1)
+            anchors.append(f'<a href="http://{other.host}{other.paths[place]}" rel="external">{_text(other, place, dice)}</a>')
+    images = [f'<img src="{source}" alt="{words}">' for source, words in (*site.images[:4], *dice.choices(site.images, k=2))]
     pieces = anchors + images
     start = b'<!DOCTYPE html><html><head><meta charset="utf-8"><title>' + _title(dice, 4).encode() + b"</title>"
     start += b'<link rel="stylesheet" href="/style.css"><script src="/site.js"></script></head><body>'
@@ -103,6 +107,11 @@ def _page(site: Site, sites: list[Site], filler: bytes, dice: random.Random, siz
         parts += [b"<p>", filler[place : place + gap].replace(b"<", b""), b"</p>", piece.encode()]
     parts.append(b"</body></html>")
     return b"\n".join(parts)
+
+
+def _text(site: Site, place: int, dice: random.Random) -> str:
+    """Return the words of a link to a page: most often its title."""
+    return site.texts[place][0 if dice.random() < 0.7 else dice.randrange(4)]
 
 
 def write_corpus(folder: Path, count: int, seed: int = 1) -> None:

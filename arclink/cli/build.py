@@ -53,7 +53,7 @@ def command(
     from arclink.cli.rules import rules_from_options
     from arclink.cli.summary import show_summary
     from arclink.pipeline.build import build
-    from arclink.pipeline.inputs import describe, find_archives
+    from arclink.pipeline.inputs import describe, find_archives, leave_out_foreign
     from arclink.pipeline.progress import Lines, Live, Progress, Silent
     from arclink.store.opening import open_store, remove_store, work_folder
 
@@ -66,7 +66,9 @@ def command(
         settings = replace(settings, cores=cores)
     if runner == "inline":
         settings = replace(settings, cores=1)
-    paths = find_archives(inputs)
+    paths, complaints = leave_out_foreign(find_archives(inputs))
+    for complaint in complaints:
+        click.echo(f"passed over: {complaint}", err=True)
     cdx_paths = [_existing(path) for path in cdx]
     folder = Path(work) if work else work_folder(store)
     if rebuild:

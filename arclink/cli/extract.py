@@ -18,7 +18,7 @@ def command(inputs: tuple[str, ...], folder: str, runner: str, cores: int | None
     INPUT is as for `arclink build`.
     """
     from arclink.pipeline import stages
-    from arclink.pipeline.inputs import describe, find_archives
+    from arclink.pipeline.inputs import describe, find_archives, leave_out_foreign
     from arclink.pipeline.settings import BuildSettings
     from arclink.store.nothing import EmptyStore
     from arclink.store.opening import open_store
@@ -29,7 +29,7 @@ def command(inputs: tuple[str, ...], folder: str, runner: str, cores: int | None
     clear(where, "pages", "extracted-*", "retries-*", "manifests-*", "graph/payloads", "mementos/part-extract*")
     with EmptyStore() if store is None else open_store(store) as known:
         stored = {file.name: file for file in known.files()}
-        files = describe(find_archives(inputs), stored)
+        files = describe(leave_out_foreign(find_archives(inputs))[0], stored)
         counts = stages.extract(where, [*stored.values(), *files], known, BuildSettings(), run)
     write_archives(where, files)
     show_counts(counts)

@@ -14,10 +14,10 @@ from arclink.cli.summary import show_counts
 def command(inputs: tuple[str, ...], folder: str, runner: str, cores: int | None) -> None:
     """Write the CDXJ rows of archive files to FOLDER/rows."""
     from arclink.pipeline import stages
-    from arclink.pipeline.inputs import describe, find_archives
+    from arclink.pipeline.inputs import describe, find_archives, leave_out_foreign
 
     where = Path(folder)
     run = job_runner(where, runner, cores)
     clear(where, "rows", "index-manifests")
-    counts = stages.index(describe(find_archives(inputs), {}), where, run)
+    counts = stages.index(describe(leave_out_foreign(find_archives(inputs))[0], {}), where, run)
     show_counts(counts)

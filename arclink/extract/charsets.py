@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import chardet
-import webencodings
+import webencodings  # type: ignore[import-untyped]  # it has no types
 
 from arclink.reasons import Reason
 

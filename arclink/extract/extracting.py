@@ -7,6 +7,7 @@ exactly one ``payloads`` reason, or in a retry from another capture of the same 
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import orjson
@@ -21,7 +22,7 @@ from arclink.filter.pointers import NO_FILE, Pointer, PointerKind, format_pointe
 from arclink.graph.not_modified import checksum_of_reference
 from arclink.graph.pages import Page, format_link, format_page
 from arclink.graph.relations import MEMENTOS, PAYLOADS, Row, format_memento, format_payload, parse_memento
-from arclink.model import EMPTY_PAYLOAD, Checksum, Memento, Payload, UriR
+from arclink.model import EMPTY_PAYLOAD, Checksum, Memento, Payload, Timestamp, UriR
 from arclink.reasons import Reason
 from arclink.timestamps import TimestampError, normal_timestamp
 from arclink.uris.surts import surt_of
@@ -210,12 +211,15 @@ class _Extraction:
 
 
 def _referring(pointer: Pointer, uri: str, timestamp: str) -> Row:
-    """Return the memento of a revisit that refers to an earlier capture."""
-    try:
-        when: str = normal_timestamp(timestamp)[0]
-    except TimestampError:
-        when = ""
-    return MEMENTOS, format_memento(replace(parse_memento(pointer.memento), checksum=checksum_of_reference(uri, when)))
+    """Return the memento of a revisit that refers to an earlier capture of its original.
+
+    A reference to another address is none: a server says "not modified" of what it was asked for.
+    """
+    when: Timestamp | None = None
+    if uri in ("", pointer.original):
+        with suppress(TimestampError):
+            when = normal_timestamp(timestamp)[0]
+    return MEMENTOS, format_memento(replace(parse_memento(pointer.memento), checksum=checksum_of_reference(pointer.original, when)))
 
 
 def _next_capture(pointer: Pointer) -> Pointer:

@@ -17,7 +17,7 @@ import zlib
 from dataclasses import dataclass
 from typing import cast
 
-import brotli
+import brotli  # type: ignore[import-untyped]  # it has no types
 import zstandard
 from isal import isal_zlib
 

@@ -177,8 +177,8 @@ def parse_row(line: bytes | str, layout: Layout | None = None) -> Capture:
 
 
 def is_header(line: bytes) -> bool:
-    """Tell whether a line is no row but says what the rows are: ``CDX N b a …``, or ``!…`` in CDXJ."""
-    return line.startswith((b" CDX ", b"CDX ", b"!"))
+    """Tell whether a line is no row but says what the rows are (``CDX N b a …``, or ``!…`` in CDXJ), or is blank."""
+    return line.startswith((b" CDX ", b"CDX ", b"!")) or not line.strip()
 
 
 def parse_header(line: bytes) -> Layout | None:
@@ -187,7 +187,7 @@ def parse_header(line: bytes) -> Layout | None:
     Raises:
         CdxError: It is no header, or lacks a column that ArcLink needs.
     """
-    if not is_header(line):
+    if not is_header(line) or not line.strip():
         _refuse("not a header line", line)
     if line.startswith(b"!"):
         return None
@@ -323,7 +323,7 @@ def read_rows(lines: Iterable[bytes], counts: Counter[Reason], layout: Layout | 
                 capture = parse_row(line, layout)
             except CdxError as error:
                 reason = error.reason
-                if reason is Reason.ROW_HEADER:
+                if reason is Reason.ROW_HEADER and line.strip():
                     try:
                         layout = parse_header(line)
                     except CdxError as no_layout:

@@ -289,9 +289,11 @@ def _candidate(original: bytes, run: Sequence[_Seen], revisits: Sequence[bytes])
     Columns: original, number of payloads, number of revisits, the earliest revisit's timestamp or nothing, and for the
     earliest payloads in different files: timestamp, offset, length and file with a blank between.
     """
-    start = b"%b\t%d\t%d\t%b" % (original, len(run), len(revisits), min(revisits) if revisits else b"")
-    if len(run) > 1:
-        run = _earliest(run)
+    if len(run) == 1 and not revisits:  # most are
+        start = b"%b\t1\t0\t" % original
+    else:
+        start = b"%b\t%d\t%d\t%b" % (original, len(run), len(revisits), min(revisits) if revisits else b"")
+        run = _earliest(run) if len(run) > 1 else run
     return b"\t".join((start, *[b" ".join((timestamp, offset, length, file)) for timestamp, _, file, offset, length in run]))
 
 

@@ -52,7 +52,7 @@ EXTENSIONS = tuple(sorted(extension for group in EXTENSION_GROUPS.values() for e
 Not among them: ``com`` (``/whois/example.com``), ``exe`` and ``dll`` (CGI programs answer in HTML), ``xml``, ``txt``, ``json``.
 """
 
-_PATH = re.compile("(?:[^:/?#]*:(?://[^/?#]*)?)?([^?#]*)")
+_NAME = re.compile("(?:[^:/?#]*:(?://[^/?#]*)?)?(?:[^?#]*/)?([^?#;]*)")
 _STATUS = re.compile("[0-9]{3}|-")
 
 
@@ -192,9 +192,8 @@ def extension_of(original: str) -> str:
     >>> extension_of("http://example.org/a.b/c.JPG;v=2?x=1.css")
     'jpg'
     """
-    path = _PATH.match(original)
-    name = path[1].rpartition("/")[2].partition(";")[0] if path else ""
-    stem, _, extension = name.rpartition(".")
+    name = _NAME.match(original)
+    stem, _, extension = name[1].rpartition(".") if name else ("", "", "")
     return extension.lower() if stem else ""
 
 

@@ -17,7 +17,7 @@ import orjson
 from arclink.errors import UriError
 from arclink.graph.pages import Page, parse_link, parse_page
 from arclink.graph.relations import OUTLINKS, PAYLOADS, POSTINGS, Groups, Row, format_groups, format_payload, target_key
-from arclink.model import Kind, Payload, Scope, UriR
+from arclink.model import Payload, Scope, UriR
 from arclink.reasons import Reason
 from arclink.uris.resolving import Base, content_id, cut
 from arclink.uris.surts import surt_of, surt_or_none
@@ -28,7 +28,7 @@ class _Link:
 
     __slots__ = ("contents", "key", "row", "scope", "words")
 
-    def __init__(self, target: "_Target", words: tuple[Kind, str, str | None]) -> None:
+    def __init__(self, target: "_Target", words: tuple[str, str, str | None]) -> None:
         self.key, json, self.scope = target
         self.words = words
         self.row = b"[" + json + b"," + orjson.dumps(words)[1:]
@@ -100,8 +100,9 @@ class Joiner:
             link.contents = []
         self._used = []
         self._postings = 0
-        for key in sorted(targets):
-            yield POSTINGS, key + b"\t" + format_groups(targets[key])
+        # Unsorted: the shuffle sorts them.
+        for key, groups in targets.items():
+            yield POSTINGS, key + b"\t" + format_groups(groups)
 
     def _join_page(self, place: bytes, page: Page) -> Iterator[Row]:
         links, refused = self._resolve(page, page.originals[0])
@@ -155,7 +156,7 @@ class Joiner:
                         base = Base(original, page.base, page.charset)
                     target = self._resolve_reference(base, reference)
                 scope = target[-1]
-                link = target[0] if len(target) == 2 else _Link(target, (Kind(kind), text, rel))
+                link = target[0] if len(target) == 2 else _Link(target, (kind, text, rel))
                 place = origin if scope <= Scope.ORIGIN else directory
                 if scope <= Scope.DIRECTORY:
                     place.targets[reference] = target
@@ -172,11 +173,10 @@ class Joiner:
 
     def _resolve_reference(self, base: Base, reference: str) -> _Target | tuple[Reason, Scope]:
         """Return where a reference leads, or what it is counted as, and how much of the page's URI that depends on."""
-        scope = base.class_of(reference)
         try:
-            target = base.resolve(reference)
+            target, scope = base.follow(reference)
         except UriError as error:
-            return error.reason, scope
+            return error.reason, base.class_of(reference)
         surt = surt_or_none(target)
         if surt is None:
             self.counts[Reason.NOTE_SURT_REFUSED] += 1

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 import orjson
 
-from arclink.model import Checksum, ContentId, Kind, Memento, Outlink, Payload, Scope, Surt, Timestamp, UriR
+from arclink.model import Checksum, ContentId, Memento, Outlink, Payload, Scope, Surt, Timestamp, UriR
 
 MEMENTOS = b"mementos"
 PAYLOADS = b"payloads"
@@ -16,7 +16,7 @@ URIS = b"uris"
 Row = tuple[bytes, bytes]
 """(relation, row): what a job writes."""
 
-Groups = list[tuple[Kind, str, str | None, list[str]]]
+Groups = list[tuple[str, str, str | None, list[str]]]
 """The links to one target: (kind, text, rel, contents)."""
 
 TARGET = b"\x01"
@@ -108,22 +108,17 @@ def format_groups(groups: Groups) -> bytes:
 
     Groups with the same kind, text and rel become one; contents are distinct and sorted, groups sorted.
     """
+    if len(groups) == 1:
+        ((kind, text, rel, contents),) = groups
+        return orjson.dumps([[kind, text, rel, _distinct(contents)]])
     merged: dict[tuple[str, str, str], list[str]] = {}
     for kind, text, rel, contents in groups:
-        key: tuple[str, str, str] = (kind, text, rel or "")
+        key = (kind, text, rel or "")
         if key in merged:
             merged[key] += contents
         else:
             merged[key] = contents
-    if len(merged) == 1:
-        ((words, contents),) = merged.items()
-        return orjson.dumps([_group(words, contents)])
-    return orjson.dumps([_group(words, contents) for words, contents in sorted(merged.items())])
-
-
-def _group(words: tuple[str, str, str], contents: list[str]) -> tuple[str, str, str | None, list[str]]:
-    kind, text, rel = words
-    return kind, text, rel or None, _distinct(contents)
+    return orjson.dumps([[kind, text, rel or None, _distinct(merged[kind, text, rel])] for kind, text, rel in sorted(merged)])
 
 
 def _distinct(contents: list[str]) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from arclink.errors import InputError
+from arclink.extract.archives import ArchiveFile as RecordFile
 from arclink.store import ArchiveFile
 
 ARCHIVE_SUFFIXES = (".warc", ".warc.gz", ".arc", ".arc.gz")
@@ -71,6 +72,24 @@ def _read_list(path: Path) -> Iterator[Path]:
                 yield from _expand(entry, path.parent)
             except InputError as error:
                 raise InputError(f"{path}, line {number}: {error}") from error
+
+
+def leave_out_foreign(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
+    """Return the paths that are archive files, and for each other one what it is instead.
+
+    Raises:
+        InputError: None of them is an archive file, or there is none.
+    """
+    archives, complaints = [], []
+    for path in paths:
+        try:
+            RecordFile(str(path)).close()
+            archives.append(path)
+        except InputError as error:
+            complaints.append(str(error))
+    if not archives:
+        raise InputError("\n".join(complaints[:10]) or "no archive file given")
+    return archives, complaints
 
 
 def describe(paths: Sequence[Path], known: Mapping[str, ArchiveFile]) -> list[ArchiveFile]:

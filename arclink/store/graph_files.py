@@ -8,6 +8,8 @@ from pathlib import Path
 from arclink.errors import StoreError
 from arclink.store import ArchiveFile
 
+_BUFFER = 256 * 1024
+
 RELATIONS = ("mementos", "payloads", "outlinks", "inlinks")
 
 
@@ -35,9 +37,9 @@ def read_sorted(graph: Path, relation: str, columns: int, keys: int) -> Iterator
 def _read_part(path: Path, columns: int, keys: int) -> Iterator[list[bytes]]:
     last: list[bytes] = []
     try:
-        with path.open("rb") as file:
+        with path.open("rb", buffering=_BUFFER) as file:  # rows are longer than the usual buffer
             for number, line in enumerate(file, start=1):
-                row = line.split(b"\t")
+                row = line.split(b"\t", columns - 1)
                 if len(row) != columns:
                     raise StoreError(_problem(path, number, f"{len(row)} columns instead of {columns}"))
                 key = row[:keys]
@@ -71,8 +73,8 @@ def identity_of(graph: Path, files: Iterable[ArchiveFile]) -> bytes:
             for path in parts_of(graph, relation):
                 digest.update(f"{relation} {path.stat().st_size}\n".encode())
                 if relation in {"mementos", "payloads"}:
-                    with path.open("rb") as file:
-                        while block := file.read(1 << 20):
+                    with path.open("rb") as part:
+                        while block := part.read(1 << 20):
                             digest.update(block)
     except OSError as error:
         raise StoreError(f"{graph} cannot be read: {error}") from error

@@ -101,7 +101,7 @@ class BatchLoader:
             number = first + len(self._contents)
             self._contents[content] = number
             rows.append((number, payload, cut))
-            writer.add(links.rstrip())
+            writer.add(links)
         writer.close()
         self._connection.executemany("INSERT INTO contents (number, payload, cut) VALUES (?, ?, ?)", rows)
         return writer.links

@@ -29,6 +29,7 @@ from arclink.errors import StoreError
 from arclink.model import Kind, Outlink, UriR
 from arclink.store.packing import (
     Numbers,
+    Strings,
     pack_number_rows,
     pack_numbers,
     pack_sections,
@@ -38,11 +39,10 @@ from arclink.store.packing import (
     steps,
     unpack_numbers,
     unpack_sections,
-    unpack_strings,
     unsign,
 )
 
-BLOCK_BYTES = 384 * 1024
+BLOCK_BYTES = 256 * 1024
 """JSON of the distinct links of a block; two to three times the size of the block before it is compressed."""
 
 BLOCK_CONTENTS = 4096
@@ -53,6 +53,9 @@ LEVEL = 3
 
 _SECTIONS = 7
 
+
+_BORDER = b"],["
+"""Between two links in compact JSON."""
 
 Key = TypeVar("Key")
 
@@ -76,32 +79,38 @@ class OutlinkBlock:
     def __init__(self, data: bytes, first: int) -> None:
         self.first = first
         sections = unpack_sections(zstandard.ZstdDecompressor().decompress(data), _SECTIONS)
-        self._targets, self._labels, self._texts = map(unpack_strings, sections[:3])
-        self._target_of: list[int] = np.cumsum(unsign(unpack_numbers(sections[3]))).tolist()
-        self._label_of: list[int] = unpack_numbers(sections[4]).tolist()
-        self._ends: list[int] = [0, *np.cumsum(unpack_numbers(sections[5])).tolist()]
+        self._targets, self._labels, self._texts = map(Strings, sections[:3])
+        self._target_of = np.cumsum(unsign(unpack_numbers(sections[3])))
+        self._label_of = unpack_numbers(sections[4])
+        self._ends = np.cumsum(unpack_numbers(sections[5]))
         self._lists = sections[6]
 
     def __len__(self) -> int:
-        return len(self._ends) - 1
+        return len(self._ends)
 
     @property
     def distinct_links(self) -> list[tuple[str, str, str, str | None]]:
         """The distinct (target, kind, text, rel) of the block, by number."""
-        return [(link.target, link.kind, link.text, link.rel) for link in map(self._link, range(len(self._label_of)))]
+        return [(link.target, link.kind, link.text, link.rel) for link in self._links(np.arange(len(self._label_of)))]
 
     def numbers(self, content: int) -> Numbers:
         """Return the numbers of the links of a content, in page order."""
         place = content - self.first
-        return np.cumsum(unsign(unpack_numbers(self._lists[self._ends[place] : self._ends[place + 1]])))
+        begin = self._ends[place - 1] if place else 0
+        return np.cumsum(unsign(unpack_numbers(self._lists[begin : self._ends[place]])))
 
     def links(self, content: int) -> list[Outlink]:
         """Return the links of a content, in page order."""
-        return list(map(self._link, self.numbers(content).tolist()))
+        return self._links(self.numbers(content))
 
-    def _link(self, number: int) -> Outlink:
-        kind, rel = unpack_label(self._labels[self._label_of[number]])
-        return Outlink(UriR(self._targets[self._target_of[number]]), kind, self._texts[number], rel)
+    def _links(self, numbers: Numbers) -> list[Outlink]:
+        labels = {label: unpack_label(self._labels[label]) for label in set(self._label_of[numbers].tolist())}
+        return [
+            Outlink(UriR(self._targets[target]), labels[label][0], self._texts[number], labels[label][1])
+            for number, target, label in zip(
+                numbers.tolist(), self._target_of[numbers].tolist(), self._label_of[numbers].tolist(), strict=True
+            )
+        ]
 
 
 class OutlinksWriter:
@@ -137,14 +146,14 @@ class OutlinksWriter:
             links: JSON as in graph files: ``[[target, kind, text, rel], …]``.
         """
         known = len(self._pieces)
-        if links.startswith(b"[[") and links.endswith(b"]]"):
-            pieces = links[2:-2].split(b"],[")
+        if links.startswith(b"[[") and links.endswith((b"]]\n", b"]]")):
+            pieces = links[2 : -3 if links.endswith(b"\n") else -2].split(_BORDER)
             self._numbers += map(self._pieces.__getitem__, pieces)
             self._counts.append(len(pieces))
             self._size += len(links) * (len(self._pieces) - known) // len(pieces)
         else:
             self._counts.append(0)
-            if links != b"[]":
+            if links.strip() != b"[]":
                 self._odd[len(self._counts) - 1] = links
         if self._size >= BLOCK_BYTES or len(self._counts) >= BLOCK_CONTENTS:
             self._flush()
@@ -168,7 +177,7 @@ class OutlinksWriter:
         """Yield the JSON of the contents, put together again from its pieces."""
         pieces, numbers = list(self._pieces), iter(self._numbers)
         for place, count in enumerate(self._counts):
-            joined = b"],[".join(pieces[number] for number in islice(numbers, count))
+            joined = _BORDER.join(pieces[number] for number in islice(numbers, count))
             yield b"[[" + joined + b"]]" if count else self._odd.get(place, b"[]")
 
 
@@ -225,7 +234,7 @@ def _parse_pieces(pieces: Iterable[bytes], count: int) -> Columns | None:
     with its other half it gives one link where there are two pieces: the count tells.
     """
     try:
-        links: list[list[str | None]] = orjson.loads(b"[[" + b"],[".join(pieces) + b"]]") if count else []
+        links: list[list[str | None]] = orjson.loads(b"[[" + _BORDER.join(pieces) + b"]]") if count else []
     except orjson.JSONDecodeError:
         return None
     return _columns(links) if len(links) == count else None

@@ -131,6 +131,9 @@ def plain(text: str) -> str:
     return _CONTROL.sub(" ", text) if not text.isprintable() else text
 
 
+_NEWLINE = ord("\n")
+
+
 def pack_strings(strings: Sequence[str]) -> bytes:
     """Return the strings joined by newlines; control characters in them become spaces."""
     joined = "\n".join(strings)
@@ -139,9 +142,23 @@ def pack_strings(strings: Sequence[str]) -> bytes:
     return joined.encode()
 
 
-def unpack_strings(packed: bytes) -> list[str]:
-    """Return what `pack_strings` was given; no bytes at all are one empty string."""
-    return packed.decode().split("\n")
+class Strings:
+    """What `pack_strings` was given, decoded one by one: a block has thousands, and a page asks for a few.
+
+    No bytes at all are one empty string.
+    """
+
+    def __init__(self, packed: bytes) -> None:
+        self._packed = packed
+        self._borders = np.flatnonzero(np.frombuffer(packed, dtype=np.uint8) == _NEWLINE)
+
+    def __len__(self) -> int:
+        return len(self._borders) + 1
+
+    def __getitem__(self, place: int) -> str:
+        begin = self._borders[place - 1] + 1 if place else 0
+        end = self._borders[place] if place < len(self._borders) else len(self._packed)
+        return self._packed[begin:end].decode()
 
 
 def pack_sections(sections: Sequence[bytes]) -> bytes:

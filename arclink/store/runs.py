@@ -88,7 +88,7 @@ class Block:
             [values[ends[row] : ends[row + 1]] for row in range(first, last)]
             for values, ends in zip(self._sections[2::2], self._ends, strict=True)
         ]
-        return [Row(key, values) for key, *values in zip(self.keys[first:last], *columns, strict=True)]  # type: ignore[arg-type]
+        return list(map(Row, self.keys[first:last], zip(*columns, strict=True)))
 
 
 def pack_block(keys: Sequence[bytes], columns: Iterable[tuple[Numbers, bytes]]) -> bytes:

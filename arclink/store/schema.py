@@ -79,8 +79,10 @@ def _explanation(path: Path, error: sqlite3.Error) -> str:
         return f"{path} is not an ArcLink store: no SQLite file. Name another store, or build a new one at another path."
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return f"{path} is locked: another build is loading into it. Wait until that build has ended, then start again."
-    if name.startswith("SQLITE_FULL") or name in {"SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE"}:
+    if name == "SQLITE_FULL":
         return f"no space left for {path}; nothing of the batch was stored. Free some space and start again."
+    if name in {"SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE"}:
+        return f"{path} cannot be written ({error}); nothing of the batch was stored. Most likely there is no space left: free some."
     if name.startswith("SQLITE_READONLY"):
         return f"{path} may not be written. Change its permissions (and its folder's), or copy it elsewhere."
     if name.startswith("SQLITE_CANTOPEN"):

@@ -20,6 +20,7 @@ from types import TracebackType
 from typing import Self
 
 from arclink.errors import StoreError, UsageError
+from arclink.graph.not_modified import checksum_of_reference, is_reference, timestamp_of_reference
 from arclink.model import (
     ALL_TIME,
     Batch,
@@ -59,11 +60,12 @@ from arclink.store.relations import (
 from arclink.store.runs import Relation, Runs
 from arclink.store.schema import open_for_loading, open_for_reading, translated
 from arclink.uris.resolving import content_id
+from arclink.uris.surts import surt_of
 
 CACHED_OUTLINK_BLOCKS = 16
 CACHED_CONTENTS = 20_000
 
-_AT_ONCE = 128
+AT_ONCE = 128
 """Inlinks whose contents are looked up together; checksums that are asked for together."""
 
 
@@ -105,10 +107,11 @@ class SqliteStore:
         return found[1] if found else None
 
     def content_of(self, memento: Memento) -> ContentId | None:
-        payload = self.payload(memento.checksum) if shows_payload(memento.checksum, memento.reason) else None
+        checksum = self._checksum_shown(memento)
+        payload = None if checksum is None else self.payload(checksum)
         if payload is None or payload.scope is None:
             return None
-        return content_id(memento.checksum, memento.original, payload.scope)
+        return content_id(payload.checksum, memento.original, payload.scope)
 
     def outlinks(self, content: ContentId) -> Iterator[Outlink]:
         with translated(self.path):
@@ -125,7 +128,7 @@ class SqliteStore:
                 of_form = low + last.form.encode() + NUL
                 low = self._runs.floor(Relation.INLINKS, of_form, of_form + number_field(last.content))
             postings = (posting for row in self._runs.scan(Relation.INLINKS, low, high) for posting in postings_of(row))
-            while some := list(islice(postings, _AT_ONCE)):
+            while some := list(islice(postings, AT_ONCE)):
                 contents = self._contents_of([posting.content for posting in some])
                 for posting, content in zip(some, contents, strict=True):
                     if last is None or posting > last:
@@ -137,13 +140,16 @@ class SqliteStore:
             found = self._payload(checksum)
             if found is None or found[1] is None or found[1].scope is None:
                 return
-            number, scope = found[0], found[1].scope
-            shown, shows = "", False
-            for original, timestamp in self._captures(number):
-                if original != shown:
-                    shown, shows = original, content_id(checksum, original, scope) == content
-                if shows and timestamp in span:
-                    yield Sighting(original, timestamp)
+            number, _ = found
+            refers = self._connection.execute(_HAS_REFERENCES, (pack_checksum("not-modified:"), pack_checksum("not-modified;"))).fetchone()
+            for original, captures in groupby(self._captures(number), itemgetter(0)):
+                if content_id(checksum, original, found[1].scope) == content:
+                    timestamps = [timestamp for _, timestamp in captures]
+                    if refers:
+                        timestamps = sorted({*timestamps, *self._not_modified_since(original, timestamps)})
+                    for timestamp in timestamps:
+                        if timestamp in span:
+                            yield Sighting(original, timestamp)
 
     def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
         with translated(self.path):
@@ -193,9 +199,13 @@ class SqliteStore:
 
     def known_contents(self, wanted: Iterable[tuple[Checksum, Sequence[UriR]]]) -> Iterator[tuple[Payload | None, Sequence[UriR]]]:
         rest = iter(wanted)
-        while some := list(islice(rest, _AT_ONCE)):
+        while some := list(islice(rest, AT_ONCE)):
             with translated(self.path), self._reading():
-                answers = [self._known(checksum, originals) for checksum, originals in some]
+                rows = self._connection.execute(
+                    _PAYLOADS.format(",".join("?" * len(some))), [pack_checksum(checksum) for checksum, _ in some]
+                )
+                found = {unpack_checksum(packed): (number, fate) for packed, number, fate in rows}
+                answers = [self._known(checksum, originals, found.get(checksum)) for checksum, originals in some]
             yield from answers
 
     def originals_of(self, checksum: Checksum) -> Iterator[UriR]:
@@ -280,12 +290,48 @@ class SqliteStore:
         number, fate = row
         return number, None if fate is None else unpack_fate(checksum, fate, self._names)
 
-    def _known(self, checksum: Checksum, originals: Sequence[UriR]) -> tuple[Payload | None, Sequence[UriR]]:
-        found = self._payload(checksum)
-        if found is None or found[1] is None or found[1].scope is None:
-            return (found[1] if found else None), originals
-        scope = found[1].scope
-        return found[1], [original for original in originals if self._content_number(content_id(checksum, original, scope)) is None]
+    def _known(
+        self, checksum: Checksum, originals: Sequence[UriR], row: tuple[int, bytes | None] | None
+    ) -> tuple[Payload | None, Sequence[UriR]]:
+        if row is None or row[1] is None:
+            return None, originals
+        payload = unpack_fate(checksum, row[1], self._names)
+        if payload.scope is None:
+            return payload, originals
+        cuts = [split_content(content_id(checksum, original, payload.scope))[1] for original in originals]
+        has = [self._connection.execute(_HAS_CONTENT, (row[0], cut)).fetchone() for cut in cuts]
+        return payload, [original for original, found in zip(originals, has, strict=True) if not found]
+
+    def _checksum_shown(self, memento: Memento) -> Checksum | None:
+        """Return the checksum of the payload that a memento shows: its own, or that of the capture it refers to."""
+        if not shows_payload(memento.checksum, memento.reason):
+            return None
+        if not is_reference(memento.checksum):
+            return memento.checksum
+        when = timestamp_of_reference(memento.checksum)
+        span = Span(last=memento.timestamp) if when is None else Span(when, when)
+        shown = None
+        for earlier in self.mementos(memento.surt, span):
+            if earlier.original == memento.original and not is_reference(earlier.checksum):
+                shown = earlier.checksum if shows_payload(earlier.checksum, earlier.reason) else None
+        return shown
+
+    def _not_modified_since(self, original: UriR, timestamps: Sequence[Timestamp]) -> Iterator[Timestamp]:
+        """Yield the revisits of ``original`` that refer to one of its captures, or to none by name but come next."""
+        for timestamp in timestamps:
+            yield from self._referring(checksum_of_reference(original, timestamp))
+        unnamed = list(self._referring(checksum_of_reference(original, None)))
+        if unnamed:
+            of_surt = self.mementos(surt_of(original))
+            others = [one.timestamp for one in of_surt if one.original == original and not is_reference(one.checksum)]
+            for timestamp in unnamed:
+                if max((other for other in others if other <= timestamp), default="") in timestamps:
+                    yield timestamp
+
+    def _referring(self, reference: Checksum) -> Iterator[Timestamp]:
+        found = self._payload(reference)
+        if found is not None:
+            yield from (timestamp for _, timestamp in self._captures(found[0]))
 
     def _content_number(self, content: ContentId) -> int | None:
         checksum, cut = split_content(content)
@@ -328,10 +374,13 @@ class SqliteStore:
             yield UriR(original), Timestamp(timestamp)
 
 
+_HAS_REFERENCES = "SELECT 1 FROM payloads WHERE checksum >= ? AND checksum < ? LIMIT 1"
 _CONTENT_NUMBER = """
 SELECT contents.number FROM payloads JOIN contents ON contents.payload = payloads.number
 WHERE payloads.checksum = ? AND contents.cut = ?
 """
+_HAS_CONTENT = "SELECT 1 FROM contents WHERE payload = ? AND cut = ?"
+_PAYLOADS = "SELECT checksum, number, fate FROM payloads WHERE checksum IN ({})"
 _CONTENTS = """
 SELECT contents.number, checksum, cut FROM contents JOIN payloads ON payloads.number = contents.payload
 WHERE contents.number IN ({})

@@ -63,7 +63,7 @@ class Verifier:
     """Checks a store.
 
     Args:
-        connection: Its own: a transaction is held from the first violation to the last.
+        connection: Its own, and closed afterwards: a transaction is begun and left open.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -79,12 +79,11 @@ class Verifier:
             found: list[Violation] = []
             try:
                 found.extend(islice(check(), NAMED + 1))
-            except (zstandard.ZstdError, struct.error, ValueError, LookupError, TypeError) as error:
+            except (sqlite3.DatabaseError, zstandard.ZstdError, struct.error, ValueError, LookupError, TypeError) as error:
                 found.append(Violation("what is stored can be read", f"{check.__name__.strip('_')}: {type(error).__name__}: {error}"))
             yield from found[:NAMED]
             if len(found) > NAMED:
                 yield Violation(found[0].invariant, f"and more: only the first {NAMED} are named")
-        self._connection.execute("COMMIT")
 
     def _one(self, query: str, *parameters: object) -> tuple[int, ...] | None:
         row: tuple[int, ...] | None = self._connection.execute(query, parameters).fetchone()

@@ -168,20 +168,33 @@ class Base:
         Raises:
             UriError: `Reason.LINK_INVALID` if it does not resolve, `Reason.LINK_TOO_LONG` if the target is too long.
         """
-        target = None
-        match = _plain(reference)
-        if match and "/." not in match[1]:
-            plain, absolute, rooted = match.groups()
-            if absolute:
-                target = plain
-            else:
-                stem = self._origin if rooted else self._directory
-                target = stem and stem + plain
-        if target is None:
-            target = self._parsed(reference)
+        return self.follow(reference)[0]
+
+    def follow(self, reference: str) -> tuple[UriR, Scope]:
+        """Return what `resolve` and `class_of` do, in one step: most references are looked at once.
+
+        Raises:
+            UriError: As `resolve`.
+        """
+        target, scope = self._concatenated(reference) or (self._parsed(reference), None)
         if len(target) > self._limit:
             raise UriError(Reason.LINK_TOO_LONG, f"{len(target)} characters: {_shown(target)}")
-        return UriR(target)
+        if scope is None:
+            scope = class_of(reference, self._scheme)
+        return UriR(target), scope if scope < self._class else self._class
+
+    def _concatenated(self, reference: str) -> tuple[str, Scope] | None:
+        match = _plain(reference)
+        if match is None:
+            return None
+        plain, host, rooted = match.groups()
+        if "/." in plain:
+            return None
+        if host:
+            return None if "xn--" in host else (plain, Scope.NONE)
+        if self._directory is None or self._origin is None:
+            return None
+        return (self._origin + plain, Scope.ORIGIN) if rooted else (self._directory + plain, Scope.DIRECTORY)
 
     def _parsed(self, reference: str) -> str:
         written = reference

@@ -7,7 +7,7 @@ from contextlib import redirect_stderr
 from pathlib import Path
 
 import pytest
-import warcio
+import warcio  # type: ignore[import-untyped]  # it has no types
 from fastwarc import ArchiveIterator, WarcRecordType
 
 from arclink.errors import InputError, RecordError

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-import brotli
+import brotli  # type: ignore[import-untyped]  # it has no types
 import pytest
 import zstandard
 from hypothesis import given

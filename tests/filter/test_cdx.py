@@ -134,7 +134,8 @@ ROW = "k 20140103030321 http://h/ text/html 200 S - - 7 5 f"
 @pytest.mark.parametrize(
     ("line", "reason", "message"),
     [
-        pytest.param("", Reason.ROW_MALFORMED, "found 0", id="empty"),
+        pytest.param("", Reason.ROW_HEADER, "header", id="empty"),
+        pytest.param(" \n", Reason.ROW_HEADER, "header", id="blank"),
         pytest.param("a b c", Reason.ROW_MALFORMED, "expected 9 to 11 columns, found 3", id="short"),
         pytest.param(ROW + " x", Reason.ROW_MALFORMED, "found 12", id="long"),
         pytest.param(ROW.replace("200", "2xx"), Reason.ROW_MALFORMED, "status is not a number", id="status"),
@@ -215,6 +216,7 @@ def test_a_header_with_a_known_order_needs_no_layout(letters: tuple[str, ...]) -
         pytest.param(b" CDX N b a m s k r", "header without file, offset", id="nothing to read"),
         pytest.param(b" CDX N b a V v g", "a column twice", id="two offsets"),
         pytest.param(b"N b a", "not a header", id="no header"),
+        pytest.param(b" \n", "not a header", id="blank"),
     ],
 )
 def test_a_header_that_cannot_be_followed_is_refused(header: bytes, message: str) -> None:
@@ -294,6 +296,7 @@ ODD = [
             "http://example.org/",
             "https://h/x.JPG",
             "HTTP://h/",
+            "hq://h/",
             "ftp://h/",
             "dns:h",
             "http:x",
@@ -386,10 +389,10 @@ def test_the_fast_way_agrees_with_parse_row_on_each_odd_column(column: int) -> N
 
 
 def test_a_header_holds_until_the_next_one() -> None:
-    lines = [ROW.encode(), b" CDX g V a b", b"f 5 http://h/ 2014", b" CDX N b a m s k r M S V g", ROW.encode()]
+    lines = [ROW.encode(), b" CDX g V a b", b"\n", b"f 5 http://h/ 2014", b" CDX N b a m s k r M S V g", ROW.encode()]
     counts: Counter[Reason] = Counter()
     assert [row[1] for row in read_rows(lines, counts)] == [b"20140103030321", b"20140101000000", b"20140103030321"]
-    assert counts[Reason.ROW_HEADER] == 2
+    assert counts[Reason.ROW_HEADER] == 3
 
 
 # Real files. What is no capture in them: requests, metadata, dns, warcinfo and filedesc.

@@ -119,7 +119,7 @@ def test_the_earliest_of_equal_payloads_is_read_and_others_in_other_files_are_fa
 
 
 def test_a_checksum_with_revisits_only_points_nowhere() -> None:
-    found = Filtered([revisit(FAR, "20150101000000"), revisit("http://example.org/", "20140101000000")])
+    found = Filtered([revisit(FAR, "20140101000000"), revisit("http://example.org/", "20150101000000")])
     assert found.pointers == [
         Pointer(
             PointerKind.REVISIT_ONLY,
@@ -128,7 +128,7 @@ def test_a_checksum_with_revisits_only_points_nowhere() -> None:
             0,
             -1,
             Timestamp("20140101000000"),
-            UriR("http://example.org/"),
+            UriR(FAR),
             originals=(UriR("http://example.org/"), UriR(FAR)),
         )
     ]
@@ -262,8 +262,8 @@ def test_each_rule_is_counted_by_itself_for_every_capture() -> None:
 def test_a_row_that_cannot_be_read_is_counted_and_the_rest_is_read() -> None:
     found = Filtered([b" CDX N b a m s k r M S V g\n", b"\n", b"a b c\n", row(), row("dns:example.org", mime="text/dns", status="-")])
     assert found.counts == {
-        Reason.ROW_HEADER: 1,
-        Reason.ROW_MALFORMED: 2,
+        Reason.ROW_HEADER: 2,
+        Reason.ROW_MALFORMED: 1,
         Reason.ROW_NOT_A_CAPTURE: 1,
         Reason.ROW_KEPT: 1,
         Reason.MEMENTO_WITH_PAYLOAD: 1,
@@ -272,6 +272,18 @@ def test_a_row_that_cannot_be_read_is_counted_and_the_rest_is_read() -> None:
 
 def test_memento_blocks_are_full_but_for_the_last() -> None:
     assert Filtered([row(timestamp=str(2001 + year)) for year in range(8)], block=3).blocks == [3, 3, 2]
+
+
+def test_a_memento_block_is_keyed_by_its_first_surt() -> None:
+    rows = [row(original) for original in ("http://a.org/", "http://b.org/", "http://c.org/")]
+    pairs = map_captures(rows, DEFAULT_RULES, Counter(), block=2)
+    assert [key for key, _ in pairs if key.startswith(b"m")] == [b"morg,a)/", b"morg,c)/"]
+
+
+def test_a_run_of_equal_captures_is_one_candidate_but_no_longer_than_a_block() -> None:
+    rows = [row(timestamp=str(2001 + year)) for year in range(7)]
+    pairs = list(map_captures(rows, DEFAULT_RULES, Counter(), block=3))
+    assert [value.split(b"\t")[1] for key, value in pairs if key.startswith(b"p")] == [b"3", b"3", b"1"]
 
 
 # A payload at very many URIs.

@@ -1,0 +1,190 @@
+"""What goes wrong is said in one clear message: what, where, what to do; never a traceback."""
+
+import gzip
+import socket
+import sqlite3
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from arclink.cli import main as cli
+from arclink.demo import write_demo_archive
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    def run(*words: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["arclink", *map(str, words)])
+        code: object = 0
+        try:
+            cli.main()
+        except SystemExit as ended:
+            code = ended.code
+        out, err = capfd.readouterr()
+        assert "Traceback" not in out + err
+        assert isinstance(code, int)
+        return code, out, err
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("bad") / "archive"
+    write_demo_archive(folder, captures=60, hosts=4, seed=5)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def store(archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from arclink.pipeline.settings import BuildSettings
+    from tests.pipeline.test_demo_build import build_store
+
+    path = tmp_path_factory.mktemp("store") / "links.db"
+    build_store(archive, path, BuildSettings(cores=1, runner="inline"))
+    return path
+
+
+def foreign(path: Path) -> Path:
+    with sqlite3.connect(path) as other:
+        other.execute("CREATE TABLE recipes (name TEXT)")
+    other.close()
+    return path
+
+
+def newer(path: Path) -> Path:
+    from arclink.store.opening import open_store
+
+    open_store(str(path), create=True).close()
+    with sqlite3.connect(path) as same:
+        same.execute("PRAGMA user_version = 99")
+    same.close()
+    return path
+
+
+def text(path: Path, words: str) -> Path:
+    path.write_text(words)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        pytest.param(["build", "{tmp}/gone.warc", "--store", "{tmp}/l.db"], 1, "gone.warc: no such file or folder", id="missing file"),
+        pytest.param(["build", "{empty}", "--store", "{tmp}/l.db"], 1, "no archive file in this folder", id="folder without archives"),
+        pytest.param(["build", "--store", "{tmp}/l.db"], 2, "Missing argument 'INPUT...'", id="no input"),
+        pytest.param(["build", "{archive}"], 2, "Missing option '--store'", id="no store"),
+        pytest.param(["build", "{archive}", "--store", "{tmp}/l.db", "--batch-size", "many"], 2, "'many': not a size", id="no size"),
+        pytest.param(["build", "{archive}", "--store", "{tmp}/l.db", "--cdx", "{tmp}/no.cdx"], 2, "no.cdx: no such file", id="missing CDX"),
+        pytest.param(["build", "{archive}", "--store", "{foreign}"], 1, "not an ArcLink store", id="foreign store"),
+        pytest.param(["build", "{archive}", "--store", "{foreign}", "--rebuild"], 1, "not an ArcLink store", id="rebuild of a foreign one"),
+        pytest.param(["build", "{archive}", "--store", "{newer}"], 1, "written by a newer ArcLink", id="newer store"),
+        pytest.param(["build", "{archive}", "--store", "{tmp}/no/l.db"], 1, "no folder", id="store in no folder"),
+        pytest.param(["build", "{archive}", "--store", "{store}", "--no-redirects"], 1, "built with another rules", id="other rules"),
+        pytest.param(["build", "{notes}", "--store", "{tmp}/l.db"], 1, "notes.md is no WARC or ARC file", id="no archive at all"),
+        pytest.param(["build", "{archive}", "--store", "redis://x"], 2, "no store is named so", id="unknown kind of store"),
+        pytest.param(["links", "http://a.example/", "--store", "{tmp}/gone.db"], 1, "arclink build", id="missing store"),
+        pytest.param(["links", "http://a.example/", "--store", "{foreign}"], 1, "not an ArcLink store", id="query of a foreign store"),
+        pytest.param(["links", "   ", "--store", "{store}"], 2, "uri", id="blank URI"),
+        pytest.param(["links", "http://a.example/", "--store", "{store}", "--from", "yesterday"], 2, "from", id="no time"),
+        pytest.param(["links", "http://a.example/", "--store", "{store}", "--at", "2010", "--to", "2011"], 2, "at", id="at and to"),
+        pytest.param(["explain", "http://a.example/", "--store", "{tmp}/gone.db"], 1, "arclink build", id="explain without store"),
+        pytest.param(["stats", "--store", "{notes}"], 1, "not an ArcLink store", id="stats of a text"),
+        pytest.param(["filter", "--folder", "{tmp}/w"], 1, "run `arclink index`", id="filter before index"),
+        pytest.param(["filter", "{tmp}/no.cdx", "--folder", "{tmp}/w"], 1, "no such file", id="filter without CDX"),
+        pytest.param(["filter", "--folder", "{tmp}/w", "--rules", "{notes}"], 2, "rules are no JSON", id="rules that are none"),
+        pytest.param(["extract", "{archive}", "--folder", "{tmp}/w"], 1, "run `arclink filter`", id="extract before filter"),
+        pytest.param(["graph", "--folder", "{tmp}/w"], 1, "run `arclink extract`", id="graph before extract"),
+        pytest.param(["load", "--folder", "{tmp}/w", "--store", "{tmp}/l.db"], 1, "run `arclink graph`", id="load before graph"),
+        pytest.param(["demo-archive", "{tmp}/d", "--captures", "0"], 2, "captures", id="demo of nothing"),
+        pytest.param(["dance"], 2, "No such command", id="unknown command"),
+    ],
+)
+def test_what_is_wrong_is_said(words: list[str], code: int, message: str, run: Run, archive: Path, store: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    names = {
+        "tmp": tmp_path,
+        "archive": archive,
+        "store": store,
+        "empty": tmp_path / "empty",
+        "foreign": foreign(tmp_path / "recipes.db"),
+        "newer": newer(tmp_path / "newer.db"),
+        "notes": text(tmp_path / "notes.md", "these are notes, not an archive"),
+    }
+    ended, _, err = run(*[word.format(**names) for word in words])
+    assert message in err
+    assert ended == code
+
+
+def test_a_port_in_use_is_said(run: Run, store: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        code, _, err = run("serve", "--store", store, "--port", port)
+    assert code == 1
+    assert str(port) in err
+    assert "in use" in err
+
+
+def test_a_truncated_archive_is_read_as_far_as_it_goes(run: Run, archive: Path, tmp_path: Path) -> None:
+    whole = archive / "demo-00000.warc.gz"
+    cut = tmp_path / "cut.warc.gz"
+    cut.write_bytes(whole.read_bytes()[: whole.stat().st_size * 2 // 3])
+    code, out, err = run("build", cut, "--store", tmp_path / "l.db", "--quiet")
+    assert (code, err) == (0, "")
+    assert "record is damaged" in out
+    assert " kept" in out
+
+
+def test_a_cdx_that_points_past_the_end_or_to_a_missing_file_is_counted(run: Run, archive: Path, tmp_path: Path) -> None:
+    run("index", archive, "--folder", tmp_path / "w")
+    rows = b"".join(part.read_bytes() for part in sorted((tmp_path / "w/rows").glob("part-*"))).splitlines()
+    pages = [row for row in rows if b'"text/html"' in row and b'"200"' in row]
+    past = pages[0].replace(b'"offset":"', b'"offset":"99999')
+    gone = pages[1].replace(b"demo-0", b"gone-0")
+    assert past != pages[0]
+    cdx = tmp_path / "odd.cdxj.gz"
+    cdx.write_bytes(gzip.compress(b"\n".join([past, gone, b"no row", *pages[2:]]) + b"\n"))
+    code, out, err = run("build", archive, "--store", tmp_path / "l.db", "--cdx", cdx, "--quiet")
+    assert (code, err) == (0, "")
+    for reason in ("offset is past the end of the file", "archive file is missing", "malformed CDX row"):
+        assert reason in out
+
+
+def test_a_file_that_is_no_archive_is_passed_over_and_named(run: Run, archive: Path, tmp_path: Path) -> None:
+    (tmp_path / "odd.warc.gz").write_bytes(b"<html>not found</html>")
+    code, out, err = run("build", archive, tmp_path, "--store", tmp_path / "l.db", "--quiet")
+    assert code == 0
+    assert "passed over" in err
+    assert "odd.warc.gz is no WARC or ARC file" in err
+    assert " kept" in out
+
+
+def test_a_cdx_of_other_files_is_said(run: Run, archive: Path, tmp_path: Path) -> None:
+    cdx = text(tmp_path / "other.cdx", "org,a)/ 20100101000000 http://a.org/ text/html 200 AAA - - 10 0 other.warc.gz\n")
+    code, _, err = run("build", archive, "--store", tmp_path / "l.db", "--cdx", cdx)
+    assert code == 1
+    assert "points to one of the archive files given" in err
+
+
+def test_each_stage_alone_gives_the_store_of_a_build(run: Run, archive: Path, store: Path, tmp_path: Path) -> None:
+    from arclink.store.opening import open_store
+    from tests.pipeline.test_real_archives import graph_of
+
+    folder = tmp_path / "batch"
+    for words in (
+        ["index", archive, "--folder", folder],
+        ["filter", "--folder", folder],
+        ["extract", archive, "--folder", folder],
+        ["graph", "--folder", folder],
+        ["load", "--folder", folder, "--store", tmp_path / "l.db"],
+    ):
+        code, _, err = run(*words)
+        assert (code, err) == (0, "")
+    with open_store(str(tmp_path / "l.db")) as by_stage, open_store(str(store)) as built:
+        assert graph_of(by_stage) == graph_of(built)

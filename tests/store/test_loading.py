@@ -1,0 +1,302 @@
+"""Loading: all of a batch or nothing, whoever reads, builds or dies meanwhile."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from arclink.errors import StoreError, UsageError
+from arclink.model import ContentId, Inlink, Kind, Memento, Outlink, Payload, Scope, Surt, UriR
+from arclink.store import runs as runs_module
+from arclink.store.loading import BatchLoader
+from arclink.store.runs import Relation, Runs
+from arclink.store.sqlite import SqliteStore
+from tests.store.contract import FILES, SETTINGS, canonical
+from tests.store.graphs import checksum_of, memento, write_batch
+
+HUB = UriR("http://hub.example/")
+
+
+def write_pages(folder: Path, first: int, last: int, text: str = "Hub") -> Path:
+    """Write a batch of pages that link to the hub and to one page more each."""
+    mementos: list[Memento] = []
+    payloads, contents = [], {}
+    for number in range(first, last):
+        original = UriR(f"http://pages.example/{number:06d}")
+        checksum = checksum_of(f"p{number}")
+        links = [Outlink(HUB, Kind("a@href"), text, None), Outlink(UriR(f"{original}/next"), Kind("a@href"), "next", "next")]
+        mementos.append(memento(original, "20100101000000", checksum))
+        payloads.append(Payload(checksum, Scope.NONE, "utf-8", "a.warc.gz", number, "PAYLOAD_READ", (("LINK_KEPT", 2),)))
+        contents[ContentId(checksum)] = (original, links)
+    write_batch(folder, mementos, payloads, contents)
+    return folder
+
+
+@pytest.fixture(name="store")
+def loaded_store(tmp_path: Path) -> Iterator[SqliteStore]:
+    """A store with one batch of ten pages."""
+    with SqliteStore(tmp_path / "links.db", create=True) as store:
+        store.load(write_pages(tmp_path / "1", 0, 10), FILES[:1], SETTINGS, "{}")
+        yield store
+
+
+def sources(store: SqliteStore, after: Inlink | None = None) -> list[str]:
+    return [inlink.content for inlink in store.inlinks(Surt("example,hub)/"), after)]
+
+
+def hub_contents(first: int, last: int) -> list[str]:
+    return [checksum_of(f"p{number}") for number in range(first, last)]
+
+
+def test_inlinks_stand_in_the_order_their_pages_were_loaded(store: SqliteStore, tmp_path: Path) -> None:
+    store.load(write_pages(tmp_path / "2", 10, 20), FILES[1:], SETTINGS, "{}")
+    assert sources(store) == hub_contents(0, 20)
+
+
+@pytest.mark.usefixtures("tiny_blocks")
+class TestHub:
+    def test_a_hub_is_read_in_chunks_and_from_any_place(self, tmp_path: Path) -> None:
+        with SqliteStore(tmp_path / "links.db", create=True) as store:
+            for batch in range(5):
+                store.load(write_pages(tmp_path / str(batch), 7 * batch, 7 * batch + 7, f"text {batch % 2}"), FILES, SETTINGS, "{}")
+            assert sources(store) == hub_contents(0, 35)
+            inlinks = list(store.inlinks(Surt("example,hub)/")))
+            assert [sources(store, inlink) for inlink in inlinks] == [hub_contents(place + 1, 35) for place in range(35)]
+
+    def test_inlinks_are_read_on_while_a_batch_is_loaded_and_merged(
+        self, store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("arclink.store.sqlite.AT_ONCE", 2)
+        with SqliteStore(store.path) as reader:
+            inlinks = reader.inlinks(Surt("example,hub)/"))
+            begun = [inlink.content for inlink in islice(inlinks, 3)]
+            store.load(write_pages(tmp_path / "2", 10, 20), FILES[1:], SETTINGS, "{}")
+            assert [*begun, *(inlink.content for inlink in inlinks)] == hub_contents(0, 20)
+
+
+def test_links_of_one_page_with_many_texts_to_one_target_stay_in_one_chunk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arclink.store.relations.CHUNK", 2)
+    links = [Outlink(HUB, Kind("a@href"), f"text {number}", None) for number in range(9)]
+    contents = {ContentId(checksum_of(name)): (HUB, links) for name in ("p1", "p2")}
+    payloads = [Payload(checksum_of(name), Scope.NONE, "-", "f", 0, "PAYLOAD_READ", (("LINK_KEPT", 9),)) for name in ("p1", "p2")]
+    write_batch(tmp_path / "1", [memento(HUB, "20100101000000", checksum_of(name)) for name in ("p1", "p2")], payloads, contents)
+    with SqliteStore(tmp_path / "links.db", create=True) as store:
+        store.load(tmp_path / "1", [], SETTINGS, "{}")
+        inlinks = list(store.inlinks(Surt("example,hub)/")))
+        assert [inlink.text for inlink in inlinks] == [f"text {number}" for number in range(9)] * 2
+        for place, inlink in enumerate(inlinks):
+            assert list(store.inlinks(Surt("example,hub)/"), inlink)) == inlinks[place + 1 :]
+        assert list(store.verify()) == []
+
+
+def test_a_cursor_of_another_store_is_refused(store: SqliteStore) -> None:
+    foreign = Inlink(HUB, Kind("a@href"), "Hub", None, ContentId("A" * 32))
+    with pytest.raises(UsageError, match="no such content"):
+        list(store.inlinks(Surt("example,hub)/"), foreign))
+
+
+def test_a_reader_sees_the_old_graph_until_the_new_one_is_whole(
+    store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = canonical(store)
+    seen = []
+    merge = Runs.merge
+
+    def look_and_merge(runs: Runs, relation: Relation) -> None:
+        with SqliteStore(store.path) as reader:
+            seen.append(canonical(reader) == before)
+        merge(runs, relation)
+
+    monkeypatch.setattr(Runs, "merge", look_and_merge)
+    store.load(write_pages(tmp_path / "2", 10, 20), FILES[1:], SETTINGS, "{}")
+    assert seen == [True, True, True]
+    with SqliteStore(store.path) as reader:
+        assert len(sources(reader)) == 20
+
+
+def test_a_second_builder_is_told_at_once(store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = write_pages(tmp_path / "2", 10, 20)
+    other = SqliteStore(store.path, create=True)
+    waited = []
+
+    def try_to_load(_: Runs, relation: Relation) -> None:
+        if relation is Relation.INLINKS:
+            begin = time.monotonic()
+            with pytest.raises(StoreError, match="another build is loading into it"):
+                other.load(graph, FILES[1:], SETTINGS, "{}")
+            with pytest.raises(StoreError, match="another build is loading into it"):
+                SqliteStore(store.path, create=True)
+            waited.append(time.monotonic() - begin)
+
+    monkeypatch.setattr(Runs, "merge", try_to_load)
+    store.load(graph, FILES[1:], SETTINGS, "{}")
+    assert len(waited) == 1
+    assert waited[0] < 4
+    assert other.load(graph, FILES[1:], SETTINGS, "{}").number == 2
+    other.close()
+
+
+def test_a_store_opened_for_reading_does_not_load(store: SqliteStore, tmp_path: Path) -> None:
+    with SqliteStore(store.path) as reader, pytest.raises(StoreError, match="opened for reading"):
+        reader.load(tmp_path / "1", FILES, SETTINGS, "{}")
+
+
+def test_settings_may_not_change(store: SqliteStore, tmp_path: Path) -> None:
+    before = canonical(store)
+    with pytest.raises(StoreError, match="was built with extractor = 1, not 2"):
+        store.load(write_pages(tmp_path / "2", 10, 20), FILES, {"new": "x", "extractor": "2"}, "{}")
+    assert store.setting("new") is None
+    assert canonical(store) == before
+
+
+def test_a_payload_that_was_not_read_is_replaced_once_it_is_read_and_never_again(tmp_path: Path) -> None:
+    checksum = checksum_of("p1")
+    unread = Payload(checksum, None, "-", "a.warc.gz", 1, "PAYLOAD_DAMAGED")
+    read = Payload(checksum, Scope.NONE, "utf-8", "b.warc.gz", 2, "PAYLOAD_READ")
+    with SqliteStore(tmp_path / "links.db", create=True) as store:
+        for number, (row, known) in enumerate([(unread, unread), (read, read), (unread, read)]):
+            write_batch(tmp_path / str(number), [], [row], {ContentId(checksum): (HUB, [])} if row is read else {})
+            store.load(tmp_path / str(number), FILES[number % 2 :], SETTINGS, "{}")
+            assert store.payload(checksum) == known
+        assert store.stats().payloads == 1
+
+
+# What is wrong with graph files is said, and nothing of them is stored
+
+
+def damage(folder: Path, relation: str, text: bytes) -> None:
+    (folder / relation / "part-00000").write_bytes(text)
+
+
+DAMAGES = [
+    pytest.param("mementos", b"a\tb\n", "2 columns instead of 11", id="memento lacks columns"),
+    pytest.param("mementos", b"\t".join([b"a"] * 8 + [b"x", b"1", b"-"]) + b"\n", "cannot be read", id="offset is no number"),
+    pytest.param("payloads", b"a\t9\tutf-8\tf\t0\tPAYLOAD_READ\t{}\n", "cannot be read", id="no such scope"),
+    pytest.param("outlinks", b"b\tB\t[]\na\tA\t[]\n", "line 2: not sorted", id="outlinks not sorted"),
+    pytest.param("outlinks", b"b\tB\t[1]\n", "no lists of links", id="no links"),
+    pytest.param("outlinks", b"b\t\xff\t[]\n", "cannot be read", id="no UTF-8"),
+    pytest.param("inlinks", b'a\thttp://a/\t[["k","t",null,["Z"]]]\n', "inlinks name the content 'Z'", id="unknown content"),
+    pytest.param("inlinks", b"a\thttp://a/\t[1]\n", "cannot be read", id="no groups"),
+    pytest.param("inlinks", b"a\thttp://a/\t[\n", "cannot be read", id="no JSON"),
+    pytest.param("inlinks", b'a\x01\thttp://a/\t[["k","t",null,["%s"]]]\n', "control character", id="control character"),
+]
+
+
+@pytest.mark.parametrize(("relation", "text", "message"), DAMAGES)
+def test_damaged_graph_files_are_refused_and_leave_nothing_behind(
+    store: SqliteStore, tmp_path: Path, relation: str, text: bytes, message: str
+) -> None:
+    before = canonical(store)
+    graph = write_pages(tmp_path / "2", 10, 12)
+    damage(graph, relation, text.replace(b"%s", checksum_of("p10").encode()))
+    with pytest.raises(StoreError, match=message):
+        store.load(graph, FILES[1:], SETTINGS, "{}")
+    assert canonical(store) == before
+    store.load(write_pages(tmp_path / "3", 10, 12), FILES[1:], SETTINGS, "{}")
+    assert sources(store) == hub_contents(0, 12)
+    assert list(store.verify()) == []
+
+
+# Death and lack of space
+
+_LOAD = """
+import sys, time
+from pathlib import Path
+from arclink.store import sqlite
+from arclink.store.loading import BatchLoader
+from arclink.store.runs import Runs
+from tests.store.contract import FILES, SETTINGS
+
+path, graph, marker, where = sys.argv[1:]
+
+def stop(*_):
+    Path(marker).touch()
+    time.sleep(600)
+
+if where == "commit":
+    Runs.merge = stop
+else:
+    setattr(BatchLoader, where, stop)
+store = sqlite.SqliteStore(Path(path), create=True)
+store._connection.execute("PRAGMA cache_size = 1")  # so that pages are written before the end
+store.load(Path(graph), FILES[1:], SETTINGS, "{}")
+"""
+
+
+def python(code: str, *arguments: object) -> Sequence[str]:
+    return [sys.executable, "-c", code, *map(str, arguments)]
+
+
+@pytest.mark.parametrize("where", ["_load_payloads", "_load_mementos", "_load_inlinks", "commit"])
+def test_a_load_that_is_killed_leaves_nothing_behind(store: SqliteStore, tmp_path: Path, where: str) -> None:
+    before = canonical(store)
+    graph = write_pages(tmp_path / "2", 10, 1500)
+    root = Path(__file__).parents[2]
+    with subprocess.Popen(python(_LOAD, store.path, graph, tmp_path / "marker", where), cwd=root) as process:
+        while not (tmp_path / "marker").exists():
+            assert process.poll() is None
+            time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+    assert canonical(store) == before
+    assert store.load(graph, FILES[1:], SETTINGS, "{}").number == 2
+    assert sources(store) == hub_contents(0, 1500)
+    assert list(store.verify()) == []
+
+
+def test_a_full_disk_leaves_nothing_behind(store: SqliteStore, tmp_path: Path) -> None:
+    before = canonical(store)
+    graph = write_pages(tmp_path / "2", 10, 1500)
+    (pages,) = store._connection.execute("PRAGMA page_count").fetchone()
+    store._connection.execute(f"PRAGMA max_page_count = {pages + 3}")
+    with pytest.raises(StoreError, match="no space left"):
+        store.load(graph, FILES[1:], SETTINGS, "{}")
+    assert canonical(store) == before
+    store._connection.execute("PRAGMA max_page_count = 1000000")
+    store.load(graph, FILES[1:], SETTINGS, "{}")
+    assert sources(store) == hub_contents(0, 1500)
+
+
+_LOAD_WITH_LIMIT = """
+import resource, signal, sys
+from pathlib import Path
+from arclink.errors import StoreError
+from arclink.store.sqlite import SqliteStore
+from tests.store.contract import FILES, SETTINGS
+
+path, graph = sys.argv[1:]
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+store = SqliteStore(Path(path), create=True)
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+try:
+    store.load(Path(graph), FILES[1:], SETTINGS, "{}")
+except StoreError as error:
+    print(error)
+"""
+
+
+def test_a_write_that_fails_leaves_nothing_behind(store: SqliteStore, tmp_path: Path) -> None:
+    before = canonical(store)
+    graph = write_pages(tmp_path / "2", 10, 3000)
+    done = subprocess.run(
+        python(_LOAD_WITH_LIMIT, store.path, graph), cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True
+    )
+    assert "space" in done.stdout
+    assert canonical(store) == before
+    assert list(store.verify()) == []
+
+
+def test_memory_does_not_grow_with_the_store(store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a loader keeps between two batches are its caches, and these are bounded."""
+    for batch in range(3):
+        first = 10 + 50 * batch
+        store.load(write_pages(tmp_path / f"more {batch}", first, first + 50), FILES[1:], {}, str(batch))
+    list(store.surts(Surt("")))
+    assert len(store._runs._cache) <= runs_module.CACHED_BLOCKS
+    assert not any(isinstance(value, BatchLoader) for value in vars(store).values())
+    assert os.path.getsize(store.path) < 400_000
