@@ -10,7 +10,8 @@ from arclink.cli.options import store_option
 @click.command()
 @store_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of lines.")
-def command(store: str, as_json: bool) -> None:
+@click.option("--manifests", is_flag=True, help="The manifest of each batch (docs/manifest.md) instead, one JSON document a line.")
+def command(store: str, as_json: bool, manifests: bool) -> None:
     """Count what a store holds: batches, files, mementos, URIs, payloads, contents, links, targets, time, bytes.
 
     All counts are exact: mementos, original URIs and targets are counted by reading about half of the store.
@@ -20,6 +21,10 @@ def command(store: str, as_json: bool) -> None:
     from arclink.store.opening import open_store
 
     with open_store(store) as opened:
+        if manifests:
+            for batch in opened.batches():
+                click.echo(orjson.dumps(orjson.loads(batch.manifest)).decode())
+            return
         counts = asdict(opened.stats())
     if as_json:
         click.echo(orjson.dumps(counts).decode())

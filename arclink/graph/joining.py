@@ -17,7 +17,7 @@ import orjson
 from arclink.errors import UriError
 from arclink.graph.pages import Page, parse_link, parse_page
 from arclink.graph.relations import OUTLINKS, PAYLOADS, POSTINGS, Groups, Row, format_groups, format_payload, target_key
-from arclink.model import Payload, Scope, UriR
+from arclink.model import Kind, Payload, Scope, UriR
 from arclink.reasons import Reason
 from arclink.uris.resolving import Base, content_id, cut
 from arclink.uris.surts import surt_of, surt_or_none
@@ -28,7 +28,7 @@ class _Link:
 
     __slots__ = ("contents", "key", "row", "scope", "words")
 
-    def __init__(self, target: "_Target", words: tuple[str, str, str | None]) -> None:
+    def __init__(self, target: "_Target", words: tuple[Kind, str, str | None]) -> None:
         self.key, json, self.scope = target
         self.words = words
         self.row = b"[" + json + b"," + orjson.dumps(words)[1:]
@@ -156,7 +156,7 @@ class Joiner:
                         base = Base(original, page.base, page.charset)
                     target = self._resolve_reference(base, reference)
                 scope = target[-1]
-                link = target[0] if len(target) == 2 else _Link(target, (kind, text, rel))
+                link = target[0] if len(target) == 2 else _Link(target, (Kind(kind), text, rel))
                 place = origin if scope <= Scope.ORIGIN else directory
                 if scope <= Scope.DIRECTORY:
                     place.targets[reference] = target

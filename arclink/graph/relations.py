@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 import orjson
 
-from arclink.model import Checksum, ContentId, Memento, Outlink, Payload, Scope, Surt, Timestamp, UriR
+from arclink.model import Checksum, ContentId, Kind, Memento, Outlink, Payload, Scope, Surt, Timestamp, UriR
 
 MEMENTOS = b"mementos"
 PAYLOADS = b"payloads"
@@ -16,7 +16,7 @@ URIS = b"uris"
 Row = tuple[bytes, bytes]
 """(relation, row): what a job writes."""
 
-Groups = list[tuple[str, str, str | None, list[str]]]
+Groups = list[tuple[Kind, str, str | None, list[str]]]
 """The links to one target: (kind, text, rel, contents)."""
 
 TARGET = b"\x01"
@@ -111,7 +111,7 @@ def format_groups(groups: Groups) -> bytes:
     if len(groups) == 1:
         ((kind, text, rel, contents),) = groups
         return orjson.dumps([[kind, text, rel, _distinct(contents)]])
-    merged: dict[tuple[str, str, str], list[str]] = {}
+    merged: dict[tuple[Kind, str, str], list[str]] = {}
     for kind, text, rel, contents in groups:
         key = (kind, text, rel or "")
         if key in merged:

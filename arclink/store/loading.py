@@ -160,14 +160,18 @@ class BatchLoader:
 
     def _load_inlinks(self) -> None:
         writer = InlinksWriter(RunWriter(self._connection, Relation.INLINKS, 0))
-        for surt, rows in groupby(read_sorted(self._graph, "inlinks", 3, keys=2), itemgetter(0)):
-            of_surt = [(target.decode(), links) for _, target, links in rows]
-            if len(of_surt) > 1:
-                # Sorted by URI; the store keeps them by how they differ from the SURT.
+        for surt, group in groupby(read_sorted(self._graph, "inlinks", 3, keys=2), itemgetter(0)):
+            rows = [(target.decode(), links) for _, target, links in group]
+            if len(rows) == 1:
+                by_target = [(rows[0][0], [rows[0][1]])]
+            else:  # sorted by URI; the store keeps them by how they differ from the SURT
+                forms: dict[str, list[bytes]] = {}
+                for target, links in rows:
+                    forms.setdefault(target, []).append(links)
                 name = surt.decode()
-                of_surt.sort(key=lambda item: uri_form(name, item[0]))
-            for target, of_target in groupby(of_surt, itemgetter(0)):
-                groups = self._groups([links for _, links in of_target])
+                by_target = sorted(forms.items(), key=lambda item: uri_form(name, item[0]))
+            for target, of_target in by_target:
+                groups = self._groups(of_target)
                 if groups.heads:
                     writer.add(surt, target, groups)
         writer.close()
@@ -181,7 +185,7 @@ class BatchLoader:
         heads = [f"{kind}\t{text}" if rel is None else f"{kind}\t{text}\t{rel}" for kind, text, rel, _ in groups]
         contents = [group[3] for group in groups]
         # A control character in JSON is written with a backslash; there is none by the rules of graph files.
-        if any(b"\\" in row for row in rows):
+        if b"\\" in rows[0] or len(rows) > 1:
             heads = [pack_head(*group[:3]) for group in groups]
         if len(heads) > 1 and any(map(ge, heads, islice(heads, 1, None))):
             heads, contents = _united(heads, contents)

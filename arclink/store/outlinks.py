@@ -17,8 +17,9 @@ Contents of one site stand together, and most of their links are the same menus 
 """
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import count, islice
 from typing import TypeVar
 
 import numpy as np
@@ -60,12 +61,9 @@ _BORDER = b"],["
 Key = TypeVar("Key")
 
 
-class _Numbering(dict[Key, int]):
-    """Gives each new key the next number."""
-
-    def __missing__(self, key: Key) -> int:
-        number = self[key] = len(self)
-        return number
+def numbering() -> dict[Key, int]:
+    """Return a dictionary that gives each new key the next number, from 0 on."""
+    return defaultdict(count().__next__)
 
 
 class OutlinkBlock:
@@ -133,7 +131,7 @@ class OutlinksWriter:
         self._start_block()
 
     def _start_block(self) -> None:
-        self._pieces = _Numbering[bytes]()
+        self._pieces: dict[bytes, int] = numbering()
         self._numbers: list[int] = []
         self._counts: list[int] = []
         self._size = 0
@@ -164,7 +162,7 @@ class OutlinksWriter:
             self._flush()
 
     def _flush(self) -> None:
-        links = _parse_pieces(self._pieces, len(self._pieces)) if not self._odd else None
+        links = _parse_pieces(self._pieces) if not self._odd else None
         if links is None:
             links, self._numbers, self._counts = _parse_rows(self._rows())
         data = self._compress(pack_outlinks(links, self._numbers, self._counts))
@@ -176,9 +174,9 @@ class OutlinksWriter:
     def _rows(self) -> Iterator[bytes]:
         """Yield the JSON of the contents, put together again from its pieces."""
         pieces, numbers = list(self._pieces), iter(self._numbers)
-        for place, count in enumerate(self._counts):
-            joined = _BORDER.join(pieces[number] for number in islice(numbers, count))
-            yield b"[[" + joined + b"]]" if count else self._odd.get(place, b"[]")
+        for place, size in enumerate(self._counts):
+            joined = _BORDER.join(pieces[number] for number in islice(numbers, size))
+            yield b"[[" + joined + b"]]" if size else self._odd.get(place, b"[]")
 
 
 Link = tuple[str, str, str, str | None]
@@ -196,7 +194,8 @@ def pack_outlinks(links: Columns, numbers: Sequence[int], counts: Sequence[int])
         counts: How many links each content has.
     """
     targets, kinds, texts, rels = links
-    target_numbers, label_numbers = _Numbering[str](), _Numbering[tuple[str, str | None]]()
+    target_numbers: dict[str, int] = numbering()
+    label_numbers: dict[tuple[str, str | None], int] = numbering()
     target_of = np.fromiter(map(target_numbers.__getitem__, targets), np.int64, len(targets))
     label_of = np.fromiter(map(label_numbers.__getitem__, zip(kinds, rels, strict=True)), np.int64, len(kinds))
     ends = np.cumsum(np.asarray(counts, dtype=np.int64))
@@ -227,17 +226,17 @@ def unpack_label(label: str) -> tuple[Kind, str | None]:
     return Kind(kind), rel if tab else None
 
 
-def _parse_pieces(pieces: Iterable[bytes], count: int) -> Columns | None:
+def _parse_pieces(pieces: Collection[bytes]) -> Columns | None:
     """Return the link of each piece; None if a piece is not exactly one link.
 
     A border inside of a string leaves a piece whose string has no end. So such a piece never parses alone, and together
     with its other half it gives one link where there are two pieces: the count tells.
     """
     try:
-        links: list[list[str | None]] = orjson.loads(b"[[" + _BORDER.join(pieces) + b"]]") if count else []
+        links: list[list[str | None]] = orjson.loads(b"[[" + _BORDER.join(pieces) + b"]]") if pieces else []
     except orjson.JSONDecodeError:
         return None
-    return _columns(links) if len(links) == count else None
+    return _columns(links) if len(links) == len(pieces) else None
 
 
 def _columns(links: Sequence[Sequence[str | None]]) -> Columns | None:
@@ -257,7 +256,7 @@ def _parse_rows(rows: Iterable[bytes]) -> tuple[Columns, list[int], list[int]]:
     Raises:
         StoreError: A row is no list of links.
     """
-    known = _Numbering[Link]()
+    known: dict[Link, int] = numbering()
     numbers: list[int] = []
     counts = []
     for row in rows:

@@ -42,7 +42,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def store(archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     from arclink.pipeline.settings import BuildSettings
-    from tests.pipeline.test_demo_build import build_store
+    from tests.pipeline.reading import build_store
 
     path = tmp_path_factory.mktemp("store") / "links.db"
     build_store(archive, path, BuildSettings(cores=1, runner="inline"))
@@ -174,7 +174,7 @@ def test_a_cdx_of_other_files_is_said(run: Run, archive: Path, tmp_path: Path) -
 
 def test_each_stage_alone_gives_the_store_of_a_build(run: Run, archive: Path, store: Path, tmp_path: Path) -> None:
     from arclink.store.opening import open_store
-    from tests.pipeline.test_real_archives import graph_of
+    from tests.pipeline.reading import graph_of
 
     folder = tmp_path / "batch"
     for words in (

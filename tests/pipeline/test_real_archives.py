@@ -1,6 +1,5 @@
 """Builds of real archives, held against link lists and CDX files that other tools made of them."""
 
-import dataclasses
 import gzip
 import json
 from collections import Counter, defaultdict
@@ -12,7 +11,7 @@ import pytest
 from arclink.pipeline.settings import BuildSettings
 from arclink.store import GraphStore
 from arclink.store.opening import open_store
-from tests.pipeline.test_demo_build import build_store
+from tests.pipeline.reading import build_store, graph_of
 
 Page = tuple[str, str]
 """Timestamp and original of a memento."""
@@ -53,19 +52,6 @@ def anchors_of(store: GraphStore) -> tuple[dict[Page, set[str]], Counter[str]]:
             anchors: set[str] = {link.target for link in links if link.kind == "a@href"}
             targets[memento.timestamp, memento.original] = anchors - {page}
     return targets, kinds
-
-
-def graph_of(store: GraphStore) -> set[tuple[object, ...]]:
-    """Return all of a graph but the names of its files: mementos, and links by content."""
-    rows: set[tuple[object, ...]] = set()
-    for surt in store.surts(""):  # type: ignore[arg-type]
-        for memento in store.mementos(surt):
-            content = store.content_of(memento)
-            rows.add((*dataclasses.astuple(memento)[:7], memento.reason, content))
-            if content is not None:
-                rows.add((content, tuple(store.outlinks(content))))
-        rows.update((surt, link) for link in store.inlinks(surt))
-    return rows
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ import pytest
 
 from arclink.demo import write_demo_archive
 from arclink.store.opening import open_store
-from tests.pipeline.test_real_archives import graph_of
+from tests.pipeline.reading import graph_of
 
 KILLS = 12
 

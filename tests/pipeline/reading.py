@@ -1,0 +1,76 @@
+"""Builds stores for tests, and reads all of a graph back."""
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TypedDict
+
+from arclink.model import Surt
+from arclink.pipeline.build import BuildReport, build
+from arclink.pipeline.inputs import describe, find_archives
+from arclink.pipeline.progress import Silent
+from arclink.pipeline.settings import BuildSettings
+from arclink.store import GraphStore
+from arclink.store.opening import open_store
+
+Link = tuple[str, str, str, str | None]
+
+
+class TrueMemento(TypedDict):
+    """One line of ``truth.jsonl`` (docs/demo-archive.md)."""
+
+    original: str
+    timestamp: str
+    status: str
+    record_type: str
+    links: list[Link] | None
+
+
+def build_store(folder: Path, store: Path, settings: BuildSettings, inputs: Sequence[str] = (), cdx: Sequence[Path] = ()) -> BuildReport:
+    with open_store(str(store), create=True) as opened:
+        files = describe(find_archives(inputs or [str(folder)]), {file.name: file for file in opened.files()})
+        return build(files, cdx, opened, settings, store.with_suffix(".build"), Silent())
+
+
+def outlinks_of(store: GraphStore, surts: set[Surt]) -> dict[tuple[str, str], list[Link] | None]:
+    """Return the links of every memento: (original, timestamp) → links in page order, None where they are not known."""
+    answers: dict[tuple[str, str], list[Link] | None] = {}
+    for surt in surts:
+        for memento in store.mementos(surt):
+            content = store.content_of(memento)
+            links: list[Link] | None = None
+            if content is not None:
+                links = [(link.target, link.kind, link.text, link.rel) for link in store.outlinks(content)]
+            answers[memento.original, memento.timestamp] = links
+    return answers
+
+
+def inlinks_of(store: GraphStore, surts: set[Surt]) -> set[tuple[str, str, Link]]:
+    """Return every link seen from its target: (original, timestamp, link)."""
+    return {
+        (sighting.original, sighting.timestamp, (link.target, link.kind, link.text, link.rel))
+        for surt in surts
+        for link in store.inlinks(surt)
+        for sighting in store.sightings(link.content)
+    }
+
+
+def true_outlinks(truth: list[TrueMemento]) -> dict[tuple[str, str], list[Link] | None]:
+    answers: dict[tuple[str, str], list[Link] | None] = {}
+    for one in truth:
+        links = one["links"]
+        answers[one["original"], one["timestamp"]] = None if links is None else [(t, k, w, r) for t, k, w, r in links]
+    return answers
+
+
+def graph_of(store: GraphStore) -> set[tuple[object, ...]]:
+    """Return all of a graph but the names of its files: mementos, and links by content."""
+    rows: set[tuple[object, ...]] = set()
+    for surt in store.surts(""):  # type: ignore[arg-type]
+        for memento in store.mementos(surt):
+            content = store.content_of(memento)
+            rows.add((*dataclasses.astuple(memento)[:7], memento.reason, content))
+            if content is not None:
+                rows.add((content, tuple(store.outlinks(content))))
+        rows.update((surt, link) for link in store.inlinks(surt))
+    return rows
