@@ -4,7 +4,7 @@
 relation  key, fields parted by NUL                               values
 ========= ======================================================= ==============================
 inlinks   target SURT, form of the target URI, first content      heads, counts, steps
-mementos  SURT, first timestamp or nothing, batch.chunk           fields, numbers, checksums
+mementos  SURT, first timestamp or nothing, batch.chunk           fields, checksums
 sightings payload, first original or nothing, batch.chunk         captures
 ========= ======================================================= ==============================
 
@@ -14,8 +14,10 @@ item of its row; the first row of a SURT or payload in a batch leaves it empty. 
 - heads: lines of kind TAB text [TAB rel], sorted, one per group of inlinks that differ in nothing but their content
 - counts: contents of each group
 - steps: for each group its contents' numbers, sorted: the first less the number in the key, the others less the one before
-- fields: lines of timestamp TAB form of the original TAB status TAB mime TAB record type TAB reason, one per memento
-- numbers: of each memento the size of its checksum, the number of its file's name, offset, length + 1; checksums: in one string
+- fields: lines, one per memento, of timestamp, form of the original, status, mime, record type, reason, number of the file's name,
+  offset and length, and, if that is not 21, the size of its packed checksum; parted by TAB. Numbers as text: zstd makes as little
+  of them as of packed ones, and Python reads them faster
+- checksums: packed, one after the other
 - captures: lines of original TAB timestamps parted by blanks
 """
 
@@ -48,6 +50,9 @@ CHUNK = 1000
 NUL = b"\0"
 
 POSTINGS_BYTES = 48 * 1024
+"""Inlinks are packed together when so many bytes of them wait."""
+
+_USUAL_CHECKSUM = 21
 _NUMBER_BITS = 40
 
 
@@ -242,16 +247,17 @@ def write_mementos(writer: RunWriter, mementos: Iterable[MementoRow], batch: int
     for surt, of_surt in groupby(mementos, itemgetter(0)):
         for chunk, part in enumerate(chunked(of_surt)):
             lines: list[str] = []
-            numbers: list[int] = []
             checksums: list[bytes] = []
             for _, timestamp, original, checksum, status, mime, record_type, file, offset, length, reason in part:
-                lines.append(f"{timestamp}\t{uri_form(surt, original)}\t{status}\t{mime}\t{record_type}\t{reason}")
                 packed = pack_checksum(checksum)
-                numbers += (len(packed), names.number_of(file), offset, length + 1)
                 checksums.append(packed)
+                size = "" if len(packed) == _USUAL_CHECKSUM else f"\t{len(packed)}"
+                lines.append(
+                    f"{timestamp}\t{uri_form(surt, original)}\t{status}\t{mime}\t{record_type}\t{reason}"
+                    f"\t{names.number_of(file)}\t{offset}\t{length}{size}"
+                )
             first = part[0][1] if chunk else ""
-            key = f"{surt}\0{first}\0{batch:x}.{chunk:x}".encode()
-            writer.add(key, "\n".join(lines).encode(), pack_few(numbers), b"".join(checksums))
+            writer.add(f"{surt}\0{first}\0{batch:x}.{chunk:x}".encode(), "\n".join(lines).encode(), b"".join(checksums))
 
 
 MementoItem = tuple[str, str, str, str, int, int, str, str, str, str]
@@ -272,17 +278,16 @@ def surt_field(row: Row) -> Surt:
 def mementos_of(row: Row, names: Names) -> list[MementoItem]:
     """Return the mementos of a row, sorted."""
     surt = surt_field(row)
-    fields, packed_numbers, checksums = row.values
-    numbers = iter(unpack_few(packed_numbers))
-    place = 0
+    fields, checksums = row.values
+    begin = 0
     items: list[MementoItem] = []
     for line in fields.decode().split("\n"):
-        timestamp, form, status, mime, record_type, reason = line.split("\t")
-        size, file, offset, length = islice(numbers, 4)
-        checksum = unpack_checksum(checksums[place : place + size])
-        place += size
-        original, name = uri_of_form(surt, form), names.name_of(file)
-        items.append((timestamp, original, checksum, name, offset, length - 1, status, mime, record_type, reason))
+        timestamp, form, status, mime, record_type, reason, file, offset, length, *size = line.split("\t")
+        end = begin + (int(size[0]) if size else _USUAL_CHECKSUM)
+        checksum = unpack_checksum(checksums[begin:end])
+        begin = end
+        original, name = uri_of_form(surt, form), names.name_of(int(file))
+        items.append((timestamp, original, checksum, name, int(offset), int(length), status, mime, record_type, reason))
     return items
 
 

@@ -220,27 +220,27 @@ class Runs:
         self, relation: Relation, low: bytes, high: bytes | None, runs: Sequence[int] | None
     ) -> tuple[list[Block], bytes | None]:
         """Return the block of each run that may hold ``low``, and the key up to which these blocks hold all rows."""
-        own_transaction = not self._connection.in_transaction
-        if own_transaction:
-            self._connection.execute("BEGIN")
-        try:
+        blocks: list[Block | None] = [None]
+        while None in blocks:
             found = self._connection.execute(_FENCES, (low, low, relation)).fetchall()
             if runs is not None:
                 found = [row for row in found if row[0] in runs]
+            # No transaction holds these two together: blocks never change and their numbers are never given again, so the only
+            # thing that can happen in between is that a block is gone, because its run was merged. Then look again.
             blocks = [self._block(number) for _, number, _ in found if number is not None]
-        finally:
-            if own_transaction:
-                self._connection.execute("COMMIT")
         bounds = [following for *_, following in found if following is not None]
         if high is not None:
             bounds.append(high)
-        return blocks, min(bounds, default=None)
+        return [block for block in blocks if block is not None], min(bounds, default=None)
 
-    def _block(self, number: int) -> Block:
+    def _block(self, number: int) -> Block | None:
+        """Return a block; None if it is gone."""
         block = self._cache.get(number)
         if block is None:
-            data = self._connection.execute("SELECT data FROM blocks WHERE number = ?", (number,)).fetchone()[0]
-            block = self._cache[number] = Block(self._decompress(data))
+            found = self._connection.execute("SELECT data FROM blocks WHERE number = ?", (number,)).fetchone()
+            if found is None:
+                return None
+            block = self._cache[number] = Block(self._decompress(found[0]))
             if len(self._cache) > CACHED_BLOCKS:
                 self._cache.popitem(last=False)
         else:

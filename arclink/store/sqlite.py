@@ -127,12 +127,16 @@ class SqliteStore:
                 last = self._posting(target, after)
                 of_form = low + last.form.encode() + NUL
                 low = self._runs.floor(Relation.INLINKS, of_form, of_form + number_field(last.content))
-            postings = (posting for row in self._runs.scan(Relation.INLINKS, low, high) for posting in postings_of(row))
+            postings = (
+                posting
+                for row in self._runs.scan(Relation.INLINKS, low, high)
+                for posting in postings_of(row)
+                if last is None or posting > last
+            )
             while some := list(islice(postings, AT_ONCE)):
                 contents = self._contents_of([posting.content for posting in some])
                 for posting, content in zip(some, contents, strict=True):
-                    if last is None or posting > last:
-                        yield Inlink(uri_of_form(target, posting.form), *unpack_head(posting.head), content)
+                    yield Inlink(uri_of_form(target, posting.form), *unpack_head(posting.head), content)
 
     def sightings(self, content: ContentId, span: Span = ALL_TIME) -> Iterator[Sighting]:
         checksum, _ = split_content(content)

@@ -1,0 +1,73 @@
+"""Any batch size and any order of input give the same graph."""
+
+import json
+import random
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from arclink.filter.index import index_archive
+from arclink.pipeline.settings import BuildSettings
+from arclink.reasons import Reason
+from arclink.store.opening import open_store
+from tests.pipeline.reading import build_store, graph_of
+
+Graph = set[tuple[object, ...]]
+
+ALONE = BuildSettings(runner="inline", cores=1)
+
+
+def graph_at(store: Path) -> Graph:
+    with open_store(str(store)) as opened:
+        assert list(opened.verify()) == []
+        return graph_of(opened)
+
+
+@pytest.fixture(scope="module")
+def whole(store: Path) -> Graph:
+    return graph_at(store)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_files_in_any_groups_and_any_order_give_the_same_graph(demo: Path, whole: Graph, seed: int, tmp_path: Path) -> None:
+    dice = random.Random(seed)
+    files = sorted(map(str, demo.glob("*.warc.gz")))
+    dice.shuffle(files)
+    if seed == 0:
+        files.sort(reverse=True)
+    while files:
+        some = dice.randint(1, 4) if seed else 1
+        build_store(demo, tmp_path / "links.db", ALONE, inputs=files[:some])
+        files = files[some:]
+    assert graph_at(tmp_path / "links.db") == whole
+
+
+def test_the_same_files_again_change_nothing(demo: Path, whole: Graph, tmp_path: Path) -> None:
+    first = build_store(demo, tmp_path / "links.db", ALONE)
+    again = build_store(demo, tmp_path / "links.db", ALONE)
+    assert (first.batches, again.batches, again.skipped) == (1, 0, 8)
+    assert graph_at(tmp_path / "links.db") == whole
+
+
+def test_a_later_crawl_does_not_read_payloads_that_the_store_knows(demo: Path, tmp_path: Path) -> None:
+    files = sorted(map(str, demo.glob("*.warc.gz")))
+    build_store(demo, tmp_path / "links.db", ALONE, inputs=files[:-1])
+    copy = tmp_path / "again.warc.gz"
+    copy.write_bytes(Path(files[0]).read_bytes())
+    report = build_store(demo, tmp_path / "links.db", ALONE, inputs=[str(copy)])
+    read = report.counts[Reason.PAYLOAD_READ]
+    assert report.counts[Reason.PAYLOAD_KNOWN] > 10
+    # Redirects are read to know what they hold; whole pages are not.
+    redirects = sum(1 for row in rows_of(copy) if row["status"].startswith("3"))
+    assert read <= redirects
+
+
+def rows_of(archive: Path) -> list[dict[str, str]]:
+    return [json.loads(row.split(b" ", 2)[2]) for row in index_archive(str(archive), archive.name, Counter())]
+
+
+def test_each_archive_file_is_opened_once_to_extract(demo: Path, tmp_path: Path) -> None:
+    report = build_store(demo, tmp_path / "links.db", BuildSettings(cores=2))
+    assert report.counts[Reason.FILE_INDEXED] == 8
+    assert report.counts[Reason.FILE_OPENED] == 8
