@@ -22,7 +22,7 @@ from arclink.filter.pointers import NO_FILE, Pointer, PointerKind, format_pointe
 from arclink.graph.not_modified import checksum_of_reference
 from arclink.graph.pages import Page, format_link, format_page
 from arclink.graph.relations import MEMENTOS, PAYLOADS, Row, format_memento, format_payload, parse_memento
-from arclink.model import EMPTY_PAYLOAD, Checksum, Memento, Payload, Timestamp, UriR
+from arclink.model import EMPTY_PAYLOAD, Checksum, Memento, Payload, Timestamp
 from arclink.reasons import Reason
 from arclink.timestamps import TimestampError, normal_timestamp
 from arclink.uris.surts import surt_of
@@ -104,7 +104,7 @@ class _Extraction:
     def follow(self, path: str, pointer: Pointer) -> Iterator[Row]:
         """Yield what one pointer leads to."""
         if pointer.chunk and self._last is not None and self._last[0] == pointer.checksum:
-            yield PAGES, _page_row(replace(self._last[1], chunk=pointer.chunk, originals=pointer.originals, counts={}))
+            yield PAGES, _page_row(replace(self._last[1], chunk=pointer.chunk, originals=pointer.originals, counts={}), pointer)
             return
         try:
             rows = self._read(path, pointer)
@@ -183,7 +183,7 @@ class _Extraction:
             counts,
         )
         self._last = checksum, page
-        return PAGES, _page_row(page)
+        return PAGES, _page_row(page, pointer)
 
     def _extract(self, html: bytes | str) -> PageLinks:
         if self._isolated is not None:
@@ -236,5 +236,6 @@ def _next_capture(pointer: Pointer) -> Pointer:
     )
 
 
-def _page_row(page: Page) -> bytes:
-    return surt_of(UriR(page.originals[0])).encode() + b"\t" + format_page(page)
+def _page_row(page: Page, pointer: Pointer) -> bytes:
+    """Return a page under the SURT that all pages of its payload share, whichever originals they carry."""
+    return surt_of(pointer.original or page.originals[0]).encode() + b"\t" + format_page(page)

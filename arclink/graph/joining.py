@@ -106,7 +106,7 @@ class Joiner:
 
     def _join_page(self, place: bytes, page: Page) -> Iterator[Row]:
         links, refused = self._resolve(page, page.originals[0])
-        scope = max((link.scope for link in links), default=Scope.NONE)
+        scope = max({link.scope for link in links}, default=Scope.NONE)
         if page.chunk == 0 or page.checksum != self._payload:
             self._payload, self._cuts = page.checksum, set()
         if page.chunk == 0:
@@ -123,10 +123,10 @@ class Joiner:
                 contents = link.contents
                 if not contents:
                     self._used.append(link)
-                elif contents[-1] == content:
+                elif contents[-1] is content:
                     continue
                 contents.append(content)
-                self._postings += 1
+            self._postings += len(links)
             yield OUTLINKS, place + b"\t" + content.encode() + b"\t[" + b",".join([link.row for link in links]) + b"]"
 
     def _count(self, page: Page, scope: Scope, kept: int, refused: Counter[Reason]) -> Payload:
@@ -143,29 +143,34 @@ class Joiner:
         """Return the links of a page as captured at ``original``, in page order, and what became of the others."""
         origin = self._origin = self._enter(self._origin, (cut(original, Scope.ORIGIN), page.charset, page.base))
         directory = self._directory = self._enter(self._directory, (cut(original, Scope.DIRECTORY), page.charset, page.base))
+        known, known_here = origin.links.get, directory.links.get
         base: Base | None = None
         links: list[_Link] = []
         refused: Counter[Reason] = Counter()
         for written in page.links:
-            link = origin.links.get(written) or directory.links.get(written)
+            link = known(written) or known_here(written)
             if link is None:
-                kind, reference, text, rel = parse_link(written)
-                target = origin.targets.get(reference) or directory.targets.get(reference)
-                if target is None:
-                    if base is None:
-                        base = Base(original, page.base, page.charset)
-                    target = self._resolve_reference(base, reference)
-                scope = target[-1]
-                link = target[0] if len(target) == 2 else _Link(target, (Kind(kind), text, rel))
-                place = origin if scope <= Scope.ORIGIN else directory
-                if scope <= Scope.DIRECTORY:
-                    place.targets[reference] = target
-                    place.links[written] = link
-            if isinstance(link, _Link):
+                base = base or Base(original, page.base, page.charset)
+                link = self._resolve_link(base, written, origin, directory)
+            if link.__class__ is _Link:
                 links.append(link)
             else:
-                refused[link] += 1
+                refused[link] += 1  # type: ignore[index]  # a reason, if it is no link
         return links, refused
+
+    def _resolve_link(self, base: Base, written: str, origin: _Place, directory: _Place) -> _Link | Reason:
+        """Return a link that was not seen here before, and remember it where it would be the same."""
+        kind, reference, text, rel = parse_link(written)
+        target = origin.targets.get(reference) or directory.targets.get(reference)
+        if target is None:
+            target = self._resolve_reference(base, reference)
+        link = target[0] if len(target) == 2 else _Link(target, (Kind(kind), text, rel))
+        scope = target[-1]
+        if scope <= Scope.DIRECTORY:
+            place = origin if scope <= Scope.ORIGIN else directory
+            place.targets[reference] = target
+            place.links[written] = link
+        return link
 
     def _enter(self, place: _Place, name: tuple[str | None, ...]) -> _Place:
         """Return the place of this name: the one we are in, or a new one that knows nothing yet."""
