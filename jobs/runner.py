@@ -35,6 +35,7 @@ class OneMachineRunner(LocalMRJobRunner):  # type: ignore[misc]  # mrjob has no 
 
     def __init__(self, mrjob_cls: Any, **kwargs: Any) -> None:  # Any: mrjob has no types
         super().__init__(**kwargs)
+        self.watch: Callable[[int, int], None] = lambda done, total: None
         self._job_class = mrjob_cls
 
     def _invoke_task_func(self, task_type: str, step_num: int, task_num: int) -> Callable[..., None]:
@@ -44,6 +45,7 @@ class OneMachineRunner(LocalMRJobRunner):  # type: ignore[misc]  # mrjob has no 
         """Run each of ``funcs`` in a fork; a fork that dies is tried once more with the next attempt number."""
         waiting = [(func, 0) for func in funcs]
         waiting.reverse()
+        total = len(waiting)
         running: dict[int, tuple[Callable[[], None], int]] = {}
         sys.stdout.flush()
         sys.stderr.flush()
@@ -58,6 +60,7 @@ class OneMachineRunner(LocalMRJobRunner):  # type: ignore[misc]  # mrjob has no 
                     continue
                 func, attempt = running.pop(pid)
                 if status == 0:
+                    self.watch(total - len(waiting) - len(running), total)
                     continue
                 if attempt + 1 >= ATTEMPTS or os.WIFEXITED(status):
                     raise _failure(func, status)

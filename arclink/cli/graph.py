@@ -18,4 +18,4 @@ def command(folder: str, runner: str, cores: int | None) -> None:
     needs(where, "pages", "extract")
     run = job_runner(where, runner, cores)
     clear(where, "joined", "postings", "graph/outlinks", "graph/inlinks", "graph/payloads/part-join*")
-    show_counts(stages.join_and_invert(where, run))
+    show_counts(stages.join(where, run) + stages.invert(where, run))

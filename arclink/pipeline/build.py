@@ -71,15 +71,15 @@ def build(
     report = BuildReport(skipped=len(files) - len(fresh))
     work.mkdir(parents=True, exist_ok=True)
     with _only_build(work):
-        run = JobRunner(settings.runner, settings.cores, work / "tasks")
+        run = JobRunner(settings.runner, settings.cores, work / "tasks", progress.tasks)
         rows = _share_rows(cdx, batches, [file for file in files if _is_known(file, known)], work / "rows")
         progress.begin(len(batches), sum(file.size for file in fresh))
         try:
             for number, batch in enumerate(batches):
                 folder = work / f"batch-{number:06d}"
-                step = partial(progress.stage, number + 1)
-                counts = _run_batch(batch, rows, number, list(known.values()), store, settings, run, folder, step)
-                progress.done(number + 1, sum(file.size for file in batch), counts)
+                step = partial(progress.stage, number + 1, sum(file.size for file in batch))
+                counts = _run_batch(batch, rows, number, list(known.values()), store, settings, run, folder, step, progress.counts)
+                progress.stored()
                 known.update({file.name: file for file in batch})
                 report.batches += 1
                 report.counts += counts
@@ -131,24 +131,32 @@ def _run_batch(
     run: JobRunner,
     folder: Path,
     step: Callable[[str], None],
+    counted: Callable[[Counts], None],
 ) -> Counts:
     """Take one batch through all stages."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     counts: Counts = Counts()
+
+    def add(some: Counts) -> None:
+        counts.update(some)
+        counted(some)
+
     wanted = [number, ELSEWHERE] if number == 0 else [number]
     row_files = [rows.by_batch[one] for one in wanted if one in rows.by_batch]
     without_rows = [file for file in batch if file.name not in rows.names]
     if without_rows:
         step("index")
-        counts += stages.index(without_rows, folder, run)
+        add(stages.index(without_rows, folder, run))
         row_files += parts_of(folder / "rows")
     step("filter")
-    counts += stages.filter_rows(row_files, folder, settings, run)
+    add(stages.filter_rows(row_files, folder, settings, run))
     step("extract")
-    counts += stages.extract(folder, [*stored, *batch], store, settings, run)
-    step("join and invert")
-    counts += stages.join_and_invert(folder, run)
+    add(stages.extract(folder, [*stored, *batch], store, settings, run))
+    step("join")
+    add(stages.join(folder, run))
+    step("invert")
+    add(stages.invert(folder, run))
     given = count_lines(row_files)
     if wrong := stages.check(counts, given):
         raise PipelineError("rows were lost, which must not be: " + "; ".join(wrong))

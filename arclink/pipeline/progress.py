@@ -7,6 +7,11 @@ from typing import Protocol, TextIO
 from arclink.pipeline.counts import Counts
 from arclink.reasons import Reason
 
+SHARES = {"index": 0.1, "filter": 0.05, "extract": 0.4, "join": 0.25, "invert": 0.05, "load": 0.15}
+"""About how much of a batch's time each stage takes; for the time left, so roughly right will do."""
+
+SECONDS_BETWEEN_LINES = 30.0
+
 
 class Progress(Protocol):
     """What a build reports. Every method returns at once."""
@@ -14,11 +19,17 @@ class Progress(Protocol):
     def begin(self, batches: int, size: int) -> None:
         """The build begins: so many batches, so many bytes of archive files."""
 
-    def stage(self, batch: int, name: str) -> None:
-        """A stage of a batch begins: ``index``, ``filter``, ``extract``, ``join and invert`` or ``load``."""
+    def stage(self, batch: int, size: int, name: str) -> None:
+        """A stage of a batch of ``size`` bytes begins: one of `SHARES`."""
 
-    def done(self, batch: int, size: int, counts: Counts) -> None:
-        """A batch of ``size`` bytes is in the store."""
+    def tasks(self, done: int, total: int) -> None:
+        """So many of the stage's tasks are done."""
+
+    def counts(self, counts: Counts) -> None:
+        """What the batch counted in a stage that is over."""
+
+    def stored(self) -> None:
+        """The batch is in the store."""
 
     def end(self) -> None:
         """The build is over, for whatever reason."""
@@ -29,101 +40,112 @@ class Silent:
 
     def begin(self, batches: int, size: int) -> None: ...
 
-    def stage(self, batch: int, name: str) -> None: ...
+    def stage(self, batch: int, size: int, name: str) -> None: ...
 
-    def done(self, batch: int, size: int, counts: Counts) -> None: ...
+    def tasks(self, done: int, total: int) -> None: ...
+
+    def counts(self, counts: Counts) -> None: ...
+
+    def stored(self) -> None: ...
 
     def end(self) -> None: ...
 
 
-class Lines:
-    """Writes one line per stage.
-
-    Args:
-        stream: Where to; standard error by default.
-    """
-
-    def __init__(self, stream: TextIO | None = None) -> None:
-        self._stream = stream or sys.stderr
-        self._state = _State()
-
-    def begin(self, batches: int, size: int) -> None:
-        self._state.begin(batches, size)
-
-    def stage(self, batch: int, name: str) -> None:
-        self._state.stage(batch, name)
-        print(self._state.line(), file=self._stream, flush=True)
-
-    def done(self, batch: int, size: int, counts: Counts) -> None:
-        self._state.done(size, counts)
-        print(self._state.line(), file=self._stream, flush=True)
-
-    def end(self) -> None:
-        self._stream.flush()
-
-
-class Live:
-    """Keeps one line of a terminal true, with a spinner and the time passed."""
-
-    def __init__(self) -> None:
-        from rich.console import Console
-        from rich.status import Status
-
-        self._state = _State()
-        self._console = Console(stderr=True)
-        self._status = Status("", console=self._console, refresh_per_second=4)
-
-    def begin(self, batches: int, size: int) -> None:
-        self._state.begin(batches, size)
-        self._status.start()
-
-    def stage(self, batch: int, name: str) -> None:
-        self._state.stage(batch, name)
-        self._status.update(self._state.line())
-
-    def done(self, batch: int, size: int, counts: Counts) -> None:
-        self._state.done(size, counts)
-        self._status.update(self._state.line())
-
-    def end(self) -> None:
-        self._status.stop()
-
-
-class _State:
-    """Where a build is, in words."""
+class _Told:
+    """Keeps where a build is, and says it in words when something changed; a subclass shows them."""
 
     def __init__(self) -> None:
         self._started = time.monotonic()
-        self._batches = 0
-        self._size = 0
-        self._batch = 0
+        self._batches = self._batch = 0
+        self._size = self._batch_size = self._stored = 0
         self._stage = ""
-        self._done = 0
+        self._stages_over = 0.0
+        self._tasks = (0, 0)
         self._counts: Counts = Counts()
 
     def begin(self, batches: int, size: int) -> None:
         self._started = time.monotonic()
         self._batches, self._size = batches, size
 
-    def stage(self, batch: int, name: str) -> None:
-        self._batch, self._stage = batch, name
+    def stage(self, batch: int, size: int, name: str) -> None:
+        self._stages_over += SHARES.get(self._stage, 0.0)
+        self._batch, self._batch_size, self._stage, self._tasks = batch, size, name, (0, 0)
+        self.show(is_news=True)
 
-    def done(self, size: int, counts: Counts) -> None:
-        self._done += size
+    def tasks(self, done: int, total: int) -> None:
+        self._tasks = (done, total)
+        self.show(is_news=False)
+
+    def counts(self, counts: Counts) -> None:
         self._counts += counts
-        self._stage = "stored"
+
+    def stored(self) -> None:
+        self._stored += self._batch_size
+        self._batch_size, self._stages_over, self._stage, self._tasks = 0, 0.0, "stored", (0, 0)
+        self.show(is_news=True)
+
+    def end(self) -> None: ...
+
+    def show(self, *, is_news: bool) -> None:
+        """Show `line`, if it is time to."""
 
     def line(self) -> str:
         """Return one line: batch, stage, captures, links, rate, time passed and left."""
         passed = max(time.monotonic() - self._started, 0.001)
-        parts = [f"batch {self._batch}/{self._batches}", self._stage]
-        if self._done:
-            captures = self._counts[Reason.ROW_KEPT]
-            parts += [f"{captures:,} captures", f"{self._counts[Reason.LINK_KEPT]:,} links", f"{captures / passed:,.0f} captures/s"]
+        done, total = self._tasks
+        parts = [f"batch {self._batch}/{self._batches}", self._stage + (f" {done}/{total}" if total else "")]
+        if captures := self._counts[Reason.ROW_KEPT]:
+            parts.append(f"{captures:,} captures")
+        if links := self._counts[Reason.LINK_KEPT]:
+            parts.append(f"{links:,} links")
+        share = self._stages_over + SHARES.get(self._stage, 0.0) * (done / total if total else 0.0)
+        read = self._stored + self._batch_size * share
+        if read:
+            parts.append(f"{read / passed / 1e6:,.1f} MB/s")
         parts.append(f"{clock(passed)} passed")
-        if 0 < self._done < self._size:
-            parts.append(f"about {clock(passed * (self._size - self._done) / self._done)} left")
+        if read and self._stored < self._size:
+            parts.append(f"about {clock(passed * (self._size - read) / read)} left")
         return " · ".join(parts)
+
+
+class Lines(_Told):
+    """Writes a line when a stage begins, and now and then while it lasts.
+
+    Args:
+        stream: Where to; standard error by default.
+    """
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        super().__init__()
+        self._stream = stream or sys.stderr
+        self._shown = time.monotonic()
+
+    def show(self, *, is_news: bool) -> None:
+        now = time.monotonic()
+        if is_news or now - self._shown > SECONDS_BETWEEN_LINES:
+            self._shown = now
+            print(self.line(), file=self._stream, flush=True)
+
+
+class Live(_Told):
+    """Keeps one line of a terminal true."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.status import Status
+
+        super().__init__()
+        self._status = Status("", console=Console(stderr=True), refresh_per_second=4)
+
+    def begin(self, batches: int, size: int) -> None:
+        super().begin(batches, size)
+        self._status.start()
+
+    def show(self, *, is_news: bool) -> None:
+        self._status.update(self.line())
+
+    def end(self) -> None:
+        self._status.stop()
 
 
 def clock(seconds: float) -> str:

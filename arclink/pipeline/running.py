@@ -4,7 +4,7 @@ import io
 import logging
 import os
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -32,12 +32,14 @@ class JobRunner:
         runner: ``inline`` (one process) or ``local`` (all cores of this machine).
         cores: Tasks at a time.
         scratch: Folder for what a job needs while it runs; on the disk of the output, not in memory.
+        watch: Told how many of a phase's tasks are done, and how many there are.
         seconds: CPU seconds by job so far, children included.
     """
 
     runner: str
     cores: int
     scratch: Path
+    watch: Callable[[int, int], None] = lambda done, total: None
     seconds: dict[str, float] = field(default_factory=dict)
 
     def run(self, name: str, inputs: Sequence[Path], output: Path, settings: Mapping[str, object]) -> Counts:
@@ -70,6 +72,7 @@ class JobRunner:
                 by_key = [] if job_class.SORT_VALUES else ["-t", "\t", "-k1,1", "-s"]
                 job.options.sort_bin = ["sort", *by_key, "-S", "256M", f"--parallel={self.cores}"]
             with job.make_runner() as run:
+                run.watch = self.watch
                 run.run()
                 return from_counters(run.counters())
         except StepFailedException as error:

@@ -79,16 +79,15 @@ def extract(folder: Path, archives: Iterable[ArchiveFile], store: KnownPayloads,
     return counts
 
 
-def join_and_invert(folder: Path, run: JobRunner) -> Counts:
-    """Write ``folder/graph/payloads``, ``outlinks`` and ``inlinks`` from ``folder/pages``."""
+def join(folder: Path, run: JobRunner) -> Counts:
+    """Write ``folder/graph/payloads``, ``folder/graph/outlinks`` and ``folder/postings`` from ``folder/pages``."""
     graph = folder / "graph"
-    counts: Counts = Counts()
-    for relation in (relations.PAYLOADS, relations.OUTLINKS, relations.INLINKS):
+    for relation in (relations.PAYLOADS, relations.OUTLINKS):
         (graph / relation.decode()).mkdir(parents=True, exist_ok=True)
     pages = parts_of(folder / "pages")
     if not pages:
-        return counts
-    counts += run.run("join", pages, folder / "joined", {})
+        return Counts()
+    counts = run.run("join", pages, folder / "joined", {})
     split_relations(
         folder / "joined",
         {
@@ -98,10 +97,15 @@ def join_and_invert(folder: Path, run: JobRunner) -> Counts:
         },
         "join",
     )
-    postings = parts_of(folder / "postings")
-    if postings:
-        counts += run.run("invert", postings, graph / "inlinks", {})
     return counts
+
+
+def invert(folder: Path, run: JobRunner) -> Counts:
+    """Write ``folder/graph/inlinks`` from ``folder/postings``."""
+    inlinks = folder / "graph/inlinks"
+    inlinks.mkdir(parents=True, exist_ok=True)
+    postings = parts_of(folder / "postings")
+    return run.run("invert", postings, inlinks, {}) if postings else Counts()
 
 
 def _shares(files: Sequence[ArchiveFile], tasks: int) -> list[list[ArchiveFile]]:

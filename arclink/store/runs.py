@@ -220,18 +220,24 @@ class Runs:
         self, relation: Relation, low: bytes, high: bytes | None, runs: Sequence[int] | None
     ) -> tuple[list[Block], bytes | None]:
         """Return the block of each run that may hold ``low``, and the key up to which these blocks hold all rows."""
-        blocks: list[Block | None] = [None]
-        while None in blocks:
+        # No transaction holds fences and blocks together. Blocks never change and their numbers are never given again, so all that
+        # can happen in between is that a block is gone, because its run was merged: then the fences are others, too.
+        missing: set[int] = set()
+        while True:
             found = self._connection.execute(_FENCES, (low, low, relation)).fetchall()
             if runs is not None:
                 found = [row for row in found if row[0] in runs]
-            # No transaction holds these two together: blocks never change and their numbers are never given again, so the only
-            # thing that can happen in between is that a block is gone, because its run was merged. Then look again.
-            blocks = [self._block(number) for _, number, _ in found if number is not None]
+            blocks = {number: self._block(number) for _, number, _ in found if number is not None}
+            gone = {number for number, block in blocks.items() if block is None}
+            if gone & missing:
+                raise StoreError(f"the store is damaged: block {min(gone & missing)} is missing. Build it again, or load its graph files.")
+            if not gone:
+                break
+            missing = gone
         bounds = [following for *_, following in found if following is not None]
         if high is not None:
             bounds.append(high)
-        return [block for block in blocks if block is not None], min(bounds, default=None)
+        return [block for block in blocks.values() if block is not None], min(bounds, default=None)
 
     def _block(self, number: int) -> Block | None:
         """Return a block; None if it is gone."""

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import zstandard
 
+from arclink.errors import StoreError
 from arclink.model import Checksum, Surt, UriR
 from arclink.reasons import Reason
 from arclink.store import Violation
@@ -79,7 +80,7 @@ class Verifier:
             found: list[Violation] = []
             try:
                 found.extend(islice(check(), NAMED + 1))
-            except (sqlite3.DatabaseError, zstandard.ZstdError, struct.error, ValueError, LookupError, TypeError) as error:
+            except (StoreError, sqlite3.DatabaseError, zstandard.ZstdError, struct.error, ValueError, LookupError, TypeError) as error:
                 found.append(Violation("what is stored can be read", f"{check.__name__.strip('_')}: {type(error).__name__}: {error}"))
             yield from found[:NAMED]
             if len(found) > NAMED:

@@ -44,7 +44,8 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Inputs:
     stages.filter_rows(parts_of(folder / "rows"), folder, BuildSettings(), run)
     planned = plan(read_pointers(parts_of(folder / "pointers")), EmptyStore(), archive_paths(files), folder / "manifests", 4)
     stages.extract(folder, files, EmptyStore(), BuildSettings(cores=2), run)
-    stages.join_and_invert(folder, run)
+    stages.join(folder, run)
+    stages.invert(folder, run)
     return Inputs(
         sorted((folder / "index-manifests").iterdir()),
         parts_of(folder / "rows"),

@@ -206,7 +206,7 @@ BREACHES = [
     pytest.param(bytes_of(Relation.INLINKS, b"\x000\0", b"\0http://x/\0"), [SURTS], id="target under a wrong SURT"),
     pytest.param(rows(Relation.MEMENTOS, without(b"a/1")), [SIGHTINGS], id="memento is gone"),
     pytest.param(bytes_of(Relation.MEMENTOS, b"example)/a/1", b"example)/a/0"), [SIGHTINGS], id="memento moved"),
-    pytest.param(bytes_of(Relation.MEMENTOS, b"\t2\t", b"\thttp://x/\t"), [SURTS], id="memento under a wrong SURT"),
+    pytest.param(bytes_of(Relation.MEMENTOS, b"\t2\t200\t", b"\thttp://x/\t200\t"), [SURTS], id="memento under a wrong SURT"),
     pytest.param(bytes_of(Relation.MEMENTOS, pack_checksum(READ), pack_checksum("A" * 32)), [MEMENTO_PAYLOAD], id="memento of no payload"),
     pytest.param(rows(Relation.SIGHTINGS, lambda some: some[1:]), [SIGHTINGS], id="sighting is gone"),
     pytest.param(rows(Relation.SIGHTINGS, with_a_sighting_of_no_payload), ["each sighting has its payload"], id="sighting of no payload"),
@@ -237,7 +237,7 @@ def test_a_difference_names_the_link(path: Path) -> None:
 
 def test_only_the_first_breaches_of_a_kind_are_named(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verifying, "NAMED", 2)
-    rewrite(path, Relation.MEMENTOS, replace_in(b"\t0\t", b"\thttp://x/\t"))
+    rewrite(path, Relation.MEMENTOS, replace_in(b"\t0\t200\t", b"\thttp://x/\t200\t"))
     details = [violation.detail for violation in violations(path) if violation.invariant == "SURTs belong to their URIs"]
     assert len(details) == 3
     assert details[-1] == "and more: only the first 2 are named"
