@@ -5,6 +5,7 @@ import logging
 import os
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -67,6 +68,7 @@ class JobRunner:
         try:
             job = job_class(args + [str(path) for path in inputs])
             job.options.local_tmp_dir = str(self.scratch)
+            job.options.bootstrap_mrjob = False  # it is installed where we are
             if self.runner == "local":
                 job.options.num_cores = self.cores
                 by_key = [] if job_class.SORT_VALUES else ["-t", "\t", "-k1,1", "-s"]
@@ -76,12 +78,22 @@ class JobRunner:
                 run.run()
                 return from_counters(run.counters())
         except StepFailedException as error:
-            raise PipelineError(f"{name}: {error.reason or error}") from error
+            raise self._failure(name, str(error.reason or error)) from error
         except OSError as error:
             raise PipelineError(f"{name}: {error}: check the space and rights of {self.scratch}") from error
         finally:
             logger.removeHandler(handler)
             self.seconds[name] = self.seconds.get(name, 0.0) + _cpu_seconds() - before
+
+    def _failure(self, name: str, said: str) -> PipelineError:
+        """Return the error for a task that failed: its last line, and where the rest can be read."""
+        lines = [line for line in said.splitlines() if line.strip()]
+        if "No space left on device" in said:
+            return PipelineError(f"{name}: no space left on device: free some at {self.scratch}, or name another folder with --work")
+        report = self.scratch / "failed-task.txt"
+        with suppress(OSError):
+            report.write_text(said, encoding="utf-8")
+        return PipelineError(f"{name}: {lines[0]}: {lines[-1]} (all that the task said: {report})")
 
 
 def _cpu_seconds() -> float:
