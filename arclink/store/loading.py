@@ -20,8 +20,8 @@ from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM
 from arclink.store.graph_files import read_sorted
 from arclink.store.names import StoredNames
 from arclink.store.outlinks import OutlinksWriter
-from arclink.store.packing import pack_checksum, split_content, unpack_few, uri_form
-from arclink.store.relations import Groups, InlinksWriter, MementoRow, pack_fate, pack_head, write_mementos, write_sightings
+from arclink.store.packing import pack_checksum, split_content, uri_form
+from arclink.store.relations import Groups, InlinksWriter, MementoRow, pack_fate, pack_head, scope_of_fate, write_mementos, write_sightings
 from arclink.store.runs import Relation, Runs, RunWriter
 
 
@@ -115,8 +115,7 @@ class BatchLoader:
             payload = parse_payload(b"\t".join(row))
             number, _ = self._payloads.number_of(payload.checksum)
             fate = self._payloads.fate_of(number)
-            was_read = fate is not None and unpack_few(fate[:1])[0] > 0
-            if fate is None or (payload.scope is not None and not was_read):
+            if fate is None or (payload.scope is not None and scope_of_fate(fate) is None):
                 self._payloads.set_fate(number, pack_fate(payload, self._names))
             new += fate is None
         return new

@@ -21,7 +21,8 @@ class StoredNames:
         if number is None:
             found = self._connection.execute("SELECT number FROM names WHERE name = ?", (name,)).fetchone()
             if found is None:
-                found = self._connection.execute("INSERT INTO names (name) VALUES (?) RETURNING number", (name,)).fetchone()
+                self._connection.execute("INSERT INTO names (name) VALUES (?)", (name,))
+                return self.number_of(name)
             number = self._numbers[name] = int(found[0])
         return number
 

@@ -77,7 +77,8 @@ class OutlinkBlock:
     def __init__(self, data: bytes, first: int) -> None:
         self.first = first
         sections = unpack_sections(zstandard.ZstdDecompressor().decompress(data), _SECTIONS)
-        self._targets, self._labels, self._texts = map(Strings, sections[:3])
+        self._targets, self._texts = Strings(sections[0]), Strings(sections[2])
+        self._labels = [unpack_label(label) for label in sections[1].decode().split("\n")]
         self._target_of = np.cumsum(unsign(unpack_numbers(sections[3])))
         self._label_of = unpack_numbers(sections[4])
         self._ends = np.cumsum(unpack_numbers(sections[5]))
@@ -102,13 +103,9 @@ class OutlinkBlock:
         return self._links(self.numbers(content))
 
     def _links(self, numbers: Numbers) -> list[Outlink]:
-        labels = {label: unpack_label(self._labels[label]) for label in set(self._label_of[numbers].tolist())}
-        return [
-            Outlink(UriR(self._targets[target]), labels[label][0], self._texts[number], labels[label][1])
-            for number, target, label in zip(
-                numbers.tolist(), self._target_of[numbers].tolist(), self._label_of[numbers].tolist(), strict=True
-            )
-        ]
+        targets, texts = self._targets.take(self._target_of[numbers]), self._texts.take(numbers)
+        labels = [self._labels[label] for label in self._label_of[numbers].tolist()]
+        return [Outlink(UriR(target), kind, text, rel) for target, text, (kind, rel) in zip(targets, texts, labels, strict=True)]
 
 
 class OutlinksWriter:

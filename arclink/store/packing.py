@@ -154,10 +154,11 @@ class Strings:
     def __len__(self) -> int:
         return len(self._borders) + 1
 
-    def __getitem__(self, place: int) -> str:
-        begin = self._borders[place - 1] + 1 if place else 0
-        end = self._borders[place] if place < len(self._borders) else len(self._packed)
-        return self._packed[begin:end].decode()
+    def take(self, places: Numbers) -> list[str]:
+        """Return the strings at these places, in their order."""
+        begins = np.where(places > 0, self._borders[places - 1] + 1, 0) if len(self._borders) else places
+        ends = np.append(self._borders, len(self._packed))[places]
+        return [self._packed[begin:end].decode() for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)]
 
 
 def pack_sections(sections: Sequence[bytes]) -> bytes:

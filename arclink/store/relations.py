@@ -378,6 +378,11 @@ def pack_fate(payload: Payload, names: Names) -> bytes:
     return pack_few(numbers)
 
 
+def scope_of_fate(fate: bytes | None) -> Scope | None:
+    """Return the scope of a payload; None if it was not read. All that most questions need of it, and its first byte."""
+    return Scope(fate[0] - 1) if fate and fate[0] else None
+
+
 def unpack_fate(checksum: Checksum, fate: bytes, names: Names) -> Payload:
     """Return the payload that `pack_fate` was given."""
     scope, charset, file, offset, reason, *rest = unpack_few(fate)

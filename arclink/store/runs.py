@@ -124,8 +124,7 @@ class RunWriter:
         self._columns: list[list[bytes]] = []
         self._size = 0
         self._entries = 0
-        row = connection.execute("INSERT INTO runs (relation, level, entries) VALUES (?, ?, 0) RETURNING number", (relation, level))
-        self.run: int = row.fetchone()[0]
+        self.run = connection.execute("INSERT INTO runs (relation, level, entries) VALUES (?, ?, 0)", (relation, level)).lastrowid
 
     def add(self, key: bytes, *values: bytes) -> None:
         """Add a row."""
@@ -222,22 +221,24 @@ class Runs:
         """Return the block of each run that may hold ``low``, and the key up to which these blocks hold all rows."""
         # No transaction holds fences and blocks together. Blocks never change and their numbers are never given again, so all that
         # can happen in between is that a block is gone, because its run was merged: then the fences are others, too.
-        missing: set[int] = set()
+        missing = 0
         while True:
-            found = self._connection.execute(_FENCES, (low, low, relation)).fetchall()
-            if runs is not None:
-                found = [row for row in found if row[0] in runs]
-            blocks = {number: self._block(number) for _, number, _ in found if number is not None}
-            gone = {number for number, block in blocks.items() if block is None}
-            if gone & missing:
-                raise StoreError(f"the store is damaged: block {min(gone & missing)} is missing. Build it again, or load its graph files.")
-            if not gone:
-                break
-            missing = gone
-        bounds = [following for *_, following in found if following is not None]
-        if high is not None:
-            bounds.append(high)
-        return [block for block in blocks.values() if block is not None], min(bounds, default=None)
+            blocks, bounds = [], [high] if high is not None else []
+            for run, number, following in self._connection.execute(_FENCES, (low, low, relation)).fetchall():
+                if runs is None or run in runs:
+                    if following is not None:
+                        bounds.append(following)
+                    if number is not None:
+                        blocks.append(self._block(number))
+                        if blocks[-1] is None:
+                            if number == missing:
+                                raise StoreError(
+                                    f"the store is damaged: block {number} is missing. Build it again, or load its graph files."
+                                )
+                            missing = number
+                            break
+            else:
+                return blocks, min(bounds, default=None)
 
     def _block(self, number: int) -> Block | None:
         """Return a block; None if it is gone."""

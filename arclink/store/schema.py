@@ -148,7 +148,7 @@ def _create_or_check(connection: sqlite3.Connection, path: Path) -> None:
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("BEGIN IMMEDIATE")
-        if not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
+        if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {VERSION}")
             for statement in SCHEMA.split(";\n"):

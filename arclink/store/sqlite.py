@@ -30,6 +30,7 @@ from arclink.model import (
     Memento,
     Outlink,
     Payload,
+    Scope,
     Sighting,
     Span,
     Surt,
@@ -53,6 +54,7 @@ from arclink.store.relations import (
     pack_head,
     postings_of,
     rows_of,
+    scope_of_fate,
     sightings_of,
     unpack_fate,
     unpack_head,
@@ -103,8 +105,8 @@ class SqliteStore:
 
     def payload(self, checksum: Checksum) -> Payload | None:
         with translated(self.path):
-            found = self._payload(checksum)
-        return found[1] if found else None
+            _, fate = self._payload(checksum)
+        return None if fate is None else unpack_fate(checksum, fate, self._names)
 
     def content_of(self, memento: Memento) -> ContentId | None:
         checksum = self._checksum_shown(memento)
@@ -135,25 +137,21 @@ class SqliteStore:
             )
             while some := list(islice(postings, AT_ONCE)):
                 contents = self._contents_of([posting.content for posting in some])
-                for posting, content in zip(some, contents, strict=True):
-                    yield Inlink(uri_of_form(target, posting.form), *unpack_head(posting.head), content)
+                uris = {form: uri_of_form(target, form) for form in {posting.form for posting in some}}
+                heads = {head: unpack_head(head) for head in {posting.head for posting in some}}
+                for (form, _, head), content in zip(some, contents, strict=True):
+                    yield Inlink(uris[form], *heads[head], content)
 
     def sightings(self, content: ContentId, span: Span = ALL_TIME) -> Iterator[Sighting]:
-        checksum, _ = split_content(content)
+        checksum, cut = split_content(content)
         with translated(self.path):
-            found = self._payload(checksum)
-            if found is None or found[1] is None or found[1].scope is None:
+            number, fate = self._payload(checksum)
+            scope = scope_of_fate(fate)
+            if number is None or scope is None:
                 return
-            number, _ = found
-            refers = self._connection.execute(_HAS_REFERENCES, (pack_checksum("not-modified:"), pack_checksum("not-modified;"))).fetchone()
-            for original, captures in groupby(self._captures(number), itemgetter(0)):
-                if content_id(checksum, original, found[1].scope) == content:
-                    timestamps = [timestamp for _, timestamp in captures]
-                    if refers:
-                        timestamps = sorted({*timestamps, *self._not_modified_since(original, timestamps)})
-                    for timestamp in timestamps:
-                        if timestamp in span:
-                            yield Sighting(original, timestamp)
+            for original, of_original in groupby(self._captures(number), itemgetter(0)):
+                if (scope is Scope.NONE and not cut) or content_id(checksum, original, scope) == content:
+                    yield from (Sighting(original, timestamp) for _, timestamp in of_original if timestamp in span)
 
     def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
         with translated(self.path):
@@ -215,9 +213,9 @@ class SqliteStore:
     def originals_of(self, checksum: Checksum) -> Iterator[UriR]:
         """Yield the distinct originals of mementos with this checksum, sorted; without those that a rule kept from being read."""
         with translated(self.path):
-            found = self._payload(checksum)
-            if found:
-                for original, _ in groupby(self._captures(found[0]), itemgetter(0)):
+            number, _ = self._payload(checksum)
+            if number is not None:
+                for original, _ in groupby(self._captures(number), itemgetter(0)):
                     yield original
 
     # What a build writes
@@ -232,7 +230,7 @@ class SqliteStore:
                 return Batch(found[0], tuple(json.loads(found[1])), found[2])
             self._check_settings(settings)
             self._connection.executemany(
-                "INSERT INTO files VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET path = excluded.path, size = excluded.size, "
+                "INSERT INTO files VALUES (?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET path = excluded.path, size = excluded.size, "
                 "fingerprint = excluded.fingerprint",
                 [(file.name, file.path, file.size, file.fingerprint) for file in files],
             )
@@ -286,13 +284,10 @@ class SqliteStore:
             elif known != value:
                 raise StoreError(f"{self.path} was built with {name} = {known}, not {value}. Use that setting, or build a new store.")
 
-    def _payload(self, checksum: Checksum) -> tuple[int, Payload | None] | None:
-        """Return the number of a payload and what became of it; None if nothing has this checksum."""
+    def _payload(self, checksum: Checksum) -> tuple[int | None, bytes | None]:
+        """Return the number of a payload and what became of it, packed; None for what is not known."""
         row = self._connection.execute("SELECT number, fate FROM payloads WHERE checksum = ?", (pack_checksum(checksum),)).fetchone()
-        if row is None:
-            return None
-        number, fate = row
-        return number, None if fate is None else unpack_fate(checksum, fate, self._names)
+        return row or (None, None)
 
     def _known(
         self, checksum: Checksum, originals: Sequence[UriR], row: tuple[int, bytes | None] | None

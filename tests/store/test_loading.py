@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -159,9 +160,10 @@ def test_a_payload_that_was_not_read_is_replaced_once_it_is_read_and_never_again
     checksum = checksum_of("p1")
     unread = Payload(checksum, None, "-", "a.warc.gz", 1, "PAYLOAD_DAMAGED")
     read = Payload(checksum, Scope.NONE, "utf-8", "b.warc.gz", 2, "PAYLOAD_READ")
+    again = replace(read, file="c.warc.gz", charset="windows-1252")
     with SqliteStore(tmp_path / "links.db", create=True) as store:
-        for number, (row, known) in enumerate([(unread, unread), (read, read), (unread, read)]):
-            write_batch(tmp_path / str(number), [], [row], {ContentId(checksum): (HUB, [])} if row is read else {})
+        for number, (row, known) in enumerate([(unread, unread), (read, read), (unread, read), (again, read)]):
+            write_batch(tmp_path / str(number), [], [row], {ContentId(checksum): (HUB, [])} if row.scope is not None else {})
             store.load(tmp_path / str(number), FILES[number % 2 :], SETTINGS, "{}")
             assert store.payload(checksum) == known
         assert store.stats().payloads == 1
@@ -201,6 +203,19 @@ def test_damaged_graph_files_are_refused_and_leave_nothing_behind(
     store.load(write_pages(tmp_path / "3", 10, 12), FILES[1:], SETTINGS, "{}")
     assert sources(store) == hub_contents(0, 12)
     assert list(store.verify()) == []
+
+
+def test_names_of_a_load_that_failed_are_forgotten(store: SqliteStore, tmp_path: Path) -> None:
+    write_batch(tmp_path / "2", [memento(HUB, "20100101000000", "-", file="lost.warc.gz")], [], {})
+    damage(tmp_path / "2", "inlinks", b"a\tb\t[\n")
+    with pytest.raises(StoreError):
+        store.load(tmp_path / "2", FILES[1:], SETTINGS, "{}")
+    write_batch(tmp_path / "3", [memento(HUB, "20100101000000", "-", file="new.warc.gz")], [], {})
+    store.load(tmp_path / "3", FILES[1:], SETTINGS, "{}")
+    write_batch(tmp_path / "4", [memento(HUB, "20110101000000", "-", file="lost.warc.gz")], [], {})
+    store.load(tmp_path / "4", FILES[1:], SETTINGS, "{}")
+    with SqliteStore(store.path) as reader:
+        assert [one.file for one in reader.mementos(Surt("example,hub)/"))] == ["new.warc.gz", "lost.warc.gz"]
 
 
 # Death and lack of space

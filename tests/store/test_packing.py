@@ -41,7 +41,9 @@ def test_signed_numbers_come_back(some: list[int]) -> None:
 @given(st.lists(st.text(st.characters(min_codepoint=0x20, exclude_categories=["Cs"])), min_size=1))
 def test_strings_come_back(strings: list[str]) -> None:
     packed = packing.Strings(packing.pack_strings(strings))
-    assert [packed[place] for place in range(len(packed))] == strings
+    places = np.arange(len(packed))
+    assert packed.take(places) == strings
+    assert packed.take(places[::-2]) == strings[::-2]
 
 
 def test_a_control_character_becomes_a_space() -> None:
