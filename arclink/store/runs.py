@@ -221,24 +221,23 @@ class Runs:
         """Return the block of each run that may hold ``low``, and the key up to which these blocks hold all rows."""
         # No transaction holds fences and blocks together. Blocks never change and their numbers are never given again, so all that
         # can happen in between is that a block is gone, because its run was merged: then the fences are others, too.
-        missing = 0
+        missing: set[int] = set()
         while True:
-            blocks, bounds = [], [high] if high is not None else []
-            for run, number, following in self._connection.execute(_FENCES, (low, low, relation)).fetchall():
-                if runs is None or run in runs:
-                    if following is not None:
-                        bounds.append(following)
-                    if number is not None:
-                        blocks.append(self._block(number))
-                        if blocks[-1] is None:
-                            if number == missing:
-                                raise StoreError(
-                                    f"the store is damaged: block {number} is missing. Build it again, or load its graph files."
-                                )
-                            missing = number
-                            break
-            else:
-                return blocks, min(bounds, default=None)
+            found = self._connection.execute(_FENCES, (low, low, relation)).fetchall()
+            if runs is not None:
+                found = [row for row in found if row[0] in runs]
+            looked_up = [self._block(number) for _, number, _ in found if number is not None]
+            blocks = [block for block in looked_up if block is not None]
+            if len(blocks) == len(looked_up):
+                break
+            gone = {number for _, number, _ in found if number is not None and self._block(number) is None}
+            if gone & missing:
+                raise StoreError(f"the store is damaged: block {min(gone & missing)} is missing. Build it again, or load its graph files.")
+            missing = gone
+        bounds = [following for *_, following in found if following is not None]
+        if high is not None:
+            bounds.append(high)
+        return blocks, min(bounds, default=None)
 
     def _block(self, number: int) -> Block | None:
         """Return a block; None if it is gone."""

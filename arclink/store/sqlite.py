@@ -110,10 +110,12 @@ class SqliteStore:
 
     def content_of(self, memento: Memento) -> ContentId | None:
         checksum = self._checksum_shown(memento)
-        payload = None if checksum is None else self.payload(checksum)
-        if payload is None or payload.scope is None:
+        if checksum is None:
             return None
-        return content_id(payload.checksum, memento.original, payload.scope)
+        with translated(self.path):
+            _, fate = self._payload(checksum)
+        scope = scope_of_fate(fate)
+        return None if scope is None else content_id(checksum, memento.original, scope)
 
     def outlinks(self, content: ContentId) -> Iterator[Outlink]:
         with translated(self.path):
@@ -147,11 +149,15 @@ class SqliteStore:
         with translated(self.path):
             number, fate = self._payload(checksum)
             scope = scope_of_fate(fate)
-            if number is None or scope is None:
+            if scope is None:
                 return
-            for original, of_original in groupby(self._captures(number), itemgetter(0)):
+            refers = self._connection.execute(_HAS_REFERENCES, _REFERENCES).fetchone()
+            for original, captures in groupby(self._captures(number), itemgetter(0)):
                 if (scope is Scope.NONE and not cut) or content_id(checksum, original, scope) == content:
-                    yield from (Sighting(original, timestamp) for _, timestamp in of_original if timestamp in span)
+                    timestamps = [timestamp for _, timestamp in captures]
+                    if refers:
+                        timestamps = sorted({*timestamps, *self._not_modified_since(original, timestamps)})
+                    yield from (Sighting(original, timestamp) for timestamp in timestamps if timestamp in span)
 
     def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
         with translated(self.path):
@@ -214,7 +220,7 @@ class SqliteStore:
         """Yield the distinct originals of mementos with this checksum, sorted; without those that a rule kept from being read."""
         with translated(self.path):
             number, _ = self._payload(checksum)
-            if number is not None:
+            if number:
                 for original, _ in groupby(self._captures(number), itemgetter(0)):
                     yield original
 
@@ -284,10 +290,10 @@ class SqliteStore:
             elif known != value:
                 raise StoreError(f"{self.path} was built with {name} = {known}, not {value}. Use that setting, or build a new store.")
 
-    def _payload(self, checksum: Checksum) -> tuple[int | None, bytes | None]:
-        """Return the number of a payload and what became of it, packed; None for what is not known."""
+    def _payload(self, checksum: Checksum) -> tuple[int, bytes | None]:
+        """Return the number of a payload and what became of it, packed; 0, which no payload has, if the checksum is unknown."""
         row = self._connection.execute("SELECT number, fate FROM payloads WHERE checksum = ?", (pack_checksum(checksum),)).fetchone()
-        return row or (None, None)
+        return row or (0, None)
 
     def _known(
         self, checksum: Checksum, originals: Sequence[UriR], row: tuple[int, bytes | None] | None
@@ -328,9 +334,9 @@ class SqliteStore:
                     yield timestamp
 
     def _referring(self, reference: Checksum) -> Iterator[Timestamp]:
-        found = self._payload(reference)
-        if found is not None:
-            yield from (timestamp for _, timestamp in self._captures(found[0]))
+        number, _ = self._payload(reference)
+        if number:
+            yield from (timestamp for _, timestamp in self._captures(number))
 
     def _content_number(self, content: ContentId) -> int | None:
         checksum, cut = split_content(content)
@@ -373,6 +379,7 @@ class SqliteStore:
             yield UriR(original), Timestamp(timestamp)
 
 
+_REFERENCES = (pack_checksum("not-modified:"), pack_checksum("not-modified;"))  # from the first of these checksums to behind the last
 _HAS_REFERENCES = "SELECT 1 FROM payloads WHERE checksum >= ? AND checksum < ? LIMIT 1"
 _CONTENT_NUMBER = """
 SELECT contents.number FROM payloads JOIN contents ON contents.payload = payloads.number

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from arclink.errors import StoreError, UsageError
-from arclink.model import ContentId, Inlink, Kind, Memento, Outlink, Payload, Scope, Surt, UriR
+from arclink.graph.not_modified import checksum_of_reference
+from arclink.model import ContentId, Inlink, Kind, Memento, Outlink, Payload, Scope, Surt, Timestamp, UriR
 from arclink.store import runs as runs_module
 from arclink.store.loading import BatchLoader
 from arclink.store.runs import Relation, Runs
@@ -167,6 +168,20 @@ def test_a_payload_that_was_not_read_is_replaced_once_it_is_read_and_never_again
             store.load(tmp_path / str(number), FILES[number % 2 :], SETTINGS, "{}")
             assert store.payload(checksum) == known
         assert store.stats().payloads == 1
+
+
+def test_a_revisit_that_only_says_not_modified_shows_what_it_refers_to(store: SqliteStore, tmp_path: Path) -> None:
+    original, first = UriR("http://pages.example/000003"), Timestamp("20100101000000")
+    other = memento(original, "20120101000000", checksum_of("p4"))
+    named = memento(original, "20130101000000", checksum_of_reference(original, first), "revisit")
+    unnamed = memento(original, "20110101000000", checksum_of_reference(original, None), "revisit")
+    unknown = memento(HUB, "20110101000000", checksum_of_reference(HUB, None), "revisit")
+    write_batch(tmp_path / "2", [other, named, unnamed, unknown], [], {})
+    store.load(tmp_path / "2", FILES[1:], SETTINGS, "{}")
+    assert [store.content_of(one) for one in (named, unnamed, unknown)] == [checksum_of("p3"), checksum_of("p3"), None]
+    timestamps = [sighting.timestamp for sighting in store.sightings(ContentId(checksum_of("p3")))]
+    assert timestamps == [first, unnamed.timestamp, named.timestamp]
+    assert list(store.verify()) == []
 
 
 # What is wrong with graph files is said, and nothing of them is stored
