@@ -178,8 +178,9 @@ def test_a_revisit_that_only_says_not_modified_shows_what_it_refers_to(store: Sq
     unknown = memento(HUB, "20110101000000", checksum_of_reference(HUB, None), "revisit")
     write_batch(tmp_path / "2", [other, named, unnamed, unknown], [], {})
     store.load(tmp_path / "2", FILES[1:], SETTINGS, "{}")
-    assert [store.content_of(one) for one in (named, unnamed, unknown)] == [checksum_of("p3"), checksum_of("p3"), None]
-    timestamps = [sighting.timestamp for sighting in store.sightings(ContentId(checksum_of("p3")))]
+    shown = ContentId(checksum_of("p3"))
+    assert [store.content_of(one) for one in (named, unnamed, unknown)] == [shown, shown, None]
+    timestamps = [sighting.timestamp for sighting in store.sightings(shown)]
     assert timestamps == [first, unnamed.timestamp, named.timestamp]
     assert list(store.verify()) == []
 

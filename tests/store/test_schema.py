@@ -106,7 +106,7 @@ def test_a_cut_file_is_said_to_be_damaged(path: Path) -> None:
 
 MOUNTS = """\
 /dev/root / ext4 rw 0 0
-server:/home /home nfs4 rw 0 0
+server:/srv/all /srv nfs4 rw 0 0
 /dev/sdb /srv/me/local\\040disk ext4 rw 0 0
 me@server:/x /mnt/far fuse.sshfs rw 0 0
 //server/share /mnt/share cifs rw 0 0
@@ -117,10 +117,10 @@ host /mnt/host 9p rw 0 0
 @pytest.mark.parametrize(
     ("path", "kind"),
     [
-        pytest.param("/srv/links.db", None, id="local"),
+        pytest.param("/var/links.db", None, id="local"),
         pytest.param("/srv/me/links.db", "nfs4", id="NFS"),
         pytest.param("/srv/me/local disk/links.db", None, id="local disk below NFS"),
-        pytest.param("/homestead/links.db", None, id="begins like a mount point"),
+        pytest.param("/srvs/links.db", None, id="begins like a mount point"),
         pytest.param("/mnt/far/a/b/links.db", "fuse.sshfs", id="sshfs"),
         pytest.param("/mnt/share/links.db", "cifs", id="SMB"),
         pytest.param("/mnt/host/links.db", "9p", id="9p"),
