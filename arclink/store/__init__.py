@@ -84,7 +84,11 @@ class GraphStore(Protocol):
         """Yield the links of one content, in page order."""
 
     def inlinks(self, target: Surt, after: Inlink | None = None) -> Iterator[Inlink]:
-        """Yield the links to ``target`` in store order, each once; from behind ``after`` on if given."""
+        """Yield the links to ``target`` in store order, each once; from behind ``after`` on if given.
+
+        Raises:
+            UsageError: The store has no such content as ``after`` names.
+        """
 
     def sightings(self, content: ContentId, span: Span = ALL_TIME) -> Iterator[Sighting]:
         """Yield the mementos that show ``content`` within ``span``, by original, timestamp; each once."""
@@ -117,7 +121,7 @@ class GraphStore(Protocol):
         """
 
     def originals_of(self, checksum: Checksum) -> Iterator[UriR]:
-        """Yield the distinct originals of mementos that the store has with this checksum, sorted."""
+        """Yield the distinct originals of mementos with this checksum, sorted; without those that a rule kept from being read."""
 
     # What a build writes.
 
