@@ -46,7 +46,6 @@ class Reason(Enum):
     MEMENTO_STATUS = ("mementos", "status is not 200")
     MEMENTO_MIME = ("mementos", "mime type carries no links")
     MEMENTO_EXTENSION = ("mementos", "extension carries no links")
-    MEMENTO_SAME_AGAIN = ("mementos", "same capture again")
 
     # rules: what each rule of filter would sort out by itself, a capture once for each (paper, Table 2)
     RULE_STATUS = ("rules", "fails the status rule")

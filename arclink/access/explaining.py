@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from arclink.access.queries import surt_asked
 from arclink.errors import StoreError
-from arclink.model import ALL_TIME, ContentId, Memento, Payload, Span
+from arclink.model import ALL_TIME, Checksum, ContentId, Memento, Payload, Span
 from arclink.reasons import Reason
 from arclink.store import GraphStore
 
@@ -43,10 +43,11 @@ def explain_memento(store: GraphStore, memento: Memento) -> Explanation:
     """Return what became of one memento."""
     if memento.reason != "-":
         return Explanation(memento, _reason(memento.reason), None, None, ())
-    payload = store.payload(memento.checksum)
+    content = store.content_of(memento)
+    # A revisit that only says "not modified" shows the payload of another capture: its content names it.
+    payload = store.payload(Checksum(content.partition("-")[0]) if content else memento.checksum)
     if payload is None:
         return Explanation(memento, Reason.PAYLOAD_NOT_AT_HAND, None, None, ())
-    content = store.content_of(memento)
     if content is None:
         # Read, but not for this URI: its links resolve differently here, and the payload was no longer at hand.
         why = _reason(payload.reason)

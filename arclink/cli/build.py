@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from arclink.cli.options import store_option
-from arclink.errors import UsageError
+from arclink.errors import ArclinkError, UsageError
 from arclink.pipeline.settings import BuildSettings
 
 SIZES = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
@@ -55,7 +55,7 @@ def command(
     from arclink.pipeline.build import build
     from arclink.pipeline.inputs import describe, find_archives, leave_out_foreign
     from arclink.pipeline.progress import Lines, Live, Progress, Silent
-    from arclink.store.opening import open_store, remove_store, work_folder
+    from arclink.store.opening import open_store, path_of, remove_if_empty, remove_store, work_folder
 
     settings = BuildSettings(
         rules=rules_from_options(rules_file, prefixes, first, last, read_redirects=not no_redirects),
@@ -74,11 +74,18 @@ def command(
     if rebuild:
         remove_store(store)
         shutil.rmtree(folder, ignore_errors=True)
+    is_new = not path_of(store).exists()
     progress: Progress = Silent() if quiet else Live() if sys.stderr.isatty() else Lines()
-    with open_store(store, create=True) as opened:
-        files = describe(paths, {file.name: file for file in opened.files()})
-        report = build(files, cdx_paths, opened, settings, folder, progress)
-        show_summary(report, opened, store)
+    try:
+        with open_store(store, create=True) as opened:
+            files = describe(paths, {file.name: file for file in opened.files()})
+            report = build(files, cdx_paths, opened, settings, folder, progress)
+    except ArclinkError:
+        if is_new and remove_if_empty(store):  # nothing is better than a store that says "not captured" of everything
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+    with open_store(store) as built:  # its size is that of the closed file
+        show_summary(report, built, store)
 
 
 def parse_size(text: str) -> int:

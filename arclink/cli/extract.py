@@ -26,7 +26,7 @@ def command(inputs: tuple[str, ...], folder: str, runner: str, cores: int | None
     where = Path(folder)
     needs(where, "pointers", "filter")
     run = job_runner(where, runner, cores)
-    clear(where, "pages", "extracted-*", "retries-*", "manifests-*", "graph/payloads", "mementos/part-extract*")
+    clear(where, "extract")
     with EmptyStore() if store is None else open_store(store) as known:
         stored = {file.name: file for file in known.files()}
         files = describe(leave_out_foreign(find_archives(inputs))[0], stored)

@@ -49,7 +49,7 @@ def command(
         needs(where, "rows", "index")
         rows = parts_of(where / "rows")
     run = job_runner(where, runner, cores)
-    clear(where, "filtered", "pointers", "mementos", "graph")
+    clear(where, "filter")
     counts = stages.filter_rows(rows, where, settings, run)
     write_settings(where, settings)
     show_counts(counts)

@@ -17,5 +17,5 @@ def command(folder: str, runner: str, cores: int | None) -> None:
     where = Path(folder)
     needs(where, "pages", "extract")
     run = job_runner(where, runner, cores)
-    clear(where, "joined", "postings", "graph/outlinks", "graph/inlinks", "graph/payloads/part-join*")
+    clear(where, "graph")
     show_counts(stages.join(where, run) + stages.invert(where, run))

@@ -18,6 +18,6 @@ def command(inputs: tuple[str, ...], folder: str, runner: str, cores: int | None
 
     where = Path(folder)
     run = job_runner(where, runner, cores)
-    clear(where, "rows", "index-manifests")
+    clear(where, "index")
     counts = stages.index(describe(leave_out_foreign(find_archives(inputs))[0], {}), where, run)
     show_counts(counts)

@@ -22,5 +22,7 @@ def command(folder: str, store: str) -> None:
     files = read_archives(where)
     settings = read_settings(where)
     with open_store(store, create=True) as opened:
-        batch = opened.load(where / "graph", files, settings, format_manifest(files, settings, Counts(), 0, {}))
+        manifest = format_manifest(files, settings, Counts(), 0, {})
+        (where / "graph/manifest.json").write_text(manifest, encoding="utf-8")
+        batch = opened.load(where / "graph", files, settings, manifest)
         click.echo(f"{store}: batch {batch.number} loaded; it holds {opened.stats().links:,} links now.")

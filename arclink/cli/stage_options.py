@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -38,11 +38,21 @@ def job_runner(folder: Path, runner: str, cores: int | None) -> JobRunner:
     return JobRunner(runner, 1 if runner == "inline" else cores or os.cpu_count() or 1, folder / "tasks")
 
 
-def clear(folder: Path, *names: str) -> None:
-    """Remove what an earlier run of a stage left, so that running it again gives the same files."""
-    for name in names:
-        for path in folder.glob(name):
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
+WRITTEN: Mapping[str, Sequence[str]] = {
+    "index": ("rows", "index-manifests"),
+    "filter": ("filtered", "pointers", "mementos/part-filter*", SETTINGS),
+    "extract": ("pages", "extracted-*", "retries-*", "manifests-*", "mementos/part-extract*", "graph/payloads", "graph/mementos", ARCHIVES),
+    "graph": ("joined", "postings", "graph/outlinks", "graph/inlinks", "graph/payloads/part-join*", "graph/manifest.json"),
+}
+"""What each stage writes to its folder."""
+
+
+def clear(folder: Path, stage: str) -> None:
+    """Remove what a stage and those behind it wrote before: it is no longer what they would write now."""
+    for later in list(WRITTEN)[list(WRITTEN).index(stage) :]:
+        for name in WRITTEN[later]:
+            for path in folder.glob(name):
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def needs(folder: Path, name: str, stage: str) -> None:

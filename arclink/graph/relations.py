@@ -11,7 +11,6 @@ PAYLOADS = b"payloads"
 OUTLINKS = b"outlinks"
 POSTINGS = b"postings"
 INLINKS = b"inlinks"
-URIS = b"uris"
 
 Row = tuple[bytes, bytes]
 """(relation, row): what a job writes."""

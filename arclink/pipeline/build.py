@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+import orjson
+
 from arclink.errors import InputError, PipelineError, StoreError
 from arclink.pipeline import stages
 from arclink.pipeline.counts import Counts
@@ -96,9 +98,19 @@ def check_settings(store: GraphStore, settings: BuildSettings) -> None:
         stored = store.setting(name)
         if stored is not None and stored != value:
             raise StoreError(
-                f"this store was built with another {name}:\n  stored: {stored}\n  now:    {value}\n"
+                f"this store was built with other settings ({name}):\n{_difference(stored, value)}\n"
                 "Use the stored setting, another --store, or --rebuild to build it anew."
             )
+
+
+def _difference(stored: str, now: str) -> str:
+    """Return what differs between two values of a setting: of rules, those that do."""
+    try:
+        before, after = orjson.loads(stored), orjson.loads(now)
+    except orjson.JSONDecodeError:
+        before, after = {"value": stored}, {"value": now}
+    names = sorted({*before, *after})
+    return "\n".join(f"  {name}: stored {before.get(name)}, now {after.get(name)}" for name in names if before.get(name) != after.get(name))
 
 
 def _is_known(file: ArchiveFile, known: dict[str, ArchiveFile]) -> bool:
@@ -115,8 +127,8 @@ def _share_rows(cdx: Sequence[Path], batches: Sequence[Sequence[ArchiveFile]], s
     rows = share_rows(cdx, batch_of, folder)
     if not any(number >= 0 for number in rows.by_batch):
         raise InputError(
-            f"no row of {', '.join(map(str, cdx))} points to one of the archive files given; "
-            "the file names in the CDX must be those of the files"
+            f"no row of {', '.join(map(str, cdx))} points to one of the archive files given, such as {batches[0][0].name}; "
+            "the last column (filename) of its rows must name them"
         )
     return rows
 

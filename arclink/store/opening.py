@@ -67,3 +67,14 @@ def remove_store(where: str) -> None:
         open_for_loading(path).close()
         for suffix in ("", "-wal", "-shm"):
             path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def remove_if_empty(where: str) -> bool:
+    """Remove a store that no batch was loaded into; tell whether there is none now."""
+    if not path_of(where).exists():
+        return True
+    with open_store(where) as store:
+        is_empty = next(store.batches(), None) is None
+    if is_empty:
+        remove_store(where)
+    return is_empty

@@ -137,7 +137,7 @@ def open_for_loading(path: Path) -> sqlite3.Connection:
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(f"{path.resolve().as_uri()}?{mode}", uri=True, isolation_level=None, timeout=5)
+    connection = sqlite3.connect(f"{path.resolve().as_uri()}?{mode}", uri=True, isolation_level=None, timeout=5, check_same_thread=False)
     connection.execute("PRAGMA cache_size = -16384")
     return connection
 

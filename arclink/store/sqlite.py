@@ -251,6 +251,12 @@ class SqliteStore:
     def close(self) -> None:
         self._connection.close()
 
+    def __del__(self) -> None:
+        """Close what a thread that ended left open; the collector may run in another one."""
+        connection = getattr(self, "_connection", None)
+        if connection is not None:
+            connection.close()
+
     def __enter__(self) -> Self:
         return self
 

@@ -84,7 +84,7 @@ def text(path: Path, words: str) -> Path:
         pytest.param(["build", "{archive}", "--store", "{foreign}", "--rebuild"], 1, "not an ArcLink store", id="rebuild of a foreign one"),
         pytest.param(["build", "{archive}", "--store", "{newer}"], 1, "written by a newer ArcLink", id="newer store"),
         pytest.param(["build", "{archive}", "--store", "{tmp}/no/l.db"], 1, "no folder", id="store in no folder"),
-        pytest.param(["build", "{archive}", "--store", "{store}", "--no-redirects"], 1, "built with another rules", id="other rules"),
+        pytest.param(["build", "{archive}", "--store", "{store}", "--no-redirects"], 1, "stored True, now False", id="other rules"),
         pytest.param(["build", "{notes}", "--store", "{tmp}/l.db"], 1, "notes.md is no WARC or ARC file", id="no archive at all"),
         pytest.param(["build", "{archive}", "--store", "redis://x"], 2, "no store is named so", id="unknown kind of store"),
         pytest.param(["links", "http://a.example/", "--store", "{tmp}/gone.db"], 1, "arclink build", id="missing store"),
@@ -170,6 +170,7 @@ def test_a_cdx_of_other_files_is_said(run: Run, archive: Path, tmp_path: Path) -
     code, _, err = run("build", archive, "--store", tmp_path / "l.db", "--cdx", cdx)
     assert code == 1
     assert "points to one of the archive files given" in err
+    assert not list(tmp_path.glob("l.db*")), "no empty store that would say of everything that it was not captured"
 
 
 def test_each_stage_alone_gives_the_store_of_a_build(run: Run, archive: Path, store: Path, tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+from arclink.access.explaining import explain
+from arclink.reasons import Reason
 from arclink.store.opening import open_store
 from arclink.uris.surts import surt_of
 from tests.pipeline.reading import TrueMemento, inlinks_of, outlinks_of, true_outlinks
@@ -24,6 +26,19 @@ def test_every_target_knows_who_linked_to_it_when_and_with_which_words(store: Pa
     with open_store(str(store)) as opened:
         found = inlinks_of(opened, {surt_of(link[0]) for _, _, link in expected})
     assert found == expected
+
+
+def test_explain_says_read_of_what_has_links_and_why_not_of_the_rest(store: Path, truth: list[TrueMemento]) -> None:
+    expected = true_outlinks(truth)
+    with open_store(str(store)) as opened:
+        found: dict[tuple[str, str], Reason] = {
+            (one.memento.original, one.memento.timestamp): one.reason
+            for original in {original for original, _ in expected}
+            for one in explain(opened, original)
+        }
+    assert found.keys() == expected.keys()
+    for memento, links in expected.items():
+        assert (found[memento] is Reason.PAYLOAD_READ) == (links is not None), memento
 
 
 def test_the_store_holds_every_invariant(store: Path) -> None:
