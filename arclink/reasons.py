@@ -32,6 +32,8 @@ class Reason(Enum):
     ROW_HEADER = ("rows", "header line")
     ROW_NOT_A_CAPTURE = ("rows", "not a capture")
     ROW_OUTSIDE_SELECTION = ("rows", "outside selection")
+    ROW_IN_STORE = ("rows", "of a file already in the store")
+    ROW_FILE_NOT_GIVEN = ("rows", "of an archive file that was not given")
 
     # records: one record of an archive file that ArcLink indexes
     RECORD_INDEXED = ("records", "indexed")

@@ -52,7 +52,7 @@ def command(
     """
     from arclink.cli.rules import rules_from_options
     from arclink.cli.summary import show_summary
-    from arclink.pipeline.build import build
+    from arclink.pipeline.build import build, only_build
     from arclink.pipeline.inputs import describe, find_archives, leave_out_foreign
     from arclink.pipeline.progress import Lines, Live, Progress, Silent
     from arclink.store.opening import open_store, path_of, remove_if_empty, remove_store, work_folder
@@ -71,19 +71,20 @@ def command(
         click.echo(f"passed over: {complaint}", err=True)
     cdx_paths = [_existing(path) for path in cdx]
     folder = Path(work) if work else work_folder(store)
-    if rebuild:
-        remove_store(store)
-        shutil.rmtree(folder, ignore_errors=True)
-    is_new = not path_of(store).exists()
-    progress: Progress = Silent() if quiet else Live() if sys.stderr.isatty() else Lines()
-    try:
-        with open_store(store, create=True) as opened:
-            files = describe(paths, {file.name: file for file in opened.files()})
-            report = build(files, cdx_paths, opened, settings, folder, progress)
-    except ArclinkError:
-        if is_new and remove_if_empty(store):  # nothing is better than a store that says "not captured" of everything
+    with only_build(path_of(store)):
+        if rebuild:
+            remove_store(store)
             shutil.rmtree(folder, ignore_errors=True)
-        raise
+        is_new = not path_of(store).exists()
+        progress: Progress = Silent() if quiet else Live() if sys.stderr.isatty() else Lines()
+        try:
+            with open_store(store, create=True) as opened:
+                files = describe(paths, {file.name: file for file in opened.files()})
+                report = build(files, cdx_paths, opened, settings, folder, progress)
+        except ArclinkError:
+            if is_new and remove_if_empty(store):  # nothing is better than a store that says "not captured" of everything
+                shutil.rmtree(folder, ignore_errors=True)
+            raise
     with open_store(store) as built:  # its size is that of the closed file
         show_summary(report, built, store)
 

@@ -35,6 +35,7 @@ def command(
     from arclink.cli.rules import rules_from_options
     from arclink.errors import InputError
     from arclink.pipeline import stages
+    from arclink.pipeline.rows import check_columns
     from arclink.pipeline.running import parts_of
     from arclink.pipeline.settings import BuildSettings
 
@@ -45,6 +46,7 @@ def command(
     for path in rows:
         if not path.is_file():
             raise InputError(f"{path}: no such file")
+    check_columns(rows)
     if not rows:
         needs(where, "rows", "index")
         rows = parts_of(where / "rows")

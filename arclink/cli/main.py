@@ -68,6 +68,9 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output left, as `head` does
         sys.exit(0)
+    except OSError as error:
+        click.echo(f"arclink: {error}: check that the path is right, and its space and rights", err=True)
+        sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -142,7 +142,7 @@ class _Extraction:
         if pointer.kind is PointerKind.REDIRECT and pointer.location:
             return self._redirect(parse_memento(pointer.memento), pointer.location, pointer)
         record = self._open(path).record_at(pointer.offset, pointer.length)
-        if pointer.original and record.uri != pointer.original and surt_of(record.uri) != surt_of(pointer.original):
+        if not _is_meant(record, pointer):
             raise RecordError(Reason.PAYLOAD_OTHER_RECORD, record.uri, pointer.file, pointer.offset)
         if pointer.kind is PointerKind.NOT_MODIFIED:
             return [_referring(pointer, record.refers_to_uri, record.refers_to_timestamp)]
@@ -208,6 +208,18 @@ class _Extraction:
         if pointer.memento:
             return [(MEMENTOS, format_memento(replace(parse_memento(pointer.memento), reason=reason.name)))]
         return [(PAYLOADS, format_payload(Payload(pointer.checksum, None, "-", pointer.file, pointer.offset, reason.name)))]
+
+
+def _is_meant(record: ArchiveRecord, pointer: Pointer) -> bool:
+    """Tell whether the record is the capture that was indexed: by URI and time, else by what it holds."""
+    if pointer.original:
+        if record.uri != pointer.original and surt_of(record.uri) != surt_of(pointer.original):
+            return False
+        if record.timestamp == pointer.timestamp:
+            return True
+    if pointer.kind is not PointerKind.PAYLOAD:
+        return bool(pointer.original)
+    return pointer.checksum in (record.checksum, payload_checksum(record))
 
 
 def _referring(pointer: Pointer, uri: str, timestamp: str) -> Row:

@@ -89,8 +89,6 @@ class Joiner:
         """
         for line in pages:
             yield from self._join_page(place, parse_page(line))
-            if self._postings >= self._flush_at:
-                yield from self.flush()
 
     def flush(self) -> Iterator[Row]:
         """Yield the postings held, by target; a target may come again after the next flush."""
@@ -128,6 +126,8 @@ class Joiner:
                 contents.append(content)
             self._postings += len(links)
             yield OUTLINKS, place + b"\t" + content.encode() + b"\t[" + b",".join([link.row for link in links]) + b"]"
+            if self._postings >= self._flush_at:
+                yield from self.flush()
 
     def _count(self, page: Page, scope: Scope, kept: int, refused: Counter[Reason]) -> Payload:
         """Count the links of a payload; return its row."""

@@ -3,7 +3,8 @@
 A server-not-modified revisit has no payload and no digest, only (perhaps) when the capture was made whose validators the
 crawler sent (``WARC-Refers-To-Date``; WARC 1.1, 5.6 and 6.7.3). Which payload that is follows from the mementos of the
 whole graph, of batches still to come too; so the memento keeps what its record says, and a store looks it up when it
-answers: the capture of the same original at that time; where no time is said, the last capture before the revisit.
+answers: the capture of the same original at that time; where no time is said, the last capture before the revisit. A
+capture that is named but not in the graph is not guessed at.
 """
 
 from arclink.model import Checksum, Timestamp, UriR

@@ -5,9 +5,10 @@ the store has and goes on. Which files share a batch changes nothing in the grap
 """
 
 import fcntl
+import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -20,7 +21,7 @@ from arclink.pipeline.counts import Counts
 from arclink.pipeline.inputs import batches_of
 from arclink.pipeline.manifest import format_manifest
 from arclink.pipeline.progress import Progress
-from arclink.pipeline.rows import ELSEWHERE, IN_STORE, SharedRows, count_lines, share_rows
+from arclink.pipeline.rows import IN_STORE, NO_ROW, SharedRows, check_columns, count_lines, share_rows
 from arclink.pipeline.running import JobRunner, parts_of
 from arclink.pipeline.settings import BuildSettings
 from arclink.store import ArchiveFile, GraphStore
@@ -63,7 +64,7 @@ def build(
 
     Raises:
         InputError: No row of the CDX files points to one of the files.
-        StoreError: The store was built with other settings, or another build is at work.
+        StoreError: The store was built with other settings.
         PipelineError: A step failed.
     """
     check_settings(store, settings)
@@ -72,21 +73,23 @@ def build(
     batches = batches_of(fresh, settings.batch_bytes)
     report = BuildReport(skipped=len(files) - len(fresh))
     work.mkdir(parents=True, exist_ok=True)
-    with _only_build(work):
-        run = JobRunner(settings.runner, settings.cores, work / "tasks", progress.tasks)
-        rows = _share_rows(cdx, batches, [file for file in files if _is_known(file, known)], work / "rows")
-        progress.begin(len(batches), sum(file.size for file in fresh))
-        try:
-            for number, batch in enumerate(batches):
-                folder = work / f"batch-{number:06d}"
-                step = partial(progress.stage, number + 1, sum(file.size for file in batch))
-                counts = _run_batch(batch, rows, number, list(known.values()), store, settings, run, folder, step, progress.counts)
-                progress.stored()
-                known.update({file.name: file for file in batch})
-                report.batches += 1
-                report.counts += counts
-        finally:
-            progress.end()
+    run = JobRunner(settings.runner, settings.cores, work / "tasks", progress.tasks)
+    rows = _share_rows(cdx, batches, [file for file in files if _is_known(file, known)], work / "rows")
+    report.counts += rows.passed_over
+    progress.begin(len(batches), sum(file.size for file in fresh))
+    # A file that was given is where it was given, wherever the store saw it before.
+    archives = list({**known, **{file.name: file for file in files}}.values())
+    try:
+        for number, batch in enumerate(batches):
+            folder = work / f"batch-{number:06d}"
+            step = partial(progress.stage, number + 1, sum(file.size for file in batch))
+            counts = _run_batch(batch, rows, number, archives, store, settings, run, folder, step, progress.counts)
+            progress.stored()
+            known.update({file.name: file for file in batch})
+            report.batches += 1
+            report.counts += counts
+    finally:
+        progress.end()
     report.seconds = run.seconds
     shutil.rmtree(work, ignore_errors=True)
     return report
@@ -119,13 +122,14 @@ def _is_known(file: ArchiveFile, known: dict[str, ArchiveFile]) -> bool:
 
 
 def _share_rows(cdx: Sequence[Path], batches: Sequence[Sequence[ArchiveFile]], stored: Sequence[ArchiveFile], folder: Path) -> SharedRows:
-    """Return the rows of each batch, by its place in ``batches``; rows of no file given go with the first."""
+    """Return the rows of each batch, by its place in ``batches``; lines that are no rows go with the first."""
     if not cdx or not batches:
-        return SharedRows({}, frozenset())
+        return SharedRows({}, frozenset(), Counts())
+    check_columns(cdx)
     batch_of = {file.name: IN_STORE for file in stored}
     batch_of.update({file.name: number for number, batch in enumerate(batches) for file in batch})
     rows = share_rows(cdx, batch_of, folder)
-    if not any(number >= 0 for number in rows.by_batch):
+    if not rows.names:
         raise InputError(
             f"no row of {', '.join(map(str, cdx))} points to one of the archive files given, such as {batches[0][0].name}; "
             "the last column (filename) of its rows must name them"
@@ -154,7 +158,7 @@ def _run_batch(
         counts.update(some)
         counted(some)
 
-    wanted = [number, ELSEWHERE] if number == 0 else [number]
+    wanted = [number, NO_ROW] if number == 0 else [number]
     row_files = [rows.by_batch[one] for one in wanted if one in rows.by_batch]
     without_rows = [file for file in batch if file.name not in rows.names]
     if without_rows:
@@ -181,11 +185,26 @@ def _run_batch(
 
 
 @contextmanager
-def _only_build(work: Path) -> Iterator[None]:
-    """Hold the work folder; a second build of the same store ends at once."""
-    with (work / "lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise StoreError(f"another build of this store is at work (it holds {work / 'lock'}); wait for it, or end it first") from error
-        yield
+def only_build(store: Path) -> Iterator[None]:
+    """Hold a store for one build, from before it is looked at; a second build of it ends at once.
+
+    Raises:
+        StoreError: Another build of the store is at work.
+    """
+    if not store.parent.is_dir():
+        raise StoreError(f"no folder {store.parent} for the store {store.name}. Make the folder, or name another path.")
+    path = store.with_name(store.name + ".lock")
+    while True:
+        with path.open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise StoreError(f"another build of {store} is at work (it holds {path}); wait for it, or end it first") from error
+            with suppress(FileNotFoundError):
+                if os.stat(path).st_ino == os.fstat(lock.fileno()).st_ino:
+                    try:
+                        yield
+                    finally:
+                        path.unlink(missing_ok=True)
+                    return
+        # The build that had it has just removed it: hold the next one.

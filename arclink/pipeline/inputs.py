@@ -26,10 +26,11 @@ def find_archives(inputs: Iterable[str]) -> list[Path]:
     Raises:
         InputError: Something does not exist, or holds no archive file.
     """
-    found: set[Path] = set()
+    found: dict[Path, Path] = {}
     for text in inputs:
-        found.update(_expand(text, Path()))
-    return sorted(found)
+        for path in _expand(text, Path()):
+            found.setdefault(path.resolve(), path)  # a link has the name it was given, and is the file it leads to
+    return sorted(found.values())
 
 
 def _expand(text: str, folder: Path) -> Iterator[Path]:
@@ -40,7 +41,7 @@ def _expand(text: str, folder: Path) -> Iterator[Path]:
         if path.name.lower().endswith(LIST_SUFFIXES):
             yield from _read_list(path)
         else:
-            yield path.resolve()
+            yield path.absolute()
     elif glob.has_magic(str(path)):
         matches = sorted(glob.glob(str(path), recursive=True))
         if not matches:
@@ -59,7 +60,7 @@ def _search(folder: Path) -> Iterator[Path]:
         for name in names:
             if name.lower().endswith(ARCHIVE_SUFFIXES):
                 found = True
-                yield Path(where, name).resolve()
+                yield Path(where, name).absolute()
     if not found:
         raise InputError(f"{folder}: no archive file in this folder (looked for {', '.join(ARCHIVE_SUFFIXES)})")
 
@@ -113,6 +114,10 @@ def describe(paths: Sequence[Path], known: Mapping[str, ArchiveFile]) -> list[Ar
         size, fingerprint = _fingerprint(path)
         name = path.name
         depth = 1
+        stored = known.get(name)
+        if stored is not None and (stored.size, stored.fingerprint) == (size, fingerprint):
+            files.append(ArchiveFile(name, str(path), size, fingerprint))
+            continue
         while _is_taken(name, path, by_name[path.name], depth, known, size, fingerprint):
             depth += 1
             if depth > len(path.parts):

@@ -1,16 +1,22 @@
 """CDX rows for the batches: which archive file a row points to decides which batch it belongs to."""
 
+import zlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from arclink.errors import CdxError, InputError
-from arclink.filter.cdx import parse_row
+from arclink.filter.cdx import is_header, parse_row
 from arclink.pipeline.compressed import open_members
+from arclink.reasons import Reason
 
-ELSEWHERE = -1
-"""The batch of rows that point to no file given: their mementos are kept, their payloads are not at hand."""
+NO_ROW = -1
+"""The batch of lines that are no rows: filter counts them."""
+
+COLUMNS = frozenset({b"N b a m s k r V g", b"N b a m s k r M V g", b"N b a m s k r M S V g"})
+"""The orders of columns that CDX files have: 9, 10 and 11 of them."""
 
 IN_STORE = -2
 """The batch of rows that point to a file the store has been built from already: they are passed over."""
@@ -36,17 +42,18 @@ class SharedRows:
     Attributes:
         by_batch: One file per batch that has rows.
         names: The archive files that rows point to, as the batches name them.
+        passed_over: Rows of files that are in the store already, or that were not given: they wait for their file.
     """
 
     by_batch: Mapping[int, Path]
     names: frozenset[str]
+    passed_over: Counter[Reason]
 
 
 def share_rows(cdx: Sequence[Path], batch_of: Mapping[str, int], folder: Path) -> SharedRows:
     """Write each row of CDX files to the file of its batch.
 
-    One pass, whatever the number of batches. Rows of a file that maps to no batch go to `ELSEWHERE`, as do lines that
-    are no rows, so that filter counts them.
+    One pass, whatever the number of batches. Lines that are no rows go to `NO_ROW`, so that filter counts them.
 
     Args:
         cdx: CDX or CDXJ files, plain or gzip.
@@ -57,6 +64,7 @@ def share_rows(cdx: Sequence[Path], batch_of: Mapping[str, int], folder: Path) -
     outputs: dict[int, BinaryIO] = {}
     written: dict[int, Path] = {}
     seen: dict[bytes, int] = {}
+    passed_over: Counter[Reason] = Counter()
     try:
         for path in cdx:
             for line in read_lines(path):
@@ -65,6 +73,10 @@ def share_rows(cdx: Sequence[Path], batch_of: Mapping[str, int], folder: Path) -
                     seen[name] = _batch(name, batch_of)
                 batch = seen[name]
                 if batch == IN_STORE:
+                    passed_over[Reason.ROW_IN_STORE] += 1
+                    continue
+                if batch == NO_ROW and _is_row(line):
+                    passed_over[Reason.ROW_FILE_NOT_GIVEN] += 1
                     continue
                 output = outputs.get(batch)
                 if output is None:
@@ -75,11 +87,34 @@ def share_rows(cdx: Sequence[Path], batch_of: Mapping[str, int], folder: Path) -
         for output in outputs.values():
             output.close()
     named = (name.decode("utf-8", "replace") for name in seen)
-    return SharedRows(written, frozenset(_name(name, batch_of) for name in named if _name(name, batch_of) in batch_of))
+    names = frozenset(_name(name, batch_of) for name in named if _name(name, batch_of) in batch_of)
+    return SharedRows(written, names, passed_over)
+
+
+def _is_row(line: bytes) -> bool:
+    try:
+        parse_row(line)
+    except CdxError as error:
+        return error.reason is Reason.ROW_NOT_A_CAPTURE
+    return True
+
+
+def check_columns(paths: Sequence[Path]) -> None:
+    """Raise InputError if a CDX file says that its columns stand in an order of their own.
+
+    Files are read in pieces, and only one of them would hold the header.
+    """
+    for path in paths:
+        first = next(iter(read_lines(path)), b"")
+        if is_header(first) and b" ".join(first.split()[1:]) not in COLUMNS:
+            raise InputError(
+                f"{path}: its columns stand in the order {first.decode(errors='replace').strip()!r}; "
+                f"bring them into one of: {', '.join(order.decode() for order in sorted(COLUMNS))}"
+            )
 
 
 def _batch(name: bytes, batch_of: Mapping[str, int]) -> int:
-    return batch_of.get(_name(name.decode("utf-8", "replace"), batch_of), ELSEWHERE)
+    return batch_of.get(_name(name.decode("utf-8", "replace"), batch_of), NO_ROW)
 
 
 def _name(text: str, batch_of: Mapping[str, int]) -> str:
@@ -90,7 +125,7 @@ def _name(text: str, batch_of: Mapping[str, int]) -> str:
 def _file_of(line: bytes) -> bytes:
     """Return the archive file a row names; empty for a line that is no row."""
     if b"{" not in line:
-        return line.rstrip().rpartition(b" ")[2]
+        return line.split()[-1] if line.strip() else b""
     try:
         return parse_row(line).file.encode()
     except CdxError:
@@ -106,5 +141,5 @@ def read_lines(path: Path) -> Iterator[bytes]:
     try:
         with open_members(path) as file:
             yield from file
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"{path}: cannot be read as a CDX file: {error}") from error

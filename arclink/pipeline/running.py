@@ -1,9 +1,11 @@
 """Runs one job of `jobs` on one runner, and sorts its tagged output into relations."""
 
+import glob
 import io
 import logging
 import os
 import subprocess
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -66,7 +68,7 @@ class JobRunner:
         logger.propagate = False
         before = _cpu_seconds()
         try:
-            job = job_class(args + [str(path) for path in inputs])
+            job = job_class(args + [glob.escape(str(path)) for path in inputs])
             job.options.local_tmp_dir = str(self.scratch)
             job.options.bootstrap_mrjob = False  # it is installed where we are
             if self.runner == "local":
@@ -79,6 +81,8 @@ class JobRunner:
                 return from_counters(run.counters())
         except StepFailedException as error:
             raise self._failure(name, str(error.reason or error)) from error
+        except (EOFError, zlib.error) as error:
+            raise PipelineError(f"{name}: an input file is damaged: {error}") from error
         except OSError as error:
             raise PipelineError(f"{name}: {error}: check the space and rights of {self.scratch}") from error
         finally:

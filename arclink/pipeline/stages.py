@@ -37,6 +37,10 @@ def index(files: Sequence[ArchiveFile], folder: Path, run: JobRunner) -> Counts:
 
 def filter_rows(rows: Sequence[Path], folder: Path, settings: BuildSettings, run: JobRunner) -> Counts:
     """Write ``folder/mementos`` and ``folder/pointers`` from CDX or CDXJ files."""
+    for name in ("mementos", "pointers"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    if not rows:  # archive files without a capture; mrjob without input would read what stands on standard input
+        return Counts()
     counts = run.run("filter", rows, folder / "filtered", settings.for_jobs())
     split_relations(folder / "filtered", {relations.MEMENTOS: folder / "mementos", POINTERS: folder / "pointers"}, "filter")
     return counts

@@ -10,9 +10,10 @@ page in about a byte. ``docs/store-schema.md`` draws the tables, ``docs/decision
 """
 
 import json
+import os
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from itertools import groupby, islice
 from operator import itemgetter
 from pathlib import Path
@@ -86,6 +87,7 @@ class SqliteStore:
         self.path = path
         self._is_loader = create
         self._connection = open_for_loading(path) if create else open_for_reading(path)
+        self._file = self._file_now()
         self._runs = Runs(self._connection)
         self._names = StoredNames(self._connection)
         self._outlink_blocks: OrderedDict[int, OutlinkBlock] = OrderedDict()
@@ -115,7 +117,11 @@ class SqliteStore:
         with translated(self.path):
             _, fate = self._payload(checksum)
         scope = scope_of_fate(fate)
-        return None if scope is None else content_id(checksum, memento.original, scope)
+        if scope is None:
+            return None
+        content = content_id(checksum, memento.original, scope)
+        # The payload may have been read for other originals only, and be no longer at hand for this one.
+        return content if self._content_number(content) is not None else None
 
     def outlinks(self, content: ContentId) -> Iterator[Outlink]:
         with translated(self.path):
@@ -229,6 +235,8 @@ class SqliteStore:
     def load(self, graph: Path, files: Sequence[ArchiveFile], settings: Mapping[str, str], manifest: str) -> Batch:
         if not self._is_loader:
             raise StoreError(f"{self.path} was opened for reading; open it for loading to add a batch.")
+        if self._file_now() != self._file:
+            raise StoreError(f"{self.path} was moved or removed while it was being built. Put it back, or build it anew.")
         identity = identity_of(graph, files)
         with translated(self.path), self._writing():
             found = self._connection.execute("SELECT number, files, manifest FROM batches WHERE identity = ?", (identity,)).fetchone()
@@ -312,6 +320,13 @@ class SqliteStore:
         cuts = [split_content(content_id(checksum, original, payload.scope))[1] for original in originals]
         has = [self._connection.execute(_HAS_CONTENT, (row[0], cut)).fetchone() for cut in cuts]
         return payload, [original for original, found in zip(originals, has, strict=True) if not found]
+
+    def _file_now(self) -> tuple[int, int] | None:
+        """Return what tells the file at our path from another; None if there is none."""
+        with suppress(OSError):
+            found = os.stat(self.path)
+            return found.st_dev, found.st_ino
+        return None
 
     def _checksum_shown(self, memento: Memento) -> Checksum | None:
         """Return the checksum of the payload that a memento shows: its own, or that of the capture it refers to."""

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from arclink.errors import InputError
-from arclink.pipeline.rows import ELSEWHERE, IN_STORE, count_lines, read_lines, share_rows
+from arclink.pipeline.rows import IN_STORE, NO_ROW, check_columns, count_lines, read_lines, share_rows
+from arclink.reasons import Reason
 
 ROWS = [
     " CDX N b a m s k r M S V g",
@@ -23,7 +24,8 @@ def test_each_row_goes_to_the_batch_of_its_file(tmp_path: Path) -> None:
     path.write_bytes(b"".join(gzip.compress(row.encode() + b"\n") for row in ROWS[:-1]) + gzip.compress(ROWS[-1].encode()))
     shared = share_rows([path], {"one.warc.gz": 0, "two.warc.gz": 1, "old.warc.gz": IN_STORE}, tmp_path / "rows")
     rows = {batch: rows_path.read_text().splitlines() for batch, rows_path in shared.by_batch.items()}
-    assert rows == {0: [ROWS[1]], 1: [ROWS[2]], ELSEWHERE: [ROWS[0], ROWS[4], ROWS[5]]}
+    assert rows == {0: [ROWS[1]], 1: [ROWS[2]], NO_ROW: [ROWS[0], ROWS[5]]}
+    assert shared.passed_over == {Reason.ROW_IN_STORE: 1, Reason.ROW_FILE_NOT_GIVEN: 1}
     assert shared.names == {"one.warc.gz", "two.warc.gz", "old.warc.gz"}
 
 
@@ -38,3 +40,12 @@ def test_a_truncated_gzip_is_no_quiet_end(tmp_path: Path) -> None:
     path.write_bytes(gzip.compress(b"\n".join(row.encode() for row in ROWS * 100))[:-30])
     with pytest.raises(InputError, match=r"x\.cdx\.gz: cannot be read as a CDX file"):
         list(read_lines(path))
+
+
+def test_columns_in_an_order_of_their_own_are_refused_not_misread(tmp_path: Path) -> None:
+    (tmp_path / "odd.cdx").write_text(" CDX N b a m s k r M V S g\n")
+    with pytest.raises(InputError, match="N b a m s k r M S V g"):
+        check_columns([tmp_path / "odd.cdx"])
+    (tmp_path / "usual.cdx").write_text(ROWS[0] + "\n")
+    (tmp_path / "none.cdxj").write_text(ROWS[3] + "\n")
+    check_columns([tmp_path / "usual.cdx", tmp_path / "none.cdxj"])
