@@ -138,7 +138,11 @@ def open_for_loading(path: Path) -> sqlite3.Connection:
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
     connection = sqlite3.connect(f"{path.resolve().as_uri()}?{mode}", uri=True, isolation_level=None, timeout=5, check_same_thread=False)
-    connection.execute("PRAGMA cache_size = -16384")
+    try:
+        connection.execute("PRAGMA cache_size = -16384")
+    except BaseException:  # the file may be no database at all
+        connection.close()
+        raise
     return connection
 
 
