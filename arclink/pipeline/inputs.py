@@ -56,7 +56,13 @@ def _expand(text: str, folder: Path) -> Iterator[Path]:
 
 def _search(folder: Path) -> Iterator[Path]:
     found = False
-    for where, _, names in os.walk(folder, followlinks=True):
+    visited: set[tuple[int, int]] = set()  # links may lead back
+    for where, folders, names in os.walk(folder, followlinks=True):
+        here = os.stat(where)
+        if (here.st_dev, here.st_ino) in visited:
+            folders.clear()
+            continue
+        visited.add((here.st_dev, here.st_ino))
         for name in names:
             if name.lower().endswith(ARCHIVE_SUFFIXES):
                 found = True
@@ -66,7 +72,11 @@ def _search(folder: Path) -> Iterator[Path]:
 
 
 def _read_list(path: Path) -> Iterator[Path]:
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not a list file: byte {error.start} is no UTF-8") from error
+    for number, line in enumerate(lines, 1):
         entry = line.split("#", 1)[0].strip()
         if entry:
             try:

@@ -69,3 +69,16 @@ def test_a_file_the_store_has_keeps_its_name_and_another_of_that_name_gets_its_o
 def test_batches_hold_about_their_size(sizes: list[int], expected: list[list[int]]) -> None:
     files = [ArchiveFile(str(number), "", size, "") for number, size in enumerate(sizes)]
     assert [[file.size for file in batch] for batch in batches_of(files, 10)] == expected
+
+
+def test_a_folder_that_links_to_itself_is_searched_once(archives: Path) -> None:
+    before = find_archives([str(archives)])
+    (archives / "a" / "back").symlink_to(archives)
+    (archives / "a" / "again").symlink_to(archives / "a")
+    assert find_archives([str(archives)]) == before
+
+
+def test_a_list_that_is_no_text_is_named(tmp_path: Path) -> None:
+    (tmp_path / "list.txt").write_bytes(b"caf\xe9.warc.gz\n")
+    with pytest.raises(InputError, match=r"list\.txt: not a list file: byte 3 is no UTF-8"):
+        find_archives([str(tmp_path / "list.txt")])
