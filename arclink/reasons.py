@@ -65,7 +65,6 @@ class Reason(Enum):
     PAYLOAD_DAMAGED = ("payloads", "record is damaged")
     PAYLOAD_OTHER_RECORD = ("payloads", "another record stands at this offset")
     PAYLOAD_CODING = ("payloads", "content coding cannot be undone")
-    PAYLOAD_NOT_HTML = ("payloads", "payload is not HTML")
     PAYLOAD_EMPTY = ("payloads", "payload is empty")
     PAYLOAD_CRASHED = ("payloads", "parser crashed")
 
@@ -93,7 +92,6 @@ class Reason(Enum):
     NOTE_CHARSET_WRONG = ("notes", "declared charset does not fit the bytes")
     NOTE_CHARSET_DETECTED = ("notes", "no charset declared, detected")
     NOTE_FALL_BACK = ("notes", "payload read from another capture of it")
-    NOTE_INFERRED_CHECKSUM = ("notes", "checksum of a revisit is inferred")
     NOTE_BASE_INVALID = ("notes", "base element is not usable")
 
     @property

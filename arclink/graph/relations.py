@@ -1,6 +1,6 @@
 """The rows of the graph files (docs/graph-files.md): one format and parse pair per relation, bytes without newline."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import orjson
 
@@ -130,7 +130,7 @@ def parse_inlinks(row: bytes) -> tuple[Surt, UriR, Groups]:
     return Surt(surt.decode()), UriR(target.decode()), [tuple(group) for group in orjson.loads(groups)]
 
 
-def split_block(block: bytes) -> Iterable[bytes]:
+def split_block(block: bytes) -> list[bytes]:
     """Return the rows that travelled as one line."""
     return block.split(ROWS)
 
@@ -138,5 +138,5 @@ def split_block(block: bytes) -> Iterable[bytes]:
 def tag(line: bytes) -> Iterator[Row]:
     """Yield the (relation, row) pairs of one line that a job wrote; a block of rows gives one pair each."""
     relation, _, row = line.partition(b"\t")
-    for part in row.split(ROWS):
+    for part in split_block(row):
         yield relation, part

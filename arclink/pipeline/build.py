@@ -8,7 +8,7 @@ import fcntl
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -200,11 +200,10 @@ def only_build(store: Path) -> Iterator[None]:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
                 raise StoreError(f"another build of {store} is at work (it holds {path}); wait for it, or end it first") from error
-            with suppress(FileNotFoundError):
-                if os.stat(path).st_ino == os.fstat(lock.fileno()).st_ino:
-                    try:
-                        yield
-                    finally:
-                        path.unlink(missing_ok=True)
-                    return
-        # The build that had it has just removed it: hold the next one.
+            if os.fstat(lock.fileno()).st_nlink == 0:
+                continue  # the build that had it has just removed it: hold the next one
+            try:
+                yield
+            finally:
+                path.unlink(missing_ok=True)
+            return

@@ -102,5 +102,8 @@ def test_a_second_build_ends_at_once_and_the_lock_goes_with_the_first(tmp_path: 
     with only_build(path), pytest.raises(StoreError, match="another build"), only_build(path):
         pass
     assert not list(tmp_path.iterdir())
+    with pytest.raises(FileNotFoundError), only_build(path):
+        raise FileNotFoundError("what a build did not find is its caller's to hear of")
+    assert not list(tmp_path.iterdir())
     with only_build(path):
         assert list(tmp_path.iterdir())

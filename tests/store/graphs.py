@@ -66,7 +66,7 @@ class PayloadTruth:
         """Return what became of it when it was read."""
         counts = (("LINK_KEPT", len(self.links)), ("LINK_SAME_PAGE", 3)) if self.is_html else ()
         if not self.is_html:
-            return Payload(self.checksum, None, "-", "a.warc.gz", 7, "PAYLOAD_NOT_HTML")
+            return Payload(self.checksum, None, "-", "a.warc.gz", 7, "PAYLOAD_EMPTY")
         return Payload(self.checksum, self.scope, "utf-8", "a.warc.gz", 7, "PAYLOAD_READ", counts)
 
 
