@@ -13,12 +13,22 @@ from mrjob.runner import MRJobRunner
 from mrjob.step import MRStep
 
 from arclink.reasons import Reason
+from jobs.versions import check_versions
 
 Pair = tuple[bytes, bytes]
 
 
 ATTEMPT_ID = "mapreduce_task_attempt_id"
 """The environment variable that tells a streaming task which attempt it is (Hadoop: dots of the property as underscores)."""
+
+
+STREAMING = ("hadoop", "emr")
+"""The runners that start Hadoop streaming."""
+
+CLUSTERS = (*STREAMING, "spark")
+
+RELATIONS_APART = "arclink.RelationOutputFormat"
+"""Writes each relation of a job's output to a folder of its own (jobs/java)."""
 
 
 class LineProtocol:
@@ -61,6 +71,9 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
     OUTPUT_PROTOCOL: type = LineProtocol
 
     HAS_REDUCER = True
+    VALUES_IN_ORDER = False
+    """The values of one key are to reach the reducer in the order in which they were written, or sorted."""
+
     ONE_TASK_PER_FILE = False
     """Each input file is the input of one map task, never split (a manifest)."""
 
@@ -70,6 +83,8 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
         """Add ``--settings``: what the functions of this job need, as JSON."""
         super().configure_args()
         self.add_passthru_arg("--settings", default="{}", help="JSON of the job's settings (docs/settings.md)")
+        self.add_passthru_arg("--expects", default="{}", help="JSON of the versions that a task is to find (jobs/versions.py)")
+        self.add_passthru_arg("--relations-apart", action="store_true", help="On Hadoop: a folder per relation in the output")
 
     # What a subclass says.
 
@@ -99,12 +114,14 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
 
     def map_pairs(self, pairs: Iterable[Pair], step_num: int = 0) -> Iterator[Pair]:
         """Yield the pairs of one map task, then send its counters."""
+        check_versions(self.options.expects)
         self.counts = Counter()
         yield from self.map_lines(value for _, value in pairs)
         self.send_counts()
 
     def reduce_pairs(self, pairs: Iterable[Pair], step_num: int = 0) -> Iterator[Pair]:
         """Yield the pairs of one reduce task, then send its counters."""
+        check_versions(self.options.expects)
         self.counts = Counter()
         yield from super().reduce_pairs(pairs, step_num)
         self.send_counts()
@@ -123,9 +140,35 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
             self.increment_counter(reason.group, reason.name, count)
         self.counts.clear()
 
-    # The runner for one machine.
+    # What clusters are told.
+
+    def sort_values(self) -> bool:
+        """Tell whether the values of a key arrive sorted; on clusters also where `local` gets by with their first order."""
+        return bool(self.SORT_VALUES or (self.VALUES_IN_ORDER and self.options.runner in CLUSTERS))
+
+    def jobconf(self) -> dict[str, Any]:  # Any: mrjob's
+        """Return the properties that Hadoop is told of this job."""
+        conf: dict[str, Any] = super().jobconf()
+        if self.options.runner not in STREAMING:
+            return conf
+        if self.ONE_TASK_PER_FILE:
+            conf["mapreduce.input.fileinputformat.split.minsize"] = 1 << 50
+        if self.OUTPUT_PROTOCOL is TextLineProtocol:
+            # Streaming takes a line without tab for a key, and would write a tab behind it.
+            conf["mapreduce.output.textoutputformat.separator"] = ""
+        return conf
+
+    def hadoop_output_format(self) -> str | None:
+        """Return the Java class that writes the output, if it is not Hadoop's own."""
+        return RELATIONS_APART if self.options.relations_apart else None
+
+    # The runners that are not mrjob's own.
 
     def _runner_class(self) -> type[MRJobRunner]:
+        if self.options.runner == "spark":
+            from jobs.spark_runner import StreamedSparkRunner
+
+            return StreamedSparkRunner
         if self.options.runner == "local":
             from jobs.runner import OneMachineRunner
 

@@ -11,6 +11,7 @@ from arclink.cli.options import store_option
 from arclink.errors import ArclinkError, UsageError
 from arclink.pipeline.settings import BuildSettings
 
+RUNNERS = ("local", "inline", "hadoop", "spark")
 SIZES = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 
@@ -24,7 +25,9 @@ SIZES = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 @click.option("--to", "last", help="Only captures up to this time.")
 @click.option("--no-redirects", is_flag=True, help="Do not read redirects for where they lead.")
 @click.option("--batch-size", default="1G", show_default=True, help="Archive bytes that go through all stages together.")
-@click.option("--runner", type=click.Choice(["local", "inline"]), default="local", show_default=True, help="All cores, or one process.")
+@click.option("--runner", type=click.Choice(RUNNERS), default="local", show_default=True, help="All cores, one process, or an engine.")
+@click.option("--engine-conf", envvar="MRJOB_CONF", type=click.Path(), help="mrjob settings of the engine (docs/engines.md).")
+@click.option("--hdfs", metavar="URL", help="Folder in HDFS for files between the stages and for graph files, with --runner hadoop.")
 @click.option("--cores", type=click.IntRange(min=1), help="Tasks at a time; as many as there are processors by default.")
 @click.option("--work", type=click.Path(), help="Folder for files between the stages; next to the store by default.")
 @click.option("--rebuild", is_flag=True, help="Remove the store first, and build it anew.")
@@ -40,6 +43,8 @@ def command(
     no_redirects: bool,
     batch_size: str,
     runner: str,
+    engine_conf: str | None,
+    hdfs: str | None,
     cores: int | None,
     work: str | None,
     rebuild: bool,
@@ -47,15 +52,19 @@ def command(
 ) -> None:
     """Build the link graph of archive files, or add more files to it.
 
-    INPUT is an archive file, a folder, a glob, or a list file (.txt, .lst) with one of these per line. Files that the
-    store has already are passed over, so the same call goes on where a killed build stopped.
+    INPUT is an archive file, a folder, a glob, a list file (.txt, .lst) with one of these per line, or a file or folder in
+    HDFS (hdfs://…). Files that the store has already are passed over, so the same call goes on where a killed build
+    stopped.
     """
+    from arclink.cli.engine_options import runner_of
     from arclink.cli.rules import rules_from_options
     from arclink.cli.summary import show_summary
     from arclink.pipeline.build import build, only_build
+    from arclink.pipeline.hdfs_inputs import describe_in_hdfs, fetch_from_hdfs, find_in_hdfs
     from arclink.pipeline.inputs import describe, find_archives, leave_out_foreign
     from arclink.pipeline.progress import Lines, Live, Progress, Silent
     from arclink.store.opening import open_store, path_of, remove_if_empty, remove_store, work_folder
+    from arclink.webhdfs import is_hdfs
 
     settings = BuildSettings(
         rules=rules_from_options(rules_file, prefixes, first, last, read_redirects=not no_redirects),
@@ -66,11 +75,14 @@ def command(
         settings = replace(settings, cores=cores)
     if runner == "inline":
         settings = replace(settings, cores=1)
-    paths, complaints = leave_out_foreign(find_archives(inputs))
+    in_hdfs = find_in_hdfs(filter(is_hdfs, inputs))
+    on_disk = [text for text in inputs if not is_hdfs(text)]
+    paths, complaints = leave_out_foreign(find_archives(on_disk)) if on_disk else ([], [])
     for complaint in complaints:
         click.echo(f"passed over: {complaint}", err=True)
-    cdx_paths = [_existing(path) for path in cdx]
     folder = Path(work) if work else work_folder(store)
+    run = runner_of(runner, settings.cores, folder, engine_conf, hdfs, path_of(store).name)
+    cdx_paths = [fetch_from_hdfs(path, folder / "cdx") if is_hdfs(path) else _existing(path) for path in cdx]
     with only_build(path_of(store)):
         if rebuild:
             remove_store(store)
@@ -79,8 +91,10 @@ def command(
         progress: Progress = Silent() if quiet else Live() if sys.stderr.isatty() else Lines()
         try:
             with open_store(store, create=True) as opened:
-                files = describe(paths, {file.name: file for file in opened.files()})
-                report = build(files, cdx_paths, opened, settings, folder, progress)
+                known = {file.name: file for file in opened.files()}
+                files = describe(paths, known)
+                files += describe_in_hdfs(in_hdfs, {**known, **{file.name: file for file in files}})
+                report = build(files, cdx_paths, opened, settings, folder, progress, run)
         except ArclinkError:
             if is_new and remove_if_empty(store):  # nothing is better than a store that says "not captured" of everything
                 shutil.rmtree(folder, ignore_errors=True)

@@ -17,7 +17,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from arclink.errors import InputError, RecordError
 from arclink.extract.records import (
@@ -32,8 +32,21 @@ from arclink.extract.records import (
     make_record,
     parse_head,
 )
-from arclink.extract.segments import GZIP_MAGIC, GzipSegment, PlainSegment, Segment, Stored, chunks, first_inflated, gzip_members
+from arclink.extract.segments import (
+    GZIP_MAGIC,
+    GzipSegment,
+    PlainSegment,
+    Segment,
+    Stored,
+    StoredInHdfs,
+    chunks,
+    first_inflated,
+    gzip_members,
+)
 from arclink.reasons import Reason
+
+if TYPE_CHECKING:
+    from arclink.webhdfs import HdfsFile
 
 __all__ = ["NO_HEADERS", "ArchiveFile", "ArchiveRecord", "HttpHeaders"]
 
@@ -69,12 +82,10 @@ class ArchiveFile:
 
     def __init__(self, path: str, opened: Callable[[str], None] | None = None) -> None:
         self.path = path
+        self._descriptor = -1
+        self._in_hdfs: HdfsFile | None = None
+        self._stored = self._open()
         try:
-            self._descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
-        except OSError as error:
-            raise InputError(f"archive file cannot be read: {path}: {error.strerror}; check its path and permissions") from error
-        try:
-            self._stored = Stored(path, self._descriptor, os.fstat(self._descriptor).st_size)
             if opened is not None:
                 opened(path)
             self.is_gzip = self._find_kind()
@@ -94,6 +105,25 @@ class ArchiveFile:
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
+        if self._in_hdfs is not None:
+            self._in_hdfs.close()
+
+    def _open(self) -> Stored:
+        """Return the bytes of the file.
+
+        Raises:
+            InputError: There is no such file, or it cannot be read.
+        """
+        if self.path.startswith(("hdfs://", "webhdfs://")):
+            from arclink.webhdfs import HdfsFile  # a task that reads disks has no use for HTTP
+
+            self._in_hdfs = HdfsFile(self.path)
+            return StoredInHdfs(self._in_hdfs)
+        try:
+            self._descriptor = os.open(self.path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+            return Stored(self.path, self._descriptor, os.fstat(self._descriptor).st_size)
+        except OSError as error:
+            raise InputError(f"archive file cannot be read: {self.path}: {error.strerror}; check its path and permissions") from error
 
     def records(self) -> Iterator[ArchiveRecord | RecordError]:
         """Yield every record from the beginning, and an error for each stretch in which none could be read.

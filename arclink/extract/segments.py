@@ -10,11 +10,14 @@ across two inputs, is not met: the first input is longer than any header but at 
 import os
 import zlib
 from collections.abc import Iterator
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from isal import igzip_lib
 
 from arclink.errors import InputError
+
+if TYPE_CHECKING:
+    from arclink.webhdfs import HdfsFile
 
 GZIP_MAGIC = b"\x1f\x8b\x08"
 
@@ -68,6 +71,21 @@ class Stored:
             self._start, start = offset, 0
             self._block = self.read(offset, max(count, _READ_AHEAD))
         return self._block[start : start + count]
+
+
+class StoredInHdfs(Stored):
+    """The same for a file in HDFS, read over HTTP.
+
+    Args:
+        file: Open; stays with the caller.
+    """
+
+    def __init__(self, file: "HdfsFile") -> None:
+        super().__init__(file.name, -1, file.size)
+        self._file = file
+
+    def read(self, offset: int, count: int) -> bytes:
+        return self._file.read_at(offset, count)
 
 
 class Segment(Protocol):

@@ -5,6 +5,7 @@ the store has and goes on. Which files share a batch changes nothing in the grap
 """
 
 import fcntl
+import hashlib
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -51,6 +52,7 @@ def build(
     settings: BuildSettings,
     work: Path,
     progress: Progress,
+    run: JobRunner | None = None,
 ) -> BuildReport:
     """Add archive files to a store.
 
@@ -61,6 +63,7 @@ def build(
         settings: Must be those the store was built with.
         work: Folder for the files between the stages; made if it is not there, its batches removed when stored.
         progress: Told where the build is.
+        run: Runs the jobs, with the files between the stages below ``work``; that of the settings by default.
 
     Raises:
         InputError: No row of the CDX files points to one of the files.
@@ -73,7 +76,8 @@ def build(
     batches = batches_of(fresh, settings.batch_bytes)
     report = BuildReport(skipped=len(files) - len(fresh))
     work.mkdir(parents=True, exist_ok=True)
-    run = JobRunner(settings.runner, settings.cores, work / "tasks", progress.tasks)
+    run = run or JobRunner(settings.runner, settings.cores, work / "tasks")
+    run.watch = progress.tasks
     rows = _share_rows(cdx, batches, [file for file in files if _is_known(file, known)], work / "rows")
     report.counts += rows.passed_over
     progress.begin(len(batches), sum(file.size for file in fresh))
@@ -150,7 +154,7 @@ def _run_batch(
     counted: Callable[[Counts], None],
 ) -> Counts:
     """Take one batch through all stages."""
-    shutil.rmtree(folder, ignore_errors=True)
+    run.remove(folder)
     folder.mkdir()
     counts: Counts = Counts()
 
@@ -164,6 +168,7 @@ def _run_batch(
     if without_rows:
         step("index")
         add(stages.index(without_rows, folder, run))
+        run.fetch(folder / "rows")
         row_files += parts_of(folder / "rows")
     step("filter")
     add(stages.filter_rows(row_files, folder, settings, run))
@@ -179,9 +184,18 @@ def _run_batch(
     step("load")
     manifest = format_manifest(batch, settings.for_store(), counts, given, run.seconds)
     (folder / "graph/manifest.json").write_text(manifest, encoding="utf-8")
+    for relation in ("payloads", "outlinks", "inlinks"):
+        run.fetch(folder / "graph" / relation)
     store.load(folder / "graph", batch, settings.for_store(), manifest)
-    shutil.rmtree(folder)
+    run.keep(folder / "graph", _name_of(batch))
+    run.remove(folder)
     return counts
+
+
+def _name_of(batch: Sequence[ArchiveFile]) -> str:
+    """Return a name for the graph files of a batch: the same for the same archive files, whichever build reads them."""
+    digest = hashlib.sha256("\n".join(f"{file.name} {file.fingerprint}" for file in batch).encode())
+    return f"batch-{digest.hexdigest()[:16]}"
 
 
 @contextmanager

@@ -4,6 +4,7 @@ import glob
 import io
 import logging
 import os
+import shutil
 import subprocess
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -32,10 +33,11 @@ class JobRunner:
     """Runs jobs by name.
 
     Attributes:
-        runner: ``inline`` (one process) or ``local`` (all cores of this machine).
+        runner: ``inline`` (one process), ``local`` (all cores of this machine) or ``spark``.
         cores: Tasks at a time.
         scratch: Folder for what a job needs while it runs; on the disk of the output, not in memory.
         watch: Told how many of a phase's tasks are done, and how many there are.
+        conf: mrjob's settings for an engine (`conf/`); none for one machine.
         seconds: CPU seconds by job so far, children included.
     """
 
@@ -43,10 +45,37 @@ class JobRunner:
     cores: int
     scratch: Path
     watch: Callable[[int, int], None] = lambda done, total: None
+    conf: Path | None = None
     seconds: dict[str, float] = field(default_factory=dict)
 
     def run(self, name: str, inputs: Sequence[Path], output: Path, settings: Mapping[str, object]) -> Counts:
         """Run the job called ``name``; its ``part-*`` files are in ``output`` afterwards.
+
+        Raises:
+            PipelineError: A task failed; the text holds what it said.
+        """
+        return self.run_job(name, [glob.escape(str(path)) for path in inputs], str(output), settings, [])
+
+    def parts(self, folder: Path) -> list[Path]:
+        """Return the parts in a folder that a job can read, in order; empty ones are left out."""
+        return parts_of(folder)
+
+    def split(self, output: Path, outputs: Mapping[bytes, Path], label: str) -> None:
+        """Sort what a job wrote to ``output`` into one folder per relation; see `split_relations`."""
+        split_relations(output, outputs, label)
+
+    def fetch(self, folder: Path) -> None:
+        """Have the parts in a folder on this machine's disk."""
+
+    def keep(self, graph: Path, name: str) -> None:
+        """Keep the graph files of a batch under a name, where the engine keeps files."""
+
+    def remove(self, folder: Path) -> None:
+        """Remove a folder."""
+        shutil.rmtree(folder, ignore_errors=True)
+
+    def run_job(self, name: str, inputs: Sequence[str], output: str, settings: Mapping[str, object], options: Sequence[str]) -> Counts:
+        """Run a job through mrjob, with further command line options.
 
         Raises:
             PipelineError: A task failed; the text holds what it said.
@@ -59,7 +88,8 @@ class JobRunner:
         from mrjob.step import StepFailedException  # after the job: jobs.compat comes before mrjob
 
         self.scratch.mkdir(parents=True, exist_ok=True)
-        args = ["-r", self.runner, "--no-conf", "--no-cat-output", "--output-dir", str(output)]
+        args = ["-r", self.runner, "--no-cat-output", "--output-dir", output, *options]
+        args += ["--conf-path", str(self.conf)] if self.conf else ["--no-conf"]
         args += ["--settings", orjson.dumps(settings).decode()]
         log = io.StringIO()
         handler = logging.StreamHandler(log)
@@ -68,7 +98,7 @@ class JobRunner:
         logger.propagate = False
         before = _cpu_seconds()
         try:
-            job = job_class(args + [glob.escape(str(path)) for path in inputs])
+            job = job_class([*args, *inputs])
             job.options.local_tmp_dir = str(self.scratch)
             job.options.bootstrap_mrjob = False  # it is installed where we are
             if self.runner == "local":
@@ -80,7 +110,7 @@ class JobRunner:
                 run.run()
                 return from_counters(run.counters())
         except StepFailedException as error:
-            raise self._failure(name, str(error.reason or error)) from error
+            raise self._failure(name, self._cause(log.getvalue(), str(error.reason or error))) from error
         except (EOFError, zlib.error) as error:
             raise PipelineError(f"{name}: an input file is damaged: {error}") from error
         except OSError as error:
@@ -88,6 +118,10 @@ class JobRunner:
         finally:
             logger.removeHandler(handler)
             self.seconds[name] = self.seconds.get(name, 0.0) + _cpu_seconds() - before
+
+    def _cause(self, log: str, reason: str) -> str:
+        """Return what is to be told of a failed step: on a cluster, what mrjob found in the logs of its tasks."""
+        return reason if self.runner == "local" else f"the job failed\n{reason}\n{log}"
 
     def _failure(self, name: str, said: str) -> PipelineError:
         """Return the error for a task that failed: its last line, and where the rest can be read."""

@@ -12,7 +12,7 @@ import orjson
 from arclink.graph import relations
 from arclink.pipeline.counts import Counts
 from arclink.pipeline.planning import archive_paths, plan, read_pointers
-from arclink.pipeline.running import JobRunner, parts_of, sort_rows, split_relations
+from arclink.pipeline.running import JobRunner, parts_of, sort_rows
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.store import ArchiveFile
@@ -42,7 +42,7 @@ def filter_rows(rows: Sequence[Path], folder: Path, settings: BuildSettings, run
     if not rows:  # archive files without a capture; mrjob without input would read what stands on standard input
         return Counts()
     counts = run.run("filter", rows, folder / "filtered", settings.for_jobs())
-    split_relations(folder / "filtered", {relations.MEMENTOS: folder / "mementos", POINTERS: folder / "pointers"}, "filter")
+    run.split(folder / "filtered", {relations.MEMENTOS: folder / "mementos", POINTERS: folder / "pointers"}, "filter")
     return counts
 
 
@@ -53,6 +53,7 @@ def extract(folder: Path, archives: Iterable[ArchiveFile], store: KnownPayloads,
     a file twice.
     """
     paths = archive_paths(archives)
+    run.fetch(folder / "pointers")
     pointers = parts_of(folder / "pointers")
     (folder / "graph/payloads").mkdir(parents=True, exist_ok=True)
     (folder / "pages").mkdir(parents=True, exist_ok=True)
@@ -67,7 +68,7 @@ def extract(folder: Path, archives: Iterable[ArchiveFile], store: KnownPayloads,
             break
         output = folder / f"extracted-{number}"
         counts += run.run("extract", planned.manifests, output, settings.for_jobs())
-        split_relations(
+        run.split(
             output,
             {
                 PAGES: folder / "pages",
@@ -77,8 +78,10 @@ def extract(folder: Path, archives: Iterable[ArchiveFile], store: KnownPayloads,
             },
             f"extract{number}",
         )
+        run.fetch(folder / f"retries-{number}")
         pointers = parts_of(folder / f"retries-{number}")
         number += 1
+    run.fetch(folder / "mementos")
     sort_rows(parts_of(folder / "mementos"), folder / "graph/mementos", run)
     return counts
 
@@ -88,11 +91,11 @@ def join(folder: Path, run: JobRunner) -> Counts:
     graph = folder / "graph"
     for relation in (relations.PAYLOADS, relations.OUTLINKS):
         (graph / relation.decode()).mkdir(parents=True, exist_ok=True)
-    pages = parts_of(folder / "pages")
+    pages = run.parts(folder / "pages")
     if not pages:
         return Counts()
     counts = run.run("join", pages, folder / "joined", {})
-    split_relations(
+    run.split(
         folder / "joined",
         {
             relations.PAYLOADS: graph / "payloads",
@@ -108,7 +111,7 @@ def invert(folder: Path, run: JobRunner) -> Counts:
     """Write ``folder/graph/inlinks`` from ``folder/postings``."""
     inlinks = folder / "graph/inlinks"
     inlinks.mkdir(parents=True, exist_ok=True)
-    postings = parts_of(folder / "postings")
+    postings = run.parts(folder / "postings")
     return run.run("invert", postings, inlinks, {}) if postings else Counts()
 
 

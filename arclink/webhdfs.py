@@ -1,0 +1,288 @@
+"""Files in HDFS, over HTTP (WebHDFS): what a task reads archive files with, and a driver looks after its folders.
+
+A JVM for each file (``hadoop fs -cat``) costs a second and half a gigabyte; HTTP costs two round trips. Addresses are
+``webhdfs://namenode:9870/path``, or ``hdfs://…/path`` as Hadoop has them: then the variable ``ARCLINK_WEBHDFS`` says
+where the NameNode answers HTTP. Reading follows docs/decisions/20261121-reading-from-hdfs.md.
+
+Source: https://hadoop.apache.org/docs/stable/hadoop-project-dist/hadoop-hdfs/WebHDFS.html
+"""
+
+import getpass
+import http.client
+import io
+import os
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+from urllib.parse import quote, urlsplit
+
+import orjson
+
+from arclink.errors import InputError
+
+SCHEMES = ("hdfs://", "webhdfs://")
+ADDRESS = "ARCLINK_WEBHDFS"
+"""The variable with the NameNode's HTTP address."""
+
+BLOCK = 256 << 10
+"""Bytes read at a time."""
+
+KEPT = 16
+"""Blocks kept: a reader steps back a little from one record to the next."""
+
+LARGEST_GAP = 1 << 20
+"""Bytes that are rather read and dropped than skipped by a new request."""
+
+SECONDS = 60.0
+"""How long a server may take to answer."""
+
+ATTEMPTS = 5
+"""Tries for one request or block: a DataNode may go while it is read from, and another has its blocks."""
+
+_LOST = (OSError, http.client.HTTPException)
+
+
+class Entry(NamedTuple):
+    """What a folder holds."""
+
+    name: str
+    is_folder: bool
+    size: int
+
+
+def is_hdfs(path: str) -> bool:
+    """Tell whether a path is an address in HDFS."""
+    return path.startswith(SCHEMES)
+
+
+class WebHdfs:
+    """A file system in HDFS.
+
+    Args:
+        host: Of the NameNode's HTTP server.
+        port: Its port.
+    """
+
+    def __init__(self, host: str, port: int) -> None:
+        self._host = host
+        self._port = port
+        self._user = os.environ.get("HADOOP_USER_NAME") or getpass.getuser()
+
+    @property
+    def address(self) -> str:
+        """The NameNode's HTTP address."""
+        return f"http://{self._host}:{self._port}"
+
+    @classmethod
+    def of(cls, url: str) -> tuple["WebHdfs", str]:
+        """Return the file system of an address, and the path in it.
+
+        Raises:
+            InputError: The address says ``hdfs://``, and no variable says where that answers HTTP.
+        """
+        parts = urlsplit(url)
+        address = urlsplit(os.environ.get(ADDRESS, "")) if parts.scheme == "hdfs" else parts
+        if not address.hostname:
+            raise InputError(
+                f"{url}: where its NameNode answers HTTP is not known; set {ADDRESS} to that address, such as http://namenode:9870, "
+                "or write webhdfs://namenode:9870/path"
+            )
+        path = url.partition("://")[2].partition("/")[2]
+        return cls(address.hostname, address.port or 9870), "/" + path.strip("/")
+
+    def status(self, path: str) -> Entry | None:
+        """Return what stands at a path; None if nothing does."""
+        reply = self._ask("GET", path, "GETFILESTATUS", missing=b"")
+        return _entry(orjson.loads(reply)["FileStatus"]) if reply else None
+
+    def entries(self, path: str) -> list[Entry]:
+        """Return what a folder holds, by name; nothing if it is not there."""
+        reply = self._ask("GET", path, "LISTSTATUS", missing=b'{"FileStatuses":{"FileStatus":[]}}')
+        return sorted(_entry(status) for status in orjson.loads(reply)["FileStatuses"]["FileStatus"])
+
+    def make_folder(self, path: str) -> None:
+        """Make a folder, and those above it."""
+        self._ask("PUT", path, "MKDIRS")
+
+    def remove(self, path: str) -> None:
+        """Remove a file or folder, if it is there."""
+        self._ask("DELETE", path, "DELETE", "&recursive=true")
+
+    def rename(self, path: str, target: str) -> None:
+        """Move a file or folder; the folder above ``target`` is there."""
+        reply = self._ask("PUT", path, "RENAME", f"&destination={quote(target)}")
+        if not orjson.loads(reply)["boolean"]:
+            raise InputError(f"{path} cannot be moved to {target} in HDFS: one is not there, or the other is")
+
+    def write(self, path: str, source: io.BufferedIOBase) -> None:
+        """Write a file, in place of what was there; the folders above are made."""
+        with self._connected(self._host, self._port) as connection:
+            connection.request("PUT", self._target(path, "CREATE", "&overwrite=true"))
+            where = self._checked(connection.getresponse(), path, 307).getheader("Location", "")
+        parts = urlsplit(where)
+        with self._connected(parts.hostname or "", parts.port or 80) as connection:
+            connection.request("PUT", f"{parts.path}?{parts.query}", body=source, headers={"Content-Type": "application/octet-stream"})
+            self._checked(connection.getresponse(), path, 201)
+
+    def read(self, path: str, offset: int = 0) -> Iterator[bytes]:
+        """Yield the bytes of a file from an offset, in blocks; a server that goes away is replaced by another."""
+        for attempt in range(ATTEMPTS):
+            try:
+                with self.opened(path, offset) as response:
+                    while block := response.read(BLOCK):
+                        if len(block) < BLOCK and response.length:
+                            raise http.client.IncompleteRead(block, response.length)
+                        yield block
+                        offset += len(block)
+                return
+            except _LOST as error:
+                if attempt + 1 == ATTEMPTS:
+                    raise InputError(f"{path} in HDFS cannot be read at byte {offset}: {error}") from error
+
+    @contextmanager
+    def opened(self, path: str, offset: int) -> Iterator[http.client.HTTPResponse]:
+        """Yield the answer whose body is a file from an offset on."""
+        with self._connected(self._host, self._port) as connection:
+            connection.request("GET", self._target(path, "OPEN", f"&offset={offset}"))
+            where = self._checked(connection.getresponse(), path, 307).getheader("Location", "")
+        parts = urlsplit(where)
+        with self._connected(parts.hostname or "", parts.port or 80) as connection:
+            connection.request("GET", f"{parts.path}?{parts.query}")
+            yield self._checked(connection.getresponse(), path, 200)
+
+    def _ask(self, method: str, path: str, operation: str, parameters: str = "", missing: bytes | None = None) -> bytes:
+        """Return the NameNode's answer; ``missing`` where there is no such path."""
+        try:
+            with self._connected(self._host, self._port) as connection:
+                connection.request(method, self._target(path, operation, parameters))
+                response = connection.getresponse()
+                if response.status == http.client.NOT_FOUND and missing is not None:
+                    return missing
+                return self._checked(response, path, 200).read()
+        except _LOST as error:
+            raise InputError(f"HDFS at {self._host}:{self._port} does not answer ({error}); check that it runs, and {ADDRESS}") from error
+
+    def _target(self, path: str, operation: str, parameters: str) -> str:
+        return f"/webhdfs/v1{quote(path)}?op={operation}&user.name={quote(self._user)}{parameters}"
+
+    def _checked(self, response: http.client.HTTPResponse, path: str, status: int) -> http.client.HTTPResponse:
+        if response.status == status:
+            return response
+        said = response.read()
+        try:
+            message = orjson.loads(said)["RemoteException"]["message"]
+        except (orjson.JSONDecodeError, KeyError, TypeError):
+            message = f"{response.status} {response.reason}"
+        if response.status in (http.client.NOT_FOUND, http.client.FORBIDDEN, http.client.UNAUTHORIZED):
+            raise InputError(f"{path} in HDFS at {self._host}:{self._port}: {message}")
+        raise http.client.HTTPException(message)
+
+    @contextmanager
+    def _connected(self, host: str, port: int) -> Iterator[http.client.HTTPConnection]:
+        connection = http.client.HTTPConnection(host, port, timeout=SECONDS)
+        try:
+            yield connection
+        finally:
+            connection.close()
+
+
+class HdfsFile(io.RawIOBase):
+    """A file in HDFS, open for reading anywhere, cheapest forwards.
+
+    One request is read on as long as the reader goes forwards; a gap of more than `LARGEST_GAP` is skipped by a new one.
+
+    Args:
+        url: Its address.
+
+    Attributes:
+        size: Its bytes.
+        requests: How often the file was asked for.
+
+    Raises:
+        InputError: It is not there, or HDFS does not answer.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._system, self._path = WebHdfs.of(url)
+        self.name = url
+        status = self._system.status(self._path)
+        if status is None or status.is_folder:
+            raise InputError(f"archive file cannot be read: {url}: {'a folder' if status else 'no such file'} in HDFS; check its path")
+        self.size = status.size
+        self.requests = 0
+        self._blocks: OrderedDict[int, bytes] = OrderedDict()
+        self._stream: Iterator[bytes] | None = None
+        self._next = 0  # offset of the block that the stream gives next
+        self._position = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._position
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        self._position = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: self.size}[whence]
+        return self._position
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]  # typeshed: any writable buffer
+        data = self.read_at(self._position, len(buffer))
+        buffer[: len(data)] = data
+        self._position += len(data)
+        return len(data)
+
+    def read_at(self, offset: int, count: int) -> bytes:
+        """Return up to ``count`` bytes from ``offset``; fewer only at the end of the file.
+
+        Raises:
+            InputError: HDFS does not give them.
+        """
+        end = min(offset + count, self.size)
+        if offset >= end:
+            return b""
+        first = offset // BLOCK
+        blocks = [self._block(number) for number in range(first, (end - 1) // BLOCK + 1)]
+        start = offset - first * BLOCK
+        return (blocks[0] if len(blocks) == 1 else b"".join(blocks))[start : start + end - offset]
+
+    def close(self) -> None:
+        """Let go of the request that is being read."""
+        self._stream = None
+        super().close()
+
+    def _block(self, number: int) -> bytes:
+        kept = self._blocks.get(number)
+        if kept is not None:
+            return kept
+        block = b""
+        start = number * BLOCK
+        if self._stream is None or not 0 <= start - self._next <= LARGEST_GAP:
+            self._stream = self._system.read(self._path, start)
+            self._next = start
+            self.requests += 1
+        while self._next <= start:
+            block = next(self._stream, b"")
+            if len(block) < min(BLOCK, self.size - self._next):
+                raise InputError(f"{self.name} became shorter while it was read: it ends at byte {self._next + len(block)}")
+            self._next += BLOCK
+        self._blocks[number] = block
+        if len(self._blocks) > KEPT:
+            self._blocks.popitem(last=False)
+        return block
+
+
+def webhdfs_address(url: str) -> str:
+    """Return where the NameNode of an address answers HTTP: what tasks find in `ADDRESS`.
+
+    Raises:
+        InputError: It is not known.
+    """
+    return WebHdfs.of(url)[0].address
+
+
+def _entry(status: dict[str, str | int]) -> Entry:
+    return Entry(str(status["pathSuffix"]), status["type"] == "DIRECTORY", int(status["length"]))

@@ -1,0 +1,140 @@
+package arclink;
+
+import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hdfs.HdfsConfiguration;
+import org.apache.hadoop.hdfs.server.common.HdfsServerConstants.StartupOption;
+import org.apache.hadoop.hdfs.server.datanode.DataNode;
+import org.apache.hadoop.hdfs.server.namenode.NameNode;
+import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapreduce.v2.hs.JobHistoryServer;
+import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
+import org.apache.hadoop.yarn.conf.YarnConfiguration;
+import org.apache.hadoop.yarn.server.nodemanager.NodeManager;
+import org.apache.hadoop.yarn.server.resourcemanager.ResourceManager;
+
+/**
+ * A cluster in one JVM: NameNode, DataNodes, ResourceManager, NodeManagers and JobHistoryServer, as they run anywhere.
+ *
+ * <p>Arguments: folder of the cluster, number of nodes. {@code FOLDER/ready} appears when jobs are taken. A file {@code
+ * FOLDER/halt-datanode-N} or {@code halt-nodemanager-N} stops that part; {@code halted-…} answers.
+ */
+public final class Cluster {
+  private static final long STARTED = System.currentTimeMillis();
+
+  private final Path folder;
+  private final List<DataNode> dataNodes = new ArrayList<>();
+  private final List<NodeManager> nodeManagers = new ArrayList<>();
+
+  private Cluster(Path folder) {
+    this.folder = folder;
+  }
+
+  public static void main(String[] arguments) throws Exception {
+    DefaultMetricsSystem.setMiniClusterMode(true); // several daemons of one kind, one register of metrics
+    Cluster cluster = new Cluster(Path.of(arguments[0]));
+    int nodes = Integer.parseInt(arguments[1]);
+    Thread storage = begin(() -> cluster.startStorage(nodes));
+    Thread computing = begin(() -> cluster.startComputing(nodes));
+    storage.join();
+    computing.join();
+    JobHistoryServer history = new JobHistoryServer();
+    history.init(new JobConf(new YarnConfiguration()));
+    history.start();
+    Files.createFile(cluster.folder.resolve("ready"));
+    say("ready");
+    cluster.obey();
+  }
+
+  private void startStorage(int nodes) throws Exception {
+    Configuration conf = new HdfsConfiguration();
+    if (!new File(conf.get("hadoop.tmp.dir"), "dfs/name").exists()) {
+      StartupOption.FORMAT.setClusterId("arclink");
+      NameNode.format(conf);
+    }
+    NameNode nameNode = NameNode.createNameNode(new String[0], conf);
+    say("NameNode");
+    for (int number = 0; number < nodes; number++) {
+      Configuration own = new HdfsConfiguration(conf);
+      own.set("dfs.datanode.data.dir", folder.resolve("data/datanode-" + number).toString());
+      dataNodes.add(DataNode.createDataNode(new String[0], own));
+    }
+    while (nameNode.isInSafeMode() || !dataNodes.stream().allMatch(DataNode::isDatanodeFullyStarted)) {
+      Thread.sleep(20);
+    }
+    say("HDFS");
+  }
+
+  private void startComputing(int nodes) throws Exception {
+    ResourceManager resourceManager = new ResourceManager();
+    resourceManager.init(new YarnConfiguration());
+    resourceManager.start();
+    say("ResourceManager");
+    for (int number = 0; number < nodes; number++) {
+      YarnConfiguration own = new YarnConfiguration();
+      own.set("yarn.nodemanager.local-dirs", folder.resolve("data/local-" + number).toString());
+      // mrjob looks for the logs of a task in userlogs/.
+      own.set("yarn.nodemanager.log-dirs", folder.resolve("logs/node-" + number + "/userlogs").toString());
+      NodeManager nodeManager = new NodeManager();
+      nodeManager.init(own);
+      nodeManager.start();
+      nodeManagers.add(nodeManager);
+    }
+    while (resourceManager.getResourceScheduler().getNumClusterNodes() < nodes) {
+      Thread.sleep(20);
+    }
+    say("YARN");
+  }
+
+  /** Stop the parts that files ask to stop, until the process ends. */
+  private void obey() throws Exception {
+    while (true) {
+      Thread.sleep(100);
+      for (int number = 0; number < dataNodes.size(); number++) {
+        if (isAsked("datanode-" + number)) {
+          dataNodes.get(number).shutdown();
+          answer("datanode-" + number);
+        }
+        if (isAsked("nodemanager-" + number)) {
+          nodeManagers.get(number).stop();
+          answer("nodemanager-" + number);
+        }
+      }
+    }
+  }
+
+  private boolean isAsked(String part) {
+    return Files.exists(folder.resolve("halt-" + part)) && !Files.exists(folder.resolve("halted-" + part));
+  }
+
+  private void answer(String part) throws Exception {
+    Files.createFile(folder.resolve("halted-" + part));
+    say("stopped " + part);
+  }
+
+  private interface Work {
+    void run() throws Exception;
+  }
+
+  private static Thread begin(Work work) {
+    Thread thread = new Thread(() -> {
+      try {
+        work.run();
+      } catch (Throwable error) {
+        error.printStackTrace();
+        Runtime.getRuntime().halt(1);
+      }
+    });
+    thread.start();
+    return thread;
+  }
+
+  private static void say(String what) {
+    System.out.println((System.currentTimeMillis() - STARTED) + " ms " + what);
+    System.out.flush();
+  }
+}

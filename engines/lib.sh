@@ -1,0 +1,87 @@
+# What the engine scripts share; sourced by them. Nothing here is specific to one engine.
+#
+#   ENGINES   where jars, environments and running clusters are kept (default: .engines in the clone, ignored by git)
+#   JAVA_HOME a JDK 17; looked for where it is not set, or is another version
+
+set -euo pipefail
+scripts="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+root="$(dirname "$scripts")"
+ENGINES="${ENGINES:-$root/.engines}"
+mkdir -p "$ENGINES"
+ENGINES="$(cd "$ENGINES" && pwd)"
+
+fail() { echo "$(basename "$0"): $*" >&2; exit 1; }
+
+# find_java: set JAVA_HOME to a JDK 17. Hadoop 3.4 does not start on newer ones (getSubject is not supported).
+find_java() {
+  local home
+  for home in "${JAVA_HOME:-}" /usr/lib/jvm/*17* /Library/Java/JavaVirtualMachines/*17*/Contents/Home; do
+    if [ -x "$home/bin/javac" ] && "$home/bin/javac" -version 2>&1 | grep -q ' 17\.'; then
+      export JAVA_HOME="$home"
+      return
+    fi
+  done
+  fail "no JDK 17 found; on Debian and Ubuntu: apt install openjdk-17-jdk-headless; or set JAVA_HOME"
+}
+
+# fetch_jars NAME: copy what engines/NAME/pom.xml names to $ENGINES/NAME/jars, unless that is done.
+fetch_jars() {
+  local pom="$scripts/$1/pom.xml" folder="$ENGINES/$1" mark
+  mark="$(cksum < "$pom")"
+  [ "$(cat "$folder/.fetched" 2>/dev/null)" = "$mark" ] && return
+  command -v mvn > /dev/null || fail "Maven is not installed; on Debian and Ubuntu: apt install maven"
+  echo "$1: fetching jars"
+  rm -rf "$folder/jars"
+  mkdir -p "$folder"
+  mvn -B -ntp -q -f "$pom" org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies \
+    -DincludeScope=runtime -DoutputDirectory="$folder/jars" || fail "the jars of $1 could not be fetched"
+  echo "$mark" > "$folder/.fetched"
+}
+
+# compile_jar JAR CLASSPATH SOURCE...: compile Java sources into one jar, if one of them is newer than it.
+compile_jar() {
+  local jar="$1" classpath="$2" classes source is_old=
+  shift 2
+  for source in "$@"; do if [ ! "$jar" -nt "$source" ]; then is_old=1; fi; done
+  [ -n "$is_old" ] || return 0
+  classes="$(mktemp -d)"
+  "$JAVA_HOME/bin/javac" -nowarn -proc:none --release 11 -cp "$classpath" -d "$classes" "$@" || fail "$* does not compile"
+  "$JAVA_HOME/bin/jar" --create --file "$jar" -C "$classes" .
+  rm -rf "$classes"
+}
+
+# free_ports N: print N ports of 127.0.0.1 that nothing listens on.
+free_ports() {
+  python3 - "$1" <<'PYTHON'
+import socket
+import sys
+
+sockets = [socket.socket() for _ in range(int(sys.argv[1]))]
+for one in sockets:
+    one.bind(("127.0.0.1", 0))
+print(*(one.getsockname()[1] for one in sockets))
+PYTHON
+}
+
+# is_running PIDFILE: whether the process named in the file is there.
+is_running() { [ -f "$1" ] && kill -0 "$(cat "$1")" 2> /dev/null; }
+
+# stop_process PIDFILE: end the process named in the file, and wait until it is gone.
+stop_process() {
+  local pid
+  [ -f "$1" ] || return 0
+  pid="$(cat "$1")"
+  kill "$pid" 2> /dev/null || true
+  for _ in $(seq 100); do kill -0 "$pid" 2> /dev/null || break; sleep 0.1; done
+  kill -9 "$pid" 2> /dev/null || true
+  rm -f "$1"
+}
+
+# What Hadoop and Pig reach into on Java 17.
+java_opens() {
+  local package
+  for package in java.lang java.lang.reflect java.io java.math java.net java.text java.util java.util.concurrent \
+    java.util.zip java.nio java.security sun.security.util sun.security.x509; do
+    printf -- '--add-opens=java.base/%s=ALL-UNNAMED ' "$package"
+  done
+}
