@@ -11,6 +11,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUN := $(VENV)/.installed
 CHECKS := $(VENV)/.installed-test
+WITH_ENGINES := $(VENV)/.installed-engines
+
+# Where Hadoop, Pig and their running clusters are kept: outside git. Another place: make ENGINES=/var/tmp/engines engines
+ENGINES ?= $(CURDIR)/.engines
+export ENGINES
 
 CODE := arclink jobs service tests
 # Extra options for the test runner: make test PYTEST_OPTIONS="-k revisit -x"
@@ -55,7 +60,13 @@ $(CHECKS): requirements-test.txt $(RUN)
 	$(INSTALL) -r requirements-test.txt
 	@touch $@
 
-.PHONY: help demo test format lock clean
+# pyspark is published as source only, too.
+$(WITH_ENGINES): requirements-engines.txt $(CHECKS)
+	$(SECTION) 'Spark, and tools for the tests of engines, from the locked requirements'
+	$(INSTALL) --no-binary pyspark -r requirements-engines.txt
+	@touch $@
+
+.PHONY: help demo test engines test-engines format lock clean
 
 help:  ## Show what make can do
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-13s %s\n", $$1, $$2 }'
@@ -89,6 +100,15 @@ test: $(CHECKS)  ## Run every check and test that needs no server
 	$(SECTION) 'pytest: tests, doctests, README'
 	$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_OPTIONS)
 
+engines: $(WITH_ENGINES)  ## Install Hadoop, Pig and Spark, to try a cluster on this machine (docs/engines.md)
+	$(SECTION) 'engines in $(ENGINES)'
+	@for script in engines/*.sh; do case $$script in engines/lib.sh) ;; *) $$script install || exit 1 ;; esac; done
+
+# One process: two clusters at a time would share two cores.
+test-engines: engines  ## Run the tests that need an engine: they start it on loopback, and stop it
+	$(SECTION) 'pytest: engines'
+	$(BIN)/python -m pytest -m engine --durations=15 $(PYTEST_OPTIONS) tests/engines
+
 format: $(CHECKS)  ## Lay out the code and put right what can be put right without thinking
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
@@ -100,6 +120,7 @@ lock:  ## Write requirements*.txt anew from setup.cfg and pyproject.toml; newest
 	  | $(COMPILE) - --output-file requirements-build.txt
 	$(COMPILE) setup.cfg --output-file requirements.txt
 	$(COMPILE) setup.cfg --extra test --constraint requirements.txt --output-file requirements-test.txt
+	$(COMPILE) setup.cfg --extra test --extra emr --extra spark --extra engines --constraint requirements-test.txt --output-file requirements-engines.txt
 
 clean:  ## Remove what make made: environments, demo, caches
 	rm -rf $(VENV) .venv-lock $(DEMO) build arclink.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,23 @@
+"""The links packed in ``inlinks`` rows (docs/graph-files.md), for Pig: STREAM … THROUGH `python3 unpack_inlinks.py`.
+
+Input: target surt, target, links (JSON), tab-separated. Output: target surt, target, kind, text, rel (empty for none),
+content; one line per link of a content. Nothing but Python 3 is needed.
+"""
+
+import json
+import sys
+
+
+def main() -> None:
+    """Read standard input, write standard output."""
+    for line in sys.stdin:
+        surt, target, links = line.rstrip("\n").split("\t", 2)
+        for kind, text, rel, contents in json.loads(links):
+            for content in contents:
+                print(surt, target, kind, text, rel or "", content, sep="\t")
+
+
+if __name__ == "__main__":
+    sys.stdin.reconfigure(encoding="utf-8", newline="\n")  # type: ignore[union-attr]  # a text file, started as a script
+    sys.stdout.reconfigure(encoding="utf-8", newline="\n")  # type: ignore[union-attr]
+    main()
