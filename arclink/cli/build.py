@@ -63,6 +63,7 @@ def command(
     from arclink.pipeline.hdfs_inputs import describe_in_hdfs, fetch_from_hdfs, find_in_hdfs
     from arclink.pipeline.inputs import describe, find_archives, leave_out_foreign
     from arclink.pipeline.progress import Lines, Live, Progress, Silent
+    from arclink.pipeline.running import FAILED_TASK
     from arclink.store.opening import open_store, path_of, remove_if_empty, remove_store, work_folder
     from arclink.webhdfs import is_hdfs
 
@@ -96,7 +97,8 @@ def command(
                 files += describe_in_hdfs(in_hdfs, {**known, **{file.name: file for file in files}})
                 report = build(files, cdx_paths, opened, settings, folder, progress, run)
         except ArclinkError:
-            if is_new and remove_if_empty(store):  # nothing is better than a store that says "not captured" of everything
+            # Nothing is better than a store that says "not captured" of everything. What a failed task said stays.
+            if is_new and remove_if_empty(store) and not (folder / "tasks" / FAILED_TASK).exists():
                 shutil.rmtree(folder, ignore_errors=True)
             raise
     with open_store(store) as built:  # its size is that of the closed file

@@ -27,6 +27,9 @@ JOBS = {
     "invert": ("jobs.invert_links", "InvertLinks"),
 }
 
+FAILED_TASK = "failed-task.txt"
+"""What a failed task said, whole; in the folder of the tasks."""
+
 
 @dataclass(slots=True)
 class JobRunner:
@@ -128,7 +131,7 @@ class JobRunner:
         lines = [line for line in said.splitlines() if line.strip()]
         if "No space left on device" in said:
             return PipelineError(f"{name}: no space left on device: free some at {self.scratch}, or name another folder with --work")
-        report = self.scratch / "failed-task.txt"
+        report = self.scratch / FAILED_TASK
         with suppress(OSError):
             report.write_text(said, encoding="utf-8")
         return PipelineError(f"{name}: {lines[0]}: {lines[-1]} (all that the task said: {report})")

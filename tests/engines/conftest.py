@@ -1,0 +1,192 @@
+"""One fixture per engine: started on loopback when the first test asks for it, stopped when the last is done.
+
+Each is started by the script that a person would use (engines/*.sh, docs/engines.md), in a folder of its own and on free
+ports. A new engine: its script with `install`, `start` and `stop`, and a fixture here.
+"""
+
+import os
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from arclink.pipeline.hadoop import HadoopRunner
+from arclink.pipeline.running import JobRunner
+from arclink.webhdfs import WebHdfs
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark every test of this folder; what is not marked would start engines in `make test`."""
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker("engine")
+
+
+def engines_folder() -> Path:
+    return Path(os.environ.get("ENGINES", ROOT / ".engines"))
+
+
+def needs(*paths: Path) -> None:
+    """Skip where `make engines` was not run; fail where it must have been (``CI``)."""
+    missing = [str(path) for path in paths if not path.exists()]
+    if missing:
+        text = f"engines are not installed ({', '.join(missing)}); run: make engines"
+        if os.environ.get("CI"):
+            pytest.fail(text)
+        pytest.skip(text)
+
+
+def run_script(name: str, *arguments: object, **environment: str) -> None:
+    """Run a script of engines/; fail with what it said."""
+    command = [str(ROOT / "engines" / name), *map(str, arguments)]
+    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}\n{done.stderr}"
+
+
+def environment_of(folder: Path) -> dict[str, str]:
+    """Return the variables that an engine's ``env`` file sets."""
+    said = subprocess.run(["bash", "-c", f". {folder}/env && env -0"], capture_output=True, text=True, check=True).stdout
+    return dict(line.split("=", 1) for line in said.split("\0") if "=" in line)
+
+
+@dataclass(frozen=True, slots=True)
+class Hadoop:
+    """A cluster that runs.
+
+    Attributes:
+        folder: Where it keeps everything.
+        environment: What a shell that uses it has set.
+    """
+
+    folder: Path
+    environment: dict[str, str]
+
+    @property
+    def conf(self) -> Path:
+        """mrjob's settings for it."""
+        return self.folder / "mrjob.conf"
+
+    def runner(self, work: Path, conf: Path | None = None, cores: int = 2) -> HadoopRunner:
+        """Return a runner with a folder of HDFS of its own."""
+        return HadoopRunner("hadoop", cores, work / "tasks", conf=conf or self.conf, root=f"hdfs:///tests/{work.name}")
+
+    def put(self, files: Sequence[Path], folder: str) -> str:
+        """Write files to a folder of HDFS; return its address."""
+        system, path = WebHdfs.of(f"hdfs://{folder}")
+        for file in files:
+            with file.open("rb") as source:
+                system.write(f"{path}/{file.name}", source)
+        return f"hdfs://{folder}"
+
+    def read(self, url: str) -> list[str]:
+        """Return the lines of the parts in a folder of HDFS."""
+        system, path = WebHdfs.of(url)
+        parts = [entry.name for entry in system.entries(path) if entry.name.startswith("part-")]
+        return [line for part in parts for line in b"".join(system.read(f"{path}/{part}")).decode().splitlines()]
+
+    def halt(self, part: str, number: int) -> None:
+        """Stop one part of it: ``datanode`` or ``nodemanager``."""
+        run_script("hadoop.sh", "halt", part, number, self.folder)
+
+
+@contextmanager
+def running_hadoop(folder: Path, nodes: int) -> Iterator[Hadoop]:
+    """Run a cluster in a folder, and point this process to it."""
+    needs(engines_folder() / "hadoop/cluster.jar")
+    with pytest.MonkeyPatch.context() as patch:
+        try:
+            run_script("hadoop.sh", "start", folder, NODES=str(nodes), NODE_MEMORY=str(3072 // nodes + 512))
+            environment = environment_of(folder)
+            for name in ("ARCLINK_WEBHDFS", "HADOOP_CONF_DIR", "JAVA_HOME"):
+                patch.setenv(name, environment[name])
+            yield Hadoop(folder, environment)
+        finally:
+            run_script("hadoop.sh", "stop", folder)
+
+
+@pytest.fixture(scope="session")
+def hadoop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hadoop]:
+    with running_hadoop(tmp_path_factory.mktemp("hadoop"), 1) as cluster:
+        yield cluster
+
+
+@dataclass(frozen=True, slots=True)
+class Pig:
+    """Runs scripts of pig/, on this machine or on a cluster."""
+
+    folder: Path
+    cluster: Hadoop | None
+
+    def run(self, script: str, rules: Path | None = None, **parameters: str) -> None:
+        """Run a script; fail with what Pig said."""
+        where = "mapreduce" if self.cluster else "local"
+        given = [word for name, value in parameters.items() for word in ("-param", f"{name}={value}")]
+        command = [str(ROOT / "engines/pig.sh"), "run", "-x", where, *(["-param_file", str(rules)] if rules else []), *given]
+        command += ["-param", f"PYTHON={ROOT / '.venv/bin/python'}", "-param", f"SCRIPTS={ROOT / 'pig'}", str(ROOT / "pig" / script)]
+        environment = self.cluster.environment if self.cluster else dict(os.environ)
+        done = subprocess.run(
+            command, cwd=self.folder, env={**environment, "ENGINES": str(engines_folder())}, capture_output=True, text=True
+        )
+        assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout[-2000:]}\n{done.stderr[-6000:]}"
+
+    def address(self, name: str) -> str:
+        """Return a path for a script's output."""
+        return f"hdfs:///tests/pig/{name}" if self.cluster else str(self.folder / name)
+
+    def put(self, file: Path) -> str:
+        """Return the path of a file for a script's input."""
+        return f"{self.cluster.put([file], '/tests/pig-input')}/{file.name}" if self.cluster else str(file)
+
+    def read(self, name: str) -> list[str]:
+        """Return the lines of an output."""
+        if self.cluster:
+            return self.cluster.read(self.address(name))
+        return [line for part in sorted((self.folder / name).glob("part-*")) for line in part.read_text("utf-8").splitlines()]
+
+
+@pytest.fixture(scope="module")
+def pig_here(tmp_path_factory: pytest.TempPathFactory) -> Pig:
+    """Pig in one process."""
+    needs(engines_folder() / "pig/jars")
+    return Pig(tmp_path_factory.mktemp("pig"), None)
+
+
+@pytest.fixture(params=["local", "mapreduce"], scope="module")
+def pig(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Pig:
+    """Pig twice: in one process, and on the cluster."""
+    needs(engines_folder() / "pig/jars")
+    cluster = request.getfixturevalue("hadoop") if request.param == "mapreduce" else None
+    return Pig(tmp_path_factory.mktemp("pig"), cluster)
+
+
+@dataclass(frozen=True, slots=True)
+class Spark:
+    """Spark, which starts with each job: two workers of one core and 1024 MB."""
+
+    folder: Path
+
+    @property
+    def conf(self) -> Path:
+        """mrjob's settings for it."""
+        return self.folder / "mrjob.conf"
+
+    def runner(self, work: Path) -> JobRunner:
+        return JobRunner("spark", 2, work / "tasks", conf=self.conf)
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spark]:
+    needs(ROOT / ".venv/bin/spark-submit")
+    folder = tmp_path_factory.mktemp("spark")
+    with pytest.MonkeyPatch.context() as patch:
+        run_script("spark.sh", "start", folder)
+        environment = environment_of(folder)
+        for name in ("JAVA_HOME", "SPARK_LOCAL_IP", "SPARK_SCALA_VERSION"):
+            patch.setenv(name, environment[name])
+        yield Spark(folder)
+        run_script("spark.sh", "stop", folder)

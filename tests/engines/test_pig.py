@@ -1,0 +1,155 @@
+"""The Pig scripts against ArcLink's own stages, and against what is known of the demo archive."""
+
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from arclink.demo import write_demo_archive
+from arclink.filter.pointers import PointerKind, parse_pointer
+from arclink.filter.rules import Rules
+from arclink.pipeline import stages
+from arclink.pipeline.counts import Counts
+from arclink.pipeline.inputs import describe, find_archives
+from arclink.pipeline.running import JobRunner, parts_of
+from arclink.pipeline.settings import BuildSettings
+from arclink.reasons import Reason
+from arclink.store.nothing import EmptyStore
+from arclink.uris.surts import surt_of
+from pig.rule_parameters import parameters
+from tests.engines.conftest import Pig
+
+OTHER_RULES = Rules(
+    statuses=("200", "404", "-"),
+    mimes=("text/*", "application/*"),
+    mimes_excluded=("text/css", "*javascript*"),
+    extensions_excluded=("gif", "html"),
+    read_redirects=False,
+    prefixes=("example,", "org,"),
+    first="20090101000000",
+    last="20171231235959",
+)
+"""Rules of which each differs from the default."""
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("archive")
+    write_demo_archive(folder, captures=300, hosts=12, seed=2)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def batch(archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a batch, with its rows and graph files."""
+    folder = tmp_path_factory.mktemp("batch")
+    run = JobRunner("local", 2, folder / "tasks")
+    files = describe(find_archives([str(archive)]), {})
+    stages.index(files, folder, run)
+    stages.filter_rows(parts_of(folder / "rows"), folder, BuildSettings(), run)
+    stages.extract(folder, files, EmptyStore(), BuildSettings(cores=2), run)
+    stages.join(folder, run)
+    stages.invert(folder, run)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def rows(batch: Path, shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One file with the rows of the demo archive (CDXJ) and of real CDX files, of odd shapes too."""
+    parts = [*parts_of(batch / "rows"), *sorted(shared_data.glob("flink_web/*.cdx")), *sorted(shared_data.glob("cdx/**/*.cdx"))]
+    odd = [b"no row\n", b"http://a.example/x.GIF;v=1 20100101 http://a.example/x.GIF;v=1 Text/HTML;q=1 200 - - 10 20 a.warc.gz\n"]
+    path = tmp_path_factory.mktemp("rows") / "rows.cdx"
+    # A header would hold for the files after it.
+    lines = (line for part in parts for line in part.read_bytes().splitlines(keepends=True) if not line.lstrip().startswith(b"CDX"))
+    path.write_bytes(b"".join([*lines, *odd]))
+    return path
+
+
+def filtered(rows: Path, rules: Rules, folder: Path) -> tuple[Counts, Sequence[str], Sequence[tuple[str, ...]]]:
+    """Return what ArcLink's filter makes of rows: counts, mementos, and the captures that are read."""
+    counts = stages.filter_rows([rows], folder, BuildSettings(rules=rules), JobRunner("local", 2, folder / "tasks"))
+    mementos = [line for part in parts_of(folder / "mementos") for line in part.read_text("utf-8").splitlines()]
+    reads = []
+    for part in parts_of(folder / "pointers"):
+        for line in part.read_bytes().splitlines():
+            pointer = parse_pointer(line)
+            if pointer.memento:
+                mementos.append(pointer.memento.decode())
+            if pointer.kind not in (PointerKind.REVISIT_ONLY, PointerKind.NOT_MODIFIED) and pointer.chunk == 0:
+                reads.append((pointer.checksum, pointer.timestamp, pointer.original, pointer.file, str(pointer.offset), str(pointer.length)))
+    return counts, sorted(mementos), sorted(reads)
+
+
+def written(rules: Rules, folder: Path) -> Path:
+    """Return a file with the parameters of rules."""
+    path = folder / "rules.pig"
+    path.write_text("".join(f'{name}="{value}"\n' for name, value in parameters(rules).items()), encoding="utf-8")
+    return path
+
+
+def compare_filters(rules: Rules, rows: Path, pig: Pig, folder: Path) -> None:
+    _, mementos, reads = filtered(rows, rules, folder)
+    out, chosen = f"mementos-{folder.name}", f"reads-{folder.name}"
+    pig.run("filter.pig", written(rules, folder), CDX=pig.put(rows), MEMENTOS=pig.address(out), READS=pig.address(chosen))
+    assert len(mementos) > 1000
+    assert sorted(pig.read(out)) == mementos
+    assert sorted(tuple(line.split("\t")) for line in pig.read(chosen)) == reads
+
+
+def test_pigs_filter_agrees_with_ours_row_for_row(rows: Path, pig: Pig, tmp_path: Path) -> None:
+    compare_filters(Rules(), rows, pig, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        pytest.param(OTHER_RULES, id="others"),
+        pytest.param(replace(Rules(), checksum=False, statuses=(), mimes=(), extensions_excluded=()), id="none"),
+    ],
+)
+def test_pigs_filter_agrees_with_ours_under_other_rules(rules: Rules, rows: Path, pig_here: Pig, tmp_path: Path) -> None:
+    compare_filters(rules, rows, pig_here, tmp_path)
+
+
+def test_table_2_says_what_the_counts_of_filter_say(rows: Path, pig: Pig, tmp_path: Path) -> None:
+    counts, _, _ = filtered(rows, Rules(), tmp_path)
+    pig.run("table2.pig", written(Rules(), tmp_path), CDX=pig.put(rows), TABLE=pig.address("table2"))
+    kept = counts[Reason.ROW_KEPT]
+    expected = {
+        "no rule": kept,
+        "status": kept - counts[Reason.RULE_STATUS],
+        "mime": kept - counts[Reason.RULE_MIME],
+        "extension": kept - counts[Reason.RULE_EXTENSION],
+        "checksum": kept - counts[Reason.RULE_CHECKSUM],
+        "all": counts[Reason.MEMENTO_WITH_PAYLOAD],
+    }
+    table = [line.split("\t") for line in pig.read("table2")]
+    assert {name: int(left) for name, left, _ in table} == expected
+    assert [name for name, _, _ in table] == list(expected)
+    assert {name: float(share) for name, _, share in table} == pytest.approx({name: left / kept for name, left in expected.items()})
+    assert len({*expected.values()}) == len(expected), "the rows would not tell one rule from another"
+
+
+def true_inlinks(archive: Path) -> list[tuple[str, str, int, int]]:
+    """Return (target, month, mementos, originals) from the list of true links: no stage had a hand in it."""
+    linking: dict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
+    for line in (archive / "truth.jsonl").read_text("utf-8").splitlines():
+        memento = json.loads(line)
+        for target, *_ in memento["links"] or []:
+            linking[surt_of(target), memento["timestamp"][:6]].add((memento["original"], memento["timestamp"]))
+    return sorted((target, month, len(found), len({original for original, _ in found})) for (target, month), found in linking.items())
+
+
+def test_inlinks_by_month_are_those_of_the_true_links(archive: Path, batch: Path, pig: Pig) -> None:
+    graph = str(batch / "graph")
+    if pig.cluster:
+        for relation in ("mementos", "payloads", "inlinks"):
+            pig.cluster.put(parts_of(batch / "graph" / relation), f"/tests/graph/{relation}")
+        graph = "hdfs:///tests/graph"
+    pig.run("inlinks_by_month.pig", GRAPH=graph, COUNTS=pig.address("inlinks"))
+    found = [(target, month, int(mementos), int(sources)) for target, month, mementos, sources in map(str.split, pig.read("inlinks"))]
+    assert found == true_inlinks(archive), "also in this order"
+    assert max(mementos - sources for _, _, mementos, sources in found) > 0

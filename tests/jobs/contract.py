@@ -1,0 +1,81 @@
+"""The contract of the jobs, for whoever runs them: what each reads, and how its rows are compared.
+
+Rows are compared sorted, as bytes. Two things follow how a runner splits its input and are undone first: rows travel in
+blocks, and postings are flushed in portions, which inverting puts together.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+import pytest
+
+from arclink.demo import write_demo_archive
+from arclink.graph.relations import POSTINGS, Row, tag
+from arclink.pipeline import stages
+from arclink.pipeline.inputs import describe, find_archives
+from arclink.pipeline.planning import archive_paths, plan, read_pointers
+from arclink.pipeline.running import JobRunner, parts_of
+from arclink.pipeline.settings import BuildSettings
+from arclink.store.nothing import EmptyStore
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What each job reads."""
+
+    index: Sequence[Path]
+    filter: Sequence[Path]
+    extract: Sequence[Path]
+    join: Sequence[Path]
+    invert: Sequence[Path]
+
+
+def make_inputs(folder: Path) -> Inputs:
+    """Return what each job reads of a demo archive, made by the runner for one machine."""
+    write_demo_archive(folder / "archive", captures=300, hosts=12, seed=2)
+    run = JobRunner("local", 2, folder / "tasks")
+    files = describe(find_archives([str(folder / "archive")]), {})
+    stages.index(files, folder, run)
+    stages.filter_rows(parts_of(folder / "rows"), folder, BuildSettings(), run)
+    planned = plan(read_pointers(parts_of(folder / "pointers")), EmptyStore(), archive_paths(files), folder / "manifests", 4)
+    stages.extract(folder, files, EmptyStore(), BuildSettings(cores=2), run)
+    stages.join(folder, run)
+    stages.invert(folder, run)
+    return Inputs(
+        sorted((folder / "index-manifests").iterdir()),
+        parts_of(folder / "rows"),
+        planned.manifests,
+        parts_of(folder / "pages"),
+        parts_of(folder / "postings"),
+    )
+
+
+def as_they_are(parts: Sequence[Path]) -> list[bytes]:
+    return sorted(line for part in parts for line in part.read_bytes().splitlines())
+
+
+def without_blocks(parts: Sequence[Path]) -> list[Row]:
+    return sorted(row for line in as_they_are(parts) for row in tag(line))
+
+
+def with_whole_postings(parts: Sequence[Path]) -> list[Row | tuple[bytes, str, str, str, str]]:
+    rows: list[Row | tuple[bytes, str, str, str, str]] = []
+    for relation, row in without_blocks(parts):
+        if relation != POSTINGS:
+            rows.append((relation, row))
+            continue
+        key, _, groups = row.partition(b"\t")
+        rows += [(key, kind, text, rel or "", content) for kind, text, rel, contents in orjson.loads(groups) for content in contents]
+    return sorted(rows, key=repr)
+
+
+CASES = [
+    pytest.param("index", as_they_are, id="index"),
+    pytest.param("filter", without_blocks, id="filter"),
+    pytest.param("extract", without_blocks, id="extract"),
+    pytest.param("join", with_whole_postings, id="join"),
+    pytest.param("invert", as_they_are, id="invert"),
+]
+"""Each job, and what makes its rows comparable."""
