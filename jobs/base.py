@@ -154,8 +154,9 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
         if self.ONE_TASK_PER_FILE:
             conf["mapreduce.input.fileinputformat.split.minsize"] = 1 << 50
         if self.OUTPUT_PROTOCOL is TextLineProtocol:
-            # Streaming takes a line without tab for a key, and would write a tab behind it.
-            conf["mapreduce.output.textoutputformat.separator"] = ""
+            # Streaming takes a line without tab for a key, and would write a tab behind it (an empty separator is ignored).
+            # So lines are parted at their first blank, which CDXJ has, and put together with one.
+            conf["stream.map.output.field.separator"] = conf["mapreduce.output.textoutputformat.separator"] = " "
         return conf
 
     def hadoop_output_format(self) -> str | None:

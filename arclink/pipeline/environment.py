@@ -1,0 +1,83 @@
+"""A packed environment: ArcLink and what it needs, as one archive that travels with a job to workers that have neither.
+
+Packages only, no Python: the workers' own is to be of the same version, on the same system and processor. A script in
+the archive checks that before a task begins.
+"""
+
+import re
+import tarfile
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from io import BytesIO
+from pathlib import Path, PurePosixPath
+
+import orjson
+
+from arclink.errors import InputError
+
+OURS = ("arclink", "jobs", "service")
+LEFT_OUT = (".pyc", ".dist-info/RECORD", ".dist-info/direct_url.json")
+_NAME = re.compile(r"[A-Za-z0-9._-]+")
+
+
+def pack_environment(target: Path) -> dict[str, str]:
+    """Write the archive (tar, gzip); return the versions of the packages in it, by name.
+
+    Raises:
+        InputError: It cannot be written, or a package that ArcLink needs is not installed.
+    """
+    from jobs.check_environment import MARK, describe
+
+    found = {package.metadata["Name"]: package for package in _needed()}
+    versions = {name: package.version for name, package in sorted(found.items())}
+    mark = orjson.dumps({"made for": describe(), "packages": versions}, option=orjson.OPT_INDENT_2)
+    try:
+        with tarfile.open(target, "w:gz", compresslevel=6) as archive:
+            note = tarfile.TarInfo(MARK)
+            note.size = len(mark)
+            archive.addfile(note, BytesIO(mark))
+            script = import_module("jobs.check_environment").__file__
+            archive.add(str(script), "check_environment.py")
+            for path, name in sorted({(path, name) for package in found.values() for path, name in _files(package)}):
+                archive.add(path, name, recursive=False)
+    except OSError as error:
+        raise InputError(f"{target}: cannot be written: {error.strerror}; name another file") from error
+    return versions
+
+
+def _needed() -> Iterator[Distribution]:
+    """Yield ArcLink's distribution and all that it needs here, each once; what only other systems need is not installed."""
+    waiting, seen = [("arclink", False)], set()
+    while waiting:
+        name, is_conditional = waiting.pop()
+        key = re.sub(r"[-_.]+", "-", name).lower()
+        if key in seen:
+            continue
+        try:
+            package = distribution(name)
+        except PackageNotFoundError as error:
+            if is_conditional:
+                continue
+            raise InputError(f"{name} is not installed here; pack an environment in which `arclink build` runs") from error
+        seen.add(key)
+        yield package
+        for requirement in package.requires or ():
+            wanted, _, condition = requirement.partition(";")
+            if match := _NAME.match(wanted) if "extra ==" not in condition else None:
+                waiting.append((match[0], bool(condition)))
+
+
+def _files(package: Distribution) -> Iterator[tuple[str, str]]:
+    """Yield (path, name in the archive) of a package's modules and notes; scripts stay behind."""
+    for file in package.files or ():
+        name = PurePosixPath(file).as_posix()
+        path = Path(str(package.locate_file(file)))
+        if not name.startswith(("..", "/", "__editable__")) and not name.endswith((*LEFT_OUT, ".pth")) and path.is_file():
+            yield str(path), name
+    if package.metadata["Name"] == "arclink":
+        for ours in OURS:  # installed from a clone, they are not among its files
+            folder = Path(str(import_module(ours).__file__)).parent
+            for path in folder.rglob("*"):
+                if path.is_file() and "__pycache__" not in path.parts:
+                    yield str(path), path.relative_to(folder.parent).as_posix()
