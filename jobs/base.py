@@ -31,6 +31,10 @@ RELATIONS_APART = "arclink.RelationOutputFormat"
 """Writes each relation of a job's output to a folder of its own (jobs/java)."""
 
 
+KEY_COLUMNS = "stream_num_map_output_key_fields"
+"""The environment variable that tells a streaming task how many columns are the key."""
+
+
 class LineProtocol:
     """A line is a key, one tab, a value; bytes throughout.
 
@@ -123,7 +127,7 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
         """Yield the pairs of one reduce task, then send its counters."""
         check_versions(self.options.expects)
         self.counts = Counter()
-        yield from super().reduce_pairs(pairs, step_num)
+        yield from super().reduce_pairs(as_written(pairs), step_num)
         self.send_counts()
 
     def reducer(self, key: bytes, values: Iterator[bytes]) -> Iterator[Pair]:
@@ -182,6 +186,17 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
         if self.options.runner == "local":
             kwargs["mrjob_cls"] = type(self)
         return kwargs
+
+
+def as_written(pairs: Iterable[Pair]) -> Iterable[Pair]:
+    """Return the pairs of a reduce task as its mappers wrote them.
+
+    Where Hadoop streaming sorts by value, too, the first two columns of a line are its key. A line that has no more is
+    handed on with a tab behind it, before the empty value that it takes the rest for.
+    """
+    if os.environ.get(KEY_COLUMNS) != "2":
+        return pairs
+    return ((key, value[:-1] if value.find(b"\t") == len(value) - 1 else value) for key, value in pairs)
 
 
 def attempt_number() -> int:

@@ -13,21 +13,23 @@ import sys
 MARK = "arclink-environment.json"
 
 
-def describe():  # type: ignore[no-untyped-def]  # an old Python is to get as far as the message
+def describe() -> "dict[str, str]":  # quoted: an old Python 3 is to get as far as the message
     """Return what packages are made for: Python's version without its last number, the system, the processor."""
     return {"python": ".".join(platform.python_version_tuple()[:2]), "system": platform.system(), "machine": platform.machine()}
 
 
-def main():  # type: ignore[no-untyped-def]
+def main() -> None:
     """Compare this Python with the mark beside this file."""
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), MARK)) as file:
         wanted = json.load(file)["made for"]
     found = describe()
-    wrong = ["{} {} instead of {}".format(name, found[name], wanted[name]) for name in sorted(wanted) if found[name] != wanted[name]]
+    wrong = [f"{name} {found[name]} instead of {wanted[name]}" for name in sorted(wanted) if found[name] != wanted[name]]
     if wrong:
         sys.exit(
             "arclink: the packed environment does not fit the Python {} of the worker {}: {}; pack it on a machine like the "
-            "workers, or name a fitting Python as python_bin (docs/engines.md)".format(sys.executable, socket.gethostname(), ", ".join(wrong))
+            "workers, or name a fitting Python as python_bin (docs/engines.md)".format(
+                sys.executable, socket.gethostname(), ", ".join(wrong)
+            )
         )
 
 

@@ -11,6 +11,7 @@ import pytest
 from arclink.demo import write_demo_archive
 from arclink.filter.pointers import PointerKind, parse_pointer
 from arclink.filter.rules import Rules
+from arclink.model import Timestamp
 from arclink.pipeline import stages
 from arclink.pipeline.counts import Counts
 from arclink.pipeline.inputs import describe, find_archives
@@ -29,8 +30,8 @@ OTHER_RULES = Rules(
     extensions_excluded=("gif", "html"),
     read_redirects=False,
     prefixes=("example,", "org,"),
-    first="20090101000000",
-    last="20171231235959",
+    first=Timestamp("20090101000000"),
+    last=Timestamp("20171231235959"),
 )
 """Rules of which each differs from the default."""
 
@@ -79,7 +80,9 @@ def filtered(rows: Path, rules: Rules, folder: Path) -> tuple[Counts, Sequence[s
             if pointer.memento:
                 mementos.append(pointer.memento.decode())
             if pointer.kind not in (PointerKind.REVISIT_ONLY, PointerKind.NOT_MODIFIED) and pointer.chunk == 0:
-                reads.append((pointer.checksum, pointer.timestamp, pointer.original, pointer.file, str(pointer.offset), str(pointer.length)))
+                reads.append(
+                    (pointer.checksum, pointer.timestamp, pointer.original, pointer.file, str(pointer.offset), str(pointer.length))
+                )
     return counts, sorted(mementos), sorted(reads)
 
 

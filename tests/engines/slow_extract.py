@@ -1,0 +1,31 @@
+"""ExtractLinks for tests of faults: slow enough to be met in the middle, and with a page that kills its parser."""
+
+import os
+import signal
+import time
+from typing import Any
+
+from arclink.extract import extracting, isolation
+from arclink.extract.html import PageLinks, extract_links
+from jobs.extract_links import ExtractLinks
+
+POISON = "this page takes the parser down"
+
+
+def slow_or_deadly(html: bytes | str, *options: Any) -> PageLinks:  # Any: whatever the parser takes
+    """Parse a page in its time; die of a poisoned one, as a native parser does."""
+    if POISON in (html if isinstance(html, str) else html.decode("utf-8", "replace")):
+        os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(float(os.environ.get("SECONDS_PER_PAGE", "0")))
+    return extract_links(html, *options)
+
+
+class SlowExtract(ExtractLinks):
+    """ExtractLinks, with such a parser."""
+
+
+for module in (extracting, isolation):
+    vars(module)["extract_links"] = slow_or_deadly
+
+if __name__ == "__main__":
+    SlowExtract.run()

@@ -1,0 +1,145 @@
+"""What goes wrong on a cluster: a task killed, a node gone, a page that kills its parser. The output is the same."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from arclink.demo import write_demo_archive
+from arclink.pipeline import running, stages
+from arclink.pipeline.counts import Counts
+from arclink.pipeline.inputs import describe, find_archives
+from arclink.pipeline.planning import archive_paths, plan, read_pointers
+from arclink.pipeline.running import JobRunner, parts_of
+from arclink.pipeline.settings import BuildSettings
+from arclink.reasons import Reason
+from arclink.store.nothing import EmptyStore
+from tests.engines.conftest import Hadoop, running_hadoop
+from tests.engines.slow_extract import POISON
+from tests.jobs.contract import without_blocks
+
+SECONDS = 180.0
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hadoop]:
+    """A cluster of two nodes that tests may break."""
+    with running_hadoop(tmp_path_factory.mktemp("breakable"), 2) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def manifests(cluster: Hadoop, tmp_path_factory: pytest.TempPathFactory) -> Sequence[Path]:
+    """Four manifests over the demo archive in HDFS, in which one page is poisoned."""
+    folder = tmp_path_factory.mktemp("faults")
+    write_demo_archive(folder / "archive", captures=300, hosts=12, seed=2)
+    body = f'<p>{POISON}</p><a href="/never">never seen</a>'.encode()
+    http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
+    (folder / "archive/poisoned.warc").write_bytes(
+        b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://poison.example/\r\nWARC-Date: 2010-03-01T00:00:00Z\r\n"
+        b"WARC-Record-ID: <urn:uuid:1>\r\nContent-Type: application/http;msgtype=response\r\n"
+        b"Content-Length: %d\r\n\r\n%b\r\n\r\n" % (len(http), http)
+    )
+    files = describe(find_archives([str(folder / "archive")]), {})
+    run = JobRunner("local", 2, folder / "tasks")
+    stages.index(files, folder, run)
+    stages.filter_rows(parts_of(folder / "rows"), folder, BuildSettings(), run)
+    address = cluster.put([Path(file.path) for file in files], "/archive")
+    paths = {name: f"{address}/{Path(path).name}" for name, path in archive_paths(files).items()}
+    planned = plan(read_pointers(parts_of(folder / "pointers")), EmptyStore(), paths, folder / "manifests", 4)
+    assert len(planned.manifests) == 4
+    return planned.manifests
+
+
+def extract(run: JobRunner, inputs: Sequence[str], output: str, options: Sequence[str]) -> Counts:
+    return run.run_job("extract", inputs, output, BuildSettings().for_jobs(), options)
+
+
+@pytest.fixture(scope="module")
+def expected(manifests: Sequence[Path], tmp_path_factory: pytest.TempPathFactory) -> tuple[list[object], Counts]:
+    """Rows and counts of the runner for one machine, which meets the poisoned page, too."""
+    folder = tmp_path_factory.mktemp("expected")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(running.JOBS, "extract", ("tests.engines.slow_extract", "SlowExtract"))
+        counts = extract(JobRunner("local", 2, folder / "tasks"), [str(path) for path in manifests], str(folder / "out"), [])
+    return list(without_blocks(parts_of(folder / "out"))), counts
+
+
+def when(condition: Callable[[], bool], action: Callable[[], None], done: threading.Event) -> None:
+    """Wait until something is so, act, and say so."""
+    deadline = time.monotonic() + SECONDS
+    while time.monotonic() < deadline:
+        if condition():
+            action()
+            done.set()
+            return
+        time.sleep(0.2)
+
+
+def mappers_in(folder: Path) -> list[int]:
+    """Return the processes of Python that map tasks run below a folder."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (process / "cmdline").read_bytes().split(b"\0")
+            if b"--mapper" in words and Path(os.readlink(process / "cwd")).is_relative_to(folder) and b"python" in words[0]:
+                found.append(int(process.name))
+        except OSError:
+            continue
+    return found
+
+
+def on_cluster(
+    cluster: Hadoop, manifests: Sequence[Path], folder: Path, seconds_per_page: float, fault: Callable[[threading.Event], None] | None
+) -> tuple[list[object], Counts]:
+    """Run the job on the cluster while ``fault`` happens; return its rows and counts."""
+    run = cluster.runner(folder)
+    address = cluster.put(manifests, f"/tests/{folder.name}/input")
+    done = threading.Event()
+    if fault:
+        threading.Thread(target=fault, args=(done,), daemon=True).start()
+    inputs = [f"{address}/{path.name}" for path in manifests]
+    options = ["--no-check-input-paths", "--cmdenv", f"SECONDS_PER_PAGE={seconds_per_page}"]
+    options += ["--cmdenv", f"PYTHONPATH={Path(__file__).resolve().parents[2]}"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(running.JOBS, "extract", ("tests.engines.slow_extract", "SlowExtract"))
+        counts = extract(run, inputs, f"hdfs:///tests/{folder.name}/output", options)
+    assert fault is None or done.is_set(), "what was to go wrong did not happen while the job ran"
+    run.fetch(folder / "output")
+    return list(without_blocks(parts_of(folder / "output"))), counts
+
+
+def test_a_page_that_kills_its_parser_is_counted_and_not_retried_to_death(
+    cluster: Hadoop, manifests: Sequence[Path], expected: tuple[list[object], Counts], tmp_path: Path
+) -> None:
+    """And a task that is killed from outside in the middle is tried again, too."""
+
+    def kill_one(done: threading.Event) -> None:
+        data = cluster.folder / "data"
+        when(lambda: bool(mappers_in(data)), lambda: os.kill(mappers_in(data)[0], signal.SIGKILL), done)
+
+    rows, counts = on_cluster(cluster, manifests, tmp_path / "killed", 0.05, kill_one)
+    assert counts[Reason.PAYLOAD_CRASHED] == 1
+    assert rows == expected[0]
+    assert counts == expected[1]
+
+
+def test_a_node_that_goes_takes_nothing_with_it(
+    cluster: Hadoop, manifests: Sequence[Path], expected: tuple[list[object], Counts], tmp_path: Path
+) -> None:
+    """A DataNode and a NodeManager stop while tasks run on that node and read from it. Runs last: they do not come back."""
+
+    def stop_node(done: threading.Event) -> None:
+        def stop() -> None:
+            cluster.halt("datanode", 1)
+            cluster.halt("nodemanager", 1)
+
+        when(lambda: bool(mappers_in(cluster.folder / "data/local-1")), stop, done)
+
+    rows, counts = on_cluster(cluster, manifests, tmp_path / "node", 0.1, stop_node)
+    assert rows == expected[0]
+    assert counts == expected[1]

@@ -1,0 +1,156 @@
+"""A whole build on Hadoop: archives in HDFS, graph files in HDFS, the store of a build on one machine."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from arclink.cli.main import group
+from arclink.demo import write_demo_archive
+from arclink.pipeline.running import parts_of
+from arclink.store.opening import open_store
+from arclink.webhdfs import BLOCK, KEPT, HdfsFile, WebHdfs
+from tests.engines.conftest import Hadoop
+
+ORIGINALS = 1_200
+"""URIs of one payload: more than one pointer holds."""
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo archive, and a file in which one payload with relative links was captured at many URIs."""
+    folder = tmp_path_factory.mktemp("archive")
+    write_demo_archive(folder, captures=300, hosts=12, seed=2)
+    body = b'<title>Page not found</title><a href="home.html">Home</a><a href="/">Start</a>'
+    http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
+    with (folder / "soft-404.warc").open("wb") as file:
+        for number in range(ORIGINALS):
+            head = (
+                "WARC/1.0\r\nWARC-Type: response\r\n"
+                f"WARC-Target-URI: http://lost.example/folder-{number % 700}/page-{number}.html\r\n"
+                f"WARC-Date: 2010-03-01T00:{number // 60 % 60:02}:{number % 60:02}Z\r\n"
+                f"WARC-Record-ID: <urn:uuid:{number:032x}>\r\nContent-Type: application/http;msgtype=response\r\n"
+                f"Content-Length: {len(http)}\r\n\r\n"
+            )
+            file.write(head.encode() + http + b"\r\n\r\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def built(archive: Path, hadoop: Hadoop, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with both stores: `local.db` of a build here, `hadoop.db` of one on the cluster."""
+    folder = tmp_path_factory.mktemp("built")
+    address = hadoop.put(sorted(archive.glob("*.warc*")), "/archive")
+    here = CliRunner().invoke(group, ["build", str(archive), "--store", str(folder / "local.db"), "--cores", "2", "--quiet"])
+    assert here.exit_code == 0, here.output
+    there = ["build", address, "--store", str(folder / "hadoop.db"), "--runner", "hadoop", "--engine-conf", str(hadoop.conf)]
+    done = CliRunner().invoke(group, [*there, "--hdfs", "hdfs:///built", "--cores", "2", "--quiet"])
+    assert done.exit_code == 0, done.output
+    assert [line for line in done.output.splitlines() if " holds " not in line and "CPU" not in line] == [
+        line for line in here.output.splitlines() if " holds " not in line and "CPU" not in line
+    ], "the same counts"
+    return folder
+
+
+def manifest_of(store: Path) -> dict[str, dict[str, dict[str, int]]]:
+    with open_store(str(store)) as opened:
+        (batch,) = opened.batches()
+        return json.loads(batch.manifest)  # type: ignore[no-any-return]  # as docs/manifest.md has it
+
+
+def test_a_build_on_hadoop_counts_what_one_here_counts(built: Path) -> None:
+    here, there = manifest_of(built / "local.db"), manifest_of(built / "hadoop.db")
+    assert there["counts"] == here["counts"]
+    assert there["counts"]["mementos"]["MEMENTO_DUPLICATE"] >= ORIGINALS - 1
+
+
+def test_each_archive_file_is_opened_once(built: Path, archive: Path) -> None:
+    files = len(list(archive.glob("*.warc*")))
+    assert manifest_of(built / "hadoop.db")["counts"]["files"] == {"FILE_INDEXED": files, "FILE_OPENED": files}
+
+
+def rows(folder: Path) -> Counter[bytes]:
+    return Counter(line for part in parts_of(folder) for line in part.read_bytes().splitlines())
+
+
+def test_the_graph_files_in_hdfs_are_those_of_a_build_here(built: Path, archive: Path, hadoop: Hadoop, tmp_path: Path) -> None:
+    """Loaded from HDFS by `arclink load`'s own words they give the same store, so only the rows are compared."""
+    from arclink.pipeline import stages
+    from arclink.pipeline.inputs import describe, find_archives
+    from arclink.pipeline.running import JobRunner
+    from arclink.pipeline.settings import BuildSettings
+    from arclink.store.nothing import EmptyStore
+
+    run = JobRunner("local", 2, tmp_path / "tasks")
+    files = describe(find_archives([str(archive)]), {})
+    stages.index(files, tmp_path, run)
+    stages.filter_rows(parts_of(tmp_path / "rows"), tmp_path, BuildSettings(), run)
+    stages.extract(tmp_path, files, EmptyStore(), BuildSettings(cores=2), run)
+    stages.join(tmp_path, run)
+    stages.invert(tmp_path, run)
+
+    system, graph = WebHdfs.of("hdfs:///built/graph")
+    (batch,) = system.entries(graph)
+    relations = {entry.name for entry in system.entries(f"{graph}/{batch.name}")}
+    assert relations == {"mementos", "payloads", "outlinks", "inlinks", "manifest.json"}
+    for relation in ("mementos", "payloads", "outlinks", "inlinks"):
+        there = Counter(line.encode() for line in hadoop.read(f"hdfs://{graph}/{batch.name}/{relation}"))
+        assert there == rows(tmp_path / "graph" / relation), relation
+    assert [entry.name for entry in system.entries("/built")] == ["graph"], "nothing is left of what lies between the stages"
+
+
+def test_a_page_has_the_same_links(built: Path) -> None:
+    calls = ["links", "http://www.kalvik2010.example/ceremony/opening.html", "--format", "jsonl", "--limit", "0", "--store"]
+    here, there = (CliRunner().invoke(group, [*calls, str(built / name)]).output for name in ("local.db", "hadoop.db"))
+    assert here.count("\n") > 10
+    assert sorted(there.splitlines()) == sorted(here.splitlines())
+
+
+def test_a_second_build_passes_over_what_the_store_has(built: Path, archive: Path, hadoop: Hadoop) -> None:
+    """A file is known by what is in it, wherever it stands: no job is started."""
+    call = ["build", "hdfs:///archive", str(archive), "--store", str(built / "hadoop.db"), "--runner", "hadoop"]
+    done = CliRunner().invoke(group, [*call, "--engine-conf", str(hadoop.conf), "--quiet"])
+    assert done.exit_code == 0, done.output
+    assert "were in the store already" in done.output
+
+
+# The reader
+
+
+def test_a_file_in_hdfs_reads_as_one_on_disk(hadoop: Hadoop, tmp_path: Path) -> None:
+    data = bytes(number * number % 251 for number in range(3 * BLOCK + 1000)) * 3
+    path = tmp_path / "file"
+    path.write_bytes(data)
+    with HdfsFile(f"{hadoop.put([path], '/tests/reader')}/file") as file:
+        assert file.size == len(data)
+        for offset in (0, 10, BLOCK - 5, 5 * BLOCK, BLOCK, len(data) - 3, len(data), len(data) + 5, 0):
+            assert file.read_at(offset, 20) == data[offset : offset + 20]
+        assert file.read_at(0, len(data) + 1) == data
+        file.seek(7)
+        assert file.read(5) == data[7:12]
+
+
+def test_reading_forwards_asks_once(hadoop: Hadoop, tmp_path: Path) -> None:
+    path = tmp_path / "forwards"
+    path.write_bytes(b"x" * (BLOCK * (KEPT + 10)))
+    with HdfsFile(f"{hadoop.put([path], '/tests/reader')}/forwards") as file:
+        for offset in range(0, file.size, 3 * BLOCK // 2):
+            file.read_at(offset, 1000)
+            file.read_at(max(offset - 100, 0), 50)
+        assert file.requests == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        pytest.param("hdfs:///nowhere", "no such file or folder in HDFS", id="missing"),
+        pytest.param("hdfs:///tests/reader", "no archive file in this folder", id="none in it"),
+    ],
+)
+def test_what_is_not_there_is_named(given: str, said: str, hadoop: Hadoop, tmp_path: Path) -> None:
+    (tmp_path / "note").write_text("no archive")
+    hadoop.put([tmp_path / "note"], "/tests/reader")
+    done = CliRunner().invoke(group, ["build", given, "--store", str(tmp_path / "x.db")])
+    assert said in str(done.exception)
