@@ -35,7 +35,7 @@ def project_files() -> tuple[Path, ...]:
         ).stdout.split("\0")
         paths = [ROOT / name for name in listed if name]
     except (OSError, subprocess.CalledProcessError):
-        made = re.compile(r"\.venv.*|__pycache__|\.git|\..*_cache|\.hypothesis|build|demo|.*\.egg-info|.*\.db.*")
+        made = re.compile(r"\.venv.*|\.engines|__pycache__|\.git|\..*_cache|\.hypothesis|build|demo|.*\.egg-info|.*\.db.*")
         paths = [
             path
             for path in ROOT.rglob("*")
@@ -227,10 +227,12 @@ def normal(requirement: str) -> str:
 
 @cache
 def declared() -> dict[str, list[str]]:
-    """Return the names of the packages in setup.cfg: ``run`` and ``test``."""
+    """Return the names of the packages in setup.cfg: ``run``, ``test`` and ``engines`` (all that engines and their tests need)."""
     config = ConfigParser()
     config.read(ROOT / "setup.cfg", encoding="utf-8")
-    sections = {"run": config["options"]["install_requires"], "test": config["options.extras_require"]["test"]}
+    extras = config["options.extras_require"]
+    sections = {"run": config["options"]["install_requires"], "test": extras["test"]}
+    sections["engines"] = "\n".join(text for name, text in extras.items() if name != "test")
     return {name: [normal(line) for line in text.split("\n") if line.strip()] for name, text in sections.items()}
 
 
@@ -263,25 +265,33 @@ def test_the_tests_use_the_dependency(package: str) -> None:
     assert package in RUN_NOT_IMPORTED or module_of(package) in imported("tests", "benchmarks")
 
 
-@pytest.mark.parametrize(("folders", "sections"), [(PACKAGES, ("run",)), (("tests",), ("run", "test"))], ids=["code", "tests"])
+@pytest.mark.parametrize(
+    ("folders", "sections"), [(PACKAGES, ("run", "engines")), (("tests",), ("run", "test", "engines"))], ids=["code", "tests"]
+)
 def test_every_package_imported_is_declared(folders: tuple[str, ...], sections: tuple[str, ...]) -> None:
     """An import that works by the accident of another package's dependency breaks with its next version."""
     known = {module_of(name) for section in sections for name in declared()[section]}
-    own = {*PACKAGES, "tests", "benchmarks"}
+    own = {*PACKAGES, "tests", "benchmarks", "pig"}
     of_flask = {"werkzeug", "jinja2"}  # Flask documents both as part of its own interface
     assert imported(*folders) - known - own - of_flask - sys.stdlib_module_names == set()
 
 
 def test_dependencies_are_documented() -> None:
     """docs/dependencies.md has a row for each package of setup.cfg, and for no other."""
-    run, _, test = text_of("docs/dependencies.md").partition("## To test")
+    run, _, rest = text_of("docs/dependencies.md").partition("## To test")
+    test, _, engines = rest.partition("## For engines")
     assert [normal(name) for name in re.findall(r"^\| `([\w-]+)` \|", run, re.MULTILINE)] == declared()["run"]
     assert [normal(name) for name in re.findall(r"^\| `([\w-]+)` \|", test, re.MULTILINE)] == declared()["test"]
+    assert [normal(name) for name in re.findall(r"^\| `([\w-]+)` \|", engines, re.MULTILINE)] == declared()["engines"]
 
 
 @pytest.mark.parametrize(
     ("file", "sections"),
-    [pytest.param("requirements.txt", ("run",), id="run"), pytest.param("requirements-test.txt", ("run", "test"), id="test")],
+    [
+        pytest.param("requirements.txt", ("run",), id="run"),
+        pytest.param("requirements-test.txt", ("run", "test"), id="test"),
+        pytest.param("requirements-engines.txt", ("run", "test", "engines"), id="engines"),
+    ],
 )
 def test_the_lock_has_every_dependency_with_hashes(file: str, sections: tuple[str, ...]) -> None:
     """Run `make lock` after a change of setup.cfg."""

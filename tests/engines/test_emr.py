@@ -1,0 +1,143 @@
+"""What an account at Amazon would get from ``-r emr``: uploads, cluster and step, seen by moto on loopback.
+
+moto keeps what it was asked for and runs nothing: a thread says that the step is done.
+"""
+
+import json
+import os
+import threading
+import time
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from jobs.filter_captures import FilterCaptures
+from tests.engines.conftest import ROOT
+
+BUCKET = "arclink-tests"
+REGION = "eu-central-1"
+
+
+@pytest.fixture(scope="module")
+def aws() -> Iterator[str]:
+    """The address of a moto that answers as Amazon does."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MOTO_IAM_LOAD_MANAGED_POLICIES", "true")  # read when moto is imported
+        from moto.server import ThreadedMotoServer
+
+        server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+        server.start()
+        try:
+            host, port = server.get_host_and_port()
+            address = f"http://{host}:{port}"
+            for name, value in {
+                "AWS_ENDPOINT_URL": address,
+                "AWS_ACCESS_KEY_ID": "testing",
+                "AWS_SECRET_ACCESS_KEY": "testing",
+                "AWS_DEFAULT_REGION": REGION,
+                "AWS_CONFIG_FILE": os.devnull,
+                "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+                "AWS_EC2_METADATA_DISABLED": "true",
+            }.items():
+                patch.setenv(name, value)
+            yield address
+        finally:
+            server.stop()
+
+
+def finish_steps(stop: threading.Event) -> None:
+    """Say of each step that it is done, as a cluster would."""
+    from moto.emr.models import emr_backends
+
+    while not stop.wait(0.5):
+        for account in list(emr_backends.values()):
+            for backend in list(account.values()):
+                for cluster in list(backend.clusters.values()):
+                    for step in cluster.steps:
+                        step.state = "COMPLETED"
+
+
+@pytest.fixture(scope="module")
+def asked(aws: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:  # Any: as boto3 gives it
+    """What the account has after a job: objects in S3, the cluster, its step."""
+    import boto3
+
+    folder = tmp_path_factory.mktemp("emr")
+    environment = folder / "arclink-environment.tar.gz"
+    environment.write_bytes(b"a packed environment")
+    rows = folder / "rows.cdx"
+    rows.write_bytes(b"org,example)/ 20100101000000 http://example.org/ text/html 200 - - - 700 1 a.warc.gz\n")
+    s3 = boto3.client("s3")
+    s3.create_bucket(Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": REGION})
+    subnet = boto3.client("ec2").describe_subnets()["Subnets"][0]["SubnetId"]
+
+    # conf/emr.conf as it is, with what it asks to fill in filled in.
+    text = (ROOT / "conf/emr.conf").read_text("utf-8").replace("BUCKET", BUCKET).replace("SUBNET", subnet)
+    conf = folder / "emr.conf"
+    conf.write_text(text.replace("arclink-environment.tar.gz#", f"{environment}#"), "utf-8")
+    options = ["-r", "emr", "--conf-path", str(conf), "--no-cat-output", "--output-dir", f"s3://{BUCKET}/filtered"]
+    job = FilterCaptures([*options, "--settings", json.dumps({"rules": "{}"}), "--check-cluster-every", "1", str(rows)])
+
+    stop = threading.Event()
+    thread = threading.Thread(target=finish_steps, args=(stop,), daemon=True)
+    thread.start()
+    started = time.monotonic()
+    try:
+        with job.make_runner() as run:
+            run._opts["cleanup"] = ["NONE"]  # what was uploaded stays to be looked at
+            run.run()
+            cluster_id = run.get_cluster_id()
+    finally:
+        stop.set()
+        thread.join()
+    assert time.monotonic() - started < 120
+    emr = boto3.client("emr")
+    return {
+        "objects": {
+            one["Key"]: s3.get_object(Bucket=BUCKET, Key=one["Key"])["Body"].read() for one in s3.list_objects_v2(Bucket=BUCKET)["Contents"]
+        },
+        "cluster": emr.describe_cluster(ClusterId=cluster_id)["Cluster"],
+        "groups": emr.list_instance_groups(ClusterId=cluster_id)["InstanceGroups"],
+        "steps": emr.list_steps(ClusterId=cluster_id)["Steps"],
+        "subnet": subnet,
+    }
+
+
+def test_script_input_and_environment_are_uploaded(asked: dict[str, Any]) -> None:
+    objects = {key.rsplit("/", 1)[-1]: data for key, data in asked["objects"].items()}
+    assert objects["filter_captures.py"] == (ROOT / "jobs/filter_captures.py").read_bytes()
+    assert objects["arclink-environment.tar.gz"] == b"a packed environment"
+    assert objects["rows.cdx"].startswith(b"org,example)/ ")
+    assert b"check_environment.py" in objects["setup-wrapper.sh"]
+    assert all(key.startswith("arclink/tmp/") for key in asked["objects"])
+
+
+def test_the_cluster_is_one_that_emr_still_makes(asked: dict[str, Any]) -> None:
+    cluster = asked["cluster"]
+    assert cluster["ReleaseLabel"] == "emr-7.13.0"
+    assert [application["Name"] for application in cluster["Applications"]] == ["Hadoop"]
+    assert cluster["ServiceRole"] == "EMR_DefaultRole"
+    assert cluster["Ec2InstanceAttributes"]["IamInstanceProfile"] == "EMR_EC2_DefaultRole"
+    assert cluster["Ec2InstanceAttributes"]["Ec2SubnetId"] == asked["subnet"]
+    assert {"Key": "for-use-with-amazon-emr-managed-policies", "Value": "true"} in cluster["Tags"]
+    assert {(one["InstanceGroupType"], one["InstanceType"], one["RequestedInstanceCount"]) for one in asked["groups"]} == {
+        ("MASTER", "m6i.xlarge", 1),
+        ("CORE", "m6i.xlarge", 2),
+    }
+
+
+def test_the_step_starts_streaming_with_our_settings(asked: dict[str, Any]) -> None:
+    (step,) = asked["steps"]
+    assert step["Config"]["Jar"] == "command-runner.jar"
+    words = step["Config"]["Args"]
+    assert words[0] == "hadoop-streaming"
+    following = dict(pairwise(words))
+    assert following["-output"] == f"s3://{BUCKET}/filtered/"
+    assert following["-input"].startswith(f"s3://{BUCKET}/arclink/tmp/")
+    assert "arclink-environment.tar.gz#" in following["-archives"]
+    assert "filter_captures.py --step-num=0 --mapper" in following["-mapper"]
+    assert "filter_captures.py --step-num=0 --reducer" in following["-reducer"]
+    properties = {words[number + 1] for number, word in enumerate(words) if word == "-D"}
+    assert {"mapreduce.map.speculative=false", "stream.num.map.output.key.fields=2", "mapreduce.task.timeout=600000"} <= properties

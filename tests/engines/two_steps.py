@@ -1,0 +1,44 @@
+"""A job of two steps with different jobconf: mrjob's own Spark runner gives the output of the first, and exit code 0."""
+
+from collections.abc import Iterable, Iterator
+
+from mrjob.runner import MRJobRunner
+from mrjob.step import MRStep
+
+from arclink.reasons import Reason
+from jobs.base import ArclinkJob, Pair
+
+
+class CountCounts(ArclinkJob):
+    """First how often each line occurs, then how many lines occur so often."""
+
+    def steps(self) -> list[MRStep]:
+        return [
+            MRStep(mapper=self.mapper, reducer=self.reducer_sum, jobconf={"mapreduce.job.reduces": 2}),
+            MRStep(mapper=self.mapper, reducer=self.reducer_sum, jobconf={"mapreduce.job.reduces": 1}),
+        ]
+
+    def map_pairs(self, pairs: Iterable[Pair], step_num: int = 0) -> Iterator[Pair]:
+        self.increment_counter(Reason.ROW_KEPT.group, Reason.ROW_KEPT.name, 1)
+        for _, value in pairs:
+            yield value, b"1"
+
+    def reducer_sum(self, key: bytes, values: Iterator[bytes]) -> Iterator[Pair]:
+        yield key, str(sum(map(int, values))).encode()
+
+    def reducer(self, key: bytes, values: Iterator[bytes]) -> Iterator[Pair]:
+        return self.reducer_sum(key, values)
+
+
+class OnMrjobsRunner(CountCounts):
+    """The same on mrjob's own runner."""
+
+    def _runner_class(self) -> type[MRJobRunner]:
+        from mrjob.spark.runner import SparkMRJobRunner
+
+        found: type[MRJobRunner] = SparkMRJobRunner
+        return found
+
+
+if __name__ == "__main__":
+    CountCounts.run()
