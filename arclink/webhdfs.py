@@ -38,7 +38,7 @@ SECONDS = 60.0
 """How long a server may take to answer."""
 
 ATTEMPTS = 5
-"""Tries for one request or block: a DataNode may go while it is read from, and another has its blocks."""
+"""Tries for one block: a DataNode may go while it is read from, and another has its blocks."""
 
 _LOST = (OSError, http.client.HTTPException)
 
@@ -127,7 +127,8 @@ class WebHdfs:
 
     def read(self, path: str, offset: int = 0) -> Iterator[bytes]:
         """Yield the bytes of a file from an offset, in blocks; a server that goes away is replaced by another."""
-        for attempt in range(ATTEMPTS):
+        failures = 0
+        while True:
             try:
                 with self.opened(path, offset) as response:
                     while block := response.read(BLOCK):
@@ -135,9 +136,11 @@ class WebHdfs:
                             raise http.client.IncompleteRead(block, response.length)
                         yield block
                         offset += len(block)
+                        failures = 0
                 return
             except _LOST as error:
-                if attempt + 1 == ATTEMPTS:
+                failures += 1
+                if failures == ATTEMPTS:
                     raise InputError(f"{path} in HDFS cannot be read at byte {offset}: {error}") from error
 
     @contextmanager

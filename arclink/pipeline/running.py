@@ -4,6 +4,7 @@ import glob
 import io
 import logging
 import os
+import re
 import shutil
 import subprocess
 import zlib
@@ -26,6 +27,9 @@ JOBS = {
     "join": ("jobs.join_contents", "JoinContents"),
     "invert": ("jobs.invert_links", "InvertLinks"),
 }
+
+_ERROR = re.compile(r"(arclink|[\w.]+(Error|Exception)): ")
+"""The line of a task's log that says what was wrong."""
 
 FAILED_TASK = "failed-task.txt"
 """What a failed task said, whole; in the folder of the tasks."""
@@ -123,8 +127,12 @@ class JobRunner:
             self.seconds[name] = self.seconds.get(name, 0.0) + _cpu_seconds() - before
 
     def _cause(self, log: str, reason: str) -> str:
-        """Return what is to be told of a failed step: on a cluster, what mrjob found in the logs of its tasks."""
-        return reason if self.runner == "local" else f"the job failed\n{reason}\n{log}"
+        """Return what is to be told of a failed step: on an engine, what mrjob found in the logs of its tasks, the error last."""
+        if self.runner in ("local", "inline"):
+            return reason
+        found = log.partition("Probable cause of failure:")[2]
+        errors = [line for line in found.splitlines() if _ERROR.match(line)]
+        return "\n".join(["the job failed", log, reason, *errors[-1:]])
 
     def _failure(self, name: str, said: str) -> PipelineError:
         """Return the error for a task that failed: its last line, and where the rest can be read."""
