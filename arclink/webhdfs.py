@@ -271,10 +271,10 @@ class HdfsFile(io.RawIOBase):
             block = next(self._stream, b"")
             if len(block) < min(BLOCK, self.size - self._next):
                 raise InputError(f"{self.name} became shorter while it was read: it ends at byte {self._next + len(block)}")
+            self._blocks[self._next // BLOCK] = block
             self._next += BLOCK
-        self._blocks[number] = block
-        if len(self._blocks) > KEPT:
-            self._blocks.popitem(last=False)
+            if len(self._blocks) > KEPT:
+                self._blocks.popitem(last=False)
         return block
 
 

@@ -7,6 +7,7 @@
 #   engines/hadoop.sh halt  WHAT N [FOLDER]   stop one part: WHAT is datanode or nodemanager, N is 0, 1, …
 #
 # NODES=2 engines/hadoop.sh start      two DataNodes and two NodeManagers (default 1), replication 2
+# MASTER=PID engines/hadoop.sh start   the cluster ends when that process is gone: nothing outlives a test that was killed
 #
 # All daemons share one JVM (Cluster.java): 5 s and 370 MB instead of 15 s and 1.1 GB for five processes. Tasks are
 # containers of YARN as anywhere, each a process of its own. docs/engines.md says how to use it.
@@ -54,7 +55,7 @@ start() {
   run="$(cd "$run" && pwd)"
   write_conf
   rm -f "$run/ready" "$run"/halt*-*
-  HADOOP_CLASSPATH="$hadoop/cluster.jar" HADOOP_HEAP="${CLUSTER_HEAP:-768m}" setsid "$run/bin/hadoop" arclink.Cluster "$run" "${NODES:-1}" \
+  HADOOP_CLASSPATH="$hadoop/cluster.jar" HADOOP_HEAP="${CLUSTER_HEAP:-768m}" setsid "$run/bin/hadoop" arclink.Cluster "$run" "${NODES:-1}" ${MASTER:-} \
     > "$run/logs/cluster.out" 2> "$run/logs/cluster.log" < /dev/null &
   echo $! > "$run/pid"
   for _ in $(seq 1200); do

@@ -20,7 +20,7 @@ import org.apache.hadoop.yarn.server.resourcemanager.ResourceManager;
 /**
  * A cluster in one JVM: NameNode, DataNodes, ResourceManager, NodeManagers and JobHistoryServer, as they run anywhere.
  *
- * <p>Arguments: folder of the cluster, number of nodes. {@code FOLDER/ready} appears when jobs are taken. A file {@code
+ * <p>Arguments: folder of the cluster, number of nodes, and perhaps a process without which the cluster ends. {@code FOLDER/ready} appears when jobs are taken. A file {@code
  * FOLDER/halt-datanode-N} or {@code halt-nodemanager-N} stops that part; {@code halted-…} answers.
  */
 public final class Cluster {
@@ -47,7 +47,7 @@ public final class Cluster {
     history.start();
     Files.createFile(cluster.folder.resolve("ready"));
     say("ready");
-    cluster.obey();
+    cluster.obey(arguments.length > 2 ? Long.parseLong(arguments[2]) : -1);
   }
 
   private void startStorage(int nodes) throws Exception {
@@ -90,9 +90,9 @@ public final class Cluster {
     say("YARN");
   }
 
-  /** Stop the parts that files ask to stop, until the process ends. */
-  private void obey() throws Exception {
-    while (true) {
+  /** Stop the parts that files ask to stop, until the process ends, or its master does. */
+  private void obey(long master) throws Exception {
+    while (master < 0 || ProcessHandle.of(master).isPresent()) {
       Thread.sleep(100);
       for (int number = 0; number < dataNodes.size(); number++) {
         if (isAsked("datanode-" + number)) {
@@ -105,6 +105,7 @@ public final class Cluster {
         }
       }
     }
+    Runtime.getRuntime().halt(0);
   }
 
   private boolean isAsked(String part) {

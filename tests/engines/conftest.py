@@ -100,7 +100,7 @@ def running_hadoop(folder: Path, nodes: int) -> Iterator[Hadoop]:
     needs(engines_folder() / "hadoop/cluster.jar")
     with pytest.MonkeyPatch.context() as patch:
         try:
-            run_script("hadoop.sh", "start", folder, NODES=str(nodes), NODE_MEMORY=str(3072 // nodes + 512))
+            run_script("hadoop.sh", "start", folder, NODES=str(nodes), NODE_MEMORY=str(3072 // nodes + 512), MASTER=str(os.getpid()))
             environment = environment_of(folder)
             for name in ("ARCLINK_WEBHDFS", "HADOOP_CONF_DIR", "JAVA_HOME"):
                 patch.setenv(name, environment[name])
