@@ -17,7 +17,7 @@ WITH_ENGINES := $(VENV)/.installed-engines
 ENGINES ?= $(CURDIR)/.engines
 export ENGINES
 
-CODE := arclink jobs service tests
+CODE := arclink jobs service pig tests
 # Extra options for the test runner: make test PYTEST_OPTIONS="-k revisit -x"
 PYTEST_OPTIONS ?=
 # Tests at a time. Each worker imports everything once more: two take a fifth more CPU time in all than one.
@@ -124,4 +124,4 @@ lock:  ## Write requirements*.txt anew from setup.cfg and pyproject.toml; newest
 
 clean:  ## Remove what make made: environments, demo, caches
 	rm -rf $(VENV) .venv-lock $(DEMO) build arclink.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
-	find arclink jobs service tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
+	find arclink jobs service pig tests benchmarks -name __pycache__ -prune -exec rm -rf {} +

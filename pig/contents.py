@@ -38,7 +38,7 @@ def main() -> None:
     """Read standard input, write standard output."""
     rows = (tuple(line.rstrip("\n").split("\t")) for line in sys.stdin)
     for _, of_one in groupby(rows, key=lambda row: row[0]):
-        for columns in contents_of(of_one):  # type: ignore[arg-type]  # four columns, by filter.pig's word
+        for columns in contents_of(of_one):
             print(*columns, sep="\t")
 
 

@@ -1,0 +1,1 @@
+"""Questions in Pig Latin, and the scripts that they stream rows through."""
