@@ -9,12 +9,11 @@ Source: https://hadoop.apache.org/docs/stable/hadoop-project-dist/hadoop-hdfs/We
 
 import getpass
 import http.client
-import io
 import os
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple, Self
 from urllib.parse import quote, urlsplit
 
 import orjson
@@ -115,7 +114,7 @@ class WebHdfs:
         if not orjson.loads(reply)["boolean"]:
             raise InputError(f"{path} cannot be moved to {target} in HDFS: one is not there, or the other is")
 
-    def write(self, path: str, source: io.BufferedIOBase) -> None:
+    def write(self, path: str, source: BinaryIO) -> None:
         """Write a file, in place of what was there; the folders above are made."""
         with self._connected(self._host, self._port) as connection:
             connection.request("PUT", self._target(path, "CREATE", "&overwrite=true"))
@@ -125,7 +124,7 @@ class WebHdfs:
             connection.request("PUT", f"{parts.path}?{parts.query}", body=source, headers={"Content-Type": "application/octet-stream"})
             self._checked(connection.getresponse(), path, 201)
 
-    def read(self, path: str, offset: int = 0) -> Iterator[bytes]:
+    def read(self, path: str, offset: int = 0) -> Generator[bytes, None, None]:
         """Yield the bytes of a file from an offset, in blocks; a server that goes away is replaced by another."""
         failures = 0
         while True:
@@ -190,8 +189,8 @@ class WebHdfs:
             connection.close()
 
 
-class HdfsFile(io.RawIOBase):
-    """A file in HDFS, open for reading anywhere, cheapest forwards.
+class HdfsBytes:
+    """A file in HDFS by offset, cheapest forwards.
 
     One request is read on as long as the reader goes forwards; a gap of more than `LARGEST_GAP` is skipped by a new one.
 
@@ -215,30 +214,10 @@ class HdfsFile(io.RawIOBase):
         self.size = status.size
         self.requests = 0
         self._blocks: OrderedDict[int, bytes] = OrderedDict()
-        self._stream: Iterator[bytes] | None = None
+        self._stream: Generator[bytes, None, None] | None = None
         self._next = 0  # offset of the block that the stream gives next
-        self._position = 0
 
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._position
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        self._position = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: self.size}[whence]
-        return self._position
-
-    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]  # typeshed: any writable buffer
-        data = self.read_at(self._position, len(buffer))
-        buffer[: len(data)] = data
-        self._position += len(data)
-        return len(data)
-
-    def read_at(self, offset: int, count: int) -> bytes:
+    def read(self, offset: int, count: int) -> bytes:
         """Return up to ``count`` bytes from ``offset``; fewer only at the end of the file.
 
         Raises:
@@ -253,9 +232,16 @@ class HdfsFile(io.RawIOBase):
         return (blocks[0] if len(blocks) == 1 else b"".join(blocks))[start : start + end - offset]
 
     def close(self) -> None:
-        """Let go of the request that is being read."""
-        self._stream = None
-        super().close()
+        """Let go of the request that is being read. May be called again."""
+        if self._stream is not None:
+            self._stream.close()
+            self._stream = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def _block(self, number: int) -> bytes:
         kept = self._blocks.get(number)

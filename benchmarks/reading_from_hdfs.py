@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from arclink import webhdfs
-from arclink.webhdfs import HdfsFile, WebHdfs
+from arclink.webhdfs import HdfsBytes, WebHdfs
 
 SIZE = 256 << 20
 RECORD = 20_000
@@ -25,9 +25,9 @@ PATH = "/benchmark/reading"
 
 def forwards(url: str, offsets: Sequence[int]) -> int:
     """Read with one request as long as gaps are small; return how many requests that took."""
-    with HdfsFile(url) as file:
+    with HdfsBytes(url) as file:
         for offset in offsets:
-            file.read_at(offset, RECORD)
+            file.read(offset, RECORD)
         return file.requests
 
 

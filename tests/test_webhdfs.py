@@ -11,7 +11,7 @@ import pytest
 
 from arclink.errors import InputError
 from arclink.extract.archives import ArchiveFile
-from arclink.webhdfs import ADDRESS, ATTEMPTS, BLOCK, HdfsFile, WebHdfs, webhdfs_address
+from arclink.webhdfs import ADDRESS, ATTEMPTS, BLOCK, HdfsBytes, WebHdfs, webhdfs_address
 
 DATA = bytes(number % 251 for number in range(5 * BLOCK + 17))
 
@@ -69,8 +69,8 @@ def hdfs(monkeypatch: pytest.MonkeyPatch) -> Iterator[ThreadingHTTPServer]:
 
 
 def test_what_a_server_breaks_off_is_asked_for_again_from_there(hdfs: ThreadingHTTPServer) -> None:
-    with HdfsFile("hdfs://cluster/fickle") as file:
-        assert file.read_at(0, len(DATA)) == DATA
+    with HdfsBytes("hdfs://cluster/fickle") as file:
+        assert file.read(0, len(DATA)) == DATA
     assert Names.opened == [("/fickle", 0), ("/fickle", BLOCK), ("/fickle", 2 * BLOCK)]
 
 
@@ -83,9 +83,9 @@ def test_a_server_that_breaks_off_again_and_again_is_an_error_that_says_where(hd
 
 def test_a_short_step_forwards_reads_on_and_a_long_one_asks_anew(hdfs: ThreadingHTTPServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("arclink.webhdfs.LARGEST_GAP", BLOCK)
-    with HdfsFile("hdfs://cluster/plain") as file:
+    with HdfsBytes("hdfs://cluster/plain") as file:
         for offset in (0, 2 * BLOCK + 5, 2 * BLOCK, 5 * BLOCK):
-            assert file.read_at(offset, 10) == DATA[offset : offset + 10]
+            assert file.read(offset, 10) == DATA[offset : offset + 10]
         assert file.requests == 2
     assert [offset for _, offset in Names.opened] == [0, 5 * BLOCK]
 
@@ -117,4 +117,4 @@ def test_without_the_variable_the_error_says_what_to_set(monkeypatch: pytest.Mon
 def test_a_server_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ADDRESS, "http://127.0.0.1:1")
     with pytest.raises(InputError, match=r"HDFS at 127\.0\.0\.1:1 does not answer"):
-        HdfsFile("hdfs://cluster/a")
+        HdfsBytes("hdfs://cluster/a")

@@ -46,7 +46,7 @@ from arclink.extract.segments import (
 from arclink.reasons import Reason
 
 if TYPE_CHECKING:
-    from arclink.webhdfs import HdfsFile
+    from arclink.webhdfs import HdfsBytes
 
 __all__ = ["NO_HEADERS", "ArchiveFile", "ArchiveRecord", "HttpHeaders"]
 
@@ -83,7 +83,7 @@ class ArchiveFile:
     def __init__(self, path: str, opened: Callable[[str], None] | None = None) -> None:
         self.path = path
         self._descriptor = -1
-        self._in_hdfs: HdfsFile | None = None
+        self._in_hdfs: HdfsBytes | None = None
         self._stored = self._open()
         try:
             if opened is not None:
@@ -115,9 +115,9 @@ class ArchiveFile:
             InputError: There is no such file, or it cannot be read.
         """
         if self.path.startswith(("hdfs://", "webhdfs://")):
-            from arclink.webhdfs import HdfsFile  # a task that reads disks has no use for HTTP
+            from arclink.webhdfs import HdfsBytes  # a task that reads disks has no use for HTTP
 
-            self._in_hdfs = HdfsFile(self.path)
+            self._in_hdfs = HdfsBytes(self.path)
             return StoredInHdfs(self._in_hdfs)
         try:
             self._descriptor = os.open(self.path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))

@@ -17,7 +17,7 @@ from isal import igzip_lib
 from arclink.errors import InputError
 
 if TYPE_CHECKING:
-    from arclink.webhdfs import HdfsFile
+    from arclink.webhdfs import HdfsBytes
 
 GZIP_MAGIC = b"\x1f\x8b\x08"
 
@@ -80,12 +80,12 @@ class StoredInHdfs(Stored):
         file: Open; stays with the caller.
     """
 
-    def __init__(self, file: "HdfsFile") -> None:
+    def __init__(self, file: "HdfsBytes") -> None:
         super().__init__(file.name, -1, file.size)
         self._file = file
 
     def read(self, offset: int, count: int) -> bytes:
-        return self._file.read_at(offset, count)
+        return self._file.read(offset, count)
 
 
 class Segment(Protocol):

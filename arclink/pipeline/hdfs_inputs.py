@@ -8,7 +8,7 @@ from pathlib import Path
 from arclink.errors import InputError
 from arclink.pipeline.inputs import ARCHIVE_SUFFIXES, SAMPLE
 from arclink.store import ArchiveFile
-from arclink.webhdfs import HdfsFile, WebHdfs
+from arclink.webhdfs import HdfsBytes, WebHdfs
 
 
 def find_in_hdfs(urls: Iterable[str]) -> list[str]:
@@ -70,9 +70,9 @@ def describe_in_hdfs(urls: Sequence[str], known: Mapping[str, ArchiveFile]) -> l
 
 def _fingerprint(url: str) -> tuple[int, str]:
     """Return what `arclink.pipeline.inputs` takes of a file on disk."""
-    with HdfsFile(url) as file:
-        digest = hashlib.sha256(str(file.size).encode() + file.read_at(0, SAMPLE))
-        digest.update(file.read_at(max(file.size - SAMPLE, 0), SAMPLE))
+    with HdfsBytes(url) as file:
+        digest = hashlib.sha256(str(file.size).encode() + file.read(0, SAMPLE))
+        digest.update(file.read(max(file.size - SAMPLE, 0), SAMPLE))
         return file.size, digest.hexdigest()[:32]
 
 

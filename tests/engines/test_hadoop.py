@@ -11,7 +11,7 @@ from arclink.cli.main import group
 from arclink.demo import write_demo_archive
 from arclink.pipeline.running import parts_of
 from arclink.store.opening import open_store
-from arclink.webhdfs import BLOCK, KEPT, HdfsFile, WebHdfs
+from arclink.webhdfs import BLOCK, KEPT, HdfsBytes, WebHdfs
 from tests.engines.conftest import Hadoop
 
 ORIGINALS = 1_200
@@ -123,22 +123,20 @@ def test_a_file_in_hdfs_reads_as_one_on_disk(hadoop: Hadoop, tmp_path: Path) -> 
     data = bytes(number * number % 251 for number in range(3 * BLOCK + 1000)) * 3
     path = tmp_path / "file"
     path.write_bytes(data)
-    with HdfsFile(f"{hadoop.put([path], '/tests/reader')}/file") as file:
+    with HdfsBytes(f"{hadoop.put([path], '/tests/reader')}/file") as file:
         assert file.size == len(data)
         for offset in (0, 10, BLOCK - 5, 5 * BLOCK, BLOCK, len(data) - 3, len(data), len(data) + 5, 0):
-            assert file.read_at(offset, 20) == data[offset : offset + 20]
-        assert file.read_at(0, len(data) + 1) == data
-        file.seek(7)
-        assert file.read(5) == data[7:12]
+            assert file.read(offset, 20) == data[offset : offset + 20]
+        assert file.read(0, len(data) + 1) == data
 
 
 def test_reading_forwards_asks_once(hadoop: Hadoop, tmp_path: Path) -> None:
     path = tmp_path / "forwards"
     path.write_bytes(b"x" * (BLOCK * (KEPT + 10)))
-    with HdfsFile(f"{hadoop.put([path], '/tests/reader')}/forwards") as file:
+    with HdfsBytes(f"{hadoop.put([path], '/tests/reader')}/forwards") as file:
         for offset in range(0, file.size, 3 * BLOCK // 2):
-            file.read_at(offset, 1000)
-            file.read_at(max(offset - 100, 0), 50)
+            file.read(offset, 1000)
+            file.read(max(offset - 100, 0), 50)
         assert file.requests == 1
 
 
