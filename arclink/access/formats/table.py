@@ -14,7 +14,7 @@ from itertools import chain
 from rich.cells import cell_len, set_cell_size
 
 from arclink.access.answers import LinkAnswer, Member
-from arclink.access.archives import Outcome
+from arclink.access.archives import ArchiveReport, Outcome
 from arclink.access.texts import printable, printable_uri
 from arclink.model import Timestamp
 
@@ -63,7 +63,7 @@ def _lines(answer: LinkAnswer) -> Iterator[str]:
     query = answer.query
     yield f"{printable_uri(query.uri)}  ({printable_uri(query.surt)})"
     yield _known(answer)
-    yield from _archives(answer)
+    yield from archive_lines(answer.archives)
     yield from _in_force(answer)
     if query.direction.is_out:
         yield ""
@@ -74,6 +74,15 @@ def _lines(answer: LinkAnswer) -> Iterator[str]:
     if answer.next is not None:
         yield ""
         yield f"There is more: repeat the command with --cursor {answer.next}"
+
+
+def archive_lines(reports: Iterable[ArchiveReport]) -> Iterator[str]:
+    """Yield one line per archive of a merged answer: what it told, or why it did not."""
+    for report in reports:
+        told = "" if report.outcome is Outcome.FAILED else f", {_counted(report.links, 'link')}{', as before' if report.is_cached else ''}"
+        over = f", {report.passed_over:,} passed over" if report.passed_over else ""
+        why = f": {printable(report.detail)}" if report.detail else ""
+        yield f"{printable(report.name)}: {report.outcome.value}{told}{over} ({report.seconds:.1f} s){why}"
 
 
 def _known(answer: LinkAnswer) -> str:
@@ -95,16 +104,6 @@ def _in_force(answer: LinkAnswer) -> Iterator[str]:
         known = "" if found.is_known else ", its links are not known: it ends earlier ones"
         memento = found.memento
         yield f"In force: {date_and_time(memento.timestamp)}, status {printable(memento.status)}{known}: {printable_uri(memento.original)}"
-
-
-def _archives(answer: LinkAnswer) -> Iterator[str]:
-    """Yield one line per archive, if the answers of several were merged: what it told, or why it did not."""
-    if answer.archives:
-        yield ""
-    for report in answer.archives:
-        told = "" if report.outcome is Outcome.FAILED else f", {_counted(report.links, 'link')}{', as before' if report.is_cached else ''}"
-        why = f": {printable(report.detail)}" if report.detail else ""
-        yield f"{printable(report.name)}: {report.outcome.value}{told} ({report.seconds:.1f} s){why}"
 
 
 def _members(title: str, other_end: str, members: Sequence[Member], answer: LinkAnswer) -> Iterator[str]:
