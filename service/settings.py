@@ -16,6 +16,7 @@ class Settings:
             times its own length.
         retry_after: Seconds that a client should wait when the store is away.
         budget: What one request may cost the store.
+        collection: Its name among several collections of one service; empty if it is the only one.
         archive: What answers merged from several archives call the own store.
         instances: The other services that are asked for such an answer, and no others.
         limits: What one question to all of them may cost.
@@ -24,6 +25,7 @@ class Settings:
     longest_query: int = 200_000
     retry_after: int = 30
     budget: Budget = field(default_factory=Budget)
+    collection: str = ""
     archive: str = "here"
     instances: tuple[Instance, ...] = ()
     limits: Limits = field(default_factory=Limits)

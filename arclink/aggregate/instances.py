@@ -71,9 +71,18 @@ def parse_instance(text: str) -> Instance:
         raise UsageError(f"--instance {text[:200]}: no instance can be there; {allowed}")
     path = parts.path.rstrip("/")
     name = name or parts.netloc + path
+    return Instance(parse_name("--instance", name), f"{parts.scheme}://{parts.netloc}{path}")
+
+
+def parse_name(option: str, name: str) -> str:
+    """Return the name of an archive as it came.
+
+    Raises:
+        UsageError: It cannot be one; ``option`` is to blame.
+    """
     if _NAME.fullmatch(name) is None:
-        raise UsageError(f"--instance {text[:200]}: {name!a} is no name; use up to 100 letters, digits and ._:/-")
-    return Instance(name, f"{parts.scheme}://{parts.netloc}{path}")
+        raise UsageError(f"{option} {name[:200]!a}: no name of an archive; use up to 100 letters, digits and ._:/-")
+    return name
 
 
 def question(instance: Instance, query: LinkQuery, cursor: str = "") -> str:

@@ -78,6 +78,7 @@ class _Exchange:
         host, port = parts.hostname or "", parts.port
         kind = _TlsConnection if parts.scheme == "https" else http.client.HTTPConnection
         self._connection = kind(host, port, timeout=seconds)
+        self._socket: socket.socket | None = None  # the client forgets its own where a response ends with the connection
         self._watch = threading.Timer(seconds, self._shut)
         self._watch.daemon = True
 
@@ -95,6 +96,7 @@ class _Exchange:
             target = f"{parts.path}?{parts.query}" if parts.query else parts.path
             sent = {"User-Agent": f"ArcLink/{__version__}", "Accept-Encoding": "identity", "Connection": "close", **headers}
             self._connection.connect()
+            self._socket = self._connection.sock
             if self.is_over:  # before there was a socket to shut
                 raise TimeoutError
             self._connection.request("GET", target, headers=sent)
@@ -140,7 +142,7 @@ class _Exchange:
 
     def _shut(self) -> None:
         self.is_over = True
-        found = self._connection.sock
+        found = self._socket or self._connection.sock  # the latter during a handshake
         if found is not None:
             try:
                 found.shutdown(socket.SHUT_RDWR)
