@@ -1,6 +1,11 @@
 """Several stores in one service."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import urllib.request
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -15,6 +20,7 @@ from arclink.errors import StoreError, UsageError
 from arclink.store import GraphStore
 from service.collections import create_collections
 from tests.access.memory_store import MemoryStore, Page, link
+from tests.access.sqlite_pages import load_pages
 from tests.service.conftest import T1, T2, A, B
 
 OLYMPICS = MemoryStore([Page(A, T1, [link(B, "Games")])])
@@ -155,3 +161,23 @@ def test_a_wrong_call_is_a_usage_error(words: list[str], says: str) -> None:
     result = CliRunner().invoke(group, ["serve", *words])
     assert isinstance(result.exception, UsageError)
     assert says in str(result.exception)
+
+
+def test_serve_names_each_collection_and_answers_for_it(tmp_path: Path) -> None:
+    for name in ("olympics", "iraq"):
+        load_pages(tmp_path / f"{name}.db", tmp_path / name, [OLYMPICS.pages if name == "olympics" else IRAQ.pages])
+    options = [word for name in ("olympics", "iraq") for word in ("--store", f"{name}={tmp_path / name}.db")]
+    command = [sys.executable, "-m", "arclink.cli.main", "serve", *options, "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}) as process:
+        assert process.stdout is not None
+        serving, *examples = (process.stdout.readline() for _ in range(3))
+        try:
+            answers = []
+            for example in examples:
+                with urllib.request.urlopen(example.split('"')[1], timeout=20) as found:
+                    answers.append(json.load(found))
+        finally:
+            process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+    assert serving.startswith("Serving olympics, iraq at http://127.0.0.1:")
+    assert [answer["outlinks"][0]["text"] for answer in answers] == ["Games", "News"]
