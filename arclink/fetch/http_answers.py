@@ -100,9 +100,9 @@ class _Exchange:
             if self.is_over:  # before there was a socket to shut
                 raise TimeoutError
             self._connection.request("GET", target, headers=sent)
-            response = self._connection.getresponse()
-            self._refuse(response)
-            body = self._body(response, most_bytes)
+            with self._connection.getresponse() as response:
+                self._refuse(response)
+                body = self._body(response, most_bytes)
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise InstanceError(self._what_failed(error)) from error
         found = {name.lower(): value for name, value in response.getheaders()}

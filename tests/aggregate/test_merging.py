@@ -53,7 +53,7 @@ def test_an_answer_merged_with_itself_is_itself(found: Findings) -> None:
     assert merge([found, found]) == merge([found]) == found
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 @given(findings(), findings(), findings())
 def test_order_and_grouping_of_archives_do_not_matter(one: Findings, two: Findings, three: Findings) -> None:
     assert (
@@ -61,7 +61,7 @@ def test_order_and_grouping_of_archives_do_not_matter(one: Findings, two: Findin
     )
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 @given(findings(), findings(), st.sampled_from(list(FORMATS)))
 def test_what_is_written_of_an_answer_merged_with_itself_is_the_same(one: Findings, two: Findings, name: str) -> None:
     def written(*found: Findings) -> bytes:

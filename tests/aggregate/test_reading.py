@@ -143,7 +143,7 @@ json_values = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 @given(st.lists(json_values, max_size=4), st.lists(json_values, max_size=4), json_values, json_values)
 def test_whatever_json_holds_is_believed_or_counted(outlinks: list[object], inlinks: list[object], mementos: object, other: object) -> None:
     body = json.dumps(
