@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arclink.access.answers import LinkAnswer, Member, answer_link_query
+from arclink.access.archives import InArchives
 from arclink.access.formats import FORMATS
 from arclink.access.formats.table import cell
 from arclink.access.queries import BadParameterError, Direction, LinkQuery
@@ -37,8 +38,17 @@ NASTY = [
 ]
 
 
-def member(uri: str, text: str, *times: str, kind: str = "a@href", rel: str | None = None, variants: Sequence[str] = (A,)) -> Member:
-    return Member(UriR(uri), Surt("s"), Kind(kind), text, rel, tuple(map(Timestamp, times)), tuple(map(UriR, variants)))
+def member(
+    uri: str,
+    text: str,
+    *times: str,
+    kind: str = "a@href",
+    rel: str | None = None,
+    variants: Sequence[str] = (A,),
+    surt: str = "s",
+    archives: InArchives | None = None,
+) -> Member:
+    return Member(UriR(uri), Surt(surt), Kind(kind), text, rel, tuple(map(Timestamp, times)), tuple(map(UriR, variants)), archives)
 
 
 def answer_of(outlinks: Iterable[Member] = (), inlinks: Iterable[Member] = (), uri: str = A, is_grouped: bool = True) -> LinkAnswer:

@@ -124,14 +124,14 @@ def test_a_link_is_a_node_with_its_ends_text_and_times() -> None:
 
 def test_the_same_link_has_one_name_from_both_ends() -> None:
     surt_a, surt_b = surt_of(A), surt_of(B)
-    out = replace(answer_of([replace(member(B, "x", T1), surt=surt_b)]), query=LinkQuery(UriR(A), surt_a))
-    back = replace(answer_of([], [replace(member(A, "x", T1, variants=(B,)), surt=surt_a)], uri=B), query=LinkQuery(UriR(B), surt_b))
+    out = replace(answer_of([member(B, "x", T1, surt=surt_b)]), query=LinkQuery(UriR(A), surt_a))
+    back = replace(answer_of([], [member(A, "x", T1, variants=(B,), surt=surt_a)], uri=B), query=LinkQuery(UriR(B), surt_b))
     graphs = [read_by_oxigraph("ntriples", written("ntriples", "links", answer)) for answer in (out, back)]
     assert len({link for graph in graphs for link in graph.subjects(rdflib.RDF.type, TWG.Link)}) == 1
 
 
 link_members = st.builds(
-    lambda uri, text, kind, times: replace(member(uri, text, *times, kind=kind), surt=surt_of(uri)),
+    lambda uri, text, kind, times: member(uri, text, *times, kind=kind, surt=surt_of(uri)),
     st.sampled_from([B, C, "http://x.example/a b"]),
     st.sampled_from(["", "News", "اتصل"]),
     st.sampled_from(["a@href", "img@src"]),
@@ -158,7 +158,7 @@ def test_in_the_profile_links_a_union_is_a_merge(ours: list[Member], theirs: lis
 @pytest.mark.parametrize("name", READERS)
 def test_archives_of_a_merged_answer_are_named(name: str, profile: str) -> None:
     times = (Timestamp(T1),), (Timestamp(T2),)
-    merged = replace(member(B, "x", T1, T2), archives=InArchives((UriR(B),), (("iraq", times[0]), ("olympics", times[1]))))
+    merged = member(B, "x", T1, T2, archives=InArchives((UriR(B),), (("iraq", times[0]), ("olympics", times[1]))))
     reports = ArchiveReport("iraq", Outcome.ANSWERED), ArchiveReport("lost", Outcome.FAILED, "no answer <&>")
     graph = read_by_rdflib(name, written(name, profile, replace(answer_of([merged]), archives=reports)))
     assert {str(archive) for archive in graph.objects(None, TWG.archive)} == {"iraq", "olympics"}

@@ -23,7 +23,7 @@ Source: the paper, section 3.4 and Listing 1; RDF 1.1 Concepts; RFC 6920 (ni).
 import base64
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
@@ -109,7 +109,8 @@ def listed(members: Iterable[Member], is_grouped: bool) -> Iterable[Member]:
         key = (member.uri, TYPES.get(member.kind, member.kind), member.text)
         other = merged.get(key)
         times = member.timestamps if other is None else tuple(sorted({*other.timestamps, *member.timestamps}))
-        merged[key] = replace(other or member, timestamps=times)
+        one = other or member
+        merged[key] = Member(one.uri, one.surt, one.kind, one.text, one.rel, times, one.variants, one.archives)
     return merged.values()
 
 
