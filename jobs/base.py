@@ -75,6 +75,9 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
     OUTPUT_PROTOCOL: type = LineProtocol
 
     HAS_REDUCER = True
+    MAPS_NOTHING = False
+    """The map step hands lines on as they are: a runner may sort the input itself."""
+
     VALUES_IN_ORDER = False
     """The values of one key are to reach the reducer in the order in which they were written, or sorted."""
 

@@ -12,6 +12,7 @@ from jobs.base import ArclinkJob, Pair
 class JoinContents(ArclinkJob):
     """Map: nothing but the key. Reduce: whole sites pass one reducer, so most links are known already."""
 
+    MAPS_NOTHING = True
     VALUES_IN_ORDER = True  # the chunks of one payload, one after the other
 
     def map_lines(self, lines: Iterable[bytes]) -> Iterator[Pair]:

@@ -9,6 +9,7 @@
 -- A memento holds no link: it shows a content, which follows from its checksum and its original (docs/data-model.md).
 
 DEFINE contents `$PYTHON contents.py` SHIP('$SCRIPTS/contents.py');
+DEFINE unpack_blocks `$PYTHON unpack_blocks.py` SHIP('$SCRIPTS/unpack_blocks.py');
 DEFINE unpack_inlinks `$PYTHON unpack_inlinks.py` SHIP('$SCRIPTS/unpack_inlinks.py');
 
 -- Which content does each memento show? A memento whose row kept it from being read shows none.
@@ -33,11 +34,15 @@ in_order     = FOREACH by_original {
 };
 shown        = STREAM in_order THROUGH contents AS (content:chararray, original:chararray, timestamp:chararray);
 
--- Which contents link to each target?
-packed       = LOAD '$GRAPH/inlinks/part-*' USING PigStorage('\n') AS (row:bytearray);
-links        = STREAM packed THROUGH unpack_inlinks AS (
-    target:chararray, uri:chararray, kind:chararray, text:chararray, rel:chararray, content:chararray);
-pairs        = FOREACH links GENERATE target, content;
+-- Which contents link to each target? An inlink names them by their block and their position in it.
+block_rows   = LOAD '$GRAPH/outlinks/part-*' USING PigStorage('\n') AS (row:bytearray);
+block_places = STREAM block_rows THROUGH unpack_blocks AS (block:chararray, position:int, content:chararray);
+places       = DISTINCT block_places;
+inlink_rows  = LOAD '$GRAPH/inlinks/part-*' USING PigStorage('\n') AS (row:bytearray);
+links        = STREAM inlink_rows THROUGH unpack_inlinks AS (
+    target:chararray, uri:chararray, kind:chararray, text:chararray, rel:chararray, block:chararray, position:int);
+placed       = JOIN links BY (block, position), places BY (block, position);
+pairs        = FOREACH placed GENERATE links::target AS target, places::content AS content;
 linking      = DISTINCT pairs;
 
 sources      = JOIN linking BY content, shown BY content;

@@ -87,7 +87,7 @@ class Hadoop:
         """Return the lines of the parts in a folder of HDFS."""
         system, path = WebHdfs.of(url)
         parts = [entry.name for entry in system.entries(path) if entry.name.startswith("part-")]
-        return [line for part in parts for line in b"".join(system.read(f"{path}/{part}")).decode().splitlines()]
+        return [line.decode() for part in parts for line in b"".join(system.read(f"{path}/{part}")).splitlines()]
 
     def halt(self, part: str, number: int) -> None:
         """Stop one part of it: ``datanode`` or ``nodemanager``."""
@@ -146,7 +146,7 @@ class Pig:
         """Return the lines of an output."""
         if self.cluster:
             return self.cluster.read(self.address(name))
-        return [line for part in sorted((self.folder / name).glob("part-*")) for line in part.read_text("utf-8").splitlines()]
+        return [line.decode() for part in sorted((self.folder / name).glob("part-*")) for line in part.read_bytes().splitlines()]
 
 
 @pytest.fixture(scope="module")

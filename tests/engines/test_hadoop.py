@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from click.testing import CliRunner
 
 from arclink.cli.main import group
 from arclink.demo import write_demo_archive
+from arclink.graph.relations import parse_inlinks, parse_outlinks
 from arclink.pipeline.running import parts_of
 from arclink.store.opening import open_store
 from arclink.webhdfs import BLOCK, KEPT, HdfsBytes, WebHdfs
@@ -71,8 +73,23 @@ def test_each_archive_file_is_opened_once(built: Path, archive: Path) -> None:
     assert manifest_of(built / "hadoop.db")["counts"]["files"] == {"FILE_INDEXED": files, "FILE_OPENED": files}
 
 
-def rows(folder: Path) -> Counter[bytes]:
-    return Counter(line for part in parts_of(folder) for line in part.read_bytes().splitlines())
+Flat = Counter[tuple[object, ...]]
+
+
+def flat(read: Callable[[str], list[bytes]]) -> dict[str, Flat]:
+    """Return what graph files say, a row for each content and each inlink of one: which share a block follows from the runner.
+
+    Args:
+        read: Gives the rows of a relation.
+    """
+    blocks = {block.name: block for block in map(parse_outlinks, read("outlinks"))}
+    inlinks: Flat = Counter()
+    for surt, target, groups in map(parse_inlinks, read("inlinks")):
+        for *head, sources in groups:
+            inlinks.update((surt, target, *head, blocks[name].contents[at]) for name, positions in sources for at in positions)
+    contents = ((content, repr(block.links_of(at))) for block in blocks.values() for at, content in enumerate(block.contents))
+    plain: dict[str, Flat] = {name: Counter((row,) for row in read(name)) for name in ("mementos", "payloads")}
+    return {**plain, "outlinks": Counter(contents), "inlinks": inlinks}
 
 
 def test_the_graph_files_in_hdfs_are_those_of_a_build_here(built: Path, archive: Path, hadoop: Hadoop, tmp_path: Path) -> None:
@@ -95,9 +112,11 @@ def test_the_graph_files_in_hdfs_are_those_of_a_build_here(built: Path, archive:
     (batch,) = system.entries(graph)
     relations = {entry.name for entry in system.entries(f"{graph}/{batch.name}")}
     assert relations == {"mementos", "payloads", "outlinks", "inlinks", "manifest.json"}
-    for relation in ("mementos", "payloads", "outlinks", "inlinks"):
-        there = Counter(line.encode() for line in hadoop.read(f"hdfs://{graph}/{batch.name}/{relation}"))
-        assert there == rows(tmp_path / "graph" / relation), relation
+    there = flat(lambda relation: [line.encode() for line in hadoop.read(f"hdfs://{graph}/{batch.name}/{relation}")])
+    here = flat(lambda relation: [row for part in parts_of(tmp_path / "graph" / relation) for row in part.read_bytes().splitlines()])
+    for relation, rows in here.items():
+        assert rows
+        assert there[relation] == rows, relation
     assert [entry.name for entry in system.entries("/built")] == ["graph"], "nothing is left of what lies between the stages"
 
 

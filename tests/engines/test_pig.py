@@ -149,7 +149,7 @@ def true_inlinks(archive: Path) -> list[tuple[str, str, int, int]]:
 def test_inlinks_by_month_are_those_of_the_true_links(archive: Path, batch: Path, pig: Pig) -> None:
     graph = str(batch / "graph")
     if pig.cluster:
-        for relation in ("mementos", "payloads", "inlinks"):
+        for relation in ("mementos", "payloads", "outlinks", "inlinks"):
             pig.cluster.put(parts_of(batch / "graph" / relation), f"/tests/graph/{relation}")
         graph = "hdfs:///tests/graph"
     pig.run("inlinks_by_month.pig", GRAPH=graph, COUNTS=pig.address("inlinks"))

@@ -1,7 +1,7 @@
 """The contract of the jobs, for whoever runs them: what each reads, and how its rows are compared.
 
-Rows are compared sorted, as bytes. Two things follow how a runner splits its input and are undone first: rows travel in
-blocks, and postings are flushed in portions, which inverting puts together.
+Rows are compared sorted, as bytes. What follows from how a runner splits its input is undone first: rows travel in blocks,
+contents are written in blocks, and postings are flushed in portions, which inverting puts together.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ import orjson
 import pytest
 
 from arclink.demo import write_demo_archive
-from arclink.graph.relations import POSTINGS, Row, tag
+from arclink.graph.relations import OUTLINKS, POSTINGS, Row, parse_outlinks, tag
 from arclink.pipeline import stages
 from arclink.pipeline.inputs import describe, find_archives
 from arclink.pipeline.planning import archive_paths, plan, read_pointers
@@ -60,22 +60,24 @@ def without_blocks(parts: Sequence[Path]) -> list[Row]:
     return sorted(row for line in as_they_are(parts) for row in tag(line))
 
 
-def with_whole_postings(parts: Sequence[Path]) -> list[Row | tuple[bytes, str, str, str, str]]:
-    rows: list[Row | tuple[bytes, str, str, str, str]] = []
-    for relation, row in without_blocks(parts):
-        if relation != POSTINGS:
-            rows.append((relation, row))
-            continue
-        key, _, groups = row.partition(b"\t")
-        rows += [(key, kind, text, rel or "", content) for kind, text, rel, contents in orjson.loads(groups) for content in contents]
-    return sorted(rows, key=repr)
+def with_flat_links(parts: Sequence[Path]) -> list[tuple[object, ...]]:
+    """Return what a join wrote with a row for each content, and for each posting and content."""
+    rows = without_blocks(parts)
+    blocks = {block.name: block for relation, row in rows if relation == OUTLINKS for block in [parse_outlinks(row)]}
+    flat: list[tuple[object, ...]] = [(relation, row) for relation, row in rows if relation not in (OUTLINKS, POSTINGS)]
+    for block in blocks.values():
+        flat += [(OUTLINKS, content, block.links_of(position)) for position, content in enumerate(block.contents)]
+    for key, _, groups in (row.partition(b"\t") for relation, row in rows if relation == POSTINGS):
+        for *head, sources in orjson.loads(groups):
+            flat += [(POSTINGS, key, *head, blocks[name].contents[position]) for name, positions in sources for position in positions]
+    return sorted(flat, key=repr)
 
 
 CASES = [
     pytest.param("index", as_they_are, id="index"),
     pytest.param("filter", without_blocks, id="filter"),
     pytest.param("extract", without_blocks, id="extract"),
-    pytest.param("join", with_whole_postings, id="join"),
+    pytest.param("join", with_flat_links, id="join"),
     pytest.param("invert", as_they_are, id="invert"),
 ]
 """Each job, and what makes its rows comparable."""

@@ -38,11 +38,8 @@ def test_a_job_gives_the_same_on_every_runner(
 def test_what_split_relations_writes_is_what_the_job_wrote(inputs: Inputs, tmp_path: Path) -> None:
     run = JobRunner("inline", 1, tmp_path / "tasks")
     counts: Counts = run.run("filter", inputs.filter, tmp_path / "out", BuildSettings().for_jobs())
-    written = split_relations(tmp_path / "out", {b"mementos": tmp_path / "m", b"pointers": tmp_path / "p"}, "x")
     rows = Counter(relation for relation, _ in without_blocks(parts_of(tmp_path / "out")))
-    assert (
-        written
-        == rows
-        == {b"mementos": len(as_they_are(parts_of(tmp_path / "m"))), b"pointers": len(as_they_are(parts_of(tmp_path / "p")))}
-    )
+    split_relations(tmp_path / "out", {b"mementos": tmp_path / "m", b"pointers": tmp_path / "p"}, "x")
+    written = {b"mementos": len(as_they_are(parts_of(tmp_path / "m"))), b"pointers": len(as_they_are(parts_of(tmp_path / "p")))}
+    assert written == rows
     assert sum(counts.values()) > rows[b"mementos"]
