@@ -53,6 +53,19 @@ start() {
   install
   mkdir -p "$run"
   run="$(cd "$run" && pwd)"
+  local attempt
+  for attempt in 1 2 3; do
+    try_start && return
+    stop
+    # A port may have been taken since it was found to be free: then others are tried.
+    grep -q 'BindException' "$run/logs/cluster.log" || break
+  done
+  tail -n 30 "$run/logs/cluster.log" >&2
+  fail "Hadoop did not start; all it said: $run/logs/cluster.log"
+}
+
+# try_start: start the cluster on free ports; fail if it ends, or is not ready after two minutes.
+try_start() {
   write_conf
   rm -f "$run/ready" "$run"/halt*-*
   HADOOP_CLASSPATH="$hadoop/cluster.jar" HADOOP_HEAP="${CLUSTER_HEAP:-768m}" setsid "$run/bin/hadoop" arclink.Cluster "$run" "${NODES:-1}" ${MASTER:-} \
@@ -63,14 +76,12 @@ start() {
       echo "Hadoop runs in $run (pid $(cat "$run/pid")); stop it: engines/hadoop.sh stop $run"
       sed -n 's|.*<name>fs.defaultFS</name><value>\(.*\)</value>.*|HDFS: \1|p' "$run/conf/core-site.xml"
       echo "use it: . $run/env"
-      return
+      return 0
     fi
-    is_running "$run/pid" || break
+    is_running "$run/pid" || return 1
     sleep 0.1
   done
-  tail -n 30 "$run/logs/cluster.log" >&2
-  stop
-  fail "Hadoop did not start; all it said: $run/logs/cluster.log"
+  return 1
 }
 
 stop() {

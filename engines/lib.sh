@@ -50,16 +50,23 @@ compile_jar() {
   rm -rf "$classes"
 }
 
-# free_ports N: print N ports of 127.0.0.1 that nothing listens on.
+# free_ports N: print N ports of 127.0.0.1 that nothing listens on, below those that the system gives to clients.
 free_ports() {
   python3 - "$1" <<'PYTHON'
+import contextlib
+import random
 import socket
 import sys
 
-sockets = [socket.socket() for _ in range(int(sys.argv[1]))]
-for one in sockets:
-    one.bind(("127.0.0.1", 0))
-print(*(one.getsockname()[1] for one in sockets))
+found = []
+for port in random.sample(range(15000, 32000), 2000):
+    one = socket.socket()
+    with contextlib.suppress(OSError):
+        one.bind(("127.0.0.1", port))
+        found.append((port, one))  # held until all are found
+    if len(found) == int(sys.argv[1]):
+        break
+print(*(port for port, _ in found))
 PYTHON
 }
 

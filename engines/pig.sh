@@ -20,14 +20,20 @@ install() {
 }
 
 run() {
-  local conf="${HADOOP_CONF_DIR:-$pig/conf-local}" word opens
-  for word in "$@"; do if [ "$word" = local ]; then conf="$pig/conf-local"; fi; done
+  local conf="${HADOOP_CONF_DIR:-$pig/conf-local}" word opens programs=.
+  for word in "$@"; do
+    if [ "$word" = local ]; then
+      conf="$pig/conf-local"
+      # What a script ships is put into the current folder, and removed by the first job that ends: it is run where it is.
+      programs="$root/pig"
+    fi
+  done
   find_java
   read -ra opens <<< "$(java_opens)"
   # Pig names a garbage collector for its tasks; a second one in the cluster's own options would stop them.
   exec "$JAVA_HOME/bin/java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC "-Xmx${PIG_HEAP:-768m}" -Djava.net.preferIPv4Stack=true \
     "-Dmapred.child.java.opts=-Xmx200m -XX:TieredStopAtLevel=1 -Djava.net.preferIPv4Stack=true" "${opens[@]}" \
-    -cp "$conf:$pig/jars/*:$ENGINES/hadoop/jars/*" org.apache.pig.Main "$@"
+    -cp "$conf:$pig/jars/*:$ENGINES/hadoop/jars/*" org.apache.pig.Main -param "PROGRAMS=$programs" "$@"
 }
 
 case "${1:-}" in

@@ -10,6 +10,7 @@
 -- rules.pig is made by rule_parameters.py; PYTHON has ArcLink installed. Rules as in docs/filter.md, in the order status,
 -- mime, extension, checksum: the first that fails is the reason.
 
+%default PROGRAMS '.'
 IMPORT '$SCRIPTS/captures.macro';
 
 captures = read_captures('$CDX');

@@ -8,9 +8,11 @@
 --
 -- A memento holds no link: it shows a content, which follows from its checksum and its original (docs/data-model.md).
 
-DEFINE contents `$PYTHON contents.py` SHIP('$SCRIPTS/contents.py');
-DEFINE unpack_blocks `$PYTHON unpack_blocks.py` SHIP('$SCRIPTS/unpack_blocks.py');
-DEFINE unpack_inlinks `$PYTHON unpack_inlinks.py` SHIP('$SCRIPTS/unpack_inlinks.py');
+-- Where tasks find what is shipped to them; in local mode jobs share one folder, and one would clear away another's.
+%default PROGRAMS '.'
+DEFINE contents `$PYTHON $PROGRAMS/contents.py` SHIP('$SCRIPTS/contents.py');
+DEFINE unpack_blocks `$PYTHON $PROGRAMS/unpack_blocks.py` SHIP('$SCRIPTS/unpack_blocks.py');
+DEFINE unpack_inlinks `$PYTHON $PROGRAMS/unpack_inlinks.py` SHIP('$SCRIPTS/unpack_inlinks.py');
 
 -- Which content does each memento show? A memento whose row kept it from being read shows none.
 all_mementos = LOAD '$GRAPH/mementos/part-*' AS (

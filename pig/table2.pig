@@ -8,6 +8,7 @@
 -- Status and mime are rules that include, extension and checksum such that exclude. `all` are the captures that are read:
 -- redirects too, unless the rules say otherwise. The last column but the first row is the paper's percentage.
 
+%default PROGRAMS '.'
 IMPORT '$SCRIPTS/captures.macro';
 
 captures = read_captures('$CDX');
