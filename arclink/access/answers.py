@@ -97,7 +97,7 @@ def answer_link_query(store: GraphStore, query: LinkQuery, budget: Budget | None
     if query.limit == 0:
         return _answer(reading, _Page(is_grouped=False), _Page(is_grouped=False), None)
     # Read before the links: a batch that lands in between makes the cursor too old, which repeats members but loses none.
-    batch = max((batch.number for batch in store.batches()), default=0)
+    batch = store.last_batch()
     cursor = query.cursor or Cursor(
         batch,
         Grouped() if query.direction.is_out else DONE,

@@ -23,13 +23,13 @@ item of its row; the first row of a SURT or payload in a batch leaves it empty. 
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import heappop, heappush
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from operator import itemgetter
 from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from arclink.model import Checksum, Kind, Memento, Payload, Scope, Surt, Timestamp, UriR
+from arclink.model import Checksum, Kind, Memento, Payload, Scope, Source, Surt, Timestamp, UriR
 from arclink.store.packing import (
     Numbers,
     pack_checksum,
@@ -235,6 +235,12 @@ def groups_of(row: Row) -> tuple[list[str], Numbers, Numbers]:
     return heads.decode().split("\n"), counts, numbers
 
 
+def kinds_of(row: Row) -> list[tuple[Kind, int]]:
+    """Return the kind of each head of a row of inlinks, and how many contents it has."""
+    kinds = [Kind(head.partition("\t")[0]) for head in row.values[0].decode().split("\n")]
+    return list(zip(kinds, unpack_few(row.values[1]), strict=True))
+
+
 # Mementos
 
 
@@ -314,6 +320,23 @@ def sightings_of(row: Row) -> list[tuple[str, str]]:
         original, timestamps = line.split("\t")
         pairs += [(original, timestamp) for timestamp in timestamps.split(" ")]
     return pairs
+
+
+def pages_of(rows: Iterable[Row]) -> Iterator[Source]:
+    """Yield the pages that show a payload, by original.
+
+    Args:
+        rows: All of the payload, by key.
+    """
+    rest = iter(rows)
+    begun = list(islice(rest, 2))
+    if len(begun) == 1:  # nearly always: nothing to merge
+        for line in begun[0].values[0].decode().split("\n"):
+            original, timestamps = line.split("\t")
+            yield UriR(original), list(map(Timestamp, timestamps.split(" ")))
+        return
+    for original, captures in groupby(in_order(chain(begun, rest), sightings_of), itemgetter(0)):
+        yield UriR(original), [Timestamp(timestamp) for (_, timestamp), _ in groupby(captures)]
 
 
 def payload_of(row: Row) -> int:

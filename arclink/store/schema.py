@@ -189,12 +189,12 @@ def refuse_network_file_system(path: Path, mounts: Path = Path("/proc/mounts")) 
     except OSError:
         return
     place, kind = "", ""
-    target = path.resolve()
+    target = os.path.realpath(path)
     for line in lines:
         # Blanks in a mount point are written \040 (proc(5), fstab(5)).
         point, file_system = line.split(" ")[1:3]
         point = point.replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\")
-        if target.is_relative_to(point) and len(point) >= len(place):
+        if len(point) >= len(place) and (target == point or target.startswith(point.rstrip("/") + "/")):
             place, kind = point, file_system
     if kind in NETWORK_FILE_SYSTEMS:
         raise StoreError(

@@ -23,14 +23,14 @@ class MemberFields(TypedDict, total=False):
 
 def member_fields(member: Member, direction: Direction) -> MemberFields:
     """Return the fields of one member; ``direction`` is OUT or IN, and is none of the fields."""
-    fields = MemberFields(
-        uri=printable_uri(member.uri),
-        surt=printable_uri(member.surt),
-        kind=printable(member.kind),
-        text=printable(member.text),
-        rel=None if member.rel is None else printable(member.rel),
-        timestamps=list(member.timestamps),
-    )
+    fields: MemberFields = {
+        "uri": printable_uri(member.uri),
+        "surt": printable_uri(member.surt),
+        "kind": printable(member.kind),
+        "text": printable(member.text),
+        "rel": None if member.rel is None else printable(member.rel),
+        "timestamps": list(member.timestamps),
+    }
     variants: list[str] = [printable_uri(uri) for uri in member.variants]
     if direction is Direction.OUT:
         fields["sources"] = variants

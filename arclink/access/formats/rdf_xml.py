@@ -22,7 +22,6 @@ Source: the paper, section 3.4 and Listing 1; RDF 1.1 XML Syntax.
 import io
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Final
 from xml.sax.saxutils import XMLGenerator
 
@@ -68,7 +67,7 @@ def _merged(members: Iterable[Member]) -> Iterable[Member]:
         key = (member.uri, TYPES.get(member.kind, member.kind), member.text)
         other = merged.get(key)
         times = member.timestamps if other is None else tuple(sorted({*other.timestamps, *member.timestamps}))
-        merged[key] = replace(other or member, timestamps=times)
+        merged[key] = (other or member)._replace(timestamps=times)
     return merged.values()
 
 
