@@ -31,7 +31,7 @@ from arclink.access.store_order import inlinks_after, outlinks_after, stream_inl
 from arclink.errors import UsageError
 from arclink.model import Memento, UriId
 from arclink.store import GraphStore
-from arclink.uris.uri_ids import uri_id
+from arclink.uris.uri_ids import uri_ids
 
 __all__ = ["Budget", "InForce", "LinkAnswer", "Member", "answer_link_query", "stream_members"]
 
@@ -125,7 +125,7 @@ def _answer(reading: Reading, outlinks: _Page, inlinks: _Page, behind: str | Non
     is_stream = query.limit == 0
     return LinkAnswer(
         query=query,
-        uri_id=uri_id(query.surt),
+        uri_id=uri_ids([query.surt])[0],
         mementos=reading.summary(),
         in_force=tuple(InForce(memento, reading.content_of(memento) is not None) for memento in reading.in_force()),
         outlinks=stream_outlinks(reading) if is_stream and query.direction.is_out else outlinks.members,

@@ -23,9 +23,9 @@ item of its row; the first row of a SURT or payload in a batch leaves it empty. 
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import heappop, heappush
-from itertools import chain, groupby, islice
+from itertools import groupby, islice
 from operator import itemgetter
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 
@@ -49,7 +49,7 @@ CHUNK = 1000
 
 NUL = b"\0"
 
-POSTINGS_BYTES = 48 * 1024
+POSTINGS_BYTES = 16 * 1024
 """Inlinks are packed together when so many bytes of them wait."""
 
 _USUAL_CHECKSUM = 21
@@ -322,20 +322,20 @@ def sightings_of(row: Row) -> list[tuple[str, str]]:
     return pairs
 
 
-def pages_of(rows: Iterable[Row]) -> Iterator[Source]:
-    """Yield the pages that show a payload, by original.
+def pages_of(rows: Iterable[Row]) -> Iterable[Source]:
+    """Return the pages that show a payload, by original.
 
     Args:
         rows: All of the payload, by key.
     """
-    rest = iter(rows)
-    begun = list(islice(rest, 2))
-    if len(begun) == 1:  # nearly always: nothing to merge
-        for line in begun[0].values[0].decode().split("\n"):
-            original, timestamps = line.split("\t")
-            yield UriR(original), list(map(Timestamp, timestamps.split(" ")))
-        return
-    for original, captures in groupby(in_order(chain(begun, rest), sightings_of), itemgetter(0)):
+    if isinstance(rows, list) and len(rows) == 1:  # nearly always: nothing to merge
+        lines = [line.split("\t") for line in rows[0].values[0].decode().split("\n")]
+        return [(UriR(original), cast("list[Timestamp]", timestamps.split(" "))) for original, timestamps in lines]
+    return _merged_pages(rows)
+
+
+def _merged_pages(rows: Iterable[Row]) -> Iterator[Source]:
+    for original, captures in groupby(in_order(rows, sightings_of), itemgetter(0)):
         yield UriR(original), [Timestamp(timestamp) for (_, timestamp), _ in groupby(captures)]
 
 

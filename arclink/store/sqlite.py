@@ -197,7 +197,7 @@ class SqliteStore:
                         yield iter(())
 
     def _sources(
-        self, content: ContentId, checksum: Checksum, scope: Scope, captures: Iterator[Row], span: Span, refers: bool
+        self, content: ContentId, checksum: Checksum, scope: Scope, captures: Iterable[Row], span: Span, refers: bool
     ) -> Iterator[Source]:
         """Yield those pages that show one content of a payload, of all that show the payload."""
         with translated(self.path):
@@ -205,10 +205,9 @@ class SqliteStore:
                 if content_id(checksum, original, scope) == content:
                     if refers:
                         timestamps = sorted({*timestamps, *self._not_modified_since(original, timestamps)})
-                    if span is not ALL_TIME:
-                        timestamps = [timestamp for timestamp in timestamps if timestamp in span]
-                    if timestamps:
-                        yield original, timestamps
+                    within = [timestamp for timestamp in timestamps if span.first <= timestamp <= span.last]
+                    if within:
+                        yield original, within
 
     def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
         with translated(self.path):
@@ -461,7 +460,7 @@ class SqliteStore:
         self._outlink_blocks.appendleft(block)
         return block
 
-    def _pages(self, payload: int) -> Iterator[Source]:
+    def _pages(self, payload: int) -> Iterable[Source]:
         return pages_of(self._runs.scan(Relation.SIGHTINGS, *rows_of(number_field(payload))))
 
 
