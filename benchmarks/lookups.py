@@ -179,9 +179,7 @@ def _write_hub_batch(folder: Path, pages: Sequence[int], file: str) -> None:
             content = content_id(checksum, original, Scope.DIRECTORY)
             links = [[HUB, "a@href", text, None], [neighbour, "a@href", "next", "next"]]
             counts = '{"LINK_KEPT":2}'
-            mementos.write(
-                f"{surt}\t20100101{page % 86400:06d}\t{original}\t{checksum}\t200\ttext/html\tresponse\t{file}\t{page}\t900\t-\n"
-            )
+            mementos.write(f"{surt}\t20100101000000\t{original}\t{checksum}\t200\ttext/html\tresponse\t{file}\t{page}\t900\t-\n")
             payloads.write(f"{checksum}\t{Scope.DIRECTORY:d}\tutf-8\t{file}\t{page}\tPAYLOAD_READ\t{counts}\n")
             outlinks.write(f"{surt}\t{content}\t{orjson.dumps(links).decode()}\n")
             by_text[text].append(content)
