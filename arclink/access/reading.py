@@ -16,6 +16,7 @@ from itertools import groupby, islice
 from operator import attrgetter
 
 from arclink.access.queries import LinkQuery
+from arclink.graph.not_modified import is_reference
 from arclink.model import ALL_TIME, ContentId, Inlink, Memento, Source, Span, Timestamp, UriR
 from arclink.store import GraphStore
 from arclink.uris.surts import surt_of
@@ -58,7 +59,7 @@ class Reading:
         self.store = store
         self.query = query
         self._span = query.span if query.at is None else Span(last=query.at)
-        self._contents: dict[tuple[str, UriR, bool], ContentId | None] = {}
+        self._contents: dict[tuple[str, UriR, bool, Timestamp | None], ContentId | None] = {}
         self._newest = lru_cache(maxsize=CACHED)(self._newest_of)
         self._mementos: list[Memento] | None = None
         self._in_force: tuple[Memento, ...] | None = None
@@ -129,7 +130,9 @@ class Reading:
 
     def content_of(self, memento: Memento) -> ContentId | None:
         """Return what ``memento`` shows; None if it was not read."""
-        key = (memento.checksum, memento.original, memento.reason == "-")
+        # What a revisit without a payload of its own refers to may depend on when it was made.
+        when = memento.timestamp if is_reference(memento.checksum) else None
+        key = (memento.checksum, memento.original, memento.reason == "-", when)
         if key not in self._contents:
             if len(self._contents) >= CACHED:
                 self._contents.clear()
