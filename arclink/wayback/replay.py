@@ -1,0 +1,237 @@
+"""Replay: one capture of a Wayback Machine, with the bytes that were captured.
+
+Strategy. ``id_`` behind the timestamp asks for original bytes; an archive that does not know it is asked for the page in a
+frame (``if_``), then for the page as anybody gets it, and the rewriting is undone. A redirect with ``Memento-Datetime`` is a
+capture of a redirect (RFC 7089, 4.5.3), and not followed; one without is the replay's own, to a capture near by, and
+followed on the same host. What came is compared with what the index says: time, status, digest.
+
+Headers. The captured ones stand under ``X-Archive-Orig-…``, or under their own name among those of the archive; of the
+latter only those are kept that say how the payload is to be read. Chunks are undone by then, so lengths are set anew.
+"""
+
+import base64
+import hashlib
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from urllib.parse import urljoin
+
+from arclink.errors import FetchError
+from arclink.filter.cdx import Capture
+from arclink.model import Checksum, Timestamp, UriR
+from arclink.reasons import Reason
+from arclink.uris.surts import surt_of
+from arclink.wayback.client import Answer, Client
+from arclink.wayback.indexes import memento_time, memento_uris, parse_links
+from arclink.wayback.rewriting import is_rewritten, undo_rewriting, undo_uri
+
+ORIGINAL = "id_"
+MODIFIERS = (ORIGINAL, "if_", "")
+"""What an archive is asked for: the bytes, the page in a frame, the page."""
+
+MOST_HOPS = 5
+_PREFIX = "x-archive-orig-"
+_KEPT = frozenset({"content-type", "content-encoding", "content-language", "last-modified", "location", "refresh"})
+_OF_TRANSFER = frozenset({"transfer-encoding", "content-length", "connection", "keep-alive", "trailer", "upgrade"})
+_BASE32_SHA1 = re.compile("[A-Z2-7]{32}")
+_REASONS = {
+    401: Reason.FETCH_REFUSED,
+    403: Reason.FETCH_REFUSED,
+    404: Reason.FETCH_NOT_FOUND,
+    410: Reason.FETCH_NOT_FOUND,
+    451: Reason.FETCH_REFUSED,
+}
+"""What the archive's own answer means."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A capture as it came.
+
+    Attributes:
+        uri_m: Where from, in the end.
+        status: Of the capture, three digits.
+        phrase: Its reason phrase; may be empty.
+        headers: Of the capture, as far as they are known; without those about transfer.
+        body: The payload, without transfer coding.
+        checksum: SHA-1 of the body.
+        is_cut: Its end was not read, or did not come.
+        notes: What is worth knowing of it.
+    """
+
+    uri_m: str
+    status: str
+    phrase: str
+    headers: Sequence[tuple[str, str]]
+    body: bytes
+    checksum: Checksum
+    is_cut: bool
+    notes: Sequence[Reason]
+
+    @property
+    def mime(self) -> str:
+        """The content type in lower case without parameters; ``-`` if there is none."""
+        declared = next((value for name, value in self.headers if name.lower() == "content-type"), "")
+        return declared.partition(";")[0].strip().lower().replace(" ", "") or "-"
+
+    @property
+    def location(self) -> str:
+        """Where a redirect leads, as written; empty if it is none."""
+        if not self.status.startswith("3"):
+            return ""
+        return next((value for name, value in self.headers if name.lower() == "location"), "")
+
+
+class Replay:
+    """The replay of one archive.
+
+    Args:
+        client: Asks.
+        base: What stands before ``/TIMESTAMP/URI`` in its URI-Ms, without a slash at its end.
+        limit: Most bytes of a payload to read.
+        modifiers: Which of `MODIFIERS` to try, in this order; the first that brings a memento is kept to.
+    """
+
+    def __init__(self, client: Client, base: str, limit: int, modifiers: Sequence[str] = MODIFIERS) -> None:
+        self._client = client
+        self._base = base
+        self._limit = limit
+        self._modifiers = tuple(modifiers)
+        self._memento_uri = memento_uris(base)
+
+    def fetch(self, capture: Capture, is_other: Callable[[Checksum], bool] = lambda checksum: False) -> Fetched:
+        """Return a capture.
+
+        Args:
+            capture: What the index says of it.
+            is_other: Tells whether a checksum is that of another capture of the same URI and time.
+
+        Raises:
+            FetchError: It did not come; the reason says whether it may another time.
+            WaybackError: As `Client.get`.
+        """
+        problem: FetchError | None = None
+        for modifier in self._modifiers:
+            try:
+                fetched = self._fetch(capture, modifier, is_other)
+            except FetchError as error:
+                if error.reason not in (Reason.FETCH_NOT_FOUND, Reason.FETCH_NO_MEMENTO):
+                    raise
+                problem = problem or error
+            else:
+                self._modifiers = (modifier,)
+                return fetched
+        assert problem is not None
+        raise problem
+
+    def _fetch(self, capture: Capture, modifier: str, is_other: Callable[[Checksum], bool]) -> Fetched:
+        answer, came = self._follow(capture, f"{self._base}/{capture.timestamp}{modifier}/{capture.original}")
+        wanted = capture.status if capture.status != "-" else "200"
+        if not _is_memento(answer) and str(answer.status) != wanted:
+            reason = _REASONS.get(answer.status, Reason.FETCH_NO_MEMENTO)
+            raise FetchError(reason, f"status {answer.status}, not {wanted}, for {answer.uri[:200]}")
+        notes: list[Reason] = []
+        body = answer.body
+        if not answer.is_cut and (modifier != ORIGINAL or is_rewritten(body, self._base)):
+            body = undo_rewriting(body, self._base)
+            notes.append(Reason.NOTE_REWRITING_UNDONE)
+        if answer.is_cut:
+            notes.append(Reason.NOTE_ANSWER_CUT)
+        if answer.is_short:
+            notes.append(Reason.NOTE_ANSWER_SHORT)
+        checksum = checksum_of(body)
+        self._compare(capture, answer, came, checksum, is_other, notes)
+        return Fetched(
+            uri_m=answer.uri,
+            status=str(answer.status),
+            phrase=answer.phrase,
+            headers=captured_headers(answer, self._base),
+            body=body,
+            checksum=checksum,
+            is_cut=answer.is_cut or answer.is_short,
+            notes=notes,
+        )
+
+    def _follow(self, capture: Capture, uri: str) -> tuple[Answer, Timestamp]:
+        """Return the answer behind the replay's own redirects, and the time of the memento that it is, as far as it says."""
+        for _ in range(MOST_HOPS + 1):
+            answer = self._client.get(uri, self._limit, lambda one: (_is_memento(one) and not one.is_short) or _has_digest(one, capture))
+            location = answer.headers.first("location")
+            if _is_memento(answer) or not 300 <= answer.status < 400 or not location:
+                break
+            leads_to = location if re.match("https?://", location, re.IGNORECASE) else urljoin(uri, location)
+            found = self._memento_uri.fullmatch(leads_to)
+            if found is None and capture.status.startswith("3"):
+                break  # an archive that knows no Memento, and gives the captured redirect as it is
+            if found is None or surt_of(found["original"]) != surt_of(capture.original):
+                if found is not None and capture.status.startswith("3"):
+                    break
+                raise FetchError(
+                    Reason.FETCH_OTHER_HOST if found is None else Reason.FETCH_OTHER_MEMENTO, f"{uri[:200]} leads to {location[:200]}"
+                )
+            uri = leads_to
+        else:
+            raise FetchError(
+                Reason.FETCH_TOO_MANY_HOPS, f"more than {MOST_HOPS} redirects from {capture.timestamp}/{capture.original[:200]}"
+            )
+        in_uri = self._memento_uri.fullmatch(uri)
+        came = memento_time(answer.headers.first("memento-datetime")) or Timestamp(in_uri["timestamp"] if in_uri else "")
+        return answer, came
+
+    def _compare(
+        self,
+        capture: Capture,
+        answer: Answer,
+        came: Timestamp,
+        checksum: Checksum,
+        is_other: Callable[[Checksum], bool],
+        notes: list[Reason],
+    ) -> None:
+        """Note how what came differs from what the index says, or refuse it as another capture's."""
+        is_equal = checksum == capture.checksum
+        if came and came != capture.timestamp:
+            if not is_equal or not capture.is_digested:
+                raise FetchError(Reason.FETCH_OTHER_MEMENTO, f"{came} came for {capture.timestamp}/{capture.original[:200]}")
+            notes.append(Reason.NOTE_OTHER_TIME)
+        if capture.status not in ("-", str(answer.status)):
+            raise FetchError(Reason.FETCH_OTHER_MEMENTO, f"status {answer.status}, not {capture.status}, for {answer.uri[:200]}")
+        if is_equal or Reason.NOTE_REWRITING_UNDONE in notes or answer.is_cut or not _BASE32_SHA1.fullmatch(capture.checksum):
+            return
+        original = original_of(answer)
+        if is_other(checksum) or (original and surt_of(original) != surt_of(capture.original)):
+            raise FetchError(Reason.FETCH_OTHER_MEMENTO, f"digest {checksum}, not {capture.checksum}, for {answer.uri[:200]}")
+        if capture.is_digested:
+            notes.append(Reason.NOTE_DIGEST_OTHER)
+
+
+def _is_memento(answer: Answer) -> bool:
+    """Tell whether an answer says of itself that it is a memento (RFC 7089, 2.1.1)."""
+    return bool(memento_time(answer.headers.first("memento-datetime")))
+
+
+def _has_digest(answer: Answer, capture: Capture) -> bool:
+    """Tell whether an answer has the digest of the index: then it is whole, whatever its length says."""
+    return capture.is_digested and checksum_of(answer.body) == capture.checksum
+
+
+def original_of(answer: Answer) -> UriR:
+    """Return the URI-R that a memento says it is one of (RFC 7089, 2.2.1); empty if it does not say."""
+    for value in answer.headers.all("link"):
+        for target, parameters in parse_links(value):
+            if "original" in parameters.get("rel", "").split():
+                return UriR(target)
+    return UriR("")
+
+
+def captured_headers(answer: Answer, base: str) -> list[tuple[str, str]]:
+    """Return the header fields of the capture, without those about transfer, in the order they came."""
+    prefixed = [(name[len(_PREFIX) :], value) for name, value in answer.headers.fields if name.lower().startswith(_PREFIX)]
+    named = {name.lower() for name, _ in prefixed}
+    own = [(name, value) for name, value in answer.headers.fields if name.lower() in _KEPT - named]
+    headers = [(name, value) for name, value in prefixed + own if name.lower() not in _OF_TRANSFER]
+    return [(name, undo_uri(value, base) if name.lower() == "location" else value) for name, value in headers]
+
+
+def checksum_of(body: bytes) -> Checksum:
+    """Return the SHA-1 of a payload in the form of the data model; of an empty one, too."""
+    return Checksum(base64.b32encode(hashlib.sha1(body, usedforsecurity=False).digest()).decode())
