@@ -93,12 +93,14 @@ def read_entries(given: tuple[str, ...]) -> list[str]:
             except UnicodeDecodeError as error:
                 raise InputError(f"{path}: not a list: byte {error.start} is no UTF-8") from error
             entries += [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
-        else:
+        elif "://" in text or text.startswith("*."):
             try:
                 parse_entry(text)
             except UsageError as error:
-                raise UsageError(f"{text}: no such file, and {error}") from error
+                raise UsageError(f"{text}: {error}") from error
             entries.append(text)
+        else:
+            raise UsageError(f"{text}: no such file; an entry given here has to begin with http://, https:// or *.")
     if not entries:
         raise InputError(f"{' '.join(given)}: no entry; write one URI per line")
     return list(dict.fromkeys(entries))

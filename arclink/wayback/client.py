@@ -15,7 +15,7 @@ from typing import Self
 from urllib.parse import urlsplit
 
 import urllib3
-from urllib3.exceptions import HTTPError, ProtocolError
+from urllib3.exceptions import HTTPError, NewConnectionError, ProtocolError
 from urllib3.exceptions import TimeoutError as Urllib3TimeoutError
 
 from arclink import __version__
@@ -172,9 +172,10 @@ class Client:
                 decode_content=False,
             )
             return self._read(uri, response, limit, started)
-        except Urllib3TimeoutError as error:
-            raise FetchError(Reason.FETCH_TIMED_OUT, f"{self.manners.timeout:g} s without an answer for {uri[:200]}") from error
         except (HTTPError, OSError, ValueError) as error:  # urllib3 lets some of http.client's through
+            # urllib3 counts a refused connection among the timeouts.
+            if isinstance(error, Urllib3TimeoutError) and not isinstance(error, NewConnectionError):
+                raise FetchError(Reason.FETCH_TIMED_OUT, f"{self.manners.timeout:g} s without an answer for {uri[:200]}") from error
             raise FetchError(Reason.FETCH_NOT_REACHED, f"{_words(error)}: {uri[:200]}") from error
         finally:
             self._free_at = time.monotonic() + self.manners.delay

@@ -156,18 +156,21 @@ def _split_resume_key(lines: Sequence[bytes]) -> tuple[list[bytes], str]:
 def _of_arrays(body: bytes) -> tuple[list[bytes], str]:
     """Return an array of arrays as one JSON object a row, and the resume key."""
     try:
-        names, *rows = orjson.loads(body)
-    except (orjson.JSONDecodeError, ValueError) as error:
+        rows = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
         raise FetchError(Reason.ENTRY_NO_INDEX, f"no JSON array of rows: {error}") from error
+    if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
+        raise FetchError(Reason.ENTRY_NO_INDEX, f"no JSON array of rows but {body[:100]!r}")
+    if not rows:
+        return [], ""
+    names, *rows = rows
     resume_key = ""
-    if len(rows) > 1 and rows[-2] == [] and len(rows[-1]) == 1:
+    if len(rows) > 1 and not rows[-2] and len(rows[-1]) == 1:
         resume_key = str(rows[-1][0])
         rows = rows[:-2]
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise FetchError(Reason.ENTRY_NO_INDEX, f"no JSON array of rows but {body[:100]!r}")
     if "timestamp" not in names:  # no heading
         names, rows = list(SEVEN), [names, *rows]
-    return [orjson.dumps(dict(zip(names, row, strict=False))) for row in rows if isinstance(row, list)], resume_key
+    return [orjson.dumps({str(name): value for name, value in zip(names, row, strict=False)}) for row in rows], resume_key
 
 
 def _parse_server_row(row: bytes) -> Capture:
@@ -202,15 +205,15 @@ def parse_timemap(body: bytes, uri: str, memento_uri: re.Pattern[str]) -> IndexA
         memento_uri: Matches a URI-M of this archive; its groups are timestamp and original.
 
     Raises:
-        FetchError: It holds no link at all (``ENTRY_NO_INDEX``).
+        FetchError: It holds no link with a relation at all (``ENTRY_NO_INDEX``).
     """
     captures: list[Capture] = []
     counts: Counts = Counts()
     next_timemaps = []
     rows = links = 0
     for target, parameters in parse_links(body.decode("utf-8", "replace")):
-        links += 1
         relations = parameters.get("rel", "").lower().split()
+        links += bool(relations)
         if "timemap" in relations and "self" not in relations:
             next_timemaps.append(_absolute(uri, target))
         if "memento" not in relations:

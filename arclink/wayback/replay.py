@@ -16,6 +16,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from urllib.parse import urljoin
 
+import ada_url
+
 from arclink.errors import FetchError
 from arclink.filter.cdx import Capture
 from arclink.model import Checksum, Timestamp, UriR
@@ -33,6 +35,7 @@ MOST_HOPS = 5
 _PREFIX = "x-archive-orig-"
 _KEPT = frozenset({"content-type", "content-encoding", "content-language", "last-modified", "location", "refresh"})
 _OF_TRANSFER = frozenset({"transfer-encoding", "content-length", "connection", "keep-alive", "trailer", "upgrade"})
+_HOST_ONLY = re.compile("https?://[^/?#]+", re.IGNORECASE)
 _BASE32_SHA1 = re.compile("[A-Z2-7]{32}")
 _REASONS = {
     401: Reason.FETCH_REFUSED,
@@ -125,7 +128,7 @@ class Replay:
         raise problem
 
     def _fetch(self, capture: Capture, modifier: str, is_other: Callable[[Checksum], bool]) -> Fetched:
-        answer, came = self._follow(capture, f"{self._base}/{capture.timestamp}{modifier}/{capture.original}")
+        answer, came = self._follow(capture, f"{self._base}/{capture.timestamp}{modifier}/{_with_path(capture.original)}")
         wanted = capture.status if capture.status != "-" else "200"
         if not _is_memento(answer) and str(answer.status) != wanted:
             reason = _REASONS.get(answer.status, Reason.FETCH_NO_MEMENTO)
@@ -195,10 +198,14 @@ class Replay:
             notes.append(Reason.NOTE_OTHER_TIME)
         if capture.status not in ("-", str(answer.status)):
             raise FetchError(Reason.FETCH_OTHER_MEMENTO, f"status {answer.status}, not {capture.status}, for {answer.uri[:200]}")
-        if is_equal or Reason.NOTE_REWRITING_UNDONE in notes or answer.is_cut or not _BASE32_SHA1.fullmatch(capture.checksum):
+        if is_equal:
             return
         original = original_of(answer)
-        if is_other(checksum) or (original and surt_of(original) != surt_of(capture.original)):
+        if original and not is_same(original, capture.original):
+            raise FetchError(Reason.FETCH_OTHER_MEMENTO, f"{original[:200]} came for {answer.uri[:200]}")
+        if Reason.NOTE_REWRITING_UNDONE in notes or answer.is_cut or not _BASE32_SHA1.fullmatch(capture.checksum):
+            return  # there is nothing to compare
+        if is_other(checksum):
             raise FetchError(Reason.FETCH_OTHER_MEMENTO, f"digest {checksum}, not {capture.checksum}, for {answer.uri[:200]}")
         if capture.is_digested:
             notes.append(Reason.NOTE_DIGEST_OTHER)
@@ -221,6 +228,23 @@ def original_of(answer: Answer) -> UriR:
             if "original" in parameters.get("rel", "").split():
                 return UriR(target)
     return UriR("")
+
+
+def is_same(one: str, other: str) -> bool:
+    """Tell whether two ways of writing a URI are the same to a browser; ``http`` and ``https`` are not.
+
+    >>> is_same("http://H.example:80", "http://h.example/"), is_same("http://h.example/", "https://h.example/")
+    (True, False)
+    """
+    try:
+        return one == other or ada_url.normalize_url(one) == ada_url.normalize_url(other)
+    except ValueError:
+        return False
+
+
+def _with_path(original: UriR) -> str:
+    """Return a URI-R with the slash that a browser adds to a host: pywb sends those without it away for it."""
+    return f"{original}/" if _HOST_ONLY.fullmatch(original) else original
 
 
 def captured_headers(answer: Answer, base: str) -> list[tuple[str, str]]:
