@@ -229,8 +229,7 @@ class _Run:
             instead: Known | None = known
             while instead is not None:
                 instead = self._fetch(instead)
-            _, waiting = self._state.waiting()
-            self._told(f"{self._fetched:,} fetched, {waiting:,} captures waiting, {self._client.requests:,} requests")
+            self._told(f"{self._fetched:,} captures fetched, {self._client.requests:,} requests; now {known.capture.original}")
 
     def _fetch(self, known: Known) -> Known | None:
         """Fetch one capture; return the one to fetch in its place, if it failed for good and another has its payload."""
@@ -254,7 +253,7 @@ class _Run:
         capture = known.capture
         if capture.checksum == NO_CHECKSUM or (capture.checksum in EMPTY_CHECKSUMS and not is_redirect(capture)):
             capture = replace(capture, checksum=fetched.checksum)
-        capture = replace(capture, status=fetched.status, mime=fetched.mime, location=fetched.location)
+        capture = replace(capture, status=fetched.status, mime=fetched.mime)
         is_page = not is_redirect(capture) and capture.is_digested and self._settings.rules.checksum
         holder = self._state.holder(capture.checksum) if is_page else None
         if holder is not None and holder.number != known.number:
@@ -288,7 +287,7 @@ class _Run:
     def _write_revisit(self, known: Known, capture: Capture, uri_m: str, payload: Known | None, reason: Reason) -> None:
         refers_to = None if payload is None else (payload.capture.original, payload.capture.timestamp)
         place = self._files.write_revisit(capture, uri_m, refers_to)
-        row = replace(at_place(capture, place), record_type=REVISIT, mime=REVISIT_MIME, location="")
+        row = replace(at_place(capture, place), record_type=REVISIT, mime=REVISIT_MIME)
         with self._state.step():
             self._state.wrote(place)
             self._state.end_capture(known, row, reason)

@@ -99,7 +99,7 @@ class WarcFiles:
         """Write one record through to the disk."""
         if self._file is None or self._end >= self._size:
             self._begin()
-        head = None if http is None else StatusAndHeaders(http[0], list(http[1]), protocol="HTTP/1.1")
+        head = None if http is None else _Head(http[0], list(http[1]), protocol="HTTP/1.1")
         record = _writer().create_warc_record(
             uri,
             record_type,
@@ -136,6 +136,19 @@ class WarcFiles:
         place = Place(self._name, self._end, len(data))
         self._end += len(data)
         return place
+
+
+class _Head(StatusAndHeaders):  # type: ignore[misc]  # warcio has no types
+    """The head of an HTTP message with the bytes that came: warcio would encode what is not ASCII in it, and not as a browser would."""
+
+    def compute_headers_buffer(self, header_filter: object = None) -> None:
+        lines = [f"{self.protocol} {self.statusline}".strip(), *(f"{name}: {value}" for name, value in self.headers)]
+        # http.client reads a header as Latin-1, so this gives back its bytes; a mime type of the index may be any text.
+        text = "".join(f"{line}\r\n" for line in [*lines, ""])
+        try:
+            self.headers_buff = text.encode("latin-1")
+        except UnicodeEncodeError:
+            self.headers_buff = text.encode()
 
 
 def cut_back(folder: Path, ends: Mapping[str, int]) -> None:

@@ -77,13 +77,6 @@ class Fetched:
         declared = next((value for name, value in self.headers if name.lower() == "content-type"), "")
         return declared.partition(";")[0].strip().lower().replace(" ", "") or "-"
 
-    @property
-    def location(self) -> str:
-        """Where a redirect leads, as written; empty if it is none."""
-        if not self.status.startswith("3"):
-            return ""
-        return next((value for name, value in self.headers if name.lower() == "location"), "")
-
 
 class Replay:
     """The replay of one archive.

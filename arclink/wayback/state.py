@@ -42,7 +42,7 @@ CREATE TABLE entries (
 -- file, start, length: the record, or the index answer that names it where there is no record of its own.
 CREATE TABLE captures (
     number INTEGER PRIMARY KEY, original TEXT NOT NULL, timestamp TEXT NOT NULL, checksum TEXT NOT NULL, surt TEXT NOT NULL,
-    status TEXT NOT NULL, mime TEXT NOT NULL, type TEXT NOT NULL, location TEXT NOT NULL DEFAULT '', reason TEXT NOT NULL,
+    status TEXT NOT NULL, mime TEXT NOT NULL, type TEXT NOT NULL, reason TEXT NOT NULL,
     is_ended INTEGER NOT NULL, file TEXT NOT NULL, start INTEGER NOT NULL, length INTEGER NOT NULL, listed TEXT NOT NULL,
     UNIQUE (original, timestamp, listed)
 );
@@ -53,7 +53,7 @@ CREATE INDEX captures_not_ended ON captures (reason, number) WHERE NOT is_ended;
 _NO_REDIRECT = "status NOT LIKE '3%'"
 """The bytes of a redirect are never shared with a page (docs/data-model.md)."""
 
-_COLUMNS = "number, original, timestamp, checksum, surt, status, mime, type, location, reason, is_ended, file, start, length"
+_COLUMNS = "number, original, timestamp, checksum, surt, status, mime, type, reason, is_ended, file, start, length"
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +187,7 @@ class State:
     def add_capture(self, capture: Capture, surt: str, reason: Reason, *, is_ended: bool) -> bool:
         """Add a capture; False if there is one of the same original, timestamp and checksum."""
         cursor = self._db.execute(
-            f"INSERT OR IGNORE INTO captures ({_COLUMNS}, listed) VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            f"INSERT OR IGNORE INTO captures ({_COLUMNS}, listed) VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 capture.original,
                 capture.timestamp,
@@ -196,7 +196,6 @@ class State:
                 capture.status,
                 capture.mime,
                 capture.record_type,
-                capture.location,
                 reason.name,
                 is_ended,
                 capture.file,
@@ -210,14 +209,13 @@ class State:
     def end_capture(self, known: Known, capture: Capture, reason: Reason, *, is_ended: bool = True) -> None:
         """Note what became of a capture, and its row as it is now."""
         self._db.execute(
-            "UPDATE captures SET checksum = ?, status = ?, mime = ?, type = ?, location = ?, reason = ?, is_ended = ?, "
+            "UPDATE captures SET checksum = ?, status = ?, mime = ?, type = ?, reason = ?, is_ended = ?, "
             "file = ?, start = ?, length = ? WHERE number = ?",
             (
                 capture.checksum,
                 capture.status,
                 capture.mime,
                 capture.record_type,
-                capture.location,
                 reason.name,
                 is_ended,
                 capture.file,
@@ -288,7 +286,7 @@ class State:
 
 
 def _known(row: Sequence[object]) -> Known:
-    number, original, timestamp, checksum, surt, status, mime, record_type, location, reason, is_ended, file, start, length = row
+    number, original, timestamp, checksum, surt, status, mime, record_type, reason, is_ended, file, start, length = row
     capture = Capture(
         key=str(surt),
         timestamp=Timestamp(str(timestamp)),
@@ -300,7 +298,6 @@ def _known(row: Sequence[object]) -> Known:
         offset=int(str(start)),
         file=str(file),
         record_type=str(record_type),
-        location=str(location),
     )
     return Known(int(str(number)), capture, Reason[str(reason)], bool(is_ended))
 

@@ -14,7 +14,7 @@ from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untype
 from arclink.errors import InputError, UsageError, WaybackError
 from arclink.filter.cdx import parse_row
 from arclink.filter.rules import Rules
-from arclink.model import Timestamp
+from arclink.model import Surt, Timestamp
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.store.opening import open_store
@@ -113,7 +113,7 @@ def test_a_build_takes_it_from_there(archive: FakeArchive, client: Client, tmp_p
     run(archive, client, tmp_path / "f")
     build_store(tmp_path / "f", tmp_path / "links.db", BuildSettings(runner="inline", cores=1), cdx=[tmp_path / "f/index.cdxj"])
     with open_store(str(tmp_path / "links.db")) as store:
-        links = outlinks_of(store, set(store.surts("")))  # type: ignore[arg-type]
+        links = outlinks_of(store, set(store.surts(Surt(""))))
     to_b, to_g = [(SITE + "b", "a@href", "to b", None)], [("http://g.example/", "a@href", "to g", None)]
     assert links == {
         (SITE, "20100101000000"): to_b,
@@ -241,6 +241,18 @@ def test_a_cut_payload_says_so_in_its_record(archive: FakeArchive, client: Clien
         assert record.rec_headers.get_header("WARC-Truncated") == "length"
 
 
+def test_a_header_that_is_not_ascii_is_written_as_it_came(archive: FakeArchive, client: Client, tmp_path: Path) -> None:
+    """A build reads the bytes of a Location, and so gives the link that it would give from the file."""
+    place = "/caf\u00e9".encode().decode("latin-1")  # as http.server sends it, and http.client reads it
+    archive.pages = [Page(SITE, "20100101000000", b"", status=301, headers=(("Location", f"http://g.example{place}"),))]
+    run(archive, client, tmp_path / "f")
+    build_store(tmp_path / "f", tmp_path / "links.db", BuildSettings(runner="inline", cores=1), cdx=[tmp_path / "f/index.cdxj"])
+    with open_store(str(tmp_path / "links.db")) as store:
+        assert outlinks_of(store, set(store.surts(Surt("")))) == {
+            (SITE, "20100101000000"): [("http://g.example/caf%C3%A9", "http@location", "", None)]
+        }
+
+
 def test_files_are_kept_to_a_size(archive: FakeArchive, client: Client, tmp_path: Path) -> None:
     archive.pages = [Page(f"{SITE}{number}", "20100101000000", os.urandom(3000)) for number in range(6)]
     run(archive, client, tmp_path, settings=FetchSettings(file_size=5000))
@@ -293,7 +305,7 @@ COMMAND = [sys.executable, "-m", "arclink.cli.main", "fetch", "*.h.example", "--
 
 def test_a_run_can_be_killed_at_any_moment(tmp_path: Path) -> None:
     """Nothing is lost, and nothing but the request that was under way is asked for twice."""
-    pages = [Page(f"{SITE}{number}", f"2010010100{number % 60:02}00", b"<p>%d" % (number % 40)) for number in range(60)]
+    pages = [Page(f"{SITE}{number}", f"2010010100{number:02}00", b"<p>%d" % (number % 20)) for number in range(30)]
     with serving(FakeArchive(pages)) as archive:
         kills = 0
         for number in range(40):
@@ -308,12 +320,12 @@ def test_a_run_can_be_killed_at_any_moment(tmp_path: Path) -> None:
             if process.wait() == 0:
                 break
         assert process.returncode == 0
-        assert kills > 5
+        assert kills > 3
         again = sum(count - 1 for count in Counter(archive.asked).values())
     assert again <= kills
     assert sorted(uri for _, uri, _, _ in records_in(tmp_path / "f")) == sorted(page.original for page in pages)
-    assert Counter(kind for kind, _, _, _ in records_in(tmp_path / "f")) == {"response": 40, "revisit": 20}
-    assert len((tmp_path / "f/index.cdxj").read_bytes().splitlines()) == 60
+    assert Counter(kind for kind, _, _, _ in records_in(tmp_path / "f")) == {"response": 20, "revisit": 10}
+    assert len((tmp_path / "f/index.cdxj").read_bytes().splitlines()) == 30
 
 
 def test_two_runs_do_not_share_a_folder(archive: FakeArchive, client: Client, tmp_path: Path) -> None:
