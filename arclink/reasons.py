@@ -57,6 +57,7 @@ class Reason(Enum):
     FETCH_STORED = ("fetches", "fetched")
     FETCH_SAME_PAYLOAD = ("fetches", "fetched, same payload as another one")
     FETCH_DUPLICATE = ("fetches", "same payload as one that is fetched, not asked for")
+    FETCH_NOT_MODIFIED = ("fetches", "not modified since an earlier capture, not asked for")
     FETCH_LEFT_OUT = ("fetches", "left out by the rules, not asked for")
     FETCH_NOT_FOUND = ("fetches", "archive does not have it")
     FETCH_REFUSED = ("fetches", "archive refuses it")

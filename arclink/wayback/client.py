@@ -15,7 +15,7 @@ from typing import Self
 from urllib.parse import urlsplit
 
 import urllib3
-from urllib3.exceptions import HTTPError, NewConnectionError, ProtocolError
+from urllib3.exceptions import HTTPError, NewConnectionError, ProtocolError, ReadTimeoutError
 from urllib3.exceptions import TimeoutError as Urllib3TimeoutError
 
 from arclink import __version__
@@ -103,6 +103,7 @@ class Client:
     _pools: dict[str, urllib3.HTTPConnectionPool] = field(default_factory=dict)
     _free_at: float = 0.0
     _dead: int = 0
+    _is_closing: bool = False
 
     def __enter__(self) -> Self:
         return self
@@ -165,7 +166,7 @@ class Client:
             response = self._pool(uri).urlopen(
                 "GET",
                 target_of(uri),
-                headers={"User-Agent": self.manners.agent, "Accept-Encoding": "identity", "Accept": "*/*"},
+                headers=self._headers(),
                 redirect=False,
                 retries=False,
                 preload_content=False,
@@ -179,6 +180,10 @@ class Client:
             raise FetchError(Reason.FETCH_NOT_REACHED, f"{_words(error)}: {uri[:200]}") from error
         finally:
             self._free_at = time.monotonic() + self.manners.delay
+
+    def _headers(self) -> dict[str, str]:
+        headers = {"User-Agent": self.manners.agent, "Accept-Encoding": "identity", "Accept": "*/*"}
+        return headers | ({"Connection": "close"} if self._is_closing else {})
 
     def _read(self, uri: str, response: urllib3.BaseHTTPResponse, limit: int, started: float) -> Answer:
         """Read a body up to the limit; what is left of it is not taken from the connection, which is then closed."""
@@ -196,6 +201,10 @@ class Client:
             is_whole = size <= limit
         except ProtocolError:  # less than was announced, or a chunk that is none
             is_short = True
+        except ReadTimeoutError:
+            # Replay that hands on a captured Content-Length which is too large leaves the reader waiting for the rest. Told to
+            # close the connection behind its answer, the server shows at once where that ends.
+            is_short = self._is_closing = True
         finally:
             if not is_whole:
                 response.close()

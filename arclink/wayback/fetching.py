@@ -14,7 +14,7 @@ from pathlib import Path
 from arclink.errors import FetchError, UsageError
 from arclink.filter.cdx import EMPTY_CHECKSUMS, RESPONSE, REVISIT, REVISIT_MIME, Capture, format_row
 from arclink.filter.rules import Rules
-from arclink.model import NO_CHECKSUM
+from arclink.model import NO_CHECKSUM, Checksum
 from arclink.pipeline.counts import Counts
 from arclink.reasons import Reason
 from arclink.uris.surts import surt_of
@@ -214,7 +214,9 @@ class _Run:
             return Reason.FETCH_WAITING
         if rules.first_failing(capture) is not None:
             return Reason.FETCH_LEFT_OUT
-        if capture.is_unmodified or not capture.is_digested or not rules.checksum:
+        if capture.is_unmodified:
+            return Reason.FETCH_NOT_MODIFIED
+        if not capture.is_digested or not rules.checksum:
             return Reason.FETCH_WAITING
         return Reason.FETCH_DUPLICATE if self._state.is_wanted(capture.checksum) else Reason.FETCH_WAITING
 
@@ -224,6 +226,9 @@ class _Run:
         """Fetch what is to be fetched and was not tried in this run; before, write what needs no request."""
         for stored in self._state.payloads_at_hand():
             self._write_duplicates(stored)
+        while unmodified := self._state.next_not_modified():
+            row = replace(unmodified.capture, checksum=Checksum(NO_CHECKSUM))
+            self._write_revisit(unmodified, row, self._uri_m(row), None, Reason.FETCH_NOT_MODIFIED)
         while known := self._state.next_wanted(self._tried):
             self._tried = known.number
             instead: Known | None = known

@@ -190,6 +190,9 @@ def _parse_server_row(row: bytes) -> Capture:
         fields = orjson.loads(b"{" + json)
     except orjson.JSONDecodeError:
         return parse_row(row)  # which says what is wrong
+    status = fields.get("status")
+    if status is not None and not re.fullmatch("[0-9]{3}", str(status)):
+        fields["status"] = "-"  # pywb writes 0 where it could not read an answer without a body
     if start.strip():
         key, _, timestamp = start.decode("utf-8", "replace").strip().rpartition(" ")
         fields = {"urlkey": key, "timestamp": timestamp} | fields

@@ -27,7 +27,8 @@ from arclink.wayback.replay import Fetched
 
 NAME, SUFFIX = "wayback-", ".warc.gz"
 VERSION = "1.1"
-PROFILE = f"http://netpreserve.org/warc/{VERSION}/revisit/identical-payload-digest"
+SAME_PAYLOAD = f"http://netpreserve.org/warc/{VERSION}/revisit/identical-payload-digest"
+NOT_MODIFIED = f"http://netpreserve.org/warc/{VERSION}/revisit/server-not-modified"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +80,19 @@ class WarcFiles:
         return self._append(RESPONSE, capture.original, fields, body=fetched.body, http=(f"{fetched.status} {fetched.phrase}", headers))
 
     def write_revisit(self, capture: Capture, uri_m: str, payload: tuple[UriR, Timestamp] | None) -> Place:
-        """Append a capture whose payload is another's: original and time of that one, or None if it is not known."""
-        fields = _fields(capture, uri_m) | {"WARC-Profile": PROFILE, "WARC-Payload-Digest": digest_field(capture.checksum)}
+        """Append a capture whose payload is another's: original and time of that one, or None if it is not known.
+
+        Without checksum it is one that the server said was not modified.
+        """
+        fields = _fields(capture, uri_m) | {"WARC-Profile": NOT_MODIFIED}
+        if capture.checksum != NO_CHECKSUM:
+            fields |= {"WARC-Profile": SAME_PAYLOAD, "WARC-Payload-Digest": digest_field(capture.checksum)}
         if payload is not None:
             fields |= {"WARC-Refers-To-Target-URI": payload[0], "WARC-Refers-To-Date": warc_date(payload[1])}
         headers = [] if capture.mime in ("-", REVISIT_MIME) else [("Content-Type", capture.mime)]
-        status = "200" if capture.status == "-" else capture.status
+        status = capture.status
+        if status == "-":
+            status = "304" if capture.checksum == NO_CHECKSUM else "200"
         return self._append(REVISIT, capture.original, fields, http=(status, headers))
 
     def _append(

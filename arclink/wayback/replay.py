@@ -36,6 +36,7 @@ _PREFIX = "x-archive-orig-"
 _KEPT = frozenset({"content-type", "content-encoding", "content-language", "last-modified", "location", "refresh"})
 _OF_TRANSFER = frozenset({"transfer-encoding", "content-length", "connection", "keep-alive", "trailer", "upgrade"})
 _HOST_ONLY = re.compile("https?://[^/?#]+", re.IGNORECASE)
+_ALGORITHMS = frozenset({"md5", "sha256", "sha512"})
 _BASE32_SHA1 = re.compile("[A-Z2-7]{32}")
 _REASONS = {
     401: Reason.FETCH_REFUSED,
@@ -135,23 +136,23 @@ class Replay:
             notes.append(Reason.NOTE_ANSWER_CUT)
         if answer.is_short:
             notes.append(Reason.NOTE_ANSWER_SHORT)
-        checksum = checksum_of(body)
-        self._compare(capture, answer, came, checksum, is_other, notes)
+        digest = digest_of(body, capture.checksum)
+        self._compare(capture, answer, came, digest, is_other, notes)
         return Fetched(
             uri_m=answer.uri,
             status=str(answer.status),
             phrase=answer.phrase,
             headers=captured_headers(answer, self._base),
             body=body,
-            checksum=checksum,
-            is_cut=answer.is_cut or answer.is_short,
+            checksum=checksum_of(body),
+            is_cut=answer.is_cut or (answer.is_short and digest != capture.checksum),
             notes=notes,
         )
 
     def _follow(self, capture: Capture, uri: str) -> tuple[Answer, Timestamp]:
         """Return the answer behind the replay's own redirects, and the time of the memento that it is, as far as it says."""
         for _ in range(MOST_HOPS + 1):
-            answer = self._client.get(uri, self._limit, lambda one: (_is_memento(one) and not one.is_short) or _has_digest(one, capture))
+            answer = self._client.get(uri, self._limit, lambda one: _is_enough(one, capture))
             location = answer.headers.first("location")
             if _is_memento(answer) or not 300 <= answer.status < 400 or not location:
                 break
@@ -179,12 +180,12 @@ class Replay:
         capture: Capture,
         answer: Answer,
         came: Timestamp,
-        checksum: Checksum,
+        digest: Checksum | None,
         is_other: Callable[[Checksum], bool],
         notes: list[Reason],
     ) -> None:
         """Note how what came differs from what the index says, or refuse it as another capture's."""
-        is_equal = checksum == capture.checksum
+        is_equal = digest == capture.checksum
         if came and came != capture.timestamp:
             if not is_equal or not capture.is_digested:
                 raise FetchError(Reason.FETCH_OTHER_MEMENTO, f"{came} came for {capture.timestamp}/{capture.original[:200]}")
@@ -196,10 +197,10 @@ class Replay:
         original = original_of(answer)
         if original and not is_same(original, capture.original):
             raise FetchError(Reason.FETCH_OTHER_MEMENTO, f"{original[:200]} came for {answer.uri[:200]}")
-        if Reason.NOTE_REWRITING_UNDONE in notes or answer.is_cut or not _BASE32_SHA1.fullmatch(capture.checksum):
+        if Reason.NOTE_REWRITING_UNDONE in notes or answer.is_cut or digest is None:
             return  # there is nothing to compare
-        if is_other(checksum):
-            raise FetchError(Reason.FETCH_OTHER_MEMENTO, f"digest {checksum}, not {capture.checksum}, for {answer.uri[:200]}")
+        if is_other(digest):
+            raise FetchError(Reason.FETCH_OTHER_MEMENTO, f"digest {digest}, not {capture.checksum}, for {answer.uri[:200]}")
         if capture.is_digested:
             notes.append(Reason.NOTE_DIGEST_OTHER)
 
@@ -209,9 +210,14 @@ def _is_memento(answer: Answer) -> bool:
     return bool(memento_time(answer.headers.first("memento-datetime")))
 
 
-def _has_digest(answer: Answer, capture: Capture) -> bool:
-    """Tell whether an answer has the digest of the index: then it is whole, whatever its length says."""
-    return capture.is_digested and checksum_of(answer.body) == capture.checksum
+def _is_enough(answer: Answer, capture: Capture) -> bool:
+    """Tell whether an answer need not be asked for again: it is a memento, and whole, or of a redirect, whose body says nothing.
+
+    It is whole if it has the digest of the index, whatever its length says.
+    """
+    if _is_memento(answer) and (not answer.is_short or 300 <= answer.status < 400):
+        return True
+    return digest_of(answer.body, capture.checksum) == capture.checksum
 
 
 def original_of(answer: Answer) -> UriR:
@@ -247,6 +253,20 @@ def captured_headers(answer: Answer, base: str) -> list[tuple[str, str]]:
     own = [(name, value) for name, value in answer.headers.fields if name.lower() in _KEPT - named]
     headers = [(name, value) for name, value in prefixed + own if name.lower() not in _OF_TRANSFER]
     return [(name, undo_uri(value, base) if name.lower() == "location" else value) for name, value in headers]
+
+
+def digest_of(body: bytes, like: Checksum) -> Checksum | None:
+    """Return the digest of a payload by the algorithm of another one; None if that is not known.
+
+    >>> digest_of(b"", Checksum("md5:00000000000000000000000000000000"))
+    'md5:d41d8cd98f00b204e9800998ecf8427e'
+    """
+    if _BASE32_SHA1.fullmatch(like):
+        return checksum_of(body)
+    algorithm, colon, _ = like.partition(":")
+    if not colon or algorithm not in _ALGORITHMS:
+        return None
+    return Checksum(f"{algorithm}:{hashlib.new(algorithm, body, usedforsecurity=False).hexdigest()}")
 
 
 def checksum_of(body: bytes) -> Checksum:

@@ -53,6 +53,8 @@ CREATE INDEX captures_not_ended ON captures (reason, number) WHERE NOT is_ended;
 _NO_REDIRECT = "status NOT LIKE '3%'"
 """The bytes of a redirect are never shared with a page (docs/data-model.md)."""
 
+_NOT_ASKED_FOR = f"'{Reason.FETCH_DUPLICATE.name}', '{Reason.FETCH_NOT_MODIFIED.name}'"
+
 _COLUMNS = "number, original, timestamp, checksum, surt, status, mime, type, reason, is_ended, file, start, length"
 
 
@@ -227,7 +229,11 @@ class State:
 
     def next_wanted(self, after: int) -> Known | None:
         """Return the next capture behind number ``after`` that is to be fetched."""
-        return self._one("NOT is_ended AND reason <> ? AND number > ? ORDER BY number", (Reason.FETCH_DUPLICATE.name, after))
+        return self._one(f"NOT is_ended AND reason NOT IN ({_NOT_ASKED_FOR}) AND number > ? ORDER BY number", (after,))
+
+    def next_not_modified(self) -> Known | None:
+        """Return a capture that repeats an earlier one, without saying which."""
+        return self._one("NOT is_ended AND reason = ?", (Reason.FETCH_NOT_MODIFIED.name,))
 
     def payloads_at_hand(self) -> list[Known]:
         """Return the pages that were fetched and that captures still wait for."""

@@ -242,9 +242,19 @@ def break_off(body: bytes, length: int, *headers: tuple[str, str]) -> Callable[[
     return lambda handler: handler.answer(200, body, headers, length)
 
 
+def announce(body: bytes, length: int, *headers: tuple[str, str], status: int = 200) -> Callable[[_Handler], None]:
+    """Announce more bytes than come, and keep the connection open, unless told to close it: as pywb hands on a wrong length."""
+
+    def fault(handler: _Handler) -> None:
+        handler.answer(status, body, headers, length)
+        handler.close_connection = handler.headers.get("Connection", "").lower() == "close"
+
+    return fault
+
+
 def redirect(location: str) -> Callable[[_Handler], None]:
     """Lead elsewhere, as replay does to a capture near by."""
     return lambda handler: handler.answer(302, b"", [("Location", location)])
 
 
-__all__ = ["FakeArchive", "Page", "break_off", "cdx_answer", "hang_up", "http_date", "redirect", "refuse", "serving"]
+__all__ = ["FakeArchive", "Page", "announce", "break_off", "cdx_answer", "hang_up", "http_date", "redirect", "refuse", "serving"]

@@ -1,6 +1,7 @@
 """The client is patient, and never leaves its hosts."""
 
 import socket
+import time
 from datetime import UTC, datetime
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from arclink.errors import FetchError, UsageError, WaybackError
 from arclink.reasons import Reason
 from arclink.wayback.client import Client, Manners, origin_of, retry_after, target_of
-from tests.wayback.archive_server import FakeArchive, Page, break_off, hang_up, redirect, refuse
+from tests.wayback.archive_server import FakeArchive, Page, announce, break_off, hang_up, redirect, refuse
 from tests.wayback.conftest import Waits
 
 PAGE = Page("http://h.example/", "20100101000000", b"<p>hello")
@@ -89,6 +90,18 @@ def test_a_length_that_is_wrong_each_time_is_not_believed(archive: FakeArchive, 
     answer = client.get(archive.base + PATH[4:], 100)
     assert (answer.body, answer.is_short) == (b"<p>he", True)
     assert len(archive.asked) == 2
+
+
+def test_a_server_that_keeps_the_reader_waiting_is_told_to_close(archive: FakeArchive) -> None:
+    """It is waited for once, whatever the number of wrong lengths."""
+    archive.faults[PATH] = [announce(b"<p>he", 8)] * 5
+    with Client(frozenset({origin_of(archive.base)}), Manners(delay=0, timeout=0.5), Waits()) as client:
+        for _ in range(2):
+            started = time.monotonic()
+            answer = client.get(archive.base + PATH[4:], 100)
+            assert (answer.body, answer.is_short) == (b"<p>he", True)
+    assert time.monotonic() - started < 0.4
+    assert len(archive.asked) == 3 + 2  # what came before a timeout is not known, so it is compared with nothing
 
 
 def test_an_answer_that_breaks_off_elsewhere_each_time_is_none(archive: FakeArchive, client: Client) -> None:

@@ -214,6 +214,17 @@ def test_captures_without_digest_are_compared_by_their_own(archive: FakeArchive,
     ]
 
 
+def test_a_page_that_was_not_modified_is_not_asked_for(archive: FakeArchive, client: Client, tmp_path: Path) -> None:
+    """Its row has the digest of nothing, as crawlers write it; a build finds the capture before it."""
+    archive.pages = [PAGES[0], Page(SITE, "20100601000000", b"", is_revisit=True), PAGES[3]]
+    report = run(archive, client, tmp_path / "f")
+    assert fetched(report.counts) == {"FETCH_STORED": 2, "FETCH_NOT_MODIFIED": 1}
+    build_store(tmp_path / "f", tmp_path / "links.db", BuildSettings(runner="inline", cores=1), cdx=[tmp_path / "f/index.cdxj"])
+    with open_store(str(tmp_path / "links.db")) as store:
+        links = outlinks_of(store, set(store.surts(Surt(""))))
+    assert links[SITE, "20100601000000"] == links[SITE, "20100101000000"] != links[SITE, "20130101000000"]
+
+
 def test_checksums_that_are_not_trusted_share_nothing(archive: FakeArchive, client: Client, tmp_path: Path) -> None:
     archive.pages = PAGES
     report = run(archive, client, tmp_path, settings=FetchSettings(Rules(checksum=False)))

@@ -74,6 +74,12 @@ def test_common_crawls_rows_are_read() -> None:
     assert parse_index(row).captures[0].original == "https://example.org/"
 
 
+def test_a_status_that_is_none_is_not_known() -> None:
+    """pywb writes 0 for a 204: its reader of HTTP expects a body."""
+    row = b'org,h)/ 20240501094835 {"url": "https://h.example/", "mime": "unk", "status": "0", "digest": "AAA"}'
+    assert parse_index(row).captures[0].status == "-"
+
+
 @pytest.mark.parametrize(
     ("body", "pages"),
     [

@@ -1,5 +1,6 @@
 """One capture comes with its own bytes, or not at all."""
 
+import hashlib
 from dataclasses import replace
 
 import pytest
@@ -10,7 +11,7 @@ from arclink.model import NO_CHECKSUM, Checksum, Timestamp, UriR
 from arclink.reasons import Reason
 from arclink.wayback.client import Client
 from arclink.wayback.replay import Replay, checksum_of
-from tests.wayback.archive_server import FakeArchive, Page, break_off, http_date, redirect, refuse
+from tests.wayback.archive_server import FakeArchive, Page, announce, break_off, http_date, redirect, refuse
 
 URI, TIME = "http://h.example/a", "20100101000000"
 HTML = b'<a href="http://h.example/b">b</a><a href="c">c</a>'
@@ -144,6 +145,22 @@ def test_a_length_that_is_wrong_is_no_matter_when_the_digest_is_right(archive: F
     archive.faults[PATH] = [break_off(HTML, 1000, MEMENTO)]
     fetched = replay.fetch(capture_of(PAGE))
     assert (fetched.body, list(fetched.notes)) == (HTML, [Reason.NOTE_ANSWER_SHORT])
+    assert len(archive.asked) == 1
+
+
+@pytest.mark.parametrize("algorithm", ["md5", "sha256", "sha512"])
+def test_digests_of_every_usual_kind_are_compared(archive: FakeArchive, replay: Replay, algorithm: str) -> None:
+    archive.faults[PATH] = [break_off(HTML, 1000, MEMENTO)]
+    checksum = Checksum(f"{algorithm}:{hashlib.new(algorithm, HTML).hexdigest()}")
+    fetched = replay.fetch(replace(capture_of(PAGE), checksum=checksum))
+    assert (fetched.body, fetched.is_cut, list(fetched.notes)) == (HTML, False, [Reason.NOTE_ANSWER_SHORT])
+
+
+def test_the_body_of_a_redirect_need_not_be_whole(archive: FakeArchive, replay: Replay) -> None:
+    archive.faults[PATH] = [announce(b"", 10, MEMENTO, ("Location", "http://g.example/"), status=303)]
+    moved = replace(capture_of(PAGE), status="303", checksum=Checksum(f"sha256:{hashlib.sha256().hexdigest()}"))
+    replay._client.manners = replace(replay._client.manners, timeout=0.3)
+    assert replay.fetch(moved).headers[-1] == ("Location", "http://g.example/")
     assert len(archive.asked) == 1
 
 
