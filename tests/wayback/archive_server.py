@@ -237,6 +237,12 @@ def hang_up(handler: _Handler) -> None:
     handler.close_connection = True
 
 
+def babble(handler: _Handler) -> None:
+    """Answer with a status that is none: pywb, of a 204."""
+    handler.wfile.write(b"HTTP/1.1 0 No Content\r\n\r\n")
+    handler.close_connection = True
+
+
 def break_off(body: bytes, length: int, *headers: tuple[str, str]) -> Callable[[_Handler], None]:
     """Announce more bytes than come."""
     return lambda handler: handler.answer(200, body, headers, length)
@@ -257,4 +263,4 @@ def redirect(location: str) -> Callable[[_Handler], None]:
     return lambda handler: handler.answer(302, b"", [("Location", location)])
 
 
-__all__ = ["FakeArchive", "Page", "announce", "break_off", "cdx_answer", "hang_up", "http_date", "redirect", "refuse", "serving"]
+__all__ = ["FakeArchive", "Page", "announce", "babble", "break_off", "cdx_answer", "hang_up", "http_date", "redirect", "refuse", "serving"]

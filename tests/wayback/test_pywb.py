@@ -48,13 +48,18 @@ def warcs(shared_data: Path) -> list[Path]:
 
 
 @pytest.fixture(scope="session")
-def pywb(warcs: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def crawl(shared_data: Path) -> Path:
+    return shared_data / "aut/example.warc.gz"
+
+
+@pytest.fixture(scope="session")
+def pywb(warcs: list[Path], crawl: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if not (PYWB / "wayback").exists():
         text = f"no pywb in {PYWB}: run `make test-wayback`"
         if os.environ.get("CI"):
             pytest.fail(text)
         pytest.skip(text)
-    with serving_pywb(tmp_path_factory.mktemp("pywb"), {"all": warcs}) as (address, _):
+    with serving_pywb(tmp_path_factory.mktemp("pywb"), {"all": warcs, "crawl": [crawl]}) as (address, _):
         yield f"{address}/all"
 
 
@@ -151,3 +156,16 @@ def test_a_revisit_alone_brings_its_payload(pywb: str, from_files: Mementos, tmp
     key = ("http://test@example.com/", "20130729195151")
     assert shown[key] == from_files[key]
     assert shown[key]
+
+
+def test_a_crawl_by_heritrix_gives_the_same_graph(pywb: str, crawl: Path, tmp_path: Path) -> None:
+    """Links by the ten thousand; pages in several charsets, with chunks, and with wrong lengths."""
+    build_store(tmp_path, tmp_path / "files.db", BuildSettings(cores=2), inputs=[str(crawl)])
+    files = mementos_of(tmp_path / "files.db")
+    report, shown = fetch_and_build(Archive(f"{pywb.removesuffix('all')}crawl"), tmp_path, ["*.br", "*.com", "*.net", "*.org"])
+    to_itself = ("http://www.archive.org/donate", "20080430205147")
+    assert differences(files, shown) == {to_itself}
+    assert [(target, kind) for target, kind, _, _ in files[to_itself] or []] == [("http://www.archive.org/donate/", "http@location")]
+    assert len(shown) == 261
+    asked = report.counts[Reason.FETCH_STORED] + report.counts[Reason.FETCH_OTHER_MEMENTO]
+    assert report.requests == 4 + asked + 1  # for its redirect to itself, pywb redirects to the capture behind it
