@@ -8,7 +8,8 @@
     │   ├── InputError           an archive or CDX file that cannot be used at all
     │   ├── StoreError           a store that is missing, foreign, newer, locked or full
     │   ├── PipelineError        a step of a build failed
-    │   └── WaybackError         a Wayback Machine that does not answer, or asks to be left alone
+    │   ├── WaybackError         a Wayback Machine that does not answer, or asks to be left alone
+    │   └── InstanceError        another instance that does not answer, or not as it should
     └── DataError            one bad row, record or link: counted by its reason, the job goes on
         ├── CdxError             a line that is no CDX row
         ├── RecordError          an archive record that cannot be read
@@ -48,6 +49,10 @@ class PipelineError(OperatorError):
 
 class WaybackError(OperatorError):
     """A Wayback Machine does not answer, asks to be left alone, or is not where it was said to be."""
+
+
+class InstanceError(OperatorError):
+    """Another instance does not answer, or not as it should; the text says why, and begins where its name ends."""
 
 
 class DataError(ArclinkError):

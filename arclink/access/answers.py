@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
 
+from arclink.access.archives import ArchiveReport
 from arclink.access.cursors import (
     DONE,
     FIRST_INLINK,
@@ -62,6 +63,7 @@ class LinkAnswer:
         is_grouped_out: Grouped, in page order of the first memento that shows them; else ungrouped, in store order.
         is_grouped_in: Grouped, oldest first; else ungrouped, in store order.
         next: Cursor of the next page; None if nothing is left. A page may be short and still have a next one.
+        archives: What became of the question in each archive, if their answers were merged; in the order of asking.
     """
 
     query: LinkQuery
@@ -73,6 +75,7 @@ class LinkAnswer:
     is_grouped_out: bool
     is_grouped_in: bool
     next: str | None
+    archives: tuple[ArchiveReport, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from arclink.access.archives import InArchives
 from arclink.model import Kind, Surt, Timestamp, UriR
 from arclink.uris.surts import surt_of
 
@@ -21,6 +22,7 @@ class Member:
         timestamps: The mementos that show it, distinct, sorted.
         variants: The URIs really used on this end, distinct, sorted: sources of an outlink, targets of an inlink. All
             have the SURT asked for.
+        archives: Where it was seen, if the answers of several archives were merged.
     """
 
     uri: UriR
@@ -30,6 +32,7 @@ class Member:
     rel: str | None
     timestamps: tuple[Timestamp, ...]
     variants: tuple[UriR, ...]
+    archives: InArchives | None = None
 
 
 def member_of(key: MemberKey, timestamps: Iterable[Timestamp], variants: Iterable[UriR]) -> Member:

@@ -12,6 +12,7 @@ COMMANDS = {
     "build": "arclink.cli.build",
     "fetch": "arclink.cli.fetch",
     "links": "arclink.cli.links",
+    "aggregate": "arclink.cli.aggregate",
     "serve": "arclink.cli.serve",
     "stats": "arclink.cli.stats",
     "explain": "arclink.cli.explain",

@@ -40,6 +40,20 @@ class ArchiveFile:
 
 
 @dataclass(frozen=True, slots=True)
+class StoreSums:
+    """What a store adds up while it is loaded, so that it can be told at once, however large the store."""
+
+    batches: int
+    files: int
+    payloads: int
+    contents: int
+    links: int
+    first: str
+    last: str
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class StoreStats:
     """Counts over the whole store, in the order they are shown."""
 
@@ -105,8 +119,11 @@ class GraphStore(Protocol):
     def setting(self, name: str) -> str | None:
         """Return a setting the store was built with (extractor version, rules); None if it was never set."""
 
+    def sums(self) -> StoreSums:
+        """Return the counts that need no look at what is stored."""
+
     def stats(self) -> StoreStats:
-        """Return counts over the whole store."""
+        """Return counts over the whole store; takes as long as reading much of it."""
 
     def verify(self) -> Iterator[Violation]:
         """Yield every broken invariant of the store; nothing when all hold. Reads the whole store, in order."""

@@ -38,7 +38,7 @@ from arclink.model import (
     Timestamp,
     UriR,
 )
-from arclink.store import ArchiveFile, StoreStats, Violation
+from arclink.store import ArchiveFile, StoreStats, StoreSums, Violation
 from arclink.store.graph_files import identity_of
 from arclink.store.loading import BatchLoader, shows_payload
 from arclink.store.names import StoredNames
@@ -191,6 +191,12 @@ class SqliteStore:
         with translated(self.path):
             found = self._connection.execute("SELECT value FROM settings WHERE name = ?", (name,)).fetchone()
         return found[0] if found else None
+
+    def sums(self) -> StoreSums:
+        from arclink.store.counting import store_sums
+
+        with translated(self.path):
+            return store_sums(self._connection, self.path)
 
     def stats(self) -> StoreStats:
         """Return counts over the whole store.

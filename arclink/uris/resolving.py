@@ -13,6 +13,7 @@ of them::
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from hashlib import sha1
 
 import ada_url
@@ -219,6 +220,7 @@ class Base:
         return path + mark + encode_query(query, self._codec) + sharp + fragment
 
 
+@lru_cache(maxsize=1024)  # of one page they are asked for some five times
 def fields_of(original: UriR) -> UriFields:
     """Return the fields of a URI, fit to sort and compare: pages with equal first fields stand together.
 
@@ -263,6 +265,7 @@ def content_id(checksum: Checksum, original: UriR, scope: Scope) -> ContentId:
     return ContentId(f"{checksum}-{digest[:16]}")
 
 
+@lru_cache(maxsize=1024)
 def _normalize(uri: str) -> str | None:
     """Return the serialisation of an absolute URI without fragment; None if it is no valid URL."""
     match = _plain(uri)
@@ -274,6 +277,7 @@ def _normalize(uri: str) -> str | None:
         return None
 
 
+@lru_cache(maxsize=1024)
 def _fields(uri: str) -> UriFields:
     """Return the fields of a serialised URI without fragment."""
     match = _FIELDS.fullmatch(uri)

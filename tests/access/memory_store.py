@@ -24,7 +24,7 @@ from arclink.model import (
     Timestamp,
     UriR,
 )
-from arclink.store import ArchiveFile, StoreStats, Violation
+from arclink.store import ArchiveFile, StoreStats, StoreSums, Violation
 from arclink.uris.resolving import content_id
 from arclink.uris.surts import surt_of
 
@@ -149,6 +149,9 @@ class MemoryStore:
 
     def setting(self, name: str) -> str | None:
         return None
+
+    def sums(self) -> StoreSums:
+        raise NotImplementedError
 
     def stats(self) -> StoreStats:
         raise NotImplementedError

@@ -51,6 +51,7 @@ def canonical(store: GraphStore) -> dict[str, object]:
         for inlink in store.inlinks(surt):
             answers[f"sightings {inlink.content}"] = list(store.sightings(inlink.content))
     answers["stats"] = replace(store.stats(), batches=0, files=0, bytes=0)
+    answers["sums"] = replace(store.sums(), batches=0, files=0, bytes=0)
     return answers
 
 

@@ -22,7 +22,7 @@ from arclink.model import (
     Surt,
     UriR,
 )
-from arclink.store import ArchiveFile, StoreStats, Violation
+from arclink.store import ArchiveFile, StoreStats, StoreSums, Violation
 from arclink.uris.resolving import content_id
 from tests.store.graphs import RELATIONS
 
@@ -48,7 +48,8 @@ class DictionaryStore:
         if batch in self._loaded:
             return self._batches[self._loaded.index(batch)]
         self._loaded.append(batch)
-        new = {parse_outlinks(line)[1] for relation, line in rows if relation == "outlinks"} - set(self._outlinks)
+        blocks = {block.name: block for relation, line in rows if relation == "outlinks" for block in [parse_outlinks(line)]}
+        new = {content for block in blocks.values() for content in block.contents} - set(self._outlinks)
         for relation, line in rows:
             if relation == "mementos":
                 memento = parse_memento(line)
@@ -61,14 +62,15 @@ class DictionaryStore:
                 if known_payload.scope is None and payload.scope is not None:
                     self._payloads[payload.checksum] = payload
             elif relation == "outlinks":
-                _, content, links = parse_outlinks(line)
-                self._outlinks.setdefault(content, links)
+                block = parse_outlinks(line)
+                for position, content in enumerate(block.contents):
+                    self._outlinks.setdefault(content, block.links_of(position))
             elif relation == "inlinks":
                 surt, target, groups = parse_inlinks(line)
-                for kind, text, rel, contents in groups:
-                    for name in contents:
+                for kind, text, rel, sources in groups:
+                    for name in (blocks[block].contents[position] for block, positions in sources for position in positions):
                         if name in new:
-                            self._inlinks[Inlink(target, kind, text, rel, ContentId(name))] = surt
+                            self._inlinks[Inlink(target, kind, text, rel, name)] = surt
         self._files.update({file.name: file for file in files})
         self._settings.update(settings)
         self._batches.append(Batch(len(self._batches) + 1, tuple(file.name for file in files), manifest))
@@ -109,6 +111,12 @@ class DictionaryStore:
 
     def setting(self, name: str) -> str | None:
         return self._settings.get(name)
+
+    def sums(self) -> StoreSums:
+        counts = self.stats()
+        return StoreSums(
+            counts.batches, counts.files, counts.payloads, counts.contents, counts.links, counts.first, counts.last, counts.bytes
+        )
 
     def stats(self) -> StoreStats:
         timestamps = sorted(memento.timestamp for memento in self._mementos.values())

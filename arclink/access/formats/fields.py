@@ -8,7 +8,7 @@ from arclink.access.texts import printable, printable_uri
 
 
 class MemberFields(TypedDict, total=False):
-    """A member as JSON has it; ``sources`` for an outlink, ``targets`` for an inlink."""
+    """A member as JSON has it; ``sources`` for an outlink, ``targets`` for an inlink; the last two if archives were merged."""
 
     direction: str
     uri: str
@@ -19,6 +19,8 @@ class MemberFields(TypedDict, total=False):
     timestamps: list[str]
     sources: list[str]
     targets: list[str]
+    uris: list[str]
+    archives: dict[str, list[str]]
 
 
 def member_fields(member: Member, direction: Direction) -> MemberFields:
@@ -36,4 +38,7 @@ def member_fields(member: Member, direction: Direction) -> MemberFields:
         fields["sources"] = variants
     else:
         fields["targets"] = variants
+    if member.archives is not None:
+        fields["uris"] = [printable_uri(uri) for uri in member.archives.uris]
+        fields["archives"] = {printable(name): list(timestamps) for name, timestamps in member.archives.timestamps}
     return fields
