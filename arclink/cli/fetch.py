@@ -1,5 +1,6 @@
 """``arclink fetch``: captures of a Wayback Machine become WARC files."""
 
+import shlex
 import sys
 import time
 from pathlib import Path
@@ -72,7 +73,10 @@ def command(
     wanted = read_entries(entries)
     with Client(archive.origins, Manners(delay, timeout, tries, longest_wait, contact)) as client:
         report = fetch(wanted, archive, Path(folder), client, settings, _Told(is_silent=quiet))
-    _show(report, Path(folder), INDEX)
+    build = ["arclink", "build", folder, "--cdx", str(Path(folder, INDEX)), "--store", "links.db"]
+    build += ["--rules", rules_file] if rules_file else []
+    build += ["--no-redirects"] if no_redirects else []
+    _show(report, shlex.join(build))
 
 
 def read_entries(given: tuple[str, ...]) -> list[str]:
@@ -106,7 +110,7 @@ def read_entries(given: tuple[str, ...]) -> list[str]:
     return list(dict.fromkeys(entries))
 
 
-def _show(report: FetchReport, folder: Path, index: str) -> None:
+def _show(report: FetchReport, build: str) -> None:
     """Print what became of everything, and what to do next."""
     from arclink.cli.summary import show_counts
     from arclink.reasons import Reason
@@ -114,7 +118,7 @@ def _show(report: FetchReport, folder: Path, index: str) -> None:
     for problem in report.problems:
         click.echo(problem, err=True)
     show_counts(report.counts)
-    click.echo(f"\n{report.requests:,} requests. To build the graph: arclink build {folder} --cdx {folder / index} --store links.db")
+    click.echo(f"\n{report.requests:,} requests. To build the graph: {build}")
     listed = report.counts[Reason.ENTRY_LISTED]
     if not listed and not report.entries_left:
         click.echo("Nothing was found: is --wayback what stands before /TIMESTAMP/URI in the archive's addresses?", err=True)

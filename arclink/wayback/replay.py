@@ -153,27 +153,31 @@ class Replay:
         """Return the answer behind the replay's own redirects, and the time of the memento that it is, as far as it says."""
         for _ in range(MOST_HOPS + 1):
             answer = self._client.get(uri, self._limit, lambda one: _is_enough(one, capture))
-            location = answer.headers.first("location")
-            if _is_memento(answer) or not 300 <= answer.status < 400 or not location:
-                break
-            leads_to = location if re.match("https?://", location, re.IGNORECASE) else urljoin(uri, location)
-            found = self._memento_uri.fullmatch(leads_to)
-            if found is None and capture.status.startswith("3"):
-                break  # an archive that knows no Memento, and gives the captured redirect as it is
-            if found is None or surt_of(found["original"]) != surt_of(capture.original):
-                if found is not None and capture.status.startswith("3"):
-                    break
-                raise FetchError(
-                    Reason.FETCH_OTHER_HOST if found is None else Reason.FETCH_OTHER_MEMENTO, f"{uri[:200]} leads to {location[:200]}"
-                )
+            leads_to = self._leads_to(capture, answer)
+            if not leads_to:
+                in_uri = self._memento_uri.fullmatch(uri)
+                came = memento_time(answer.headers.first("memento-datetime")) or Timestamp(in_uri["timestamp"] if in_uri else "")
+                return answer, came
             uri = leads_to
-        else:
-            raise FetchError(
-                Reason.FETCH_TOO_MANY_HOPS, f"more than {MOST_HOPS} redirects from {capture.timestamp}/{capture.original[:200]}"
-            )
-        in_uri = self._memento_uri.fullmatch(uri)
-        came = memento_time(answer.headers.first("memento-datetime")) or Timestamp(in_uri["timestamp"] if in_uri else "")
-        return answer, came
+        raise FetchError(Reason.FETCH_TOO_MANY_HOPS, f"more than {MOST_HOPS} redirects from {capture.timestamp}/{capture.original[:200]}")
+
+    def _leads_to(self, capture: Capture, answer: Answer) -> str:
+        """Return where the replay's own redirect leads; empty if the answer is none.
+
+        Raises:
+            FetchError: It leads to another URI, or out of the archive.
+        """
+        location = answer.headers.first("location")
+        if _is_memento(answer) or not 300 <= answer.status < 400 or not location:
+            return ""
+        leads_to = location if re.match("https?://", location, re.IGNORECASE) else urljoin(answer.uri, location)
+        found = self._memento_uri.fullmatch(leads_to)
+        if found is not None and surt_of(found["original"]) == surt_of(capture.original):
+            return leads_to
+        if capture.status.startswith("3"):
+            return ""  # an archive that knows no Memento, and gives the captured redirect as it is
+        reason = Reason.FETCH_OTHER_HOST if found is None else Reason.FETCH_OTHER_MEMENTO
+        raise FetchError(reason, f"{answer.uri[:200]} leads to {location[:200]}")
 
     def _compare(
         self,

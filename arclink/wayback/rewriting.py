@@ -16,17 +16,18 @@ import re
 from functools import lru_cache
 from urllib.parse import urlsplit
 
-_INSERTIONS = re.compile(
-    rb"<!-- WB Insert -->.*?<!-- End WB Insert -->"
-    rb"|<!-- BEGIN WAYBACK TOOLBAR INSERT -->.*?<!-- END WAYBACK TOOLBAR INSERT -->"
-    rb"|<!--\s*FILE ARCHIVED ON (?:(?!-->).)*-->"
-    rb"|<!--\s*playback timings \(ms\):(?:(?!-->).)*-->",
-    re.DOTALL,
+_INSERTIONS = (
+    (re.compile(rb"<!-- WB Insert -->"), b"<!-- End WB Insert -->"),
+    (re.compile(rb"<!-- BEGIN WAYBACK TOOLBAR INSERT -->"), b"<!-- END WAYBACK TOOLBAR INSERT -->"),
+    (re.compile(rb"<!--\s{0,20}FILE ARCHIVED ON "), b"-->"),
+    (re.compile(rb"<!--\s{0,20}playback timings \(ms\):"), b"-->"),
 )
-_HEAD_INSERTION = re.compile(
-    rb"(<head[^>]*>)((?:(?!<head|<title|<meta|<base|<body).)*?)<!-- End Wayback Rewrite JS Include -->", re.DOTALL | re.IGNORECASE
-)
-"""Scripts and style sheets of the archive's own, directly behind ``<head>``."""
+"""Where each kind begins and ends."""
+
+_HEAD = re.compile(rb"<head[^<>]{0,1000}>", re.IGNORECASE)
+_HEAD_END = b"<!-- End Wayback Rewrite JS Include -->"
+_OF_THE_PAGE = re.compile(rb"<(?:title|meta|base|body)\b", re.IGNORECASE)
+"""What replay does not put between ``<head>`` and `_HEAD_END`: scripts and style sheets of the archive's own stand there."""
 
 
 def undo_rewriting(page: bytes, base: str) -> bytes:
@@ -39,15 +40,37 @@ def undo_rewriting(page: bytes, base: str) -> bytes:
     >>> undo_rewriting(b'<img src="/web/2010im_/http://h/a.png">', "http://archive.example/web")
     b'<img src="http://h/a.png">'
     """
-    page = _HEAD_INSERTION.sub(rb"\1", page)
-    page = _INSERTIONS.sub(b"", page)
+    page = _without_head_insertion(page)
+    for start, end in _INSERTIONS:
+        page = _without(page, start, end)
     return _references(base).sub(_reference, page)
 
 
 def is_rewritten(page: bytes, base: str) -> bool:
     """Tell whether a page that should be original was rewritten by this archive: it holds an insertion, and its addresses."""
-    has_insertion = _INSERTIONS.search(page) is not None or b"<!-- End Wayback Rewrite JS Include -->" in page
+    has_insertion = _HEAD_END in page or any(_without(page, start, end) != page for start, end in _INSERTIONS)
     return has_insertion and _references(base).search(page) is not None
+
+
+def _without(page: bytes, start: re.Pattern[bytes], end: bytes) -> bytes:
+    """Return a page without what stands between marks, and without these. Linear: replay is not to be trusted to end them."""
+    kept: list[bytes] = []
+    position = 0
+    while found := start.search(page, position):
+        stop = page.find(end, found.end())
+        if stop < 0:
+            break
+        kept.append(page[position : found.start()])
+        position = stop + len(end)
+    return b"".join([*kept, page[position:]]) if kept else page
+
+
+def _without_head_insertion(page: bytes) -> bytes:
+    stop = page.find(_HEAD_END)
+    head = _HEAD.search(page, 0, max(stop, 0))
+    if head is None or _OF_THE_PAGE.search(page, head.end(), stop):
+        return page
+    return page[: head.end()] + page[stop + len(_HEAD_END) :]
 
 
 def undo_uri(uri: str, base: str) -> str:

@@ -363,7 +363,17 @@ def test_the_command_says_what_became_of_everything_and_what_comes_next(archive:
     next_call = done.stdout.rpartition("arclink ")[2].split()
     assert next_call == ["build", str(folder), "--cdx", str(folder / "index.cdxj"), "--store", "links.db"]
     built = call(*next_call[:-1], str(tmp_path / "links.db"), "--runner", "inline", "--quiet")
-    assert "holds 8 mementos of 5 URIs, 3 links" in built.stdout
+    assert "mementos: 8\n" in built.stdout
+    assert "holds 3 links of 3 contents" in built.stdout
+
+
+def test_the_build_is_told_the_same_rules(archive: FakeArchive, tmp_path: Path) -> None:
+    """With others it would look for payloads that were not asked for."""
+    archive.pages = PAGES
+    (tmp_path / "rules.json").write_text('{"statuses": ["200"]}')
+    rules = ["--rules", str(tmp_path / "rules.json"), "--no-redirects"]
+    done = call("fetch", SITE, "--wayback", archive.base, "--into", str(tmp_path / "f"), "--delay", "0", *rules)
+    assert " ".join(rules) in done.stdout
 
 
 @pytest.mark.parametrize(

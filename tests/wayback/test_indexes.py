@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arclink.errors import FetchError, UsageError
@@ -149,6 +149,7 @@ def test_a_time_in_another_language_is_none() -> None:
     st.binary(max_size=300)
     | st.lists(st.sampled_from([b"20100101", b"{", b'"url":', b"http://h/", b" ", b"\n", b"[", b"]", b","])).map(b"".join)
 )
+@settings(deadline=None)
 def test_reading_an_index_fails_in_one_way_only(body: bytes) -> None:
     try:
         answer = parse_index(body)
@@ -161,6 +162,7 @@ def test_reading_an_index_fails_in_one_way_only(body: bytes) -> None:
     st.text(max_size=200)
     | st.lists(st.sampled_from(["<", ">", ";", ",", "rel=", '"', "memento", " ", "\\", "http://a.example/web/2010/x"])).map("".join)
 )
+@settings(deadline=None)
 def test_reading_a_timemap_fails_in_one_way_only(text: str) -> None:
     try:
         parse_timemap(text.encode("utf-8", "replace"), BASE, memento_uris(BASE))
@@ -180,6 +182,7 @@ links = st.lists(
 
 
 @given(links)
+@settings(deadline=None)
 def test_links_that_are_written_are_read_back(written: Sequence[tuple[str, dict[str, str]]]) -> None:
     quote = str.maketrans({'"': '\\"', "\\": "\\\\"})
     text = ",\n".join(
