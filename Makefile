@@ -61,7 +61,7 @@ $(CHECKS): requirements-test.txt $(RUN)
 .PHONY: help demo test test-wayback format lock clean
 
 help:  ## Show what make can do
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-13s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
 
 demo: $(RUN)  ## Build the graph of a small made-up archive and ask it who linked to a page
 	@rm -rf $(DEMO)/archive $(DEMO)/links.db*

@@ -118,9 +118,9 @@ def _show(report: FetchReport, build: str) -> None:
     for problem in report.problems:
         click.echo(problem, err=True)
     show_counts(report.counts)
-    click.echo(f"\n{report.requests:,} requests. To build the graph: {build}")
-    listed = report.counts[Reason.ENTRY_LISTED]
-    if not listed and not report.entries_left:
+    has_captures = any(report.counts[reason] for reason in Reason if reason.group == "fetches")
+    click.echo(f"\n{report.requests:,} requests." + (f" To build the graph: {build}" if has_captures else ""))
+    if not has_captures and not report.entries_left:
         click.echo("Nothing was found: is --wayback what stands before /TIMESTAMP/URI in the archive's addresses?", err=True)
     if report.entries_left or report.captures_left:
         raise WaybackError(
