@@ -187,7 +187,7 @@ class Base:
     def _concatenated(self, reference: str) -> tuple[str, Scope] | None:
         match = _plain(reference)
         if match is None:
-            return None
+            return self._from_above(reference) if reference.startswith("../") else None
         plain, host, rooted = match.groups()
         if "/." in plain:
             return None
@@ -196,6 +196,21 @@ class Base:
         if self._directory is None or self._origin is None:
             return None
         return (self._origin + plain, Scope.ORIGIN) if rooted else (self._directory + plain, Scope.DIRECTORY)
+
+    def _from_above(self, reference: str) -> tuple[str, Scope] | None:
+        """Return what `_concatenated` does for ``../x``, ``../../x``: each step leaves one directory, the root none."""
+        if self._directory is None or self._origin is None:
+            return None
+        root = len(self._origin) + 1
+        directory = self._directory
+        while reference.startswith("../"):
+            reference = reference[3:]
+            if len(directory) > root:
+                directory = directory[: directory.rindex("/", 0, -1) + 1]
+        match = _plain(reference)
+        if match is None or match[2] or match[3] or "/." in match[1]:
+            return None
+        return directory + match[1], Scope.DIRECTORY
 
     def _parsed(self, reference: str) -> str:
         written = reference
