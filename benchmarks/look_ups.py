@@ -1,0 +1,140 @@
+"""Look-ups: ordinary URIs in both directions, in the library and over HTTP, and the first members of a hub."""
+
+import http.client
+import json
+import os
+import random
+import signal
+import statistics
+import subprocess
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+from arclink.model import Surt
+from arclink.store.opening import open_store
+from arclink.uris.surts import surt_of
+from benchmarks.bench import Bench, arclink, python, remove_store
+from benchmarks.synthetic_graph import HUB, LOADED_PAGES
+from benchmarks.tables import Cell, Table, Target
+
+SAMPLE = 200
+HUB_PAGES = 1_000_000
+LINKS_A_PAGE = 3
+"""Of the pages that link to the hub: it is the hub that is looked at."""
+
+
+def measure(bench: Bench) -> Iterator[Table]:
+    """Yield a table for the store of the largest corpus, and one for a hub that a million pages link to."""
+    size = max(bench.sizes)
+    yield of_store(bench, bench.build(bench.corpus(size)).store, f"{size:,} captures")
+    store = bench.folder / "stores/hub.db"
+    load_synthetic(bench, store, HUB_PAGES, LINKS_A_PAGE)
+    yield _of_hub(bench, store)
+    remove_store(store)
+
+
+def of_store(bench: Bench, store: Path, name: str) -> Table:
+    """Return median and 95th percentile of 200 look-ups, in each way."""
+    uris = write_lines(bench.scratch("uris") / "uris.txt", sample(store, bench))
+    library = look_up(bench, store, uris)
+    rows: list[list[Cell]] = [["library, both directions, open connection", *library[:2]]]
+    rows.append(["library, both directions, connection opened for each", *look_up(bench, store, uris, "--how", "connection")[:2]])
+    rows.append(["the store's own questions, open connection", *look_up(bench, store, uris, "--what", "store")[:2]])
+    with service(store) as address:
+        over_http = _ask_http(address, uris.read_text(encoding="utf-8").split())
+    rows.append(["HTTP, both directions, JSON, kept-alive connection", *over_http])
+    targets = [
+        Target("median look-up in the library, open connection", library[0], 1, unit=" ms"),
+        Target("median look-up over HTTP", over_http[0], 5, unit=" ms"),
+    ]
+    notes = [f"{SAMPLE} captured pages, sampled; {library[2]:,} members came in all. The store's file is in the system's page cache."]
+    return Table(f"Look-ups: {name}", ["", "median ms", "95th percentile ms"], rows, targets, notes)
+
+
+def _of_hub(bench: Bench, store: Path) -> Table:
+    uris = write_lines(bench.scratch("uris") / "hub.txt", [HUB] * 20)
+    hub = look_up(bench, store, uris, "--what", "hub")
+    with service(store) as address:
+        over_http = _ask_http(address, [HUB] * 20, "&direction=in&limit=100")
+    rows: list[list[Cell]] = [["library, open connection", *hub[:2]], ["HTTP", *over_http]]
+    notes = [f"{hub[2] // 20} members came each time, 20 times."]
+    target = Target("first 100 members of a hub in the library", hub[0], 10, unit=" ms")
+    return Table(f"A hub with {HUB_PAGES:,} inlinks: its first 100", ["", "median ms", "95th percentile ms"], rows, [target], notes)
+
+
+def look_up(bench: Bench, store: Path, uris: Path, *options: str, memory_group: Path | None = None) -> tuple[float, float, int]:
+    """Return median and 95th percentile in ms, and how many members came."""
+    figure = bench.run(python("benchmarks.look_up", str(store), str(uris), *options), repeat=1, memory_group=memory_group)
+    found = json.loads(figure.printed)
+    return found["median"], found["p95"], found["members"]
+
+
+def sample(store: Path, bench: Bench) -> list[str]:
+    """Return captured URIs whose links are known, the same for the same store."""
+    found: list[str] = []
+    with open_store(str(store)) as opened:
+        surts = list(opened.surts(Surt("")))
+        random.Random(1).shuffle(surts)
+        for surt in surts:
+            page = next((one.original for one in opened.mementos(surt) if opened.content_of(one) is not None), None)
+            if page is not None:
+                found.append(page)
+                if len(found) == SAMPLE:
+                    break
+    return found
+
+
+def surts_of(uris: Iterable[str]) -> list[str]:
+    """Return the keys of URIs."""
+    return [surt_of(uri) for uri in uris]
+
+
+def write_lines(path: Path, lines: Sequence[str]) -> Path:
+    """Write one text per line; return the path."""
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def load_synthetic(bench: Bench, store: Path, pages: int, links: int) -> None:
+    """Load a store of synthetic pages anew; graph files are removed once they are in it."""
+    store.parent.mkdir(parents=True, exist_ok=True)
+    remove_store(store)
+    for first in range(0, pages, LOADED_PAGES):
+        folder = bench.scratch("synthetic")
+        words = ("--first", str(first), "--pages", str(min(LOADED_PAGES, pages - first)), "--links", str(links), "--of", str(pages))
+        bench.run(python("benchmarks.synthetic_graph", str(folder), *words), repeat=1)
+        bench.run(arclink("load", "--folder", str(folder), "--store", str(store)), repeat=1)
+    bench.scratch("synthetic")
+
+
+@contextmanager
+def service(store: Path) -> Iterator[str]:
+    """Serve a store on a free port of this machine alone; yield host and port."""
+    command = arclink("serve", "--store", str(store), "--port", "0")
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}) as server:
+        try:
+            assert server.stdout is not None
+            announced = server.stdout.readline()
+            yield urlsplit(announced[announced.index("http://") :].split()[0]).netloc
+        finally:
+            server.send_signal(signal.SIGTERM)
+            server.wait()
+
+
+def _ask_http(address: str, uris: Sequence[str], more: str = "") -> tuple[float, float]:
+    connection = http.client.HTTPConnection(address)
+    found = []
+    for uri in [uris[0], *uris]:  # the first one is not counted
+        started = time.perf_counter()
+        connection.request("GET", f"/LinkService/linkQuery?format=json&uri={quote(uri, safe='')}{more}")
+        response = connection.getresponse()
+        response.read()
+        found.append(1e3 * (time.perf_counter() - started))
+        if response.status != 200:
+            raise RuntimeError(f"{uri}: the service answered {response.status}")
+    connection.close()
+    found = found[1:]
+    return statistics.median(found), sorted(found)[len(found) * 95 // 100]

@@ -1,0 +1,151 @@
+"""Graph files of a made-up graph of any size (docs/graph-files.md), a batch at a time, for `arclink load`.
+
+Each page links once to one hub, else half within its site of 1,000 pages and half anywhere by a power law; a link has one of four
+texts that its target has. Pages of a batch are new, what they link to is not.
+
+    python -m benchmarks.synthetic_graph FOLDER --first 0 --pages 125000 --links 80 --of 1250000
+"""
+
+import argparse
+import base64
+import hashlib
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arclink.cli.stage_options import write_archives, write_settings
+from arclink.pipeline.settings import BuildSettings
+from arclink.store import ArchiveFile
+
+HUB = "http://hub.example/"
+HUB_SURT = "example,hub)/"
+SITE = 1_000
+TEXTS = 4
+LOADED_PAGES = 125_000
+"""Pages of a batch: 10 million links of 80 a page, 2 GB of graph files."""
+
+MOST_IN_ROW = 50_000
+
+Numbers = NDArray[np.int64]
+
+
+def surt(page: int) -> str:
+    """Return the SURT of a page; they sort as the numbers do."""
+    return f"example,site{page // SITE:07d})/page/{page:09d}.html"
+
+
+def uri(page: int) -> str:
+    """Return the URI of a page."""
+    return f"http://www.site{page // SITE:07d}.example/page/{page:09d}.html"
+
+
+def checksum(page: int) -> str:
+    """Return what stands for the payload of a page."""
+    return base64.b32encode(hashlib.sha1(b"%d" % page).digest()).decode()
+
+
+@lru_cache(maxsize=1 << 20)
+def text(target: int, variant: int) -> str:
+    """Return one of a target's four texts."""
+    return f"{_word(target)} {_word(target * 7 + variant)} {_word(variant * 31 + target // SITE)}"
+
+
+def _word(number: int) -> str:
+    letters = "etaoinshrdlucmfwypgb"
+    number = number * 2_654_435_761 % 8_000
+    return letters[number % 20] + letters[number // 20 % 20] + letters[number // 400] + "er"
+
+
+def write_batch(folder: Path, first: int, pages: int, links: int, of: int, seed: int = 1) -> int:
+    """Write the graph files of some pages; return their links, each distinct in its page.
+
+    Args:
+        folder: Of the batch; made if it is not there.
+        first: Number of the first page.
+        pages: Of this batch.
+        links: Of a page: the hub, and others of which a few turn out equal.
+        of: Pages of the whole graph, which links may lead to.
+        seed: Chooses the targets.
+    """
+    graph = folder / "graph"
+    for relation in ("mementos", "payloads", "outlinks", "inlinks"):
+        (graph / relation).mkdir(parents=True, exist_ok=True)
+    archive = ArchiveFile(f"synthetic-{first:09d}.warc.gz", f"/synthetic-{first:09d}.warc.gz", pages, f"{first:064d}")
+    write_archives(folder, [archive])
+    write_settings(folder, BuildSettings())
+    sources, targets = _links(first, pages, links, of, seed)
+    contents = [checksum(page) for page in range(first, first + pages)]
+    edges = np.searchsorted(sources, np.arange(first, first + pages + 1))
+    with (graph / "mementos/part-00000").open("w") as mementos, (graph / "payloads/part-00000").open("w") as payloads:
+        for place, content in enumerate(contents):
+            page = first + place
+            payloads.write(f'{content}\t0\tutf-8\t{archive.name}\t{place}\tPAYLOAD_READ\t{{"LINK_KEPT":{edges[place + 1] - edges[place]}}}\n')
+            row = (surt(page), f"2010{1 + page % 12:02d}01000000", uri(page), content, "200", "text/html", "response", archive.name)
+            mementos.write("\t".join((*row, str(place), "1", "-\n")))
+    with (graph / "outlinks/part-00000").open("w") as file:
+        for place, content in enumerate(contents):
+            page = first + place
+            written = [_link(target, (target + page) % TEXTS) for target in targets[edges[place] : edges[place + 1]].tolist()]
+            file.write(f"{surt(page)}\t{content}\t[{','.join(written)}]\n")
+    with (graph / "inlinks/part-00000").open("w") as file:
+        file.writelines(_inlinks(sources, targets, first, [f'"{content}"' for content in contents]))
+    return len(targets)
+
+
+def _links(first: int, pages: int, links: int, of: int, seed: int) -> tuple[Numbers, Numbers]:
+    """Return source and target of each link, sorted by source, then target; the hub is target -1."""
+    dice = np.random.default_rng([seed, first])
+    within = (links - 1) // 2
+    numbers = np.arange(first, first + pages, dtype=np.int64)
+    near = numbers[:, None] // SITE * SITE + dice.integers(0, SITE, (pages, within))
+    far = ((of + 1) ** dice.random((pages, links - 1 - within))).astype(np.int64) - 1
+    targets = np.concatenate([np.full((pages, 1), -1), np.minimum(near, of - 1), far], axis=1)
+    targets.sort(axis=1)
+    is_first = np.ones_like(targets, dtype=bool)
+    is_first[:, 1:] = targets[:, 1:] != targets[:, :-1]
+    return np.broadcast_to(numbers[:, None], targets.shape)[is_first], targets[is_first]
+
+
+@lru_cache(maxsize=1 << 20)
+def _link(target: int, variant: int) -> str:
+    return f'["{uri(target) if target >= 0 else HUB}","a@href","{text(target, variant)}",null]'
+
+
+def _inlinks(sources: Numbers, targets: Numbers, first: int, quoted: list[str]) -> Iterator[str]:
+    variants = (targets + sources) % TEXTS
+    order = np.lexsort((sources, variants, targets))
+    starts = np.flatnonzero(np.diff(targets[order] * TEXTS + variants[order], prepend=-TEXTS - 1)).tolist()
+    places = (sources[order] - first).tolist()
+    of_start = list(zip(targets[order][starts].tolist(), variants[order][starts].tolist(), starts, [*starts[1:], len(places)], strict=True))
+    last, groups = None, []
+    for target, variant, start, end in of_start:
+        if target != last and groups:
+            yield _row(last, groups)
+            groups = []
+        last = target
+        for part in range(start, end, MOST_IN_ROW):
+            if part > start or (groups and end - start >= MOST_IN_ROW):
+                yield _row(target, groups)
+                groups = []
+            of_part = ",".join([quoted[place] for place in places[part : min(part + MOST_IN_ROW, end)]])
+            groups.append(f'["a@href","{text(target, variant)}",null,[{of_part}]]')
+    if groups:
+        yield _row(last, groups)
+
+
+def _row(target: int | None, groups: list[str]) -> str:
+    assert target is not None
+    name, where = (surt(target), uri(target)) if target >= 0 else (HUB_SURT, HUB)
+    return f"{name}\t{where}\t[{','.join(groups)}]\n"
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    for name in ("first", "pages", "links", "of"):
+        parser.add_argument(f"--{name}", type=int, required=True)
+    arguments = parser.parse_args()
+    print(write_batch(arguments.folder, arguments.first, arguments.pages, arguments.links, arguments.of))
