@@ -92,7 +92,8 @@ class Bench:
         name = f"corpus-{captures}" + ("-addition" if addition else "")
         folder = self.folder / name
         if not (folder / CDX).exists():
-            self.generate(f"{captures:,} captures", "benchmarks.corpus", str(folder), "--captures", str(captures), *["--addition"] * addition)
+            words = ["benchmarks.corpus", str(folder), "--captures", str(captures)]
+            self.generate(f"{captures:,} captures", *words, *["--addition"] * addition)
         return Corpus(name, sorted(folder.glob("*.warc.gz")), folder / CDX, captures)
 
     def generate(self, what: str, *command: str) -> None:

@@ -31,6 +31,7 @@ def rows(count: int, seed: int = 1) -> Iterator[str]:
         host = f"host{number // URIS_PER_HOST:06d}"
         extension = dice.choice(EXTENSIONS)
         path = f"/{number % URIS_PER_HOST:02d}/page{'.' if extension else '/'}{extension}" + ("?id=1.css" if dice.random() < 0.05 else "")
+        clock = f"{number // 3600 % 24:02d}{number // 60 % 60:02d}{number % 60:02d}"
         checksum, status, mime = "", "", ""
         for capture in range(min(3, count - 3 * number)):
             is_equal = capture > 0 and dice.random() < 0.6
@@ -42,7 +43,7 @@ def rows(count: int, seed: int = 1) -> Iterator[str]:
                 checksum = "-" if chance < 0.005 else EMPTY if chance < 0.01 else dice.choice(shared) if chance < 0.03 else _checksum(dice)
             is_revisit = is_equal and dice.random() < 0.5
             yield (
-                f"example,{host}){path.lower()} 20{10 + capture}0101{number % 240_000:06d} http://www.{host}.example{path} "
+                f"example,{host}){path.lower()} 20{10 + capture}0101{clock} http://www.{host}.example{path} "
                 f"{'warc/revisit' if is_revisit else mime} {'-' if is_revisit and dice.random() < 0.3 else status} {checksum} - - "
                 f"{1_000 + number % 9_000} {number * 3_000} crawl-{capture}-{number // 50_000:05d}.warc.gz"
             )

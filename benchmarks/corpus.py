@@ -313,5 +313,7 @@ if __name__ == "__main__":
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--addition", action="store_true", help="a fourth crawl of 3 % of the hosts instead")
     arguments = parser.parse_args()
-    more = {"crawls": (4,), "share": 0.03} if arguments.addition else {}
-    write_corpus(arguments.folder, arguments.captures, arguments.seed, **more)
+    if arguments.addition:
+        write_corpus(arguments.folder, arguments.captures, arguments.seed, crawls=(4,), share=0.03)
+    else:
+        write_corpus(arguments.folder, arguments.captures, arguments.seed)

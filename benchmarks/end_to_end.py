@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from benchmarks.bench import Bench, Built, Corpus, NotHereError
 from benchmarks.measuring import Figure
-from benchmarks.tables import Cell, Table, Target
+from benchmarks.tables import TIMES, Cell, Table, Target
 
 PLAIN_PAGES = 100
 ENOUGH = 300_000_000
@@ -51,7 +51,9 @@ def _of_corpus(bench: Bench, corpus: Corpus) -> Table:
         notes.append("The WAT extractor parses every answer, equal ones again; its pages are these, of one file of a generated corpus.")
     except NotHereError as error:
         notes.append(f"Java was not measured: {error}.")
-    return Table(f"End to end: {corpus.name}", COLUMNS, rows, _targets(bench, corpus, builds, floor, plain, java, pages, plain_pages), notes)
+    return Table(
+        f"End to end: {corpus.name}", COLUMNS, rows, _targets(bench, corpus, builds, floor, plain, java, pages, plain_pages), notes
+    )
 
 
 def by_stage(built: Built) -> dict[str, float]:
@@ -78,7 +80,9 @@ def _targets(
         fixed = bench.build(bench.corpus(3), with_cdx=False).figure.cpu
         links = without.stats["links"]
         return [
-            Target("a link of link-dense pages, without the fixed cost of a build", 1e6 * (without.figure.cpu - fixed) / links, 20, unit=" µs"),
+            Target(
+                "a link of link-dense pages, without the fixed cost of a build", 1e6 * (without.figure.cpu - fixed) / links, 20, unit=" µs"
+            ),
             Target("the same, fixed cost and all", 1e6 * without.figure.cpu / links, 20, unit=" µs"),
         ]
     built = builds["with CDX"]
@@ -86,10 +90,10 @@ def _targets(
     if corpus.bytes < ENOUGH:
         return [memory]
     return [
-        Target("CPU per page read, with CDX, by the floor's", built.figure.cpu / floor.cpu, 3.3, unit=" ×"),
-        Target("aim: the same", built.figure.cpu / floor.cpu, 2.5, unit=" ×"),
-        Target("the plain way's CPU per page by ours", plain.cpu / plain_pages * pages / built.figure.cpu, 20, at_most=False, unit=" ×"),
-        Target("CPU by plain Java's", built.figure.cpu / java.cpu if java else None, 1, unit=" ×"),
-        Target("CPU without CDX by that with", without.figure.cpu / built.figure.cpu, 1.25, unit=" ×"),
+        Target("CPU per page read, with CDX, by the floor's", built.figure.cpu / floor.cpu, 3.3, unit=TIMES),
+        Target("aim: the same", built.figure.cpu / floor.cpu, 2.5, unit=TIMES),
+        Target("the plain way's CPU per page by ours", plain.cpu / plain_pages * pages / built.figure.cpu, 20, at_most=False, unit=TIMES),
+        Target("CPU by plain Java's", built.figure.cpu / java.cpu if java else None, 1, unit=TIMES),
+        Target("CPU without CDX by that with", without.figure.cpu / built.figure.cpu, 1.25, unit=TIMES),
         memory,
     ]

@@ -11,7 +11,7 @@ from arclink.model import EMPTY_PAYLOAD
 from arclink.reasons import Reason
 from benchmarks.bench import PEERS, Bench, NotHereError, arclink
 from benchmarks.measuring import Figure
-from benchmarks.tables import Table, Target
+from benchmarks.tables import Cell, Table, Target
 
 ROWS = 1_000_000
 COUNTED = [reason for reason in Reason if reason.group == "mementos"]
@@ -29,7 +29,9 @@ def measure(bench: Bench) -> Iterator[Table]:
     ours = bench.run(arclink("filter", str(cdx), "--folder", str(bench.scratch("filter-arclink"))))
     counts = counts_of_summary(ours.printed)
     figures = {"ArcLink, all cores": ours}
-    figures["ArcLink, 1 worker"] = bench.run(arclink("filter", str(cdx), "--cores", "1", "--folder", str(bench.scratch("filter-arclink-1"))))
+    figures["ArcLink, 1 worker"] = bench.run(
+        arclink("filter", str(cdx), "--cores", "1", "--folder", str(bench.scratch("filter-arclink-1")))
+    )
     notes = []
     peers = {"DuckDB, the same rules in SQL": _duckdb, "Apache Pig, local mode, the same rules": _pig}
     for name, peer in peers.items():
@@ -41,17 +43,19 @@ def measure(bench: Bench) -> Iterator[Table]:
         if found != counts:
             raise RuntimeError(f"{name} counts otherwise: {found}, ArcLink {counts}")
         notes.append(f"{name}: each of the {len(counts)} counts is ours.")
-    rows = [[name, one.cpu, one.wall, ROWS / one.cpu, one.megabytes, one.largest] for name, one in figures.items()]
+    rows: list[list[Cell]] = [[name, one.cpu, one.wall, ROWS / one.cpu, one.megabytes, one.largest] for name, one in figures.items()]
     notes.append("Rows by what became of them: " + ", ".join(f"{name} {count:,}" for name, count in sorted(counts.items())) + ".")
-    notes.append("The peers take the SURT from the row and name one capture to read; ArcLink makes the SURT anew and names two more to fall back on.")
+    notes.append("The peers take the SURT from the row and name one capture to read.")
+    notes.append("ArcLink makes the SURT anew, and names two more captures to fall back on.")
     target = Target("rows per CPU second through all steps", ROWS / ours.cpu, 200_000, at_most=False)
-    yield Table(f"Filter: {ROWS:,} CDX rows", ["", "CPU s", "wall s", "rows per CPU s", "MB, all processes", "MB, largest"], rows, [target], notes)
+    columns = ["", "CPU s", "wall s", "rows per CPU s", "MB, all processes", "MB, largest"]
+    yield Table(f"Filter: {ROWS:,} CDX rows", columns, rows, [target], notes)
 
 
 def counts_of_summary(printed: str) -> dict[str, int]:
-    """Return what `arclink filter` counted of mementos, by name of the reason.
+    r"""Return what `arclink filter` counted of mementos, by name of the reason.
 
-    >>> counts_of_summary("mementos: 12\\n   12  payload to be read")
+    >>> counts_of_summary("mementos: 12\n   12  payload to be read")
     {'MEMENTO_WITH_PAYLOAD': 12}
     """
     of_text = {reason.text: reason.name for reason in COUNTED}

@@ -3,27 +3,52 @@
 import http.client
 import json
 import os
-import random
 import signal
 import statistics
 import subprocess
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
-from arclink.model import Surt
-from arclink.store.opening import open_store
-from arclink.uris.surts import surt_of
 from benchmarks.bench import Bench, arclink, python, remove_store
-from benchmarks.synthetic_graph import HUB, LOADED_PAGES
 from benchmarks.tables import Cell, Table, Target
 
 SAMPLE = 200
+HUB = "http://hub.example/"
+"""Every page of a synthetic graph links there."""
+
+LOADED_PAGES = 125_000
+"""Synthetic pages of a batch: of 80 links each, 10 million links and 2 GB of graph files."""
+
 HUB_PAGES = 1_000_000
 LINKS_A_PAGE = 3
 """Of the pages that link to the hub: it is the hub that is looked at."""
+
+
+COLUMNS = ["", "median ms", "95th percentile ms", "median CPU ms"]
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Milliseconds of many look-ups.
+
+    Attributes:
+        cpu: Median CPU time; None over HTTP, where another process works.
+        members: That came in all.
+    """
+
+    median: float
+    p95: float
+    cpu: float | None = None
+    members: int = 0
+
+    @property
+    def cells(self) -> list[Cell]:
+        """What stands in a row of `COLUMNS` behind its name."""
+        return [self.median, self.p95, self.cpu]
 
 
 def measure(bench: Bench) -> Iterator[Table]:
@@ -32,64 +57,52 @@ def measure(bench: Bench) -> Iterator[Table]:
     yield of_store(bench, bench.build(bench.corpus(size)).store, f"{size:,} captures")
     store = bench.folder / "stores/hub.db"
     load_synthetic(bench, store, HUB_PAGES, LINKS_A_PAGE)
-    yield _of_hub(bench, store)
+    yield of_hub(bench, store, HUB_PAGES)
     remove_store(store)
 
 
 def of_store(bench: Bench, store: Path, name: str) -> Table:
-    """Return median and 95th percentile of 200 look-ups, in each way."""
-    uris = write_lines(bench.scratch("uris") / "uris.txt", sample(store, bench))
+    """Return the times of 200 look-ups, in each way."""
+    uris = sample(bench, store)
     library = look_up(bench, store, uris)
-    rows: list[list[Cell]] = [["library, both directions, open connection", *library[:2]]]
-    rows.append(["library, both directions, connection opened for each", *look_up(bench, store, uris, "--how", "connection")[:2]])
-    rows.append(["the store's own questions, open connection", *look_up(bench, store, uris, "--what", "store")[:2]])
     with service(store) as address:
         over_http = _ask_http(address, uris.read_text(encoding="utf-8").split())
-    rows.append(["HTTP, both directions, JSON, kept-alive connection", *over_http])
-    targets = [
-        Target("median look-up in the library, open connection", library[0], 1, unit=" ms"),
-        Target("median look-up over HTTP", over_http[0], 5, unit=" ms"),
+    rows: list[list[Cell]] = [
+        ["library, both directions, open connection", *library.cells],
+        ["library, both directions, connection opened for each", *look_up(bench, store, uris, "--how", "connection").cells],
+        ["the store's own questions, open connection", *look_up(bench, store, uris, "--what", "store").cells],
+        ["HTTP, both directions, JSON, kept-alive connection", *over_http.cells],
     ]
-    notes = [f"{SAMPLE} captured pages, sampled; {library[2]:,} members came in all. The store's file is in the system's page cache."]
-    return Table(f"Look-ups: {name}", ["", "median ms", "95th percentile ms"], rows, targets, notes)
+    targets = [
+        Target("median look-up in the library, open connection", library.median, 1, unit=" ms"),
+        Target("median look-up over HTTP", over_http.median, 5, unit=" ms"),
+    ]
+    notes = [f"{SAMPLE} captured pages, sampled; {library.members:,} members came in all. The store's file is in the system's page cache."]
+    return Table(f"Look-ups: {name}", COLUMNS, rows, targets, notes)
 
 
-def _of_hub(bench: Bench, store: Path) -> Table:
+def of_hub(bench: Bench, store: Path, inlinks: int) -> Table:
+    """Return the times of 20 times the first 100 members that link to the hub."""
     uris = write_lines(bench.scratch("uris") / "hub.txt", [HUB] * 20)
     hub = look_up(bench, store, uris, "--what", "hub")
     with service(store) as address:
         over_http = _ask_http(address, [HUB] * 20, "&direction=in&limit=100")
-    rows: list[list[Cell]] = [["library, open connection", *hub[:2]], ["HTTP", *over_http]]
-    notes = [f"{hub[2] // 20} members came each time, 20 times."]
-    target = Target("first 100 members of a hub in the library", hub[0], 10, unit=" ms")
-    return Table(f"A hub with {HUB_PAGES:,} inlinks: its first 100", ["", "median ms", "95th percentile ms"], rows, [target], notes)
+    rows: list[list[Cell]] = [["library, open connection", *hub.cells], ["HTTP", *over_http.cells]]
+    notes = [f"{hub.members // 20} members came each time, 20 times."]
+    target = Target("first 100 members of a hub in the library", hub.median, 10, unit=" ms")
+    return Table(f"A hub with {inlinks:,} inlinks: its first 100", COLUMNS, rows, [target], notes)
 
 
-def look_up(bench: Bench, store: Path, uris: Path, *options: str, memory_group: Path | None = None) -> tuple[float, float, int]:
-    """Return median and 95th percentile in ms, and how many members came."""
+def look_up(bench: Bench, store: Path, uris: Path, *options: str, memory_group: Path | None = None) -> Times:
+    """Return the times of `benchmarks.look_up` with these options."""
     figure = bench.run(python("benchmarks.look_up", str(store), str(uris), *options), repeat=1, memory_group=memory_group)
-    found = json.loads(figure.printed)
-    return found["median"], found["p95"], found["members"]
+    return Times(**json.loads(figure.printed))
 
 
-def sample(store: Path, bench: Bench) -> list[str]:
-    """Return captured URIs whose links are known, the same for the same store."""
-    found: list[str] = []
-    with open_store(str(store)) as opened:
-        surts = list(opened.surts(Surt("")))
-        random.Random(1).shuffle(surts)
-        for surt in surts:
-            page = next((one.original for one in opened.mementos(surt) if opened.content_of(one) is not None), None)
-            if page is not None:
-                found.append(page)
-                if len(found) == SAMPLE:
-                    break
-    return found
-
-
-def surts_of(uris: Iterable[str]) -> list[str]:
-    """Return the keys of URIs."""
-    return [surt_of(uri) for uri in uris]
+def sample(bench: Bench, store: Path) -> Path:
+    """Return a file of 200 captured URIs whose links are known, the same for the same store."""
+    found = bench.run(python("benchmarks.sample", str(store), str(SAMPLE)), repeat=1).printed.split()
+    return write_lines(bench.scratch("uris") / "uris.txt", found)
 
 
 def write_lines(path: Path, lines: Sequence[str]) -> Path:
@@ -124,7 +137,7 @@ def service(store: Path) -> Iterator[str]:
             server.wait()
 
 
-def _ask_http(address: str, uris: Sequence[str], more: str = "") -> tuple[float, float]:
+def _ask_http(address: str, uris: Sequence[str], more: str = "") -> Times:
     connection = http.client.HTTPConnection(address)
     found = []
     for uri in [uris[0], *uris]:  # the first one is not counted
@@ -137,4 +150,4 @@ def _ask_http(address: str, uris: Sequence[str], more: str = "") -> tuple[float,
             raise RuntimeError(f"{uri}: the service answered {response.status}")
     connection.close()
     found = found[1:]
-    return statistics.median(found), sorted(found)[len(found) * 95 // 100]
+    return Times(statistics.median(found), sorted(found)[len(found) * 95 // 100])

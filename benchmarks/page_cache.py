@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.bench import Bench
-from benchmarks.look_ups import look_up, sample, write_lines
+from benchmarks.look_ups import COLUMNS, look_up, sample
 from benchmarks.tables import Cell, Table
 
 SMALL_CACHE = 256
@@ -14,19 +14,21 @@ SMALL_CACHE = 256
 def measure(bench: Bench) -> Iterator[Table]:
     """Yield look-ups in the store of the largest corpus with less and less cache."""
     built = bench.build(bench.corpus(max(bench.sizes)))
-    uris = write_lines(bench.scratch("uris") / "uris.txt", sample(built.store, bench))
+    uris = sample(bench, built.store)
     small = ("--cache", str(SMALL_CACHE))
-    rows: list[list[Cell]] = [
-        ["open connection, the file in the system's cache", *look_up(bench, built.store, uris)[:2]],
-        [f"the same, SQLite's cache {SMALL_CACHE} KiB", *look_up(bench, built.store, uris, *small)[:2]],
-        ["connection and cache anew for each, nothing of the file in the system's cache", *look_up(bench, built.store, uris, "--how", "disk", *small)[:2]],
-    ]
-    notes = [f"The store has {built.store.stat().st_size:,} bytes. The last row waits for the disk."]
+    ways: dict[str, tuple[str, ...]] = {
+        "open connection, the file in the system's cache": (),
+        f"the same, SQLite's cache {SMALL_CACHE} KiB": small,
+        "connection and cache anew for each, nothing of the file in the system's cache": ("--how", "disk", *small),
+    }
+    rows: list[list[Cell]] = [[name, *look_up(bench, built.store, uris, *options).cells] for name, options in ways.items()]
+    notes = [f"The store has {built.store.stat().st_size:,} bytes. The third row waits for the disk."]
     if bench.memory_group:
-        rows.append([f"control group of {limit_of(bench.memory_group)}", *look_up(bench, built.store, uris, *small, memory_group=bench.memory_group)[:2]])
+        limited = look_up(bench, built.store, uris, *small, memory_group=bench.memory_group)
+        rows.append([f"control group of {limit_of(bench.memory_group)}", *limited.cells])
     else:
         notes.append("No control group was named (`--memory-group`), so no limit on the memory of the whole process was measured.")
-    yield Table("A store larger than its page cache: look-ups in both directions", ["", "median ms", "95th percentile ms"], rows, notes=notes)
+    yield Table("A store larger than its page cache: look-ups in both directions", COLUMNS, rows, notes=notes)
 
 
 def limit_of(group: Path) -> str:

@@ -74,7 +74,8 @@ def machine() -> str:
     lines = [
         f"{platform.system()} {platform.release()}, {_processor()}, {os.cpu_count()} cores, {memory:.0f} GB; "
         f"Python {platform.python_version()}; load average at the start {os.getloadavg()[0]:.1f}",
-        f"ArcLink {_version('arclink')}{_commit()}; " + ", ".join(f"{name} {_version(name)}" for name in ("selectolax", "ada-url", "numpy", "zstandard")),
+        f"ArcLink {_version('arclink')}{_commit()}; "
+        + ", ".join(f"{name} {_version(name)}" for name in ("selectolax", "ada-url", "numpy", "zstandard")),
         f"`python -m benchmarks.run {' '.join(sys.argv[1:])}`",
     ]
     return "\n".join(f"- {line}" for line in lines)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 
 from benchmarks.bench import Bench, Corpus, NotHereError, python
-from benchmarks.look_ups import sample, surts_of, write_lines
+from benchmarks.look_ups import sample
 from benchmarks.tables import Cell, Table, Target
 
 
@@ -30,17 +30,20 @@ def _of_corpus(bench: Bench, corpus: Corpus) -> Table:
         raise RuntimeError(f"the store says {links} links, and gives {flat['links']}")
     rows: list[list[Cell]] = [["ArcLink (SQLite)", size, size / links, None, None]]
     notes = [
-        f"{links:,} links, {built.stats['mementos']:,} mementos. Per link: {flat['uris'] / links:.3f} URIs, {flat['texts'] / links:.3f} distinct texts, "
-        f"{flat['targets with text'] / links:.3f} distinct (target, text)."
+        f"{links:,} links, {built.stats['mementos']:,} mementos.",
+        f"Distinct per link: {flat['uris'] / links:.3f} URIs, {flat['texts'] / links:.3f} texts, "
+        f"{flat['targets with text'] / links:.3f} (target, text).",
     ]
     try:
         peers = json.loads(bench.run(bench.peer("benchmarks.peers.flat_stores", "write", str(folder)), repeat=1).printed)
         if peers["links"] != links:
             raise RuntimeError(f"DuckDB has {peers['links']} links, ArcLink {links}")
-        uris = write_lines(folder / "surts.txt", surts_of(sample(built.store, bench)))
+        uris = sample(bench, built.store)
         asked = json.loads(bench.run(bench.peer("benchmarks.peers.flat_stores", "ask", str(folder), str(uris)), repeat=1).printed)
         rows += [[name, peers[name], peers[name] / links, *asked[name]] for name in ("Parquet", "DuckDB")]
-        notes.append("Parquet (zstd) and DuckDB hold mementos, links by content and links by target; neither can be read while it is written.")
+        notes.append(
+            "Parquet (zstd) and DuckDB hold mementos, links by content and links by target; neither can be read while it is written."
+        )
     except NotHereError as error:
         notes.append(f"Parquet and DuckDB: not measured: {error}.")
     columns = ["", "bytes", "bytes a link", "ms, outlinks of a URI", "ms, inlinks"]

@@ -19,14 +19,11 @@ from numpy.typing import NDArray
 from arclink.cli.stage_options import write_archives, write_settings
 from arclink.pipeline.settings import BuildSettings
 from arclink.store import ArchiveFile
+from benchmarks.look_ups import HUB
 
-HUB = "http://hub.example/"
 HUB_SURT = "example,hub)/"
 SITE = 1_000
 TEXTS = 4
-LOADED_PAGES = 125_000
-"""Pages of a batch: 10 million links of 80 a page, 2 GB of graph files."""
-
 MOST_IN_ROW = 50_000
 
 Numbers = NDArray[np.int64]
@@ -82,7 +79,9 @@ def write_batch(folder: Path, first: int, pages: int, links: int, of: int, seed:
     with (graph / "mementos/part-00000").open("w") as mementos, (graph / "payloads/part-00000").open("w") as payloads:
         for place, content in enumerate(contents):
             page = first + place
-            payloads.write(f'{content}\t0\tutf-8\t{archive.name}\t{place}\tPAYLOAD_READ\t{{"LINK_KEPT":{edges[place + 1] - edges[place]}}}\n')
+            payloads.write(
+                f'{content}\t0\tutf-8\t{archive.name}\t{place}\tPAYLOAD_READ\t{{"LINK_KEPT":{edges[place + 1] - edges[place]}}}\n'
+            )
             row = (surt(page), f"2010{1 + page % 12:02d}01000000", uri(page), content, "200", "text/html", "response", archive.name)
             mementos.write("\t".join((*row, str(place), "1", "-\n")))
     with (graph / "outlinks/part-00000").open("w") as file:
@@ -120,7 +119,7 @@ def _inlinks(sources: Numbers, targets: Numbers, first: int, quoted: list[str]) 
     starts = np.flatnonzero(np.diff(targets[order] * TEXTS + variants[order], prepend=-TEXTS - 1)).tolist()
     places = (sources[order] - first).tolist()
     of_start = list(zip(targets[order][starts].tolist(), variants[order][starts].tolist(), starts, [*starts[1:], len(places)], strict=True))
-    last, groups = None, []
+    last, groups = -2, list[str]()
     for target, variant, start, end in of_start:
         if target != last and groups:
             yield _row(last, groups)
@@ -136,8 +135,7 @@ def _inlinks(sources: Numbers, targets: Numbers, first: int, quoted: list[str]) 
         yield _row(last, groups)
 
 
-def _row(target: int | None, groups: list[str]) -> str:
-    assert target is not None
+def _row(target: int, groups: list[str]) -> str:
     name, where = (surt(target), uri(target)) if target >= 0 else (HUB_SURT, HUB)
     return f"{name}\t{where}\t[{','.join(groups)}]\n"
 

@@ -4,8 +4,7 @@ import shutil
 from collections.abc import Iterator
 
 from benchmarks.bench import Bench, NotHereError, arclink, python, remove_store, say
-from benchmarks.look_ups import look_up, of_store, write_lines
-from benchmarks.synthetic_graph import HUB, LOADED_PAGES
+from benchmarks.look_ups import LOADED_PAGES, of_hub, of_store
 from benchmarks.tables import Cell, Table, Target
 
 LINKS_A_PAGE = 80
@@ -32,7 +31,16 @@ def measure(bench: Bench) -> Iterator[Table]:
     try:
         for first in range(0, pages, LOADED_PAGES):
             folder = bench.scratch("synthetic")
-            words = ("--first", str(first), "--pages", str(min(LOADED_PAGES, pages - first)), "--links", str(LINKS_A_PAGE), "--of", str(pages))
+            words = (
+                "--first",
+                str(first),
+                "--pages",
+                str(min(LOADED_PAGES, pages - first)),
+                "--links",
+                str(LINKS_A_PAGE),
+                "--of",
+                str(pages),
+            )
             links = int(bench.run(python("benchmarks.synthetic_graph", str(folder), *words), repeat=1).printed)
             figure = bench.run(arclink("load", "--folder", str(folder), "--store", str(store)), repeat=1)
             loaded, cpu, memory = loaded + links, cpu + figure.cpu, max(memory, figure.megabytes)
@@ -44,9 +52,7 @@ def measure(bench: Bench) -> Iterator[Table]:
         targets = [Target("memory of a load, at most", memory, 500, unit=" MB"), Target("bytes a link", store.stat().st_size / loaded, 20)]
         yield Table(f"Loading {loaded:,} synthetic links", columns, rows, targets, [f"{cpu:,.0f} CPU seconds in all."])
         yield of_store(bench, store, f"{loaded:,} synthetic links")
-        hub = look_up(bench, store, write_lines(bench.scratch("uris") / "hub.txt", [HUB] * 20), "--what", "hub")
-        target = Target("first 100 members of a hub in the library", hub[0], 10, unit=" ms")
-        yield Table(f"A hub with {pages:,} inlinks among them", ["", "median ms", "95th percentile ms"], [["library", *hub[:2]]], [target])
+        yield of_hub(bench, store, pages)
     finally:
         remove_store(store)
         bench.scratch("synthetic")

@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+TIMES = " ×"  # noqa: RUF001  the sign of multiplication is meant
+"""Unit of a ratio."""
+
 Cell = str | int | float | None
 
 

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.bench import Bench, Corpus, arclink
-from benchmarks.measuring import Figure, measure as measure_once
-from benchmarks.tables import Table, Target
+from benchmarks.measuring import Figure
+from benchmarks.measuring import measure as measure_once
+from benchmarks.tables import TIMES, Cell, Table, Target
 
 WORKERS = (1, 2)
 
@@ -15,18 +16,21 @@ def measure(bench: Bench) -> Iterator[Table]:
     corpus = bench.corpus(max((size for size in bench.sizes if size <= 30_000), default=min(bench.sizes)))
     stages = {workers: run_stages(bench, corpus, bench.scratch(f"stages-{workers}"), workers) for workers in WORKERS}
     builds = {workers: bench.build(corpus, cores=workers).figure for workers in WORKERS}
-    rows = []
+    rows: list[list[Cell]] = []
     for name in (*stages[1], "build"):
         one, two = (builds[workers] if name == "build" else stages[workers][name] for workers in WORKERS)
         label = "arclink build, all in one process" if name == "build" else f"arclink {name}"
         rows.append([label, one.cpu, two.cpu, one.wall, two.wall, one.wall / two.wall, two.megabytes, two.largest])
     columns = ["", "CPU s, 1 worker", "CPU s, 2", "wall s, 1", "wall s, 2", "gain", "MB, all processes, 2", "MB, largest, 2"]
     targets = [
-        Target("two workers, extract", stages[1]["extract"].wall / stages[2]["extract"].wall, 1.7, at_most=False, unit=" ×"),
-        Target("two workers, all", builds[1].wall / builds[2].wall, 1.45, at_most=False, unit=" ×"),
-        Target("aim: the same", builds[1].wall / builds[2].wall, 1.8, at_most=False, unit=" ×"),
+        Target("two workers, extract", stages[1]["extract"].wall / stages[2]["extract"].wall, 1.7, at_most=False, unit=TIMES),
+        Target("two workers, all", builds[1].wall / builds[2].wall, 1.45, at_most=False, unit=TIMES),
+        Target("aim: the same", builds[1].wall / builds[2].wall, 1.8, at_most=False, unit=TIMES),
     ]
-    notes = ["Wall time means nothing on a machine that does other work. A stage alone pays for a start of its own, which a build does not."]
+    notes = [
+        "Wall time means nothing on a machine that does other work.",
+        "A stage alone pays for a start of its own, which a build does not.",
+    ]
     yield Table(f"Stages and workers: {corpus.name}", columns, rows, targets, notes)
 
 

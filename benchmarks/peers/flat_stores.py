@@ -1,7 +1,7 @@
 """The same links in Parquet, and in DuckDB's own file: how large they are, and how long a look-up takes.
 
-    python -m benchmarks.peers.flat_stores write FOLDER             from mementos.tsv and links.tsv, in two orders
-    python -m benchmarks.peers.flat_stores ask FOLDER URIS.TSV      median ms of a look-up, for each kind
+python -m benchmarks.peers.flat_stores write FOLDER             from mementos.tsv and links.tsv, in two orders
+python -m benchmarks.peers.flat_stores ask FOLDER URIS.TSV      median ms of a look-up, for each kind
 """
 
 import json
@@ -12,14 +12,20 @@ from pathlib import Path
 
 import duckdb
 
-READ = "read_csv($file, delim = '\t', header = false, quote = '', escape = '', auto_detect = false, columns = $columns, max_line_size = 8000000)"
+READ = """read_csv($file, delim = '\t', header = false, quote = '', escape = '', auto_detect = false, columns = $columns,
+max_line_size = 8000000)"""
 COLUMNS = {
-    "mementos": "surt timestamp original checksum content".split(),
-    "links": "content position target_surt target kind text rel".split(),
+    "mementos": ["surt", "timestamp", "original", "checksum", "content"],
+    "links": ["content", "position", "target_surt", "target", "kind", "text", "rel"],
 }
-ORDERS = {"mementos": ("mementos", "surt, timestamp"), "outlinks": ("links", "content, position"), "inlinks": ("links", "target_surt, target")}
+ORDERS = {
+    "mementos": ("mementos", "surt, timestamp"),
+    "outlinks": ("links", "content, position"),
+    "inlinks": ("links", "target_surt, target"),
+}
 
-OUT = "SELECT target, kind, text, rel FROM outlinks WHERE content IN (SELECT content FROM mementos WHERE surt = $surt) ORDER BY content, position"
+OUT = """SELECT target, kind, text, rel FROM outlinks WHERE content IN (SELECT content FROM mementos WHERE surt = $surt)
+ORDER BY content, position"""
 IN = """SELECT original, timestamp, target, kind, text, rel FROM (SELECT * FROM inlinks WHERE target_surt = $surt LIMIT 1000)
 JOIN mementos USING (content)"""
 
@@ -40,9 +46,12 @@ def write(folder: Path) -> dict[str, int]:
     return {"links": links, "Parquet": parquet, "DuckDB": (folder / "links.duckdb").stat().st_size}
 
 
-def ask(folder: Path, surts: list[str]) -> dict[str, list[float]]:
+def ask(folder: Path, uris: list[str]) -> dict[str, list[float]]:
     """Return for each kind the median ms of a look-up on an open connection: outlinks, inlinks."""
     found = {}
+    with duckdb.connect(str(folder / "links.duckdb"), read_only=True) as connection:
+        query = "SELECT DISTINCT surt FROM mementos WHERE list_contains($uris, original)"
+        surts = [surt for (surt,) in connection.execute(query, {"uris": uris}).fetchall()]
     for kind in ("Parquet", "DuckDB"):
         with duckdb.connect(":memory:" if kind == "Parquet" else str(folder / "links.duckdb"), read_only=kind != "Parquet") as connection:
             if kind == "Parquet":
