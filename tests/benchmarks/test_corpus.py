@@ -34,11 +34,8 @@ def test_each_uri_has_three_mementos(captures: list[Captured]) -> None:
 
 
 def test_two_in_five_mementos_equal_an_earlier_one_and_half_of_these_are_revisits(captures: list[Captured]) -> None:
-    equal = [
-        capture
-        for before, capture in zip(captures, captures[1:], strict=False)
-        if (before.uri, before.payload) == (capture.uri, capture.payload)
-    ]
+    pairs = pairwise(captures)
+    equal = [capture for before, capture in pairs if (before.uri, before.payload) == (capture.uri, capture.payload)]
     assert 0.37 < len(equal) / COUNT < 0.43
     assert 0.45 < sum(capture.is_revisit for capture in captures) / len(equal) < 0.55
     assert {id(capture) for capture in captures if capture.is_revisit} <= {id(capture) for capture in equal}
