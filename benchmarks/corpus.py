@@ -35,6 +35,9 @@ URIS_PER_HOST = 33
 HOSTS_PER_FILE = 160
 """Some 5,000 captures, 60 MB."""
 
+LEVEL = 3
+"""Of deflate: half the time of the usual 6, files 8 % larger, inflated as fast."""
+
 EQUAL = 0.6
 """Of the second and third mementos: two in three of all, so that 40 % of all are equal to the one before."""
 
@@ -278,7 +281,7 @@ def _write_files(task: tuple[Path, int, int, Sequence[int], int, range]) -> list
 
 def _write(file: BinaryIO, record: bytes) -> int:
     """Write a record as a gzip member of its own; return its bytes."""
-    packer = zlib.compressobj(6, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
+    packer = zlib.compressobj(LEVEL, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
     return file.write(packer.compress(record) + packer.flush())
 
 
