@@ -28,7 +28,7 @@ class NotHereError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """Archive files, with a CDX beside them or none.
+    """Archive files with a CDX beside them.
 
     Attributes:
         captures: As many were asked for; 0 for a real archive.
@@ -36,7 +36,7 @@ class Corpus:
 
     name: str
     files: Sequence[Path]
-    cdx: Path | None
+    cdx: Path
     captures: int = 0
 
     @property
@@ -46,7 +46,7 @@ class Corpus:
     @property
     def cdx_options(self) -> list[str]:
         """Options that tell a build of its CDX."""
-        return ["--cdx", str(self.cdx)] if self.cdx else []
+        return ["--cdx", str(self.cdx)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +95,17 @@ class Bench:
             words = ["benchmarks.corpus", str(folder), "--captures", str(captures)]
             self.generate(f"{captures:,} captures", *words, *["--addition"] * addition)
         return Corpus(name, sorted(folder.glob("*.warc.gz")), folder / CDX, captures)
+
+    def link_dense(self) -> Corpus | None:
+        """Return the link-dense archive with the CDXJ rows that ArcLink writes for it; None if there is none."""
+        if self.real is None:
+            return None
+        rows = self.folder / f"{self.real.name}.cdxj"
+        if not rows.exists():
+            folder = self.scratch("index")
+            self.run(arclink("index", str(self.real), "--folder", str(folder)), repeat=1)
+            rows.write_bytes(b"".join(path.read_bytes() for path in sorted((folder / "rows").glob("part-*"))))
+        return Corpus(self.real.name, [self.real], rows)
 
     def generate(self, what: str, *command: str) -> None:
         """Run a module that generates something, and say how long it took.
@@ -150,7 +161,7 @@ class Bench:
 
     def build(self, corpus: Corpus, *, with_cdx: bool = True, cores: int | None = None) -> Built:
         """Build a store anew and return what that cost; asked again, return the same."""
-        key = corpus.name, with_cdx and corpus.cdx is not None, cores
+        key = corpus.name, with_cdx, cores
         if key not in self._builds:
             built = [self._build(corpus, with_cdx=with_cdx, cores=cores) for _ in range(self.repeat)]
             self._builds[key] = min(built, key=lambda one: one.figure.cpu)

@@ -9,6 +9,7 @@ Ratios are what to read: machines differ, and are noisy. benchmarks/README.md sa
 import argparse
 import os
 import platform
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -53,6 +54,7 @@ def main() -> None:
         except RuntimeError as error:  # the others can still be measured
             say(f"{name} failed: {error}")
             failed.append(name)
+    shutil.rmtree(bench.folder / "scratch", ignore_errors=True)
     if arguments.write and not failed:
         RESULTS.write_text("\n".join(text), encoding="utf-8")
     sys.exit(f"failed: {', '.join(failed)}" if failed else 0)

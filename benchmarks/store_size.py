@@ -17,8 +17,8 @@ def measure(bench: Bench) -> Iterator[Table]:
     for size in bench.sizes:
         if size <= 30_000:
             yield _of_corpus(bench, bench.corpus(size))
-    if bench.real:
-        yield _of_corpus(bench, Corpus(bench.real.name, [bench.real], None))
+    if link_dense := bench.link_dense():
+        yield _of_corpus(bench, link_dense)
 
 
 def _of_corpus(bench: Bench, corpus: Corpus) -> Table:
