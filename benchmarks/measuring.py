@@ -107,15 +107,12 @@ class _Sampler(threading.Thread):
 
 
 def descendants(pid: int) -> list[int]:
-    """Return a process and all that descend from it."""
-    children: dict[int, list[int]] = {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):  # it has just ended
-            parent = int(path.read_text().rpartition(")")[2].split()[1])
-            children.setdefault(parent, []).append(int(path.parent.name))
+    """Return a process and all that descend from it (proc(5), ``children``)."""
     found = [pid]
     for one in found:
-        found += children.get(one, [])
+        for path in Path(f"/proc/{one}/task").glob("*/children"):
+            with suppress(OSError):  # it has just ended
+                found += map(int, path.read_text().split())
     return found
 
 
