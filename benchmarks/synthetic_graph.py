@@ -9,8 +9,10 @@ texts that its target has. Pages of a batch are new, what they link to is not.
 import argparse
 import base64
 import hashlib
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +26,9 @@ from benchmarks.look_ups import HUB
 HUB_SURT = "example,hub)/"
 SITE = 1_000
 TEXTS = 4
+BLOCK = 100
+"""Pages of a block."""
+
 MOST_IN_ROW = 50_000
 
 Numbers = NDArray[np.int64]
@@ -84,14 +89,28 @@ def write_batch(folder: Path, first: int, pages: int, links: int, of: int, seed:
             )
             row = (surt(page), f"2010{1 + page % 12:02d}01000000", uri(page), content, "200", "text/html", "response", archive.name)
             mementos.write("\t".join((*row, str(place), "1", "-\n")))
+    names = [_block_name(contents[start : start + BLOCK]) for start in range(0, pages, BLOCK)]
     with (graph / "outlinks/part-00000").open("w") as file:
-        for place, content in enumerate(contents):
-            page = first + place
-            written = [_link(target, (target + page) % TEXTS) for target in targets[edges[place] : edges[place + 1]].tolist()]
-            file.write(f"{surt(page)}\t{content}\t[{','.join(written)}]\n")
+        for number, name in enumerate(names):
+            start, end = number * BLOCK, min((number + 1) * BLOCK, pages)
+            of_block = slice(edges[start], edges[end])
+            distinct, numbers = np.unique(_keys(sources[of_block], targets[of_block]), return_inverse=True)
+            lists = [part.tolist() for part in np.split(numbers, edges[start + 1 : end] - edges[start])]
+            links_json = ",".join([_link(*divmod(key, TEXTS)) for key in distinct.tolist()])
+            file.write(f"{surt(first + start)}\t{name}\t{json.dumps(contents[start:end])}\t[{links_json}]\t{json.dumps(lists)}\n")
     with (graph / "inlinks/part-00000").open("w") as file:
-        file.writelines(_inlinks(sources, targets, first, [f'"{content}"' for content in contents]))
+        file.writelines(_inlinks(sources, targets, first, names))
     return len(targets)
+
+
+def _block_name(contents: Sequence[str]) -> str:
+    return hashlib.sha1("\n".join(contents).encode()).hexdigest()[:20]
+
+
+def _keys(sources: Numbers, targets: Numbers) -> Numbers:
+    """Return one number for target and text of each link; the text follows from target and source."""
+    keys: Numbers = targets * TEXTS + (targets + sources) % TEXTS
+    return keys
 
 
 def _links(first: int, pages: int, links: int, of: int, seed: int) -> tuple[Numbers, Numbers]:
@@ -113,26 +132,32 @@ def _link(target: int, variant: int) -> str:
     return f'["{uri(target) if target >= 0 else HUB}","a@href","{text(target, variant)}",null]'
 
 
-def _inlinks(sources: Numbers, targets: Numbers, first: int, quoted: list[str]) -> Iterator[str]:
-    variants = (targets + sources) % TEXTS
-    order = np.lexsort((sources, variants, targets))
-    starts = np.flatnonzero(np.diff(targets[order] * TEXTS + variants[order], prepend=-TEXTS - 1)).tolist()
-    places = (sources[order] - first).tolist()
-    of_start = list(zip(targets[order][starts].tolist(), variants[order][starts].tolist(), starts, [*starts[1:], len(places)], strict=True))
-    last, groups = -2, list[str]()
-    for target, variant, start, end in of_start:
-        if target != last and groups:
-            yield _row(last, groups)
-            groups = []
-        last = target
+def _inlinks(sources: Numbers, targets: Numbers, first: int, names: Sequence[str]) -> Iterator[str]:
+    """Yield the rows of all targets, sorted; of a target with very many links several, one after the other."""
+    keys = _keys(sources, targets)
+    order = np.lexsort((sources, keys))
+    keys, places = keys[order], (sources[order] - first).tolist()
+    starts = np.flatnonzero(np.diff(keys, prepend=keys[0] - 1)).tolist()
+    last, groups, held = -2, list[str](), 0
+    for key, start, end in zip(keys[starts].tolist(), starts, [*starts[1:], len(places)], strict=True):
+        target, variant = divmod(key, TEXTS)
         for part in range(start, end, MOST_IN_ROW):
-            if part > start or (groups and end - start >= MOST_IN_ROW):
-                yield _row(target, groups)
-                groups = []
-            of_part = ",".join([quoted[place] for place in places[part : min(part + MOST_IN_ROW, end)]])
-            groups.append(f'["a@href","{text(target, variant)}",null,[{of_part}]]')
+            if groups and (target != last or held >= MOST_IN_ROW):
+                yield _row(last, groups)
+                groups, held = [], 0
+            of_part = places[part : min(part + MOST_IN_ROW, end)]
+            groups.append(f'["a@href","{text(target, variant)}",null,[{_positions(of_part, names)}]]')
+            last, held = target, held + len(of_part)
     if groups:
         yield _row(last, groups)
+
+
+def _positions(places: Sequence[int], names: Sequence[str]) -> str:
+    """Return the pages at these places of the batch as blocks and positions in them."""
+    if len(places) == 1:  # most
+        return f'["{names[places[0] // BLOCK]}",[{places[0] % BLOCK}]]'
+    blocks = groupby(places, lambda place: place // BLOCK)
+    return ",".join([f'["{names[block]}",[{",".join([str(place % BLOCK) for place in of_block])}]]' for block, of_block in blocks])
 
 
 def _row(target: int, groups: list[str]) -> str:
