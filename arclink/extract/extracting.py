@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import orjson
 
@@ -16,7 +17,6 @@ from arclink.errors import InputError, PayloadError, RecordError
 from arclink.extract.archives import ArchiveFile, ArchiveRecord
 from arclink.extract.charsets import decode_html
 from arclink.extract.html import Limits, PageLinks, extract_links
-from arclink.extract.isolation import IsolatedExtractor
 from arclink.extract.payloads import decode_payload, payload_checksum, redirect_checksum
 from arclink.filter.pointers import NO_FILE, Pointer, PointerKind, format_pointer, parse_pointer
 from arclink.graph.not_modified import checksum_of_reference
@@ -26,6 +26,9 @@ from arclink.model import EMPTY_PAYLOAD, Checksum, Memento, Payload, Timestamp
 from arclink.reasons import Reason
 from arclink.timestamps import TimestampError, normal_timestamp
 from arclink.uris.surts import surt_of
+
+if TYPE_CHECKING:
+    from arclink.extract.isolation import IsolatedExtractor
 
 PAGES = b"pages"
 RETRIES = b"retries"
@@ -81,8 +84,8 @@ class _Extraction:
     def __init__(self, settings: ExtractSettings, counts: Counter[Reason], *, is_isolated: bool) -> None:
         self._settings = settings
         self._counts = counts
-        self._isolated = IsolatedExtractor(Limits(settings.links, settings.text)) if is_isolated else None
         self._limits = Limits(settings.links, settings.text)
+        self._isolated = _isolated(self._limits) if is_isolated else None
         self._path: str | None = None
         self._archive: ArchiveFile | None = None
         self._archive_reason = Reason.PAYLOAD_FILE_MISSING
@@ -208,6 +211,12 @@ class _Extraction:
         if pointer.memento:
             return [(MEMENTOS, format_memento(replace(parse_memento(pointer.memento), reason=reason.name)))]
         return [(PAYLOADS, format_payload(Payload(pointer.checksum, None, "-", pointer.file, pointer.offset, reason.name)))]
+
+
+def _isolated(limits: Limits) -> "IsolatedExtractor":
+    from arclink.extract.isolation import IsolatedExtractor  # late: nearly no task needs it
+
+    return IsolatedExtractor(limits)
 
 
 def _is_meant(record: ArchiveRecord, pointer: Pointer) -> bool:
