@@ -41,6 +41,9 @@ LEVEL = 3
 EQUAL = 0.6
 """Of the second and third mementos: two in three of all, so that 40 % of all are equal to the one before."""
 
+OF_TITLE = 0.62
+"""Of the links to known pages: so that a quarter of all links have a (target, text) of their own, as in real crawls."""
+
 RESOURCES = {"jpg": "image/jpeg", "png": "image/png", "pdf": "application/pdf", "css": "text/css", "js": "application/javascript"}
 NAMES_OF_STATUS = {200: "OK", 301: "Moved Permanently", 302: "Found", 404: "Not Found"}
 WARCINFO = (
@@ -220,7 +223,7 @@ class World:
 
     def _words_for(self, host: Host, place: int, dice: random.Random) -> str:
         """Return the words of a link: one of its page's titles, or words of the linking page's own."""
-        return dice.choice(host.titles[place]) if dice.random() < 0.4 else self.phrase(dice)
+        return dice.choice(host.titles[place]) if dice.random() < OF_TITLE else self.phrase(dice)
 
 
 def _rank(size: int, dice: random.Random) -> int:
