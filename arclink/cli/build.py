@@ -55,6 +55,7 @@ def command(
     from arclink.pipeline.build import build, only_build
     from arclink.pipeline.inputs import describe, find_archives, leave_out_foreign
     from arclink.pipeline.progress import Lines, Live, Progress, Silent
+    from arclink.pipeline.wats import leave_out_described
     from arclink.store.opening import open_store, path_of, remove_if_empty, remove_store, work_folder
 
     settings = BuildSettings(
@@ -79,7 +80,11 @@ def command(
         progress: Progress = Silent() if quiet else Live() if sys.stderr.isatty() else Lines()
         try:
             with open_store(store, create=True) as opened:
-                files = describe(paths, {file.name: file for file in opened.files()})
+                known = {file.name: file for file in opened.files()}
+                paths, described = leave_out_described(paths, known)
+                for complaint in described:
+                    click.echo(f"passed over: {complaint}", err=True)
+                files = describe(paths, known)
                 report = build(files, cdx_paths, opened, settings, folder, progress)
         except ArclinkError:
             if is_new and remove_if_empty(store):  # nothing is better than a store that says "not captured" of everything

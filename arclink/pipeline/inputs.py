@@ -7,11 +7,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from arclink.archive_names import ARCHIVE_SUFFIXES
 from arclink.errors import InputError
 from arclink.extract.archives import ArchiveFile as RecordFile
 from arclink.store import ArchiveFile
 
-ARCHIVE_SUFFIXES = (".warc", ".warc.gz", ".arc", ".arc.gz")
 LIST_SUFFIXES = (".txt", ".lst", ".list")
 SAMPLE = 1 << 16
 

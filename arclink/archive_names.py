@@ -1,0 +1,16 @@
+"""What the names of archive files tell: which files of a folder are archive files, and which of them are WATs."""
+
+WAT_SUFFIXES = (".wat", ".wat.gz")
+"""How the names of WAT files end."""
+
+ARCHIVE_SUFFIXES = (".warc", ".warc.gz", ".arc", ".arc.gz", *WAT_SUFFIXES)
+"""How the names of files end that a folder is searched for; in any case."""
+
+
+def is_wat(name: str) -> bool:
+    """Tell whether a file, by its name, only describes the records of another.
+
+    >>> is_wat("crawl.warc.wat.gz"), is_wat("crawl.warc.gz")
+    (True, False)
+    """
+    return name.lower().endswith(WAT_SUFFIXES)
