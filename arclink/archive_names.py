@@ -6,6 +6,9 @@ WAT_SUFFIXES = (".wat", ".wat.gz")
 ARCHIVE_SUFFIXES = (".warc", ".warc.gz", ".arc", ".arc.gz", *WAT_SUFFIXES)
 """How the names of files end that a folder is searched for; in any case."""
 
+CDX_SUFFIXES = (".cdx", ".cdx.gz", ".cdxj", ".cdxj.gz")
+"""How the names of CDX and CDXJ files end."""
+
 
 def is_wat(name: str) -> bool:
     """Tell whether a file, by its name, only describes the records of another.

@@ -17,7 +17,9 @@ SIZES = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 @click.command()
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @store_option
-@click.option("--cdx", multiple=True, type=click.Path(), help="CDX or CDXJ file of the archive files, plain or gzip. May be given again.")
+@click.option(
+    "--cdx", multiple=True, type=click.Path(), help="CDX or CDXJ file, ZipNum index, WACZ or pywb collection. May be given again."
+)
 @click.option("--rules", "rules_file", type=click.Path(), help="JSON file of filter rules (docs/filter.md).")
 @click.option("--prefix", "prefixes", multiple=True, help="Only captures whose SURT starts with this. May be given again.")
 @click.option("--from", "first", help="Only captures from this time on: 1 to 14 digits, or ISO 8601.")
@@ -53,6 +55,7 @@ def command(
     from arclink.cli.rules import rules_from_options
     from arclink.cli.summary import show_summary
     from arclink.pipeline.build import build, only_build
+    from arclink.pipeline.cdx_files import find_cdx
     from arclink.pipeline.inputs import describe, find_archives, leave_out_foreign
     from arclink.pipeline.progress import Lines, Live, Progress, Silent
     from arclink.pipeline.wats import leave_out_described
@@ -70,7 +73,7 @@ def command(
     paths, complaints = leave_out_foreign(find_archives(inputs))
     for complaint in complaints:
         click.echo(f"passed over: {complaint}", err=True)
-    cdx_paths = [_existing(path) for path in cdx]
+    cdx_paths = find_cdx(cdx)
     folder = Path(work) if work else work_folder(store)
     with only_build(path_of(store)):
         if rebuild:
@@ -107,10 +110,3 @@ def parse_size(text: str) -> int:
     if not (number.isascii() and number.isdigit()) or int(number) == 0:
         raise UsageError(f"--batch-size {text!r}: not a size; give bytes, or a number with k, M, G or T, such as 300M")
     return int(number) * SIZES.get(unit, 1)
-
-
-def _existing(text: str) -> Path:
-    path = Path(text)
-    if not path.is_file():
-        raise UsageError(f"--cdx {text}: no such file")
-    return path.resolve()

@@ -13,7 +13,6 @@ records; both stop at a damaged one. This reader has one set of rules for both f
 (0.09 to 0.15 ms a page); reading forward it takes twice its time, two thirds of warcio's. Tests hold it against both.
 """
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from types import TracebackType
@@ -33,6 +32,7 @@ from arclink.extract.records import (
     parse_head,
 )
 from arclink.extract.segments import GZIP_MAGIC, GzipSegment, PlainSegment, Segment, Stored, chunks, first_inflated, gzip_members
+from arclink.files.opening import open_bytes
 from arclink.reasons import Reason
 
 __all__ = ["NO_HEADERS", "ArchiveFile", "ArchiveRecord", "HttpHeaders"]
@@ -56,7 +56,7 @@ class ArchiveFile:
     """A WARC or ARC file, open for reading.
 
     Args:
-        path: The file.
+        path: The file, as `arclink.files.opening.open_bytes` takes it.
         opened: Called with the path when the file was opened: once in the life of an instance.
 
     Attributes:
@@ -70,11 +70,11 @@ class ArchiveFile:
     def __init__(self, path: str, opened: Callable[[str], None] | None = None) -> None:
         self.path = path
         try:
-            self._descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+            self._source = open_bytes(path)
         except OSError as error:
             raise InputError(f"archive file cannot be read: {path}: {error.strerror}; check its path and permissions") from error
         try:
-            self._stored = Stored(path, self._descriptor, os.fstat(self._descriptor).st_size)
+            self._stored = Stored(path, self._source)
             if opened is not None:
                 opened(path)
             self.is_gzip = self._find_kind()
@@ -91,9 +91,7 @@ class ArchiveFile:
 
     def close(self) -> None:
         """Close the file; what is left of long bodies cannot be read any more."""
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1
+        self._source.close()
 
     def records(self) -> Iterator[ArchiveRecord | RecordError]:
         """Yield every record from the beginning, and an error for each stretch in which none could be read.

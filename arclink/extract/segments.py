@@ -7,7 +7,6 @@ igzip inflates 2.7 times as fast as zlib and checks CRC and length as well. Its 
 across two inputs, is not met: the first input is longer than any header but at the end of the file.
 """
 
-import os
 import zlib
 from collections.abc import Iterator
 from typing import Protocol, cast
@@ -15,6 +14,7 @@ from typing import Protocol, cast
 from isal import igzip_lib
 
 from arclink.errors import InputError
+from arclink.files.opening import ByteSource
 
 GZIP_MAGIC = b"\x1f\x8b\x08"
 
@@ -33,18 +33,17 @@ _SALVAGE_STEP = 4 << 10
 
 
 class Stored:
-    """A file by offset, through one open descriptor.
+    """A file by offset.
 
     Args:
         path: Its name, for errors.
-        descriptor: Open for reading; stays with the caller.
-        size: Bytes in the file.
+        source: Open for reading; stays with the caller.
     """
 
-    def __init__(self, path: str, descriptor: int, size: int) -> None:
+    def __init__(self, path: str, source: ByteSource) -> None:
         self._path = path
-        self._descriptor = descriptor
-        self.size = size
+        self._source = source
+        self.size = source.size
         self._start = 0
         self._block = b""
 
@@ -55,7 +54,7 @@ class Stored:
             InputError: The disk or network does not give them.
         """
         try:
-            return os.pread(self._descriptor, count, offset)
+            return self._source.read(offset, count)
         except OSError as error:
             raise InputError(
                 f"archive file cannot be read: {self._path} at byte {offset}: {error.strerror}; check that it is a file, and its storage"

@@ -4,9 +4,12 @@ import gzip
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from arclink.files.opening import open_stream
+
 
 def open_members(path: Path) -> BinaryIO:
     """Return a file open for reading its decompressed bytes."""
-    with path.open("rb") as file:
+    with open_stream(str(path)) as file:
         is_gzip = file.read(2) == b"\x1f\x8b"
-    return cast(BinaryIO, gzip.open(path, "rb")) if is_gzip else path.open("rb")
+    stream = open_stream(str(path))
+    return cast(BinaryIO, gzip.open(stream, "rb")) if is_gzip else stream

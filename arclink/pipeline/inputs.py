@@ -5,23 +5,30 @@ import hashlib
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 
 from arclink.archive_names import ARCHIVE_SUFFIXES
 from arclink.errors import InputError
 from arclink.extract.archives import ArchiveFile as RecordFile
+from arclink.files.opening import open_bytes
+from arclink.files.places import WACZ_SUFFIX, entry_of, is_wacz, short_name, split_entry
+from arclink.files.wacz import archives_in
 from arclink.store import ArchiveFile
 
 LIST_SUFFIXES = (".txt", ".lst", ".list")
 SAMPLE = 1 << 16
+
+_SEARCHED = (*ARCHIVE_SUFFIXES, WACZ_SUFFIX)
 
 
 def find_archives(inputs: Iterable[str]) -> list[Path]:
     """Return the archive files that ``inputs`` name, absolute, sorted, each once.
 
     Args:
-        inputs: Archive files; folders (searched through, links followed); globs (``**`` too); list files (``.txt``,
-            ``.lst``, ``.list``: one of these per line, relative to the list, ``#`` starts a comment).
+        inputs: Archive files; WACZ files, for the archive files in them; folders (searched through, links followed); globs
+            (``**`` too); list files (``.txt``, ``.lst``, ``.list``: one of these per line, relative to the list, ``#`` starts
+            a comment).
 
     Raises:
         InputError: Something does not exist, or holds no archive file.
@@ -41,7 +48,9 @@ def _expand(text: str, folder: Path) -> Iterator[Path]:
         if path.name.lower().endswith(LIST_SUFFIXES):
             yield from _read_list(path)
         else:
-            yield path.absolute()
+            yield from _unpacked(path.absolute())
+    elif split_entry(str(path)):
+        yield path.absolute()
     elif glob.has_magic(str(path)):
         matches = sorted(glob.glob(str(path), recursive=True))
         if not matches:
@@ -49,9 +58,7 @@ def _expand(text: str, folder: Path) -> Iterator[Path]:
         for match in matches:
             yield from _expand(match, Path())
     else:
-        raise InputError(
-            f"{text}: no such file or folder; give archive files ({', '.join(ARCHIVE_SUFFIXES)}), folders, globs or list files"
-        )
+        raise InputError(f"{text}: no such file or folder; give archive files ({', '.join(_SEARCHED)}), folders, globs or list files")
 
 
 def _search(folder: Path) -> Iterator[Path]:
@@ -64,11 +71,25 @@ def _search(folder: Path) -> Iterator[Path]:
             continue
         visited.add((here.st_dev, here.st_ino))
         for name in names:
-            if name.lower().endswith(ARCHIVE_SUFFIXES):
+            if name.lower().endswith(_SEARCHED):
                 found = True
-                yield Path(where, name).absolute()
+                yield from _unpacked(Path(where, name).absolute())
     if not found:
-        raise InputError(f"{folder}: no archive file in this folder (looked for {', '.join(ARCHIVE_SUFFIXES)})")
+        raise InputError(f"{folder}: no archive file in this folder (looked for {', '.join(_SEARCHED)})")
+
+
+def _unpacked(path: Path) -> Iterator[Path]:
+    """Yield the archive files in a WACZ; a WACZ that cannot be used, and any other file, as it is."""
+    if not is_wacz(path.name):
+        yield path
+        return
+    try:
+        entries = archives_in(str(path))
+    except InputError:
+        yield path  # `leave_out_foreign` says why
+        return
+    for entry in entries:
+        yield Path(entry_of(str(path), entry))
 
 
 def _read_list(path: Path) -> Iterator[Path]:
@@ -94,6 +115,8 @@ def leave_out_foreign(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
     archives, complaints = [], []
     for path in paths:
         try:
+            if is_wacz(path.name):
+                archives_in(str(path))
             RecordFile(str(path)).close()
             archives.append(path)
         except InputError as error:
@@ -106,8 +129,8 @@ def leave_out_foreign(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
 def describe(paths: Sequence[Path], known: Mapping[str, ArchiveFile]) -> list[ArchiveFile]:
     """Return the archive files at ``paths``, each under a name of its own.
 
-    A name is the file's own, as the field's tools use it; where two files share it, with as many of its folders as it
-    takes to tell them apart.
+    A name is the file's own, as the field's tools use it, with that of the WACZ it is in; where two files share it, with
+    as many of its folders as it takes to tell them apart.
 
     Args:
         paths: Absolute, distinct.
@@ -118,17 +141,17 @@ def describe(paths: Sequence[Path], known: Mapping[str, ArchiveFile]) -> list[Ar
     """
     by_name: dict[str, list[Path]] = defaultdict(list)
     for path in paths:
-        by_name[path.name].append(path)
+        by_name[short_name(str(path))].append(path)
     files = []
     for path in paths:
         size, fingerprint = _fingerprint(path)
-        name = path.name
-        depth = 1
+        short = name = short_name(str(path))
+        depth = name.count("/") + 1
         stored = known.get(name)
         if stored is not None and (stored.size, stored.fingerprint) == (size, fingerprint):
             files.append(ArchiveFile(name, str(path), size, fingerprint))
             continue
-        while _is_taken(name, path, by_name[path.name], depth, known, size, fingerprint):
+        while _is_taken(name, path, by_name[short], depth, known, size, fingerprint):
             depth += 1
             if depth > len(path.parts):
                 raise InputError(f"{path}: another file of this name and folder is in the store already; rename one of them")
@@ -150,11 +173,10 @@ def _fingerprint(path: Path) -> tuple[int, str]:
     A digest of the whole would cost as much as inflating it.
     """
     try:
-        with path.open("rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            digest = hashlib.sha256(str(size).encode() + file.read(SAMPLE))
-            file.seek(max(size - SAMPLE, 0))
-            digest.update(file.read(SAMPLE))
+        with closing(open_bytes(str(path))) as file:
+            size = file.size
+            digest = hashlib.sha256(str(size).encode() + file.read(0, SAMPLE))
+            digest.update(file.read(max(size - SAMPLE, 0), SAMPLE))
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error
     return size, digest.hexdigest()[:32]

@@ -8,6 +8,7 @@ from arclink.errors import InputError, RecordError
 from arclink.extract.archives import ArchiveFile as RecordFile
 from arclink.extract.archives import ArchiveRecord
 from arclink.extract.wat import Described, describe, is_described
+from arclink.files.opening import open_bytes
 from arclink.filter.cdx import CAPTURES
 from arclink.store import ArchiveFile
 
@@ -57,7 +58,9 @@ def _captures(records: Iterable[ArchiveRecord | RecordError]) -> Iterator[Descri
 
 def _holds(path: str, described: Described) -> bool:
     """Tell whether a file has the capture where the WAT says; of a file that is gone the name must do."""
-    if not Path(path).exists():
+    try:
+        open_bytes(path).close()
+    except (OSError, InputError):
         return True
     try:
         with RecordFile(path) as records:
