@@ -80,6 +80,7 @@ class Reason(Enum):
     LINK_INVALID = ("links", "not a valid URI")
     LINK_TOO_LONG = ("links", "URI is too long")
     LINK_TOO_MANY = ("links", "page has too many links")
+    LINK_IN_PAGE = ("links", "recorded by the crawler, and in the page itself")
     LINK_OTHER_KIND = ("links", "kind of link that is not looked for")
 
     # notes: what was kept, but is worth knowing

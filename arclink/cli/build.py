@@ -25,6 +25,7 @@ SIZES = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 @click.option("--from", "first", help="Only captures from this time on: 1 to 14 digits, or ISO 8601.")
 @click.option("--to", "last", help="Only captures up to this time.")
 @click.option("--no-redirects", is_flag=True, help="Do not read redirects for where they lead.")
+@click.option("--heritrix-outlinks", is_flag=True, help="Add the links that Heritrix recorded beside a page (docs/heritrix.md).")
 @click.option("--batch-size", default="1G", show_default=True, help="Archive bytes that go through all stages together.")
 @click.option("--runner", type=click.Choice(["local", "inline"]), default="local", show_default=True, help="All cores, or one process.")
 @click.option("--cores", type=click.IntRange(min=1), help="Tasks at a time; as many as there are processors by default.")
@@ -40,6 +41,7 @@ def command(
     first: str | None,
     last: str | None,
     no_redirects: bool,
+    heritrix_outlinks: bool,
     batch_size: str,
     runner: str,
     cores: int | None,
@@ -54,6 +56,7 @@ def command(
     """
     from arclink.cli.rules import rules_from_options
     from arclink.cli.summary import show_summary
+    from arclink.extract.extracting import ExtractSettings
     from arclink.pipeline.build import build, only_build
     from arclink.pipeline.cdx_files import find_cdx
     from arclink.pipeline.inputs import describe, find_archives, leave_out_foreign
@@ -63,6 +66,7 @@ def command(
 
     settings = BuildSettings(
         rules=rules_from_options(rules_file, prefixes, first, last, read_redirects=not no_redirects),
+        extract=ExtractSettings(heritrix_outlinks=heritrix_outlinks),
         batch_bytes=parse_size(batch_size),
         runner=runner,
     )

@@ -78,6 +78,12 @@ def write_settings(folder: Path, settings: BuildSettings) -> None:
     (folder / SETTINGS).write_bytes(orjson.dumps(settings.for_store(), option=orjson.OPT_INDENT_2))
 
 
+def note_setting(folder: Path, name: str, value: str) -> None:
+    """Note one more setting that shaped the files of this folder; if it was noted before, its value now."""
+    settings = read_settings(folder) | {name: value}
+    (folder / SETTINGS).write_bytes(orjson.dumps(settings, option=orjson.OPT_INDENT_2))
+
+
 def read_settings(folder: Path) -> dict[str, str]:
     """Return the settings that shaped the files of this folder, as a store keeps them."""
     needs(folder, SETTINGS, "filter")

@@ -93,17 +93,21 @@ class ArchiveFile:
         """Close the file; what is left of long bodies cannot be read any more."""
         self._source.close()
 
-    def records(self) -> Iterator[ArchiveRecord | RecordError]:
-        """Yield every record from the beginning, and an error for each stretch in which none could be read.
+    def records(self, start: int = 0) -> Iterator[ArchiveRecord | RecordError]:
+        """Yield every record, and an error for each stretch in which none could be read.
+
+        Args:
+            start: Where the first record begins, if it has an address of its own; those behind it that have none get a
+                wrong one then. Nothing is yielded if the file ends before.
 
         Memory holds a megabyte of a block; `ArchiveRecord.body_pieces` reads on. A record whose block is not as its
         head says is yielded, with ``damage``: it still tells who was captured.
         """
         if not self.is_gzip:
-            yield from self._records_of(PlainSegment(self._stored, 0, is_forward=True), 0)
+            yield from self._records_of(PlainSegment(self._stored, start, is_forward=True), 0)
             return
         before = 0
-        for member in self._members():
+        for member in self._members(start):
             if isinstance(member, RecordError):
                 yield member
                 continue
@@ -199,12 +203,12 @@ class ArchiveFile:
                 )
         raise InputError(f"{self.path} is no WARC or ARC file: no record begins in it; leave it out of the input")
 
-    def _members(self) -> Iterator[GzipSegment | RecordError]:
-        """Yield the gzip members in order, and an error for what lies between them and is none.
+    def _members(self, first: int = 0) -> Iterator[GzipSegment | RecordError]:
+        """Yield the gzip members from ``first`` on in order, and an error for what lies between them and is none.
 
         The next is looked for behind a member when it is asked for: the caller has drained it by then.
         """
-        offset: int | None = 0
+        offset: int | None = first
         while offset is not None and offset < self._stored.size:
             start = self._stored.read_ahead(offset, len(GZIP_MAGIC))
             if start != GZIP_MAGIC:

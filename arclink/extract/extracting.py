@@ -15,6 +15,7 @@ import orjson
 from arclink.errors import InputError, PayloadError, RecordError
 from arclink.extract.archives import ArchiveFile, ArchiveRecord
 from arclink.extract.charsets import decode_html
+from arclink.extract.heritrix import add_outlinks, find_metadata
 from arclink.extract.html import Limits, PageLinks, extract_links
 from arclink.extract.isolation import IsolatedExtractor
 from arclink.extract.payloads import decode_payload, payload_checksum, redirect_checksum
@@ -26,6 +27,7 @@ from arclink.graph.relations import MEMENTOS, PAYLOADS, Row, format_memento, for
 from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM, Checksum, Memento, Payload, Timestamp
 from arclink.reasons import Reason
 from arclink.timestamps import TimestampError, normal_timestamp
+from arclink.uris.resolving import Base
 from arclink.uris.surts import surt_of
 
 PAGES = b"pages"
@@ -43,11 +45,13 @@ class ExtractSettings:
         payload_bytes: Decoded HTML beyond this is cut, and counted.
         links: Links of one page beyond this are counted, not kept.
         text: Characters of a link's text beyond this are cut, and counted.
+        heritrix_outlinks: Whether links are added that the crawler recorded (`arclink.extract.heritrix`).
     """
 
     payload_bytes: int = 16 << 20
     links: int = 200_000
     text: int = 1_000
+    heritrix_outlinks: bool = False
 
     @classmethod
     def from_json(cls, text: str) -> "ExtractSettings":
@@ -162,6 +166,8 @@ class _Extraction:
 
     def _page(self, record: ArchiveRecord, pointer: Pointer, checksum: Checksum, described: Described | None) -> Row:
         links, charset = self._links_of(record) if described is None else self._listed_links(described)
+        if self._settings.heritrix_outlinks and described is None:
+            self._add_recorded(links, record, charset)
         counts = {}
         for reason, count in links.counts.items():
             if reason.group == "links":
@@ -192,6 +198,12 @@ class _Extraction:
         html = decode_html(payload.body, record.http_charset)
         self._counts.update(html.notes)
         return self._extract(html.text), html.charset
+
+    def _add_recorded(self, links: PageLinks, record: ArchiveRecord, charset: str) -> None:
+        """Add the links that the crawler recorded when it captured the page."""
+        recorded = find_metadata(self._archive, record) if self._archive is not None else None
+        if recorded is not None:
+            add_outlinks(links, recorded, Base(record.uri, links.base, charset), self._limits)
 
     def _listed_links(self, described: Described) -> tuple[PageLinks, str]:
         """Return the links that a WAT lists of a page, and its charset."""
