@@ -184,6 +184,11 @@ class ArchiveFile:
         Raises:
             InputError: No record begins in its first megabyte.
         """
+        start = self._stored.read(0, _HEAD)  # enough for nearly every file
+        if is_record_start(start.lstrip(_BLANK)):
+            return False
+        if start.startswith(GZIP_MAGIC) and is_record_start(first_inflated(self._stored, 0, _HEAD).lstrip(_BLANK)):
+            return True
         start = self._stored.read(0, _SEARCH)
         if not start.strip(_BLANK) or is_record_start(start.lstrip(_BLANK)):
             return False

@@ -1,8 +1,8 @@
 """Opening a file to read it: `open_bytes` by offset, `open_stream` from its beginning.
 
 An archive file is read in ranges: a record here, the next one a gigabyte on. A `ByteSource` is all that takes. On this
-machine it is one system call on one descriptor; a file inside a WACZ is a range of the WACZ, since a WACZ stores what
-is compressed already.
+machine it is one system call on one descriptor, elsewhere one request (`arclink.files.remote`); a file inside a WACZ is a
+range of the WACZ, since a WACZ stores what is compressed already.
 """
 
 import errno
@@ -10,7 +10,7 @@ import io
 import os
 from typing import BinaryIO, Protocol, cast
 
-from arclink.files.places import split_entry
+from arclink.files.places import scheme_of, split_entry
 
 BUFFER = 256 << 10
 
@@ -116,15 +116,19 @@ def open_bytes(place: str) -> ByteSource:
     """Return a file, open for reading by offset.
 
     Args:
-        place: A path, or an entry of a WACZ (`arclink.files.places`).
+        place: A path, the address of a file elsewhere, or an entry of a WACZ (`arclink.files.places`).
 
     Raises:
         OSError: There is no such file, or it cannot be read.
-        InputError: It is an entry that cannot be read by offset, or its WACZ is none.
+        InputError: It is an entry that cannot be read by offset, or its WACZ is none; or there is no driver for its scheme.
     """
     entry = split_entry(place)
     if entry is None:
-        return LocalBytes(place)
+        if scheme_of(place) is None:
+            return LocalBytes(place)
+        from arclink.files.remote import RemoteBytes
+
+        return RemoteBytes(place)
     from arclink.files.wacz import find_entry
 
     wacz, name = entry

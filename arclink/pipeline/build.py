@@ -16,6 +16,7 @@ from pathlib import Path
 import orjson
 
 from arclink.errors import InputError, PipelineError, StoreError
+from arclink.files.places import Location
 from arclink.pipeline import stages
 from arclink.pipeline.counts import Counts
 from arclink.pipeline.inputs import batches_of
@@ -46,7 +47,7 @@ class BuildReport:
 
 def build(
     files: Sequence[ArchiveFile],
-    cdx: Sequence[Path],
+    cdx: Sequence[Location],
     store: GraphStore,
     settings: BuildSettings,
     work: Path,
@@ -122,7 +123,7 @@ def _is_known(file: ArchiveFile, known: dict[str, ArchiveFile]) -> bool:
 
 
 def _share_rows(
-    cdx: Sequence[Path], batches: Sequence[Sequence[ArchiveFile]], stored: Sequence[ArchiveFile], folder: Path, prefixes: Sequence[str]
+    cdx: Sequence[Location], batches: Sequence[Sequence[ArchiveFile]], stored: Sequence[ArchiveFile], folder: Path, prefixes: Sequence[str]
 ) -> SharedRows:
     """Return the rows of each batch, by its place in ``batches``; lines that are no rows go with the first."""
     if not cdx or not batches:

@@ -17,7 +17,7 @@ import orjson
 from arclink.archive_names import CDX_SUFFIXES
 from arclink.errors import CdxError, InputError, UsageError
 from arclink.files.opening import open_bytes
-from arclink.files.places import entry_of, is_wacz, short_name, split_entry
+from arclink.files.places import Location, RemotePath, entry_of, is_wacz, scheme_of, short_name, split_entry
 from arclink.files.wacz import ARCHIVE_FOLDER, indexes_in
 from arclink.filter.cdx import is_header, parse_header
 from arclink.filter.cdx_layouts import USUAL_HEADER, usual_row, with_file
@@ -28,24 +28,31 @@ ZIPNUM_SUFFIXES = (".idx", ".summary")
 _PYWB_INDEXES = "indexes"
 
 
-def find_cdx(texts: Iterable[str]) -> list[Path]:
+def find_cdx(texts: Iterable[str]) -> list[Location]:
     """Return the CDX files that ``texts`` name, in their order, those of a folder sorted; each once.
 
     Args:
-        texts: CDX or CDXJ files, plain or gzip; indexes of ZipNum clusters; WACZ files, and folders with these files in
-            them or in their ``indexes`` (pywb collections).
+        texts: CDX or CDXJ files, plain or gzip; indexes of ZipNum clusters; WACZ files; all of them here or elsewhere
+            (``https://…``); folders with these files in them or in their ``indexes`` (pywb collections).
 
     Raises:
         UsageError: There is no such file.
         InputError: There is no CDX in it.
     """
-    found: dict[Path, None] = {}
+    found: dict[Location, None] = {}
     for text in texts:
-        found.update(dict.fromkeys(_expand(Path(text).expanduser())))
+        found.update(dict.fromkeys(_expand_remote(text) if scheme_of(text) else _expand(Path(text.removeprefix("file://")).expanduser())))
     return list(found)
 
 
-def _expand(path: Path) -> Iterator[Path]:
+def _expand_remote(url: str) -> Iterator[Location]:
+    if is_wacz(RemotePath(url).name):
+        yield from (RemotePath(entry_of(url, index)) for index in _indexes(url))
+    else:
+        yield RemotePath(url)
+
+
+def _expand(path: Path) -> Iterator[Location]:
     if path.is_dir():
         folder = path / _PYWB_INDEXES if (path / _PYWB_INDEXES).is_dir() else path
         files = sorted(folder.iterdir())
@@ -60,14 +67,18 @@ def _expand(path: Path) -> Iterator[Path]:
         raise UsageError(f"{path}: no such file; give a CDX or CDXJ file, the index of a ZipNum cluster, a WACZ or a folder of these")
     elif is_wacz(path.name):
         where = str(path.resolve())
-        if not (indexes := indexes_in(where)):
-            raise InputError(f"{path}: this WACZ holds no CDX; leave it out, and the archive files in it are indexed")
-        yield from (Path(entry_of(where, index)) for index in indexes)
+        yield from (Path(entry_of(where, index)) for index in _indexes(where))
     else:
         yield path.resolve()
 
 
-def read_usual_lines(path: Path, prefixes: Sequence[str] = (), names: Mapping[str, str] | None = None) -> Iterator[bytes]:
+def _indexes(wacz: str) -> list[str]:
+    if not (indexes := indexes_in(wacz)):
+        raise InputError(f"{wacz}: this WACZ holds no CDX; leave it out, and the archive files in it are indexed")
+    return indexes
+
+
+def read_usual_lines(path: Location, prefixes: Sequence[str] = (), names: Mapping[str, str] | None = None) -> Iterator[bytes]:
     """Yield the lines of a CDX file, its rows in an order of columns that needs no header.
 
     Args:
@@ -85,15 +96,15 @@ def read_usual_lines(path: Path, prefixes: Sequence[str] = (), names: Mapping[st
     return _in_usual_order(lines, path)
 
 
-def is_usual(path: Path) -> bool:
+def is_usual(path: Location) -> bool:
     """Tell whether a file can be read as it lies there, in pieces too: a file of rows, in an order that is usual."""
-    if path.name.lower().endswith(ZIPNUM_SUFFIXES) or split_entry(str(path)):
+    if isinstance(path, RemotePath) or path.name.lower().endswith(ZIPNUM_SUFFIXES) or split_entry(str(path)):
         return False
     first = next(iter(read_lines(path)), b"")
     return not (is_header(first) and first.strip()) or _layout(first, path) is None
 
 
-def usual_files(paths: Iterable[Path], folder: Path, prefixes: Sequence[str] = ()) -> list[Path]:
+def usual_files(paths: Iterable[Location], folder: Path, prefixes: Sequence[str] = ()) -> list[Path]:
     """Return files that hold the lines of CDX files in an order that is usual: they themselves, or copies in ``folder``.
 
     Raises:
@@ -101,7 +112,7 @@ def usual_files(paths: Iterable[Path], folder: Path, prefixes: Sequence[str] = (
     """
     usual = []
     for number, path in enumerate(paths):
-        if is_usual(path):
+        if isinstance(path, Path) and is_usual(path):
             usual.append(path)
             continue
         folder.mkdir(parents=True, exist_ok=True)
@@ -111,7 +122,7 @@ def usual_files(paths: Iterable[Path], folder: Path, prefixes: Sequence[str] = (
     return usual
 
 
-def read_lines(path: Path) -> Iterator[bytes]:
+def read_lines(path: Location) -> Iterator[bytes]:
     """Yield the lines of a plain or gzip file, newline included.
 
     Raises:
@@ -124,7 +135,7 @@ def read_lines(path: Path) -> Iterator[bytes]:
         raise InputError(f"{path}: cannot be read as a CDX file: {error}") from error
 
 
-def _in_usual_order(lines: Iterable[bytes], path: Path) -> Iterator[bytes]:
+def _in_usual_order(lines: Iterable[bytes], path: Location) -> Iterator[bytes]:
     layout = None
     for line in lines:
         if is_header(line) and line.strip():
@@ -136,7 +147,7 @@ def _in_usual_order(lines: Iterable[bytes], path: Path) -> Iterator[bytes]:
             yield usual_row(line, layout)
 
 
-def _layout(header: bytes, path: Path) -> tuple[str, ...] | None:
+def _layout(header: bytes, path: Location) -> tuple[str, ...] | None:
     """Return the order of columns that a header names, None for a usual one.
 
     Raises:
@@ -168,7 +179,7 @@ Block = tuple[bytes, str, int, int]
 """First key, file, offset, length."""
 
 
-def _read_cluster(path: Path, prefixes: Sequence[str]) -> Iterator[bytes]:
+def _read_cluster(path: Location, prefixes: Sequence[str]) -> Iterator[bytes]:
     """Yield the lines of a ZipNum cluster, block by block."""
     folder = str(path).rpartition("/")[0]
     places = _locations(path)
@@ -179,7 +190,7 @@ def _read_cluster(path: Path, prefixes: Sequence[str]) -> Iterator[bytes]:
             yield from _read_block(_find_part(folder, name, places), offset, length)
 
 
-def _blocks(index: Path) -> Iterator[Block]:
+def _blocks(index: Location) -> Iterator[Block]:
     """Yield the blocks that an index names.
 
     Its lines are ``key timestamp TAB file TAB offset TAB length``, or as in a WACZ ``key timestamp {"offset": …, "length": …}``
@@ -213,14 +224,17 @@ def _may_hold(first: bytes, following: bytes | None, prefixes: Sequence[bytes]) 
     return any(first[: len(prefix)] <= prefix and (following is None or following >= prefix) for prefix in prefixes)
 
 
-def _locations(index: Path) -> dict[str, str]:
+def _locations(index: Location) -> dict[str, str]:
     """Return where the files of a cluster are, by name, as the ``.loc`` beside its index says; empty without one."""
     folder = str(index).rpartition("/")[0]
     beside = Path(str(index).rsplit(".", 1)[0] + ".loc")
-    if split_entry(str(index)) or not beside.is_file():
+    if isinstance(index, RemotePath) or split_entry(str(index)) or not beside.is_file():
         return {}
     columns = [line.decode("utf-8", "replace").rstrip("\r\n").split("\t") for line in read_lines(beside)]
-    return {name: place if place.startswith("/") else f"{folder}/{place}" for name, place, *_ in (one for one in columns if len(one) > 1)}
+    return {
+        name: place if place.startswith("/") or scheme_of(place) else f"{folder}/{place}"
+        for name, place, *_ in (one for one in columns if len(one) > 1)
+    }
 
 
 def _find_part(folder: str, name: str, places: Mapping[str, str]) -> str:
@@ -228,7 +242,7 @@ def _find_part(folder: str, name: str, places: Mapping[str, str]) -> str:
     if name in places:
         return places[name]
     place = f"{folder}/{name}"
-    if not name.endswith(".gz") and not split_entry(place) and not Path(place).exists():
+    if not name.endswith(".gz") and not split_entry(place) and scheme_of(place) is None and not Path(place).exists():
         return f"{place}.gz"
     return place
 

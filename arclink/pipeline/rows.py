@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from arclink.errors import CdxError
+from arclink.files.places import Location
 from arclink.filter.cdx import parse_row
 from arclink.pipeline.cdx_files import read_usual_lines
 from arclink.pipeline.compressed import open_members
@@ -48,7 +49,7 @@ class SharedRows:
 
 
 def share_rows(
-    cdx: Sequence[Path],
+    cdx: Sequence[Location],
     batch_of: Mapping[str, int],
     folder: Path,
     prefixes: Sequence[str] = (),

@@ -1,7 +1,6 @@
 """A WAT beside the archive file that it describes: the file itself is read, which has more to tell."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 
 from arclink.archive_names import is_wat
 from arclink.errors import InputError, RecordError
@@ -9,11 +8,12 @@ from arclink.extract.archives import ArchiveFile as RecordFile
 from arclink.extract.archives import ArchiveRecord
 from arclink.extract.wat import Described, describe, is_described
 from arclink.files.opening import open_bytes
+from arclink.files.places import Location, location_of
 from arclink.filter.cdx import CAPTURES
 from arclink.store import ArchiveFile
 
 
-def leave_out_described(paths: Sequence[Path], known: Mapping[str, ArchiveFile]) -> tuple[list[Path], list[str]]:
+def leave_out_described(paths: Sequence[Location], known: Mapping[str, ArchiveFile]) -> tuple[list[Location], list[str]]:
     """Return the paths without WATs whose archive file is at hand, and for each of those why it is left out.
 
     A WAT that the store has was built when it was all there was: it stays, so that it is known again.
@@ -27,8 +27,9 @@ def leave_out_described(paths: Sequence[Path], known: Mapping[str, ArchiveFile])
     """
     at_hand: dict[str, list[str]] = {}
     for place in [*map(str, paths), *(file.path for file in known.values())]:
-        at_hand.setdefault(place.rsplit("/", 1)[-1], []).append(place)
-    kept, reasons = [], []
+        at_hand.setdefault(location_of(place).name, []).append(place)
+    kept: list[Location] = []
+    reasons = []
     for path in paths:
         described = _first_capture(path) if is_wat(path.name) and path.name not in known else None
         candidates = at_hand.get(described.container.rsplit("/", 1)[-1], []) if described else []
@@ -40,7 +41,7 @@ def leave_out_described(paths: Sequence[Path], known: Mapping[str, ArchiveFile])
     return kept, reasons
 
 
-def _first_capture(path: Path) -> Described | None:
+def _first_capture(path: Location) -> Described | None:
     with RecordFile(str(path)) as records:
         return next(_captures(records.records()), None)
 
