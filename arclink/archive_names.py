@@ -1,9 +1,9 @@
 """What the names of archive files tell: which files of a folder are archive files, and which of them are WATs."""
 
-WAT_SUFFIXES = (".wat", ".wat.gz")
+WAT_SUFFIXES = (".wat", ".wat.gz", ".wat.zst")
 """How the names of WAT files end."""
 
-ARCHIVE_SUFFIXES = (".warc", ".warc.gz", ".arc", ".arc.gz", *WAT_SUFFIXES)
+ARCHIVE_SUFFIXES = (".warc", ".warc.gz", ".warc.zst", ".arc", ".arc.gz", *WAT_SUFFIXES)
 """How the names of files end that a folder is searched for; in any case."""
 
 CDX_SUFFIXES = (".cdx", ".cdx.gz", ".cdxj", ".cdxj.gz")
