@@ -25,6 +25,8 @@ from arclink.pipeline.compressed import open_members
 
 ZIPNUM_SUFFIXES = (".idx", ".summary")
 
+_HEADER_STARTS = (b" ", b"CDX ", b"!")
+
 _PYWB_INDEXES = "indexes"
 
 
@@ -138,7 +140,7 @@ def read_lines(path: Location) -> Iterator[bytes]:
 def _in_usual_order(lines: Iterable[bytes], path: Location) -> Iterator[bytes]:
     layout = None
     for line in lines:
-        if is_header(line) and line.strip():
+        if line.startswith(_HEADER_STARTS) and is_header(line) and line.strip():
             layout = _layout(line, path)
             yield USUAL_HEADER if layout else line
         elif layout is None or b"{" in line or not line.strip():
