@@ -1,4 +1,6 @@
-"""What the names of archive files tell: which files of a folder are archive files, and which of them are WATs."""
+"""What the names of archive files tell: which files of a folder are archive files, which of them are WATs, and which a CDX means."""
+
+from collections.abc import Container
 
 WAT_SUFFIXES = (".wat", ".wat.gz", ".wat.zst")
 """How the names of WAT files end."""
@@ -17,3 +19,16 @@ def is_wat(name: str) -> bool:
     (True, False)
     """
     return name.lower().endswith(WAT_SUFFIXES)
+
+
+def known_as(file: str, names: Container[str]) -> str | None:
+    """Return the name under which a file is known that a CDX row names: all of it, else as many of its last parts as fit.
+
+    >>> known_as("crawl/one/x.warc.gz", {"one/x.warc.gz", "two/x.warc.gz"})
+    'one/x.warc.gz'
+    """
+    while file not in names:
+        _, slash, file = file.partition("/")
+        if not slash:
+            return None
+    return file

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from arclink.archive_names import known_as
 from arclink.errors import CdxError
 from arclink.files.places import Location
 from arclink.filter.cdx import parse_row
@@ -61,7 +62,7 @@ def share_rows(
 
     Args:
         cdx: From `arclink.pipeline.cdx_files.find_cdx`.
-        batch_of: Batch by name of archive file, as the rows name it or its last part; may be `IN_STORE`.
+        batch_of: Batch by name of archive file, as the rows name it or its last parts; may be `IN_STORE`.
         folder: Where the files go.
         prefixes: SURT prefixes of the selection; see `read_usual_lines`.
         names: Names of the archive files by path; see `read_usual_lines`.
@@ -93,7 +94,7 @@ def share_rows(
         for output in outputs.values():
             output.close()
     named = (name.decode("utf-8", "replace") for name in seen)
-    found = frozenset(_name(name, batch_of) for name in named if _name(name, batch_of) in batch_of)
+    found = frozenset(name for name in (known_as(one, batch_of) for one in named) if name)
     return SharedRows(written, found, passed_over)
 
 
@@ -106,12 +107,8 @@ def _is_row(line: bytes) -> bool:
 
 
 def _batch(name: bytes, batch_of: Mapping[str, int]) -> int:
-    return batch_of.get(_name(name.decode("utf-8", "replace"), batch_of), NO_ROW)
-
-
-def _name(text: str, batch_of: Mapping[str, int]) -> str:
-    """Return the name under which a file is known: as the row has it, or its last part."""
-    return text if text in batch_of else text.rsplit("/", 1)[-1]
+    known = known_as(name.decode("utf-8", "replace"), batch_of)
+    return NO_ROW if known is None else batch_of[known]
 
 
 def _file_of(line: bytes) -> bytes:

@@ -1,6 +1,7 @@
 """Files of other machines, read by range from a server on the loopback."""
 
 import gzip
+import json
 import shutil
 import subprocess
 import sys
@@ -191,6 +192,31 @@ def test_files_elsewhere_of_one_name_are_told_apart(site: Site) -> None:
     paths = find_archives([f"{site.url}{folder}/x.warc.gz?key=1" for folder in ("one", "two")])
     assert [file.name for file in describe(paths, {})] == ["one/x.warc.gz", "two/x.warc.gz"]
     assert leave_out_described(paths, {}) == (paths, [])
+
+
+def test_an_address_of_this_machine_is_a_path(tmp_path: Path) -> None:
+    (tmp_path / "a.warc").write_bytes(warc("http://h/", http(b"x")))
+    (tmp_path / "a.cdx").write_text("")
+    assert find_archives([f"file://{tmp_path}/a.warc"]) == [tmp_path / "a.warc"]
+    assert find_cdx([f"file://{tmp_path}/a.cdx"]) == [tmp_path / "a.cdx"]
+
+
+def test_a_row_finds_its_file_elsewhere_by_as_much_of_its_path_as_it_takes(site: Site, tmp_path: Path) -> None:
+    """As rows of Common Crawl name their files; here two of one name."""
+    rows, inputs = [], []
+    for name in ("one", "two"):
+        (site.folder / "crawl-data" / name).mkdir(parents=True)
+        record = warc(f"http://{name}.example/", http(b"<a href=/x>x</a>", "Content-Type: text/html"))
+        (site.folder / "crawl-data" / name / "x.warc.gz").write_bytes(gzipped([record]))
+        place = f"crawl-data/{name}/x.warc.gz"
+        inputs.append(site.url + place)
+        fields = {"url": f"http://{name}.example/", "mime": "text/html", "status": "200", "offset": "0", "filename": place}
+        rows.append(f"example,{name})/ 20200102030405 {json.dumps(fields)}")
+    cdx = tmp_path / "index.cdxj"
+    cdx.write_text("\n".join(rows))
+    report = build_store(tmp_path, tmp_path / "x.db", BuildSettings(cores=2), inputs, [cdx])
+    assert report.counts[Reason.PAYLOAD_READ] == 2
+    assert report.counts[Reason.FILE_INDEXED] == 0
 
 
 def test_a_list_of_files_here_may_name_some_elsewhere(site: Site, tmp_path: Path) -> None:

@@ -28,6 +28,18 @@ def test_each_row_goes_to_the_batch_of_its_file(tmp_path: Path) -> None:
     assert shared.names == {"one.warc.gz", "two.warc.gz", "old.warc.gz"}
 
 
+def test_files_of_one_name_are_told_apart_by_the_folders_that_rows_name(tmp_path: Path) -> None:
+    path = tmp_path / "all.cdx"
+    rows = [
+        f"org,{n})/ 2010 http://{n}.org/ text/html 200 A - - 10 0 {file}"
+        for n, file in enumerate(("crawl/a/x.warc.gz", "b/x.warc.gz", "x.warc.gz"))
+    ]
+    path.write_text("\n".join(rows))
+    shared = share_rows([path], {"a/x.warc.gz": 0, "b/x.warc.gz": 1}, tmp_path / "rows")
+    assert {batch: rows_path.read_text().splitlines() for batch, rows_path in shared.by_batch.items()} == {0: [rows[0]], 1: [rows[1]]}
+    assert shared.passed_over == {Reason.ROW_FILE_NOT_GIVEN: 1}
+
+
 @pytest.mark.parametrize(("text", "lines"), [(b"", 0), (b"a", 1), (b"a\n", 1), (b"a\n\nb", 3)])
 def test_lines_are_counted(text: bytes, lines: int, tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(text)
