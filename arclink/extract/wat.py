@@ -9,8 +9,8 @@ same URI, time, checksum, status.
 Both flavours are read, that of the Internet Archive (webarchive-commons) and that of Common Crawl (ia-web-commons), of
 WARC and of ARC. What a WAT lacks, and how the graphs differ, is in ``docs/wat.md``.
 
-Source: https://webarchive.jira.com/wiki/spaces/Iresearch/pages/13467719/Web+Archive+Metadata+File+Specification, and
-``ExtractingParseObserver`` of both projects, which say which ``path`` is written for which attribute.
+Source: the writers themselves, ``ResourceConstants`` (names) and ``ExtractingParseObserver`` (which ``path`` is written for
+which attribute) of both projects.
 """
 
 import re

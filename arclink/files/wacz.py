@@ -1,6 +1,6 @@
 """WACZ: a zip file with archive files in ``archive/`` and their indexes in ``indexes/``.
 
-Archive files in it are stored, not compressed (Web Archive Collection Zipped 1.1.1, 5.1: so that they can be read by
+Archive files in it are stored, not compressed (Web Archive Collection Zipped 1.1.1: so that they can be read by
 range): a record is read where it stands, nothing is unpacked. Indexes may be compressed: they are read from the beginning.
 """
 
