@@ -182,7 +182,7 @@ class _Extraction:
             charset,
             links.base,
             pointer.originals,
-            [format_link(link) for link in links.links],
+            links.written,
             counts,
         )
         self._last = checksum, page

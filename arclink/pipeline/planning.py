@@ -66,9 +66,8 @@ def plan(pointers: Iterable[Pointer], store: KnownPayloads, paths: Mapping[str, 
     manifests = []
     for number, share in enumerate(_share_out(wanted, tasks)):
         manifest = folder / f"manifest-{number:05d}.gz"  # compressed: one input file is one task on every engine
-        with gzip.open(manifest, "wb", compresslevel=1) as lines:
-            for path, _, pointer in share:
-                lines.write(orjson.dumps(path) + b"\t" + format_pointer(pointer) + b"\n")
+        lines = [orjson.dumps(path) + b"\t" + format_pointer(pointer) + b"\n" for path, _, pointer in share]
+        manifest.write_bytes(gzip.compress(b"".join(lines), compresslevel=1))
         manifests.append(manifest)
     return Plan(manifests, unread, counts)
 
