@@ -29,6 +29,7 @@ from typing import NamedTuple
 from arclink.errors import UriError
 from arclink.extract.archives import ArchiveFile, ArchiveRecord
 from arclink.extract.html import Limits, PageLinks
+from arclink.graph.pages import format_link
 from arclink.model import Kind, UriR
 from arclink.reasons import Reason
 from arclink.uris.resolving import Base
@@ -127,11 +128,11 @@ def add_outlinks(page: PageLinks, recorded: ArchiveRecord, base: Base, limits: L
             kind = link.kind
             if (kind, target) in kinds or (kind.startswith(("guess@", "crawler@")) and target in targets):
                 reason = Reason.LINK_IN_PAGE
-            elif len(page.links) >= limits.links:
+            elif len(page.written) >= limits.links:
                 reason = Reason.LINK_TOO_MANY
             else:
                 kinds.add((kind, target))
-                page.links.append((kind, link.uri, "", None))
+                page.written.append(format_link((kind, link.uri, "", None)))
         if reason is not None:
             page.counts[reason] += 1
 

@@ -375,10 +375,10 @@ class _Page:
         """Collect a link whose text and ``rel`` are known already, or count it."""
         if reference[:1] in _CLOSER_LOOK and not self.is_address(reference, how):
             return
-        if len(self.found.links) >= self.limits.links:
+        if len(self.found.written) >= self.limits.links:
             self.found.counts[Reason.LINK_TOO_MANY] += 1
             return
-        self.found.links.append((kind, reference, self.folded(text), self.folded(rel).lower() or None))
+        self.found.written.append(format_link((kind, reference, self.folded(text), self.folded(rel).lower() or None)))
 
     def references(self, value: str, how: int, attributes: dict[str, str | None]) -> Iterable[str]:
         """Return the references in an attribute that is more than a reference."""

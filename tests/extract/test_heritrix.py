@@ -15,6 +15,7 @@ from arclink.extract.archives import ArchiveFile, ArchiveRecord
 from arclink.extract.extracting import ExtractSettings
 from arclink.extract.heritrix import RecordedLink, add_outlinks, find_metadata, parse_outlinks
 from arclink.extract.html import Limits, PageLinks
+from arclink.graph.pages import format_link
 from arclink.model import Surt, UriR
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
@@ -121,7 +122,7 @@ def record_with(*lines: str) -> ArchiveRecord:
 
 
 def test_only_what_the_page_does_not_have_is_added_and_every_line_counted() -> None:
-    page = PageLinks(links=[("a@href", "/a", "A", None), ("img@src", "b.png", "", None)])
+    page = PageLinks(written=[format_link(("a@href", "/a", "A", None)), format_link(("img@src", "b.png", "", None))])
     recorded = record_with(
         "outlink: http://h/a L a/@href",  # the page has it
         "outlink: http://h/a E img/@src",  # of another kind
