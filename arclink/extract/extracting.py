@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import orjson
 
@@ -17,7 +18,6 @@ from arclink.extract.archives import ArchiveFile, ArchiveRecord
 from arclink.extract.charsets import decode_html
 from arclink.extract.heritrix import add_outlinks, find_metadata
 from arclink.extract.html import Limits, PageLinks, extract_links
-from arclink.extract.isolation import IsolatedExtractor
 from arclink.extract.payloads import decode_payload, payload_checksum, redirect_checksum
 from arclink.extract.wat import Described, describe, is_described, wat_links
 from arclink.filter.pointers import NO_FILE, Pointer, PointerKind, format_pointer, parse_pointer
@@ -29,6 +29,9 @@ from arclink.reasons import Reason
 from arclink.timestamps import TimestampError, normal_timestamp
 from arclink.uris.resolving import Base
 from arclink.uris.surts import surt_of
+
+if TYPE_CHECKING:
+    from arclink.extract.isolation import IsolatedExtractor
 
 PAGES = b"pages"
 RETRIES = b"retries"
@@ -86,8 +89,8 @@ class _Extraction:
     def __init__(self, settings: ExtractSettings, counts: Counter[Reason], *, is_isolated: bool) -> None:
         self._settings = settings
         self._counts = counts
-        self._isolated = IsolatedExtractor(Limits(settings.links, settings.text)) if is_isolated else None
         self._limits = Limits(settings.links, settings.text)
+        self._isolated = _isolated(self._limits) if is_isolated else None
         self._path: str | None = None
         self._archive: ArchiveFile | None = None
         self._archive_reason = Reason.PAYLOAD_FILE_MISSING
@@ -256,6 +259,12 @@ def _digest_in(described: Described) -> Checksum:
     if checksum == NO_CHECKSUM:
         raise PayloadError(Reason.PAYLOAD_NO_DIGEST, described.capture.uri, offset=described.capture.offset)
     return checksum
+
+
+def _isolated(limits: Limits) -> "IsolatedExtractor":
+    from arclink.extract.isolation import IsolatedExtractor  # late: nearly no task needs it
+
+    return IsolatedExtractor(limits)
 
 
 def _is_meant(record: ArchiveRecord, pointer: Pointer) -> bool:

@@ -16,4 +16,6 @@ def test_a_surt_needs_no_list_of_domains() -> None:
 def test_whoever_asks_for_domains_gets_them() -> None:
     suffix = "from surt.handyurl import handyurl; url = handyurl(host=b'h.org'); url.host = 'www.h.org'; print(url.getPublicSuffix())"
     assert said(f"import arclink.uris.surts; {suffix}") == "b'h.org'"
-    assert said("import arclink.uris.surts, tldextract; print(tldextract.__name__, tldextract.TLDExtract.__name__)") == "tldextract TLDExtract"
+    assert (
+        said("import arclink.uris.surts, tldextract; print(tldextract.__name__, tldextract.TLDExtract.__name__)") == "tldextract TLDExtract"
+    )
