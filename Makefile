@@ -17,7 +17,7 @@ WITH_ENGINES := $(VENV)/.installed-engines
 ENGINES ?= $(CURDIR)/.engines
 export ENGINES
 
-CODE := arclink jobs service pig tests
+CODE := arclink jobs service pig tests benchmarks
 # Extra options for the test runner: make test PYTEST_OPTIONS="-k revisit -x"
 PYTEST_OPTIONS ?=
 # Tests at a time. Each worker imports everything once more: two take a fifth more CPU time in all than one.
@@ -34,7 +34,15 @@ COMPILE = .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.1
           --custom-compile-command 'make lock' $(LOCK_OPTIONS)
 LOCK_OPTIONS ?=
 
+# pywb, the Wayback Machine that `make test-wayback` talks to: its packages are older than ours. Some are published as source only.
+PYWB := .engines/pywb
+
 SECTION = @printf '\n== %s\n'
+
+# What the benchmarks generate, and the environment of those ArcLink is measured against; used again when it is there.
+BENCH ?= build/bench
+# make bench BENCH_OPTIONS="--only growth --captures 3000 30000 300000 --write"; all of them: benchmarks/README.md
+BENCH_OPTIONS ?=
 
 DEMO := demo
 # The most talked about page of the demo archive with this seed; `arclink demo-archive` prints it too.
@@ -66,10 +74,10 @@ $(WITH_ENGINES): requirements-engines.txt $(CHECKS)
 	$(INSTALL) --no-binary pyspark -r requirements-engines.txt
 	@touch $@
 
-.PHONY: help demo test engines test-engines format lock clean
+.PHONY: help demo test engines test-engines test-wayback bench format lock clean
 
 help:  ## Show what make can do
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-13s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
 
 demo: $(RUN)  ## Build the graph of a small made-up archive and ask it who linked to a page
 	@rm -rf $(DEMO)/archive $(DEMO)/links.db*
@@ -98,7 +106,28 @@ test: $(CHECKS)  ## Run every check and test that needs no server
 	$(SECTION) 'codespell: spelling'
 	$(BIN)/codespell
 	$(SECTION) 'pytest: tests, doctests, README'
-	$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_OPTIONS)
+	$(BIN)/python -m pytest -n $(WORKERS) -m 'not engine' $(PYTEST_OPTIONS)
+
+$(PYWB)/.installed: tests/wayback/requirements-pywb.txt
+	$(SECTION) 'pywb in $(PYWB), from its locked requirements'
+	@$(PYTHON) -m venv $(PYWB)
+	$(PYWB)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+test-wayback: $(CHECKS) $(PYWB)/.installed  ## Run the tests that fetch from a real Wayback Machine (pywb, on this machine)
+	$(SECTION) 'pytest: a real Wayback Machine'
+	$(BIN)/python -m pytest -m engine tests/wayback $(PYTEST_OPTIONS)
+
+$(BENCH)/venv/.installed: requirements-build.txt benchmarks/requirements.txt | $(VENV)/bin/python
+	$(SECTION) 'environment of the peers in $(BENCH)/venv, from the locked requirements'
+	@mkdir -p $(BENCH)
+	@$(PYTHON) -m venv $(BENCH)/venv
+	$(subst $(BIN),$(BENCH)/venv/bin,$(INSTALL)) -r requirements-build.txt
+	$(subst $(BIN),$(BENCH)/venv/bin,$(INSTALL)) -r benchmarks/requirements.txt
+	@touch $@
+
+bench: $(RUN) $(BENCH)/venv/.installed  ## Measure ArcLink beside its peers; some ten minutes on an idle machine
+	$(BIN)/python -m benchmarks.run --folder $(BENCH) $(BENCH_OPTIONS)
 
 engines: $(WITH_ENGINES)  ## Install Hadoop, Pig and Spark, to try a cluster on this machine (docs/engines.md)
 	$(SECTION) 'engines in $(ENGINES)'
@@ -121,7 +150,9 @@ lock:  ## Write requirements*.txt anew from setup.cfg and pyproject.toml; newest
 	$(COMPILE) setup.cfg --output-file requirements.txt
 	$(COMPILE) setup.cfg --extra test --constraint requirements.txt --output-file requirements-test.txt
 	$(COMPILE) setup.cfg --extra test --extra emr --extra spark --extra engines --constraint requirements-test.txt --output-file requirements-engines.txt
+	$(COMPILE) benchmarks/requirements.in --constraint requirements-test.txt --output-file benchmarks/requirements.txt
+	$(COMPILE) tests/wayback/requirements-pywb.in --output-file tests/wayback/requirements-pywb.txt
 
 clean:  ## Remove what make made: environments, demo, caches
-	rm -rf $(VENV) .venv-lock $(DEMO) build arclink.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .engines .venv-lock $(DEMO) build arclink.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find arclink jobs service pig tests benchmarks -name __pycache__ -prune -exec rm -rf {} +

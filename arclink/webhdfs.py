@@ -19,11 +19,10 @@ from urllib.parse import quote, urlsplit
 import orjson
 
 from arclink.errors import InputError
+from arclink.files.places import WEBHDFS
 
+ADDRESS = WEBHDFS
 SCHEMES = ("hdfs://", "webhdfs://")
-ADDRESS = "ARCLINK_WEBHDFS"
-"""The variable with the NameNode's HTTP address."""
-
 BLOCK = 256 << 10
 """Bytes read at a time."""
 

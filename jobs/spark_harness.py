@@ -35,9 +35,17 @@ def main() -> None:
     """Run the job that the command line names."""
     compat.prepare()
     from mrjob.spark import harness
+    from pyspark import SparkContext
 
     harness._shuffle_and_sort = shuffle_and_sort
-    harness.main()
+    try:
+        harness.main()
+    finally:
+        # mrjob leaves it to the end of the process. Then a master in the same process starts new workers for those that
+        # end, again and again, and a job that has written its output may end with exit code 1.
+        context = SparkContext._active_spark_context
+        if context is not None:
+            context.stop()
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """One link of an answer, and what it is grouped by."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from arclink.access.archives import InArchives
 from arclink.model import Kind, Surt, Timestamp, UriR
@@ -11,8 +12,7 @@ MemberKey = tuple[UriR, Kind, str, str | None]
 """What makes two links one member: the URI at the other end, kind, text, rel."""
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(NamedTuple):
     """One link through time, as the URI asked for sees it.
 
     Attributes:
@@ -37,5 +37,13 @@ class Member:
 
 def member_of(key: MemberKey, timestamps: Iterable[Timestamp], variants: Iterable[UriR]) -> Member:
     """Return the member ``key`` with these timestamps and variants, both in any order, repeated or not."""
+    return ordered_member(key, tuple(sorted(set(timestamps))), tuple(sorted(set(variants))))
+
+
+def ordered_member(key: MemberKey, timestamps: tuple[Timestamp, ...], variants: tuple[UriR, ...]) -> Member:
+    """Return the member ``key`` with these timestamps and variants, both distinct and sorted."""
     uri, kind, text, rel = key
-    return Member(uri, surt_of(uri), kind, text, rel, tuple(sorted(set(timestamps))), tuple(sorted(set(variants))))
+    return Member(uri, _surt_of(uri), kind, text, rel, timestamps, variants)
+
+
+_surt_of = lru_cache(maxsize=1 << 14)(surt_of)  # the pages of a site link to the same menus, with several words

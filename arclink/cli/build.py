@@ -18,12 +18,15 @@ SIZES = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 @click.command()
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @store_option
-@click.option("--cdx", multiple=True, type=click.Path(), help="CDX or CDXJ file of the archive files, plain or gzip. May be given again.")
+@click.option(
+    "--cdx", multiple=True, type=click.Path(), help="CDX or CDXJ file, ZipNum index, WACZ or pywb collection. May be given again."
+)
 @click.option("--rules", "rules_file", type=click.Path(), help="JSON file of filter rules (docs/filter.md).")
 @click.option("--prefix", "prefixes", multiple=True, help="Only captures whose SURT starts with this. May be given again.")
 @click.option("--from", "first", help="Only captures from this time on: 1 to 14 digits, or ISO 8601.")
 @click.option("--to", "last", help="Only captures up to this time.")
 @click.option("--no-redirects", is_flag=True, help="Do not read redirects for where they lead.")
+@click.option("--heritrix-outlinks", is_flag=True, help="Add the links that Heritrix recorded beside a page (docs/heritrix.md).")
 @click.option("--batch-size", default="1G", show_default=True, help="Archive bytes that go through all stages together.")
 @click.option("--runner", type=click.Choice(RUNNERS), default="local", show_default=True, help="All cores, one process, or an engine.")
 @click.option("--engine-conf", envvar="MRJOB_CONF", type=click.Path(), help="mrjob settings of the engine (docs/engines.md).")
@@ -41,6 +44,7 @@ def command(
     first: str | None,
     last: str | None,
     no_redirects: bool,
+    heritrix_outlinks: bool,
     batch_size: str,
     runner: str,
     engine_conf: str | None,
@@ -59,16 +63,18 @@ def command(
     from arclink.cli.engine_options import runner_of
     from arclink.cli.rules import rules_from_options
     from arclink.cli.summary import show_summary
+    from arclink.extract.extracting import ExtractSettings
     from arclink.pipeline.build import build, only_build
-    from arclink.pipeline.hdfs_inputs import describe_in_hdfs, fetch_from_hdfs, find_in_hdfs
+    from arclink.pipeline.cdx_files import find_cdx
     from arclink.pipeline.inputs import describe, find_archives, leave_out_foreign
     from arclink.pipeline.progress import Lines, Live, Progress, Silent
     from arclink.pipeline.running import FAILED_TASK
+    from arclink.pipeline.wats import leave_out_described
     from arclink.store.opening import open_store, path_of, remove_if_empty, remove_store, work_folder
-    from arclink.webhdfs import is_hdfs
 
     settings = BuildSettings(
         rules=rules_from_options(rules_file, prefixes, first, last, read_redirects=not no_redirects),
+        extract=ExtractSettings(heritrix_outlinks=heritrix_outlinks),
         batch_bytes=parse_size(batch_size),
         runner=runner,
     )
@@ -76,14 +82,12 @@ def command(
         settings = replace(settings, cores=cores)
     if runner == "inline":
         settings = replace(settings, cores=1)
-    in_hdfs = find_in_hdfs(filter(is_hdfs, inputs))
-    on_disk = [text for text in inputs if not is_hdfs(text)]
-    paths, complaints = leave_out_foreign(find_archives(on_disk)) if on_disk else ([], [])
+    paths, complaints = leave_out_foreign(find_archives(inputs))
     for complaint in complaints:
         click.echo(f"passed over: {complaint}", err=True)
+    cdx_paths = find_cdx(cdx)
     folder = Path(work) if work else work_folder(store)
     run = runner_of(runner, settings.cores, folder, engine_conf, hdfs, path_of(store).name)
-    cdx_paths = [fetch_from_hdfs(path, folder / "cdx") if is_hdfs(path) else _existing(path) for path in cdx]
     with only_build(path_of(store)):
         if rebuild:
             remove_store(store)
@@ -93,8 +97,10 @@ def command(
         try:
             with open_store(store, create=True) as opened:
                 known = {file.name: file for file in opened.files()}
+                paths, described = leave_out_described(paths, known)
+                for complaint in described:
+                    click.echo(f"passed over: {complaint}", err=True)
                 files = describe(paths, known)
-                files += describe_in_hdfs(in_hdfs, {**known, **{file.name: file for file in files}})
                 report = build(files, cdx_paths, opened, settings, folder, progress, run)
         except ArclinkError:
             # Nothing is better than a store that says "not captured" of everything. What a failed task said stays.
@@ -105,8 +111,12 @@ def command(
         show_summary(report, built, store)
 
 
-def parse_size(text: str) -> int:
+def parse_size(text: str, option: str = "--batch-size") -> int:
     """Return a number of bytes: digits, with ``k``, ``M``, ``G`` or ``T`` behind them for powers of 1,024.
+
+    Args:
+        text: What was given.
+        option: To which option.
 
     Raises:
         UsageError: It is none, or zero.
@@ -116,12 +126,5 @@ def parse_size(text: str) -> int:
     """
     number, unit = (text[:-1], text[-1].lower()) if text[-1:].lower() in SIZES else (text, "")
     if not (number.isascii() and number.isdigit()) or int(number) == 0:
-        raise UsageError(f"--batch-size {text!r}: not a size; give bytes, or a number with k, M, G or T, such as 300M")
+        raise UsageError(f"{option} {text!r}: not a size; give bytes, or a number with k, M, G or T, such as 300M")
     return int(number) * SIZES.get(unit, 1)
-
-
-def _existing(text: str) -> Path:
-    path = Path(text)
-    if not path.is_file():
-        raise UsageError(f"--cdx {text}: no such file")
-    return path.resolve()

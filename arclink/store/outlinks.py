@@ -20,7 +20,7 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import chain, compress, count
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -70,7 +70,8 @@ class OutlinkBlock:
         self.first = first
         sections = unpack_sections(zstandard.ZstdDecompressor().decompress(data), _SECTIONS)
         self._targets, self._texts = Strings(sections[0]), Strings(sections[2])
-        self._labels = [unpack_label(label) for label in sections[1].decode().split("\n")]
+        labels = [unpack_label(label) for label in sections[1].decode().split("\n")]
+        self._kinds, self._rels = [kind for kind, _ in labels], [rel for _, rel in labels]
         self._target_of = np.cumsum(unsign(unpack_numbers(sections[3])))
         self._label_of = unpack_numbers(sections[4])
         self._ends = np.cumsum(unpack_numbers(sections[5]))
@@ -96,8 +97,9 @@ class OutlinkBlock:
 
     def _links(self, numbers: Numbers) -> list[Outlink]:
         targets, texts = self._targets.take(self._target_of[numbers]), self._texts.take(numbers)
-        labels = [self._labels[label] for label in self._label_of[numbers].tolist()]
-        return [Outlink(UriR(target), kind, text, rel) for target, text, (kind, rel) in zip(targets, texts, labels, strict=True)]
+        labels = self._label_of[numbers].tolist()
+        kinds, rels = [self._kinds[label] for label in labels], [self._rels[label] for label in labels]
+        return list(map(Outlink._make, zip(cast("list[UriR]", targets), kinds, texts, rels, strict=True)))
 
 
 class OutlinksWriter:

@@ -3,6 +3,8 @@
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -19,6 +21,7 @@ from arclink.model import (
     Payload,
     Scope,
     Sighting,
+    Source,
     Span,
     Surt,
     Timestamp,
@@ -129,6 +132,9 @@ class MemoryStore:
         }
         yield from (inlink for inlink in sorted(found, key=_store_order) if after is None or _store_order(inlink) > _store_order(after))
 
+    def inlink_kinds(self, target: Surt) -> Iterator[tuple[Kind, int]]:
+        return ((inlink.kind, 1) for inlink in self.inlinks(target))
+
     def sightings(self, content: ContentId, span: Span = ALL_TIME) -> Iterator[Sighting]:
         found = {
             Sighting(page.memento.original, page.memento.timestamp)
@@ -137,12 +143,20 @@ class MemoryStore:
         }
         yield from sorted(found, key=lambda sighting: (sighting.original, sighting.timestamp))
 
+    def sources(self, contents: Iterable[ContentId], span: Span = ALL_TIME) -> Iterator[Iterator[Source]]:
+        for content in contents:
+            pages = groupby(self.sightings(content, span), attrgetter("original"))
+            yield ((original, [sighting.timestamp for sighting in seen]) for original, seen in pages)
+
     def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
         found = {page.memento.surt for page in self.pages} | {surt_of(link.target) for page in self.pages for link in page.links or ()}
         yield from sorted(surt for surt in found if surt.startswith(prefix) and (after is None or surt > after))
 
     def batches(self) -> Iterator[Batch]:
         yield from (Batch(number, (), "{}") for number in range(1, self.count + 1))
+
+    def last_batch(self) -> int:
+        return max((batch.number for batch in self.batches()), default=0)
 
     def files(self) -> Iterator[ArchiveFile]:
         yield from ()

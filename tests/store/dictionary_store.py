@@ -1,6 +1,8 @@
 """A `GraphStore` of plain dictionaries: slow, in memory, and right at a glance. What other stores are compared with."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -14,10 +16,12 @@ from arclink.model import (
     Checksum,
     ContentId,
     Inlink,
+    Kind,
     Memento,
     Outlink,
     Payload,
     Sighting,
+    Source,
     Span,
     Surt,
     UriR,
@@ -95,9 +99,17 @@ class DictionaryStore:
         inlinks = [inlink for inlink, surt in self._inlinks.items() if surt == target]
         return iter(inlinks if after is None else inlinks[inlinks.index(after) + 1 :])
 
+    def inlink_kinds(self, target: Surt) -> Iterator[tuple[Kind, int]]:
+        return ((inlink.kind, 1) for inlink in self.inlinks(target))
+
     def sightings(self, content: ContentId, span: Span = ALL_TIME) -> Iterator[Sighting]:
         shows = {(one.original, one.timestamp) for one in self._mementos.values() if self.content_of(one) == content}
         return (Sighting(original, timestamp) for original, timestamp in sorted(shows) if timestamp in span)
+
+    def sources(self, contents: Iterable[ContentId], span: Span = ALL_TIME) -> Iterator[Iterator[Source]]:
+        for content in contents:
+            pages = groupby(self.sightings(content, span), attrgetter("original"))
+            yield ((original, [sighting.timestamp for sighting in seen]) for original, seen in pages)
 
     def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
         surts = {one.surt for one in self._mementos.values()} | set(self._inlinks.values())
@@ -105,6 +117,9 @@ class DictionaryStore:
 
     def batches(self) -> Iterator[Batch]:
         return iter(self._batches)
+
+    def last_batch(self) -> int:
+        return max((batch.number for batch in self.batches()), default=0)
 
     def files(self) -> Iterator[ArchiveFile]:
         return (self._files[name] for name in sorted(self._files))
