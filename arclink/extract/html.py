@@ -50,7 +50,7 @@ class PageLinks:
     Attributes:
         base: The page's base as written, to be resolved against the page's URI; None if it has none that matters.
         written: The links in page order, repeated ones included, each as one string (`arclink.graph.pages.format_link`).
-            References are not cleaned, but for what `format_link` takes out: they may start or end with blanks.
+            References are not cleaned: they may start or end with white space and hold line breaks.
         counts: Links that are not in ``written``, by reason; and the notes ``NOTE_TEXT_CUT`` and ``NOTE_BASE_INVALID``.
     """
 
@@ -329,7 +329,7 @@ class _Page:
                 else:
                     text = text.strip(" ")
                 rel = attributes.get("rel")
-                if not reference.isprintable():
+                if PART in reference:
                     append(format_link((kind, reference, text, rel and self.folded(rel).lower())))
                 elif rel:
                     append(f"a@href{PART}{reference}{PART}{text}{PART}{self.folded(rel).lower()}")
