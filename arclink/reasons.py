@@ -60,6 +60,7 @@ class Reason(Enum):
     PAYLOAD_KNOWN = ("payloads", "already in the store")
     PAYLOAD_NOT_MODIFIED = ("payloads", "not modified since an earlier capture")
     PAYLOAD_NOT_AT_HAND = ("payloads", "payload not at hand")
+    PAYLOAD_LEFT_OUT = ("payloads", "payload is one that the rules leave out")
     PAYLOAD_FILE_MISSING = ("payloads", "archive file is missing")
     PAYLOAD_PAST_END = ("payloads", "offset is past the end of the file")
     PAYLOAD_DAMAGED = ("payloads", "record is damaged")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from arclink.cli.stage_options import clear, job_runner, needs, stage_options, write_archives
+from arclink.cli.stage_options import archives_of, clear, job_runner, needs, stage_options, write_archives
 from arclink.cli.summary import show_counts
 
 
@@ -18,7 +18,7 @@ def command(inputs: tuple[str, ...], folder: str, runner: str, cores: int | None
     INPUT is as for `arclink build`.
     """
     from arclink.pipeline import stages
-    from arclink.pipeline.inputs import describe, find_archives, leave_out_foreign
+    from arclink.pipeline.running import room_in
     from arclink.pipeline.settings import BuildSettings
     from arclink.store.nothing import EmptyStore
     from arclink.store.opening import open_store
@@ -29,7 +29,8 @@ def command(inputs: tuple[str, ...], folder: str, runner: str, cores: int | None
     clear(where, "extract")
     with EmptyStore() if store is None else open_store(store) as known:
         stored = {file.name: file for file in known.files()}
-        files = describe(leave_out_foreign(find_archives(inputs))[0], stored)
-        counts = stages.extract(where, [*stored.values(), *files], known, BuildSettings(), run)
+        files = archives_of(inputs, stored)
+        with room_in(where, "extract"):
+            counts = stages.extract(where, [*stored.values(), *files], known, BuildSettings(), run)
     write_archives(where, files)
     show_counts(counts)

@@ -35,8 +35,8 @@ def command(
     from arclink.cli.rules import rules_from_options
     from arclink.errors import InputError
     from arclink.pipeline import stages
-    from arclink.pipeline.rows import check_columns
-    from arclink.pipeline.running import parts_of
+    from arclink.pipeline.rows import check_rows
+    from arclink.pipeline.running import parts_of, room_in
     from arclink.pipeline.settings import BuildSettings
 
     where = Path(folder)
@@ -46,12 +46,13 @@ def command(
     for path in rows:
         if not path.is_file():
             raise InputError(f"{path}: no such file")
-    check_columns(rows)
+    check_rows(rows)
     if not rows:
         needs(where, "rows", "index")
         rows = parts_of(where / "rows")
     run = job_runner(where, runner, cores)
     clear(where, "filter")
-    counts = stages.filter_rows(rows, where, settings, run)
+    with room_in(where, "filter"):
+        counts = stages.filter_rows(rows, where, settings, run)
     write_settings(where, settings)
     show_counts(counts)

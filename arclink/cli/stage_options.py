@@ -55,6 +55,20 @@ def clear(folder: Path, stage: str) -> None:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
+def archives_of(inputs: Sequence[str], known: Mapping[str, ArchiveFile]) -> list[ArchiveFile]:
+    """Return the archive files that are given; say which files are none.
+
+    Raises:
+        InputError: As `arclink.pipeline.inputs` says.
+    """
+    from arclink.pipeline.inputs import describe, find_archives, leave_out_foreign
+
+    paths, complaints = leave_out_foreign(find_archives(inputs))
+    for complaint in complaints:
+        click.echo(f"passed over: {complaint}", err=True)
+    return describe(paths, known)
+
+
 def needs(folder: Path, name: str, stage: str) -> None:
     """Raise InputError if the files of an earlier stage are not there."""
     if not (folder / name).exists():

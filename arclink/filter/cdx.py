@@ -66,6 +66,7 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 _BASE32_SHA1 = re.compile("[A-Z2-7]{32}|[a-z2-7]{32}")
 _HEX = re.compile("[0-9a-fA-F]+")
+_END_OF_CONTENT = re.compile(r"-(?=[0-9a-f]{16}\Z)")
 _HEX_ALGORITHMS = {32: "md5:", 64: "sha256:", 128: "sha512:"}
 _STATUS = re.compile("[0-9]{3}")
 _NUMBER = re.compile("[0-9]{1,18}")
@@ -228,7 +229,8 @@ def normal_checksum(text: str) -> Checksum:
     """Return a checksum in the form of the data model.
 
     SHA-1 is base32 without prefix, everything else has its algorithm's name before it. Without one, the number of hex
-    digits tells the algorithm. What is not recognised stays as it is.
+    digits tells the algorithm. What is not recognised stays as it is, but for what ArcLink's own words look like: the hyphen
+    before 16 hex digits at the end, as content ids have it, and the colon behind ``redirect`` are percent-encoded.
 
     >>> normal_checksum("sha1:37cf167c2672a4a64af901d9484e75eee0e2c98a")
     'G7HRM7BGOKSKMSXZAHMUQTTV53QOFSMK'
@@ -247,9 +249,10 @@ def normal_checksum(text: str) -> Checksum:
                 return Checksum(_HEX_ALGORITHMS[len(digits)] + digits.lower())
     if not text or not digits:
         return Checksum(NO_CHECKSUM)
-    if not algorithm:
-        return Checksum(text)
-    return Checksum(algorithm + colon + (digits.lower() if _HEX.fullmatch(digits) else digits))
+    whole = text if not algorithm else algorithm + colon + (digits.lower() if _HEX.fullmatch(digits) else digits)
+    if whole.startswith("redirect:"):
+        whole = whole.replace(":", "%3A", 1)
+    return Checksum(_END_OF_CONTENT.sub("%2D", whole))
 
 
 What = tuple[bytes, bytes, bytes]

@@ -28,18 +28,42 @@ def find_archives(inputs: Iterable[str]) -> list[Path]:
     """
     found: dict[Path, Path] = {}
     for text in inputs:
-        for path in _expand(text, Path()):
-            found.setdefault(path.resolve(), path)  # a link has the name it was given, and is the file it leads to
+        for path in _expand(text, Path(), ()):
+            found.setdefault(_resolved(path), path)  # a link has the name it was given, and is the file it leads to
     return sorted(found.values())
 
 
-def _expand(text: str, folder: Path) -> Iterator[Path]:
+def _resolved(path: Path) -> Path:
+    """Return the file a path leads to.
+
+    Raises:
+        InputError: It leads nowhere, or its name cannot be kept.
+    """
+    try:
+        str(path).encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{shown(path)}: the name is no UTF-8, and the graph names its files; rename it, or give it through a link"
+        ) from error
+    try:
+        return path.resolve(strict=True)
+    except (OSError, RuntimeError) as error:  # a loop of links is one or the other, by the Python's version
+        what = f"a link to {os.readlink(path)}, which is not there" if path.is_symlink() else "not there"
+        raise InputError(f"{path}: {what}; mend or remove it, or leave it out of the input") from error
+
+
+def shown(path: Path) -> str:
+    """Return a path as it can be printed: bytes that are no UTF-8 as escapes."""
+    return os.fsencode(path).decode(errors="backslashreplace")
+
+
+def _expand(text: str, folder: Path, lists: tuple[Path, ...]) -> Iterator[Path]:
     path = folder / Path(text).expanduser()
     if path.is_dir():
         yield from _search(path)
     elif path.is_file():
         if path.name.lower().endswith(LIST_SUFFIXES):
-            yield from _read_list(path)
+            yield from _read_list(path, lists)
         else:
             yield path.absolute()
     elif glob.has_magic(str(path)):
@@ -47,7 +71,9 @@ def _expand(text: str, folder: Path) -> Iterator[Path]:
         if not matches:
             raise InputError(f"no file matches {text!r}: check the pattern, and quote it so that the shell leaves it alone")
         for match in matches:
-            yield from _expand(match, Path())
+            yield from _expand(match, Path(), lists)
+    elif path.is_symlink():
+        yield path.absolute()
     else:
         raise InputError(
             f"{text}: no such file or folder; give archive files ({', '.join(ARCHIVE_SUFFIXES)}), folders, globs or list files"
@@ -71,7 +97,9 @@ def _search(folder: Path) -> Iterator[Path]:
         raise InputError(f"{folder}: no archive file in this folder (looked for {', '.join(ARCHIVE_SUFFIXES)})")
 
 
-def _read_list(path: Path) -> Iterator[Path]:
+def _read_list(path: Path, lists: tuple[Path, ...]) -> Iterator[Path]:
+    if path.resolve() in lists:
+        raise InputError(f"{path}: the list names itself" + (", through another list" if lists[-1] != path.resolve() else ""))
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except UnicodeDecodeError as error:
@@ -80,7 +108,7 @@ def _read_list(path: Path) -> Iterator[Path]:
         entry = line.split("#", 1)[0].strip()
         if entry:
             try:
-                yield from _expand(entry, path.parent)
+                yield from _expand(entry, path.parent, (*lists, path.resolve()))
             except InputError as error:
                 raise InputError(f"{path}, line {number}: {error}") from error
 
@@ -89,10 +117,12 @@ def leave_out_foreign(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
     """Return the paths that are archive files, and for each other one what it is instead.
 
     Raises:
-        InputError: None of them is an archive file, or there is none.
+        InputError: None of them is an archive file, or there is none; or one cannot be read, so that nobody knows.
     """
     archives, complaints = [], []
     for path in paths:
+        if not os.access(path, os.R_OK):
+            raise InputError(f"{path}: this user may not read it; change its rights, or leave it out of the input")
         try:
             RecordFile(str(path)).close()
             archives.append(path)

@@ -4,8 +4,8 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
 
 from arclink.errors import CdxError, InputError
 from arclink.filter.cdx import is_header, parse_row
@@ -17,6 +17,14 @@ NO_ROW = -1
 
 COLUMNS = frozenset({b"N b a m s k r V g", b"N b a m s k r M V g", b"N b a m s k r M S V g"})
 """The orders of columns that CDX files have: 9, 10 and 11 of them."""
+
+HELD = 16 << 20
+"""Bytes of rows held before they are written: a system lets about a thousand files be open, and there may be more batches."""
+
+CACHED = 100_000
+
+ROWS_LOOKED_AT = 1_000
+"""Lines of a CDX file one of which has to be a row."""
 
 IN_STORE = -2
 """The batch of rows that point to a file the store has been built from already: they are passed over."""
@@ -61,34 +69,45 @@ def share_rows(cdx: Sequence[Path], batch_of: Mapping[str, int], folder: Path) -
         folder: Where the files go.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    outputs: dict[int, BinaryIO] = {}
+    outputs: dict[int, list[bytes]] = {}
     written: dict[int, Path] = {}
     seen: dict[bytes, int] = {}
+    names: set[str] = set()
     passed_over: Counter[Reason] = Counter()
-    try:
-        for path in cdx:
-            for line in read_lines(path):
-                name = _file_of(line)
-                if name not in seen:
-                    seen[name] = _batch(name, batch_of)
-                batch = seen[name]
-                if batch == IN_STORE:
-                    passed_over[Reason.ROW_IN_STORE] += 1
-                    continue
-                if batch == NO_ROW and _is_row(line):
-                    passed_over[Reason.ROW_FILE_NOT_GIVEN] += 1
-                    continue
-                output = outputs.get(batch)
-                if output is None:
-                    written[batch] = folder / f"rows-{batch if batch >= 0 else 'elsewhere'}.cdx"
-                    output = outputs[batch] = written[batch].open("wb")
-                output.write(line if line.endswith(b"\n") else line + b"\n")
-    finally:
-        for output in outputs.values():
-            output.close()
-    named = (name.decode("utf-8", "replace") for name in seen)
-    names = frozenset(_name(name, batch_of) for name in named if _name(name, batch_of) in batch_of)
-    return SharedRows(written, names, passed_over)
+    size = 0
+
+    def write_all() -> None:
+        for batch, lines in outputs.items():
+            mode = "ab" if batch in written else "wb"
+            written[batch] = folder / f"rows-{batch if batch >= 0 else 'elsewhere'}.cdx"
+            with written[batch].open(mode) as file:
+                file.writelines(lines)
+        outputs.clear()
+
+    for path in cdx:
+        for line in read_lines(path):
+            name = _file_of(line)
+            if name not in seen:
+                if len(seen) >= CACHED:
+                    seen.clear()
+                known = _name(name.decode("utf-8", "replace"), batch_of)
+                seen[name] = batch_of.get(known, NO_ROW)
+                if known in batch_of:
+                    names.add(known)
+            batch = seen[name]
+            if batch == IN_STORE:
+                passed_over[Reason.ROW_IN_STORE] += 1
+                continue
+            if batch == NO_ROW and _is_row(line):
+                passed_over[Reason.ROW_FILE_NOT_GIVEN] += 1
+                continue
+            outputs.setdefault(batch, []).append(line if line.endswith(b"\n") else line + b"\n")
+            size += len(line)
+            if size >= HELD:
+                write_all()
+                size = 0
+    write_all()
+    return SharedRows(written, frozenset(names), passed_over)
 
 
 def _is_row(line: bytes) -> bool:
@@ -99,22 +118,25 @@ def _is_row(line: bytes) -> bool:
     return True
 
 
-def check_columns(paths: Sequence[Path]) -> None:
-    """Raise InputError if a CDX file says that its columns stand in an order of their own.
+def check_rows(paths: Sequence[Path]) -> None:
+    """Raise InputError if a CDX file cannot be used.
 
-    Files are read in pieces, and only one of them would hold the header.
+    That is one that holds other things than rows, or says that its columns stand in an order of their own: files are read
+    in pieces, and only one of them would hold the header.
     """
     for path in paths:
-        first = next(iter(read_lines(path)), b"")
-        if is_header(first) and b" ".join(first.split()[1:]) not in COLUMNS:
+        lines = list(islice(read_lines(path), ROWS_LOOKED_AT))
+        first = lines[0] if lines else b""
+        if first.lstrip(b" ").startswith(b"CDX ") and b" ".join(first.split()[1:]) not in COLUMNS:
             raise InputError(
                 f"{path}: its columns stand in the order {first.decode(errors='replace').strip()!r}; "
                 f"bring them into one of: {', '.join(order.decode() for order in sorted(COLUMNS))}"
             )
-
-
-def _batch(name: bytes, batch_of: Mapping[str, int]) -> int:
-    return batch_of.get(_name(name.decode("utf-8", "replace"), batch_of), NO_ROW)
+        if lines and not any(line.strip() and (is_header(line) or _is_row(line)) for line in lines):
+            raise InputError(
+                f"{path}: no CDX or CDXJ file: none of its first {len(lines):,} lines is a row; the first is {first[:80]!r}. "
+                "Give the index of the archive files, or none."
+            )
 
 
 def _name(text: str, batch_of: Mapping[str, int]) -> str:

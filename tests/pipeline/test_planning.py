@@ -11,8 +11,9 @@ import orjson
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arclink.filter.pointers import NO_FILE, Pointer, PointerKind, parse_pointer
+from arclink.filter.pointers import NO_FILE, FallBack, Pointer, PointerKind, parse_pointer
 from arclink.model import Checksum, Payload, Scope, Timestamp, UriR
+from arclink.pipeline.last_resorts import LastResorts
 from arclink.pipeline.planning import Plan, plan
 from arclink.reasons import Reason
 from arclink.store.nothing import EmptyStore
@@ -99,9 +100,18 @@ def test_a_revisit_that_came_before_its_payload_gives_its_original(tmp_path: Pat
     assert set(entry[1].originals) == {"http://h.example/2", "http://earlier.example/"}
 
 
-def test_a_revisit_without_payload_is_not_at_hand(tmp_path: Path) -> None:
-    planned = plan([pointer(3, NO_FILE, kind=PointerKind.REVISIT_ONLY)], OneKnown(), {}, tmp_path, 2)
+def test_a_revisit_without_payload_waits_for_one_and_is_not_at_hand_without(tmp_path: Path) -> None:
+    revisit = pointer(3, NO_FILE, kind=PointerKind.REVISIT_ONLY)
+    planned = plan([revisit], OneKnown(), {}, tmp_path, 2)
     assert not planned.manifests
-    assert planned.counts == {Reason.PAYLOAD_NOT_AT_HAND: 1}
-    (row,) = planned.unread
-    assert row.startswith(b"SUM00003\t-\t")
+    assert not planned.counts
+    resorts = LastResorts()
+    resorts.add([*planned.waiting, replace(revisit, chunk=1)])
+    assert resorts.further([], [], []) == []
+    assert list(resorts.unread()) == [Payload(revisit.checksum, None, "-", NO_FILE, 3000, "PAYLOAD_NOT_AT_HAND")]
+
+
+def test_a_known_payload_captured_elsewhere_may_be_read_where_it_was_read_before(tmp_path: Path) -> None:
+    elsewhere = replace(pointer(1), originals=(UriR("http://h.example/else"),))
+    ((entry,),) = shares(plan([elsewhere], OneKnown(), {"f0": "/a/f0"}, tmp_path, 2))
+    assert entry[1].fall_backs == (FallBack("old", 77, -1, Timestamp(""), UriR("")),)
