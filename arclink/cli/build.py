@@ -9,6 +9,7 @@ import click
 
 from arclink.cli.options import store_option
 from arclink.errors import ArclinkError, UsageError
+from arclink.extract.extracting import ExtractSettings
 from arclink.pipeline.settings import BuildSettings
 
 SIZES = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
@@ -23,6 +24,7 @@ SIZES = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 @click.option("--from", "first", help="Only captures from this time on: 1 to 14 digits, or ISO 8601.")
 @click.option("--to", "last", help="Only captures up to this time.")
 @click.option("--no-redirects", is_flag=True, help="Do not read redirects for where they lead.")
+@click.option("--lazy", is_flag=True, help="Also look at the data- attributes of lazy loading, such as data-src.")
 @click.option("--batch-size", default="1G", show_default=True, help="Archive bytes that go through all stages together.")
 @click.option("--runner", type=click.Choice(["local", "inline"]), default="local", show_default=True, help="All cores, or one process.")
 @click.option("--cores", type=click.IntRange(min=1), help="Tasks at a time; as many as there are processors by default.")
@@ -38,6 +40,7 @@ def command(
     first: str | None,
     last: str | None,
     no_redirects: bool,
+    lazy: bool,
     batch_size: str,
     runner: str,
     cores: int | None,
@@ -59,6 +62,7 @@ def command(
 
     settings = BuildSettings(
         rules=rules_from_options(rules_file, prefixes, first, last, read_redirects=not no_redirects),
+        extract=ExtractSettings(lazy=lazy),
         batch_bytes=parse_size(batch_size),
         runner=runner,
     )

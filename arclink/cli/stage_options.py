@@ -92,6 +92,12 @@ def write_settings(folder: Path, settings: BuildSettings) -> None:
     (folder / SETTINGS).write_bytes(orjson.dumps(settings.for_store(), option=orjson.OPT_INDENT_2))
 
 
+def add_settings(folder: Path, settings: BuildSettings) -> None:
+    """Note the settings of extract; those of filter stay."""
+    noted = {**settings.for_store(), "rules": read_settings(folder)["rules"]}
+    (folder / SETTINGS).write_bytes(orjson.dumps(noted, option=orjson.OPT_INDENT_2))
+
+
 def read_settings(folder: Path) -> dict[str, str]:
     """Return the settings that shaped the files of this folder, as a store keeps them."""
     needs(folder, SETTINGS, "filter")

@@ -15,7 +15,8 @@ import orjson
 from arclink.errors import InputError, PayloadError, RecordError
 from arclink.extract.archives import ArchiveFile, ArchiveRecord
 from arclink.extract.charsets import decode_html
-from arclink.extract.html import Limits, PageLinks, extract_links
+from arclink.extract.feeds import links_of
+from arclink.extract.html import DEFAULT_KINDS, OPTIONAL_KINDS, Limits, PageLinks
 from arclink.extract.isolation import IsolatedExtractor
 from arclink.extract.payloads import decode_payload, payload_checksum, redirect_checksum
 from arclink.filter.cdx import REVISIT
@@ -45,11 +46,13 @@ class ExtractSettings:
         payload_bytes: Decoded HTML beyond this is cut, and counted.
         links: Links of one page beyond this are counted, not kept.
         text: Characters of a link's text beyond this are cut, and counted.
+        lazy: Whether the ``data-`` attributes of lazy loading are looked at, too.
     """
 
     payload_bytes: int = 16 << 20
     links: int = 200_000
     text: int = 1_000
+    lazy: bool = False
 
     @classmethod
     def from_json(cls, text: str) -> "ExtractSettings":
@@ -86,8 +89,9 @@ class _Extraction:
     def __init__(self, settings: ExtractSettings, counts: Counter[Reason], *, is_isolated: bool) -> None:
         self._settings = settings
         self._counts = counts
-        self._isolated = IsolatedExtractor(Limits(settings.links, settings.text)) if is_isolated else None
         self._limits = Limits(settings.links, settings.text)
+        self._kinds = DEFAULT_KINDS | OPTIONAL_KINDS if settings.lazy else DEFAULT_KINDS
+        self._isolated = IsolatedExtractor(self._limits, self._kinds) if is_isolated else None
         self._path: str | None = None
         self._archive: ArchiveFile | None = None
         self._archive_reason = Reason.PAYLOAD_FILE_MISSING
@@ -212,7 +216,7 @@ class _Extraction:
     def _extract(self, html: bytes | str) -> PageLinks:
         if self._isolated is not None:
             return self._isolated.extract(html)
-        return extract_links(html, self._limits)
+        return links_of(html, self._limits, self._kinds)
 
     def _redirect(self, memento: Memento, location: str, pointer: Pointer) -> list[Row]:
         checksum = redirect_checksum(memento.status, location)
