@@ -55,7 +55,7 @@ $(CHECKS): requirements-test.txt $(RUN)
 	$(INSTALL) -r requirements-test.txt
 	@touch $@
 
-.PHONY: help demo test format lock clean
+.PHONY: help demo test oracles fuzz format lock clean
 
 help:  ## Show what make can do
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-13s %s\n", $$1, $$2 }'
@@ -89,6 +89,20 @@ test: $(CHECKS)  ## Run every check and test that needs no server
 	$(SECTION) 'pytest: tests, doctests, README'
 	$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_OPTIONS)
 
+oracles: $(CHECKS)  ## Compare every real page at hand with what the second extractor finds (minutes)
+	ARCLINK_ALL_PAGES=1 $(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_OPTIONS) tests/extract/test_oracles.py
+
+# Each target for so many seconds: make fuzz SECONDS=600. What was found is in .fuzz, and becomes a test.
+SECONDS ?= 60
+FUZZ_TARGETS := cdx_row warc_record html_links feed_links uri_resolution
+
+fuzz: $(CHECKS)  ## Feed the parsers with what breaks parsers: make fuzz SECONDS=600
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r requirements-fuzz.txt
+	@for target in $(FUZZ_TARGETS); do \
+	  printf '\n== %s, %s seconds\n' "$$target" '$(SECONDS)'; mkdir -p ".fuzz/$$target"; \
+	  $(BIN)/python -m tests.fuzz.$$target -max_total_time=$(SECONDS) -timeout=30 -artifact_prefix=".fuzz/$$target-" ".fuzz/$$target" || exit 1; \
+	done
+
 format: $(CHECKS)  ## Lay out the code and put right what can be put right without thinking
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
@@ -100,7 +114,8 @@ lock:  ## Write requirements*.txt anew from setup.cfg and pyproject.toml; newest
 	  | $(COMPILE) - --output-file requirements-build.txt
 	$(COMPILE) setup.cfg --output-file requirements.txt
 	$(COMPILE) setup.cfg --extra test --constraint requirements.txt --output-file requirements-test.txt
+	echo 'atheris >= 3.0' | $(COMPILE) - --output-file requirements-fuzz.txt
 
 clean:  ## Remove what make made: environments, demo, caches
-	rm -rf $(VENV) .venv-lock $(DEMO) build arclink.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .venv-lock $(DEMO) .fuzz build arclink.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find arclink jobs service tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
