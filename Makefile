@@ -99,8 +99,8 @@ FUZZ_TARGETS := cdx_row warc_record html_links feed_links uri_resolution
 fuzz: $(CHECKS)  ## Feed the parsers with what breaks parsers: make fuzz SECONDS=600
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r requirements-fuzz.txt
 	@for target in $(FUZZ_TARGETS); do \
-	  printf '\n== %s, %s seconds\n' "$$target" '$(SECONDS)'; mkdir -p ".fuzz/$$target"; \
-	  $(BIN)/python -m tests.fuzz.$$target -max_total_time=$(SECONDS) -timeout=30 -artifact_prefix=".fuzz/$$target-" ".fuzz/$$target" || exit 1; \
+	  printf "\n== %s, %s seconds\n" "$$target" "$(SECONDS)"; mkdir -p ".fuzz/$$target"; \
+	  $(BIN)/python -m tests.fuzz $$target -max_total_time=$(SECONDS) -timeout=30 -artifact_prefix=".fuzz/$$target-" ".fuzz/$$target" || exit 1; \
 	done
 
 format: $(CHECKS)  ## Lay out the code and put right what can be put right without thinking

@@ -205,7 +205,8 @@ def parse_header(line: bytes) -> Layout | None:
 def format_row(capture: Capture) -> bytes:
     """Return the capture as a CDXJ row without line end, as `arclink index` writes them: pywb's names and order.
 
-    `parse_row` gives the same capture back, but for its note.
+    `parse_row` gives the same capture back, but for its note, and for the first sign of a key that would make the line JSON
+    as a whole, or a header: that is percent-encoded.
     """
     fields = {
         "url": capture.original,
@@ -222,7 +223,10 @@ def format_row(capture: Capture) -> bytes:
         "profile": capture.profile,
     }
     json = orjson.dumps({name: value for name, value in fields.items() if value not in ("", "-")})
-    return f"{capture.key or '-'} {capture.timestamp} ".encode() + json
+    key = capture.key or "-"
+    if key.startswith(("{", "!", "CDX")):
+        key = f"%{ord(key[0]):02X}{key[1:]}"
+    return f"{key} {capture.timestamp} ".encode() + json
 
 
 def normal_checksum(text: str) -> Checksum:
@@ -421,7 +425,7 @@ def _capture(fields: dict[str, str]) -> Capture:
         original=UriR(original),
         mime=mime,
         status=status,
-        checksum=Checksum(_encode_controls(normal_checksum(fields.get("checksum", "")))),
+        checksum=normal_checksum(_encode_controls(fields.get("checksum", ""))),
         length=_number(fields.get("length") or "-1", "length"),
         offset=_number(fields.get("offset", ""), "offset"),
         file=file,
