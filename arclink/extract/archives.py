@@ -246,7 +246,9 @@ class ArchiveFile:
             if head is None:
                 if segment.damage and count:
                     return  # the damage is that of the record before
-                yield self._error(Reason.RECORD_DAMAGED, "no record begins here", self._address(segment, before, position, is_first=position == beginning))
+                yield self._error(
+                    Reason.RECORD_DAMAGED, "no record begins here", self._address(segment, before, position, is_first=position == beginning)
+                )
                 position = _find_in(segment, position)
                 if position < 0:
                     return

@@ -205,8 +205,8 @@ def parse_header(line: bytes) -> Layout | None:
 def format_row(capture: Capture) -> bytes:
     """Return the capture as a CDXJ row without line end, as `arclink index` writes them: pywb's names and order.
 
-    `parse_row` gives the same capture back, but for its note, and for the first sign of a key that would make the line JSON
-    as a whole, or a header: that is percent-encoded.
+    `parse_row` gives the same capture back, but for its note, and for what of its key is percent-encoded: blanks, and a first
+    sign that would make the line JSON as a whole, or a header.
     """
     fields = {
         "url": capture.original,
@@ -223,7 +223,7 @@ def format_row(capture: Capture) -> bytes:
         "profile": capture.profile,
     }
     json = orjson.dumps({name: value for name, value in fields.items() if value not in ("", "-")})
-    key = capture.key or "-"
+    key = (capture.key or "-").replace(" ", "%20")
     if key.startswith(("{", "!", "CDX")):
         key = f"%{ord(key[0]):02X}{key[1:]}"
     return f"{key} {capture.timestamp} ".encode() + json

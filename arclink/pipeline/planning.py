@@ -9,11 +9,12 @@ import gzip
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 import orjson
 
-from arclink.filter.pointers import NO_FILE, FallBack, Pointer, PointerKind, format_pointer, parse_pointer
+from arclink.filter.pointers import NO_FILE, ORIGINALS, FallBack, Pointer, PointerKind, format_pointer, parse_pointer
 from arclink.model import Timestamp, UriR
 from arclink.reasons import Reason
 from arclink.store import ArchiveFile
@@ -84,14 +85,17 @@ def _with_store(pointers: Sequence[Pointer], store: KnownPayloads, counts: Count
     """Yield what is to be read, with the originals that the store adds, and without those it has the content of."""
     waiting += [pointer for pointer in pointers if pointer.kind is PointerKind.UNREAD]
     by_checksum = [pointer for pointer in pointers if pointer.kind in _OF_CHECKSUM]
+    chunks = Counter(pointer.checksum for pointer in by_checksum)
     known = store.known_contents((pointer.checksum, pointer.originals) for pointer in by_checksum)
     for pointer, (payload, missing) in zip(by_checksum, known, strict=True):
         if payload is None or payload.scope is None:
             if pointer.kind is PointerKind.REVISIT_ONLY:
                 waiting.append(pointer)
                 continue
-            earlier = [] if pointer.chunk else [one for one in store.originals_of(pointer.checksum) if one not in pointer.originals]
-            yield replace(pointer, originals=(*pointer.originals, *earlier)) if earlier else pointer
+            if pointer.chunk:
+                yield pointer
+            else:
+                yield from _with_earlier(pointer, store.originals_of(pointer.checksum), chunks[pointer.checksum])
         elif not missing:
             counts[Reason.PAYLOAD_KNOWN] += pointer.chunk == 0
         elif pointer.kind is PointerKind.REVISIT_ONLY:
@@ -103,6 +107,24 @@ def _with_store(pointers: Sequence[Pointer], store: KnownPayloads, counts: Count
             before = FallBack(payload.file, payload.offset, -1, Timestamp(""), UriR(""))
             yield replace(pointer, originals=tuple(missing), fall_backs=(*pointer.fall_backs, before))
     yield from (pointer for pointer in pointers if pointer.kind not in _OF_CHECKSUM and pointer.kind is not PointerKind.UNREAD)
+
+
+def _with_earlier(pointer: Pointer, earlier: Iterable[UriR], chunk: int) -> Iterator[Pointer]:
+    """Yield a pointer with the originals of earlier batches; those that it has no room for in further pointers.
+
+    Args:
+        pointer: The first of its payload.
+        earlier: Where earlier batches captured its payload; there may be a million.
+        chunk: Number of the first further pointer.
+    """
+    own = set(pointer.originals)
+    others = (original for original in earlier if original not in own)
+    room = max(ORIGINALS - len(own), 0)
+    first = tuple(islice(others, room))
+    yield replace(pointer, originals=(*pointer.originals, *first)) if first else pointer
+    while some := tuple(islice(others, ORIGINALS)):
+        yield replace(pointer, originals=some, chunk=chunk)
+        chunk += 1
 
 
 def _share_out(wanted: Sequence[tuple[str, int, Pointer]], tasks: int) -> Iterator[Sequence[tuple[str, int, Pointer]]]:

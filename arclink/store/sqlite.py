@@ -39,6 +39,7 @@ from arclink.model import (
     UriR,
 )
 from arclink.store import ArchiveFile, StoreStats, Violation
+from arclink.store.cuts import CapturesByCut
 from arclink.store.graph_files import identity_of
 from arclink.store.loading import BatchLoader, shows_payload
 from arclink.store.names import StoredNames
@@ -67,6 +68,10 @@ from arclink.uris.surts import surt_of
 
 CACHED_OUTLINK_BLOCKS = 16
 CACHED_CONTENTS = 20_000
+CACHED_BY_CUT = 4
+
+FEW_CAPTURES = 500
+"""Captures of a payload that are looked through for each of its contents; more are sorted out first."""
 
 AT_ONCE = 128
 """Inlinks whose contents are looked up together; checksums that are asked for together."""
@@ -92,6 +97,7 @@ class SqliteStore:
         self._names = StoredNames(self._connection)
         self._outlink_blocks: OrderedDict[int, OutlinkBlock] = OrderedDict()
         self._contents: OrderedDict[int, ContentId] = OrderedDict()
+        self._by_cut: OrderedDict[tuple[int, int, int], CapturesByCut] = OrderedDict()
 
     # Questions
 
@@ -158,12 +164,10 @@ class SqliteStore:
             if scope is None:
                 return
             refers = self._connection.execute(_HAS_REFERENCES, _REFERENCES).fetchone()
-            for original, captures in groupby(self._captures(number), itemgetter(0)):
-                if (scope is Scope.NONE and not cut) or content_id(checksum, original, scope) == content:
-                    timestamps = [timestamp for _, timestamp in captures]
-                    if refers:
-                        timestamps = sorted({*timestamps, *self._not_modified_since(original, timestamps)})
-                    yield from (Sighting(original, timestamp) for timestamp in timestamps if timestamp in span)
+            for original, timestamps in self._captures_with(number, checksum, scope, cut):
+                if refers:
+                    timestamps = sorted({*timestamps, *self._not_modified_since(original, timestamps)})
+                yield from (Sighting(original, timestamp) for timestamp in timestamps if timestamp in span)
 
     def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
         with translated(self.path):
@@ -392,6 +396,26 @@ class SqliteStore:
         else:
             self._outlink_blocks.move_to_end(first)
         return block
+
+    def _captures_with(self, payload: int, checksum: Checksum, scope: Scope, cut: bytes) -> Iterator[tuple[UriR, list[Timestamp]]]:
+        """Yield the originals of a payload that have this cut, sorted, each with its timestamps, sorted."""
+        if scope is Scope.NONE:
+            if not cut:
+                for original, captures in groupby(self._captures(payload), itemgetter(0)):
+                    yield original, [timestamp for _, timestamp in captures]
+            return
+        key = payload, self._connection.execute("PRAGMA data_version").fetchone()[0], self._connection.total_changes
+        sorted_out = self._by_cut.get(key)
+        if sorted_out is None and len(list(islice(self._captures(payload), FEW_CAPTURES))) == FEW_CAPTURES:
+            sorted_out = self._by_cut[key] = CapturesByCut(checksum, scope, self._captures(payload))
+            if len(self._by_cut) > CACHED_BY_CUT:
+                self._by_cut.popitem(last=False)  # its file goes when nobody reads it any more
+        if sorted_out is not None:
+            yield from sorted_out.of(cut)
+            return
+        for original, captures in groupby(self._captures(payload), itemgetter(0)):
+            if split_content(content_id(checksum, original, scope))[1] == cut:
+                yield original, [timestamp for _, timestamp in captures]
 
     def _captures(self, payload: int) -> Iterator[tuple[UriR, Timestamp]]:
         """Yield the distinct (original, timestamp) pairs of a payload, sorted."""

@@ -11,7 +11,7 @@ LIMITS = Limits(links=50, text=40)
 
 SEEDS = [
     b'<base href="/d/"><a href="b.html" rel=nofollow>Next <b>page</b></a><a href="javascript:x()">x</a><img srcset="a 1x, b 2x" alt=A>',
-    b'<meta charset=windows-1251><meta http-equiv=refresh content="5; url=\'x\'"><form action=x><input type=image src=y></form>',
+    b"<meta charset=windows-1251><meta http-equiv=refresh content=\"5; url='x'\"><form action=x><input type=image src=y></form>",
     b"<table><a href=1><tr><td>x<template><a href=2></template><svg><a xlink:href=3><image href=4></svg>",
     "<a href='ö?ü'>Größe</a>".encode("utf-16"),
 ]

@@ -12,16 +12,29 @@ from tests.fuzz import cdx_row, feed_links, html_links, uri_resolution, warc_rec
 TARGETS = [cdx_row, feed_links, html_links, uri_resolution, warc_record]
 Check = Callable[[bytes], None]
 
-SEEDS = [pytest.param(target.check, seed, id=f"{target.__name__.rpartition('.')[2]} {n}") for target in TARGETS for n, seed in enumerate(target.SEEDS)]
+SEEDS = [
+    pytest.param(target.check, seed, id=f"{target.__name__.rpartition('.')[2]} {n}")
+    for target in TARGETS
+    for n, seed in enumerate(target.SEEDS)
+]
 
 FINDS = [
     pytest.param(
-        warc_record.check, b"\1WARC/1.0\r8\r\n\r\n" + warc("http://a.example/", http(b"x")), id="sound record behind a damaged one in a gzip member"
+        warc_record.check,
+        b"\1WARC/1.0\r8\r\n\r\n" + warc("http://a.example/", http(b"x")),
+        id="sound record behind a damaged one in a gzip member",
     ),
     pytest.param(
-        warc_record.check, b"\0" + warc("{x}", http(b"x")) + warc("!x", http(b"x")) + warc("CDX", http(b"x")), id="URIs that look like JSON or a header"
+        warc_record.check,
+        b"\0" + warc("{x}", http(b"x")) + warc("!x", http(b"x")) + warc("CDX", http(b"x")),
+        id="URIs that look like JSON or a header",
     ),
     pytest.param(cdx_row.check, b' {"org,a)/ 2010 {"url": "http://a.org/", "offset": "0", "filename": "f"}', id="key that looks like JSON"),
+    pytest.param(
+        cdx_row.check,
+        b'{"urlkey": "a b", "timestamp": "2010", "url": "http://a.org/", "offset": 3, "filename": "f"}',
+        id="key with a blank",
+    ),
     pytest.param(cdx_row.check, b"k 2010 http://a.org/ war - sha\x1e55:ab - 10 f", id="control in the name of an algorithm"),
 ]
 
