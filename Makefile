@@ -96,8 +96,8 @@ oracles: $(CHECKS)  ## Compare every real page at hand with what the second extr
 SECONDS ?= 60
 FUZZ_TARGETS := cdx_row warc_record html_links feed_links uri_resolution
 
-fuzz: $(CHECKS)  ## Feed the parsers with what breaks parsers: make fuzz SECONDS=600
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r requirements-fuzz.txt
+fuzz: $(CHECKS)  ## Feed parsers with what breaks parsers, each for a minute; longer: make fuzz SECONDS=600
+	$(INSTALL) -r requirements-fuzz.txt
 	@for target in $(FUZZ_TARGETS); do \
 	  printf "\n== %s, %s seconds\n" "$$target" "$(SECONDS)"; mkdir -p ".fuzz/$$target"; \
 	  $(BIN)/python -m tests.fuzz $$target -max_total_time=$(SECONDS) -timeout=30 -artifact_prefix=".fuzz/$$target-" ".fuzz/$$target" || exit 1; \
@@ -114,7 +114,7 @@ lock:  ## Write requirements*.txt anew from setup.cfg and pyproject.toml; newest
 	  | $(COMPILE) - --output-file requirements-build.txt
 	$(COMPILE) setup.cfg --output-file requirements.txt
 	$(COMPILE) setup.cfg --extra test --constraint requirements.txt --output-file requirements-test.txt
-	echo 'atheris >= 3.0' | $(COMPILE) - --output-file requirements-fuzz.txt
+	$(COMPILE) setup.cfg --extra fuzz --constraint requirements.txt --output-file requirements-fuzz.txt
 
 clean:  ## Remove what make made: environments, demo, caches
 	rm -rf $(VENV) .venv-lock $(DEMO) .fuzz build arclink.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -4,7 +4,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-import atheris  # type: ignore[import-not-found,unused-ignore]  # installed by `make fuzz` only
+import atheris  # type: ignore[import-not-found,import-untyped,unused-ignore]  # installed by `make fuzz` only
 
 if __name__ == "__main__":
     target = sys.argv.pop(1)
