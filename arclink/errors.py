@@ -7,7 +7,8 @@
     ├── OperatorError        a file, setting or store needs a person: exit 1
     │   ├── InputError           an archive or CDX file that cannot be used at all
     │   ├── StoreError           a store that is missing, foreign, newer, locked or full
-    │   └── PipelineError        a step of a build failed
+    │   ├── PipelineError        a step of a build failed
+    │   └── InstanceError        another instance that does not answer, or not as it should
     └── DataError            one bad row, record or link: counted by its reason, the job goes on
         ├── CdxError             a line that is no CDX row
         ├── RecordError          an archive record that cannot be read
@@ -42,6 +43,10 @@ class StoreError(OperatorError):
 
 class PipelineError(OperatorError):
     """A step of a build failed; the text names the step and the cause."""
+
+
+class InstanceError(OperatorError):
+    """Another instance does not answer, or not as it should; the text says why, and begins where its name ends."""
 
 
 class DataError(ArclinkError):

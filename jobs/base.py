@@ -61,6 +61,9 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
     OUTPUT_PROTOCOL: type = LineProtocol
 
     HAS_REDUCER = True
+    MAPS_NOTHING = False
+    """The map step hands lines on as they are: a runner may sort the input itself."""
+
     ONE_TASK_PER_FILE = False
     """Each input file is the input of one map task, never split (a manifest)."""
 

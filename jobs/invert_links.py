@@ -12,6 +12,8 @@ from jobs.base import ArclinkJob, Pair
 class InvertLinks(ArclinkJob):
     """Map: nothing but the key. Reduce: one row per target, several for a hub."""
 
+    MAPS_NOTHING = True
+
     def map_lines(self, lines: Iterable[bytes]) -> Iterator[Pair]:
         """Yield the groups of each posting under its target."""
         for line in lines:

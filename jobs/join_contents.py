@@ -12,6 +12,8 @@ from jobs.base import ArclinkJob, Pair
 class JoinContents(ArclinkJob):
     """Map: nothing but the key. Reduce: whole sites pass one reducer, so most links are known already."""
 
+    MAPS_NOTHING = True
+
     def map_lines(self, lines: Iterable[bytes]) -> Iterator[Pair]:
         """Yield each page under its place."""
         for line in lines:

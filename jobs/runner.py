@@ -30,6 +30,9 @@ ATTEMPTS = 2
 NO_SPACE = 28
 """Exit code of a task that could not write: what it would say has no room, either."""
 
+LEAST_SPLIT = 1 << 20
+"""Bytes of input that are worth a task of their own: starting one costs as much as 10 ms of work."""
+
 PR_SET_PDEATHSIG = 1
 
 
@@ -42,6 +45,7 @@ class OneMachineRunner(LocalMRJobRunner):  # type: ignore[misc]  # mrjob has no 
         super().__init__(**kwargs)
         self.watch: Callable[[int, int], None] = lambda done, total: None
         self._job_class = mrjob_cls
+        self._unmapped: list[str] = []
 
     def _invoke_task_func(self, task_type: str, step_num: int, task_num: int) -> Callable[..., None]:
         return partial(_run_task, self._job_class, self._args_for_task(step_num, task_type))
@@ -79,9 +83,25 @@ class OneMachineRunner(LocalMRJobRunner):  # type: ignore[misc]  # mrjob has no 
     def _log_cause_of_error(self, ex: Exception) -> None:
         """Say nothing: the driver reports the failure it gets."""
 
+    def _run_streaming_step(self, step: dict[str, Any], step_num: int) -> None:
+        """Run one step; where mapping changes nothing, begin with the sort."""
+        paths = list(self._input_paths_for_step(step_num))
+        self._unmapped = paths if self._job_class.MAPS_NOTHING and not any(map(is_compressed, paths)) else []
+        super()._run_streaming_step(step, step_num)
+
+    def _sort_reducer_input(self, step_num: int, num_map_tasks: int) -> None:
+        if not self._unmapped:
+            super()._sort_reducer_input(step_num, num_map_tasks)
+            return
+        output = self._sorted_reducer_input_path(step_num)
+        self.fs.mkdir(os.path.dirname(output))
+        self._sort_input_func()(self._unmapped, output)
+
     def _split_mapper_input(self, input_paths: Iterable[str], step_num: int) -> list[dict[str, object]]:
+        if self._unmapped:
+            return []
         paths = list(input_paths)  # a generator after the first step; read twice it would be an empty job
-        size = self._pick_mapper_split_size(paths, step_num)
+        size = max(self._pick_mapper_split_size(paths, step_num), LEAST_SPLIT)
         splits: list[dict[str, object]] = []
         outputs = self._yield_split_fileobjs("mapper", step_num)
         for path in paths:
@@ -100,7 +120,7 @@ class OneMachineRunner(LocalMRJobRunner):  # type: ignore[misc]  # mrjob has no 
 
     def _split_reducer_input(self, step_num: int) -> int:
         path = Path(self._sorted_reducer_input_path(step_num))
-        size = path.stat().st_size // (self._num_reducers(step_num) * 2)
+        size = max(path.stat().st_size // (self._num_reducers(step_num) * 2), LEAST_SPLIT)
         outputs = self._yield_split_fileobjs("reducer", step_num)
         tasks = 0
         with path.open("rb") as source:

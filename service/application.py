@@ -5,7 +5,9 @@ from collections.abc import Callable
 from flask import Flask, Response, request
 from werkzeug.exceptions import RequestURITooLarge
 
+from arclink.fetch.asking import Asking
 from arclink.store import GraphStore
+from service.aggregating import aggregating, attach_asking
 from service.explain import explaining
 from service.health import health
 from service.home import home
@@ -15,18 +17,20 @@ from service.settings import Settings
 from service.stores import Stores, attach_stores
 
 
-def create_app(store: str | Callable[[], GraphStore], settings: Settings | None = None) -> Flask:
+def create_app(store: str | Callable[[], GraphStore], settings: Settings | None = None, asking: Asking | None = None) -> Flask:
     """Return the application for one store, which it opens when the first request needs it.
 
     Args:
         store: Path or URL, or what opens the store; called once per thread.
         settings: Limits; the defaults suit one machine.
+        asking: Asks other instances, if applications are to share what it remembers; else the one has its own.
     """
     app = Flask("service")
     chosen = settings or Settings()
     attach_stores(app, Stores(store, chosen))
+    attach_asking(app, asking or Asking(chosen.instances, chosen.limits))
     register_problems(app)
-    for resource in (home, links, explaining, health):
+    for resource in (home, links, explaining, aggregating, health):
         app.register_blueprint(resource)
 
     @app.before_request

@@ -70,9 +70,15 @@ def _rendered(status: HTTPStatus, asked: dict[str, str], answer: LinkAnswer | No
         more=more,
         error=error,
         when=date_and_time,
+        collection=stores_of_app().settings.collection,
     )
     response = current_app.make_response(html)
     response.status_code = status.value
+    return protected(response)
+
+
+def protected(response: Response) -> Response:
+    """Return a page with the headers that keep foreign text in it from doing anything."""
     response.headers["Content-Security-Policy"] = (
         "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     )

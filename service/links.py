@@ -13,17 +13,20 @@ from service.stores import current_store, stores_of_app
 
 links = Blueprint("links", __name__)
 
+HOW = ("format", "profile")
+"""Parameters that say how an answer is written, not what is asked."""
+
 
 @links.get("/LinkService/linkQuery")
 @links.get("/linkQuery")
 def link_query() -> Response:
     """Answer with the outlinks and inlinks of one URI; no links is an answer, not a 404."""
     form, media_type = accepted_format(request)
-    query = LinkQuery.from_parameters((name, value) for name, value in request.args.items(multi=True) if name != "format")
+    query = LinkQuery.from_parameters((name, value) for name, value in request.args.items(multi=True) if name not in HOW)
     form.check(query)
     answer = answer_link_query(current_store(), query, stores_of_app().settings.budget)
     pieces = form.write(answer)
-    response = Response(_started(pieces) if query.limit == 0 else b"".join(pieces), content_type=_content_type(media_type))
+    response = Response(_started(pieces) if query.limit == 0 else b"".join(pieces), content_type=content_type(media_type))
     response.vary.add("Accept")
     if answer.next is not None:
         response.headers["Link"] = f'<{next_page(answer.next)}>; rel="next"'
@@ -41,5 +44,8 @@ def _started(pieces: Iterator[bytes]) -> Iterator[bytes]:
     return chain(list(islice(pieces, 1)), pieces)
 
 
-def _content_type(media_type: str) -> str:
-    return f"{media_type}; charset=utf-8; header=present" if media_type == "text/csv" else media_type
+def content_type(media_type: str) -> str:
+    """Return the media type with its parameters: RFC 4180 for CSV; Turtle is UTF-8, but other text is not by default."""
+    if media_type == "text/csv":
+        return f"{media_type}; charset=utf-8; header=present"
+    return f"{media_type}; charset=utf-8" if media_type == "text/turtle" else media_type

@@ -1,4 +1,4 @@
-"""Which format a request wants: ``format``, else ``Accept``, else RDF/XML."""
+"""Which format a request wants: ``format``, else ``Accept``, else RDF/XML; and in which profile, if it is one of RDF."""
 
 from flask import Request
 
@@ -11,12 +11,20 @@ _BY_MEDIA_TYPE = {media_type: form for form in OFFERED for media_type in form.me
 
 
 def accepted_format(request: Request) -> tuple[Format, str]:
-    """Return the format and the media type to call it by.
+    """Return the format, in the profile asked for, and the media type to call it by.
 
     Raises:
-        BadParameterError: ``format`` names none of ours.
+        BadParameterError: ``format`` names none of ours, or ``profile`` none of this format.
         NotAcceptableError: The client accepts none of ours.
     """
+    form, media_type = _format(request)
+    profiles = request.args.getlist("profile")
+    if len(profiles) > 1:
+        raise BadParameterError("profile", profiles[1], "the parameter once")
+    return form.in_profile("".join(profiles)), media_type
+
+
+def _format(request: Request) -> tuple[Format, str]:
     names = request.args.getlist("format")
     if len(names) > 1:
         raise BadParameterError("format", names[1], "the parameter once")

@@ -5,7 +5,7 @@ from http import HTTPStatus
 
 import orjson
 from flask import Flask, Response
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import HTTPException, NotFound
 
 from arclink.access.queries import BadParameterError
 from arclink.access.texts import printable
@@ -71,7 +71,9 @@ def _not_acceptable(error: NotAcceptableError) -> Response:
 def _http(error: HTTPException) -> Response:
     if error.code is None or error.code < 400:
         return Response(error.get_body(), error.code, error.get_headers())
-    detail = "There is nothing at this path; the page at / tells what there is." if error.code == 404 else error.description or ""
+    detail = error.description or ""
+    if error.code == 404 and detail == NotFound.description:
+        detail = "There is nothing at this path; the page at / tells what there is."
     response = problem(HTTPStatus(error.code), detail)
     for name, value in error.get_headers():
         if name.lower() not in ("content-type", "content-length"):

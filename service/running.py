@@ -4,7 +4,7 @@ import errno
 import logging
 import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import FrameType
 from typing import Protocol
 from urllib.parse import quote
@@ -16,6 +16,7 @@ from arclink.model import Surt, UriR
 from arclink.store import GraphStore
 from arclink.store.opening import open_store
 from service.application import create_app
+from service.collections import create_collections
 from service.settings import Settings
 
 _TRIED = 100
@@ -50,11 +51,14 @@ class Server(Protocol):
         """Accept nothing any more. To be called in the thread that runs it."""
 
 
-def serve(where: str, host: str, port: int, threads: int, announce: Callable[[str], None], settings: Settings | None = None) -> None:
+def serve(
+    where: str | Mapping[str, str], host: str, port: int, threads: int, announce: Callable[[str], None], settings: Settings | None = None
+) -> None:
     """Answer requests until the process is told to stop (SIGINT, SIGTERM).
 
     Args:
-        where: Path or URL of the store; opened once before, so that a wrong one is found at once.
+        where: Path or URL of the store, or of each of several, by name of the collection; opened once before, so that a
+            wrong one is found at once.
         host: Address to listen on.
         port: 0 takes a free one.
         threads: Requests answered at a time.
@@ -65,25 +69,31 @@ def serve(where: str, host: str, port: int, threads: int, announce: Callable[[st
         StoreError: The store is not there or not ours.
         OperatorError: The address cannot be used.
     """
-    with open_store(where) as store:
-        example = example_uri(store)
+    examples = {}
+    for name, path in ({"": where} if isinstance(where, str) else where).items():
+        with open_store(path) as store:
+            examples[name] = example_uri(store)
     server = make_server(where, host, port, threads, settings)
     # An application that is served alone sets up no logging of its own: errors of requests go to standard error.
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     place = f"http://{f'[{host}]' if ':' in host else host}:{server.effective_port}"
-    announce(f"Serving {where} at {place}/  (stop with Ctrl-C)")
-    announce(f'Try: curl "{place}/linkQuery?uri={quote(example, safe=":/")}&format=json"')
+    announce(f"Serving {where if isinstance(where, str) else ', '.join(where)} at {place}/  (stop with Ctrl-C)")
+    for name, example in examples.items():
+        announce(f'Try: curl "{place}/{name and name + "/"}linkQuery?uri={quote(example, safe=":/")}&format=json"')
     signal.signal(signal.SIGTERM, _stop)
     server.run()
 
 
-def make_server(where: str | Callable[[], GraphStore], host: str, port: int, threads: int, settings: Settings | None = None) -> Server:
-    """Return a server that listens and is not yet running.
+def make_server(
+    where: str | Callable[[], GraphStore] | Mapping[str, str], host: str, port: int, threads: int, settings: Settings | None = None
+) -> Server:
+    """Return a server that listens and is not yet running; with a mapping, one of several collections.
 
     Raises:
         OperatorError: The address cannot be used.
     """
-    server: Server = waitress.create_server(create_app(where, settings), sockets=[_listening(host, port)], threads=threads, ident="ArcLink")
+    app = create_collections(where, settings) if isinstance(where, Mapping) else create_app(where, settings)
+    server: Server = waitress.create_server(app, sockets=[_listening(host, port)], threads=threads, ident="ArcLink")
     return server
 
 

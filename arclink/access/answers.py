@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
 
+from arclink.access.archives import ArchiveReport
 from arclink.access.cursors import (
     DONE,
     FIRST_INLINK,
@@ -31,7 +32,7 @@ from arclink.access.store_order import inlinks_after, outlinks_after, stream_inl
 from arclink.errors import UsageError
 from arclink.model import Memento, UriId
 from arclink.store import GraphStore
-from arclink.uris.uri_ids import uri_id
+from arclink.uris.uri_ids import uri_ids
 
 __all__ = ["Budget", "InForce", "LinkAnswer", "Member", "answer_link_query", "stream_members"]
 
@@ -62,6 +63,7 @@ class LinkAnswer:
         is_grouped_out: Grouped, in page order of the first memento that shows them; else ungrouped, in store order.
         is_grouped_in: Grouped, oldest first; else ungrouped, in store order.
         next: Cursor of the next page; None if nothing is left. A page may be short and still have a next one.
+        archives: What became of the question in each archive, if their answers were merged; in the order of asking.
     """
 
     query: LinkQuery
@@ -73,6 +75,7 @@ class LinkAnswer:
     is_grouped_out: bool
     is_grouped_in: bool
     next: str | None
+    archives: tuple[ArchiveReport, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +100,7 @@ def answer_link_query(store: GraphStore, query: LinkQuery, budget: Budget | None
     if query.limit == 0:
         return _answer(reading, _Page(is_grouped=False), _Page(is_grouped=False), None)
     # Read before the links: a batch that lands in between makes the cursor too old, which repeats members but loses none.
-    batch = max((batch.number for batch in store.batches()), default=0)
+    batch = store.last_batch()
     cursor = query.cursor or Cursor(
         batch,
         Grouped() if query.direction.is_out else DONE,
@@ -125,7 +128,7 @@ def _answer(reading: Reading, outlinks: _Page, inlinks: _Page, behind: str | Non
     is_stream = query.limit == 0
     return LinkAnswer(
         query=query,
-        uri_id=uri_id(query.surt),
+        uri_id=uri_ids([query.surt])[0],
         mementos=reading.summary(),
         in_force=tuple(InForce(memento, reading.content_of(memento) is not None) for memento in reading.in_force()),
         outlinks=stream_outlinks(reading) if is_stream and query.direction.is_out else outlinks.members,

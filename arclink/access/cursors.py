@@ -16,6 +16,7 @@ take for an option.
 import base64
 import binascii
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import orjson
@@ -90,9 +91,7 @@ class Cursor:
 
 def encode_cursor(cursor: Cursor, fingerprint: str) -> str:
     """Return the cursor as URI-safe text, bound to the query with this ``fingerprint``."""
-    fields = [fingerprint, cursor.batch, _out_fields(cursor.outlinks), _in_fields(cursor.inlinks)]
-    body = orjson.dumps(fields)
-    return base64.urlsafe_b64encode(body + zlib.crc32(body).to_bytes(4, "big")).decode().rstrip("=")
+    return encode_fields([fingerprint, cursor.batch, _out_fields(cursor.outlinks), _in_fields(cursor.inlinks)])
 
 
 def decode_cursor(text: str, fingerprint: str) -> Cursor:
@@ -101,18 +100,34 @@ def decode_cursor(text: str, fingerprint: str) -> Cursor:
     Raises:
         CursorError: It did not write this text, or for another query.
     """
-    try:
-        raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
-        if zlib.crc32(raw[:-4]) != int.from_bytes(raw[-4:], "big"):
-            raise CursorError("damaged cursor")
-        fields = orjson.loads(raw[:-4])
-    except (binascii.Error, ValueError) as error:
-        raise CursorError("not a cursor") from error
+    fields = decode_fields(text)
     match fields:
         case [str(query), int(batch), outlinks, inlinks] if query == fingerprint:
             return Cursor(batch, _out_position(outlinks), _in_position(inlinks))
         case _:
             raise CursorError("cursor of another query")
+
+
+def encode_fields(fields: Sequence[object]) -> str:
+    """Return what JSON can hold as URI-safe text with a checksum."""
+    body = orjson.dumps(fields)
+    return base64.urlsafe_b64encode(body + zlib.crc32(body).to_bytes(4, "big")).decode().rstrip("=")
+
+
+def decode_fields(text: str) -> object:
+    """Return what `encode_fields` wrote.
+
+    Raises:
+        CursorError: It did not write this text.
+    """
+    try:
+        raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+        if zlib.crc32(raw[:-4]) != int.from_bytes(raw[-4:], "big"):
+            raise CursorError("damaged cursor")
+        fields: object = orjson.loads(raw[:-4])
+    except (binascii.Error, ValueError) as error:
+        raise CursorError("not a cursor") from error
+    return fields
 
 
 def _out_fields(position: OutPosition) -> object:

@@ -4,12 +4,14 @@ An answer that is too large for that returns None here, and is given in store or
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice
 
-from arclink.access.members import Member, MemberKey, member_of
+from arclink.access.members import Member, MemberKey, member_of, ordered_member
 from arclink.access.queries import MOST_MEMBERS
 from arclink.access.reading import Reading, Vertex
-from arclink.model import ContentId, Inlink, Timestamp, UriR
+from arclink.model import ContentId, Outlink, Timestamp, UriR
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +43,8 @@ class Groups:
 
 @dataclass(slots=True)
 class _Inlinks:
-    timestamps: set[Timestamp] = field(default_factory=set)
-    targets: set[UriR] = field(default_factory=set)
+    timestamps: set[Timestamp]
+    targets: set[UriR]
 
 
 def group_outlinks(reading: Reading, budget: Budget) -> Groups | None:
@@ -54,50 +56,54 @@ def group_outlinks(reading: Reading, budget: Budget) -> Groups | None:
         rows += 1
         if rows > budget.rows:
             return None
-    members: dict[MemberKey, dict[Vertex, None]] = {}
-    links_of: dict[ContentId, list[MemberKey]] = {}
+    members: dict[MemberKey, list[Vertex]] = {}
+    links_of: dict[ContentId, list[Outlink]] = {}
     for vertex in seen:
         content = vertex[0]
         if content not in links_of:
-            links_of[content] = keys = []
-            for link in reading.store.outlinks(content):
-                rows += 1
-                if rows > budget.rows:
-                    return None
-                if reading.query.wants(link.kind):
-                    keys.append((link.target, link.kind, link.text, link.rel))
+            links = list(islice(reading.store.outlinks(content), budget.rows - rows + 1))
+            rows += len(links)
+            if rows > budget.rows:
+                return None
+            links_of[content] = [link for link in links if reading.query.wants(link.kind)] if reading.query.kinds else links
         rows += len(links_of[content])
-        for key in links_of[content]:
-            members.setdefault(key, {})[vertex] = None
+        for link in links_of[content]:
+            vertices = members.setdefault(link, [])
+            if not vertices or vertices[-1] is not vertex:  # a page may have a link twice
+                vertices.append(vertex)
         if len(members) > budget.members or rows > budget.rows:
             return None
 
+    @cache  # most links of a page are shown by the same mementos
+    def shown_by(vertices: tuple[Vertex, ...]) -> tuple[tuple[Timestamp, ...], tuple[UriR, ...]]:
+        timestamps = {time for vertex in vertices for time in seen[vertex]}
+        return tuple(sorted(timestamps)), tuple(sorted({original for _, original in vertices}))
+
     def member(key: MemberKey) -> Member:
-        vertices = members[key]
-        return member_of(key, (time for vertex in vertices for time in seen[vertex]), (original for _, original in vertices))
+        return ordered_member(key, *shown_by(tuple(members[key])))
 
     return Groups(tuple(members), member)
 
 
 def group_inlinks(reading: Reading, budget: Budget) -> Groups | None:
     """Return the inlinks, oldest first, then by source URI, kind, text, rel; None if they are too many."""
-    inlinks: list[Inlink] = []
-    # Known to be too many before the first is looked up: the first page of a hub need not wait for that.
-    for rows, inlink in enumerate(reading.store.inlinks(reading.query.surt)):
-        if reading.query.wants(inlink.kind):
-            inlinks.append(inlink)
-        if rows >= budget.rows or len(inlinks) > budget.look_ups:
-            return None
+    if _has_too_many_inlinks(reading, budget):
+        return None
+    inlinks = (inlink for inlink in reading.store.inlinks(reading.query.surt) if reading.query.wants(inlink.kind))
     members: dict[MemberKey, _Inlinks] = {}
     rows = 0
-    for inlink in inlinks:
-        for source, timestamps in reading.sources(inlink.content):
+    for inlink, sources in reading.with_sources(inlinks):
+        for source, timestamps in sources:
             rows += len(timestamps)
             if rows > budget.rows:
                 return None
-            found = members.setdefault((source, inlink.kind, inlink.text, inlink.rel), _Inlinks())
-            found.timestamps.update(timestamps)
-            found.targets.add(inlink.target)
+            key = (source, inlink.kind, inlink.text, inlink.rel)
+            found = members.get(key)
+            if found is None:
+                members[key] = _Inlinks(set(timestamps), {inlink.target})
+            else:
+                found.timestamps.update(timestamps)
+                found.targets.add(inlink.target)
         if len(members) > budget.members:
             return None
 
@@ -109,3 +115,14 @@ def group_inlinks(reading: Reading, budget: Budget) -> Groups | None:
         return member_of(key, members[key].timestamps, members[key].targets)
 
     return Groups(tuple(sorted(members, key=oldest_first)), member)
+
+
+def _has_too_many_inlinks(reading: Reading, budget: Budget) -> bool:
+    """Tell it before the first is looked up: the first page of a hub need not wait for that."""
+    rows, look_ups = 0, 0
+    for kind, count in reading.store.inlink_kinds(reading.query.surt):
+        rows += count
+        look_ups += count if reading.query.wants(kind) else 0
+        if rows > budget.rows or look_ups > budget.look_ups:
+            return True
+    return False

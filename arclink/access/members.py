@@ -1,8 +1,10 @@
 """One link of an answer, and what it is grouped by."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
+from arclink.access.archives import InArchives
 from arclink.model import Kind, Surt, Timestamp, UriR
 from arclink.uris.surts import surt_of
 
@@ -10,8 +12,7 @@ MemberKey = tuple[UriR, Kind, str, str | None]
 """What makes two links one member: the URI at the other end, kind, text, rel."""
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(NamedTuple):
     """One link through time, as the URI asked for sees it.
 
     Attributes:
@@ -21,6 +22,7 @@ class Member:
         timestamps: The mementos that show it, distinct, sorted.
         variants: The URIs really used on this end, distinct, sorted: sources of an outlink, targets of an inlink. All
             have the SURT asked for.
+        archives: Where it was seen, if the answers of several archives were merged.
     """
 
     uri: UriR
@@ -30,9 +32,18 @@ class Member:
     rel: str | None
     timestamps: tuple[Timestamp, ...]
     variants: tuple[UriR, ...]
+    archives: InArchives | None = None
 
 
 def member_of(key: MemberKey, timestamps: Iterable[Timestamp], variants: Iterable[UriR]) -> Member:
     """Return the member ``key`` with these timestamps and variants, both in any order, repeated or not."""
+    return ordered_member(key, tuple(sorted(set(timestamps))), tuple(sorted(set(variants))))
+
+
+def ordered_member(key: MemberKey, timestamps: tuple[Timestamp, ...], variants: tuple[UriR, ...]) -> Member:
+    """Return the member ``key`` with these timestamps and variants, both distinct and sorted."""
     uri, kind, text, rel = key
-    return Member(uri, surt_of(uri), kind, text, rel, tuple(sorted(set(timestamps))), tuple(sorted(set(variants))))
+    return Member(uri, _surt_of(uri), kind, text, rel, timestamps, variants)
+
+
+_surt_of = lru_cache(maxsize=1 << 14)(surt_of)  # the pages of a site link to the same menus, with several words

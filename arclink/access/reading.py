@@ -9,20 +9,25 @@ Here alone it is decided what ``from``, ``to`` and ``at`` mean:
 What the store is asked twice for one answer is remembered, in caches of fixed size.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import groupby
+from itertools import groupby, islice
 from operator import attrgetter
 
 from arclink.access.queries import LinkQuery
-from arclink.model import ContentId, Memento, Span, Timestamp, UriR
+from arclink.graph.not_modified import is_reference
+from arclink.model import ALL_TIME, ContentId, Inlink, Memento, Source, Span, Timestamp, UriR
 from arclink.store import GraphStore
 from arclink.uris.surts import surt_of
 
 CACHED = 10_000
+KEPT_MEMENTOS = 1_000
+"""Mementos of the URI asked for that are remembered; of a URI with more all are read again where they are needed."""
 KEPT_SOURCES = 1_000
-"""Pages of a content that are remembered for its next link: two links of a page to one target stand together."""
+"""Pages of a content that are remembered for its next link."""
+AT_ONCE = 128
+"""Inlinks whose pages are looked up together."""
 
 Vertex = tuple[ContentId, UriR]
 """A content as one page shows it."""
@@ -54,10 +59,9 @@ class Reading:
         self.store = store
         self.query = query
         self._span = query.span if query.at is None else Span(last=query.at)
-        self._contents: dict[tuple[str, UriR, bool], ContentId | None] = {}
+        self._contents: dict[tuple[str, UriR, bool, Timestamp | None], ContentId | None] = {}
         self._newest = lru_cache(maxsize=CACHED)(self._newest_of)
-        self._last_content: ContentId | None = None
-        self._last_sources: list[tuple[UriR, list[Timestamp]]] = []
+        self._mementos: list[Memento] | None = None
         self._in_force: tuple[Memento, ...] | None = None
 
     def in_force(self) -> tuple[Memento, ...]:
@@ -66,7 +70,7 @@ class Reading:
             return ()
         if self._in_force is None:
             newest: dict[UriR, list[Memento]] = {}
-            for memento in self.store.mementos(self.query.surt, self._span):
+            for memento in self._within(self._span):
                 others = newest.get(memento.original)
                 if others is not None and others[0].timestamp == memento.timestamp:
                     others.append(memento)
@@ -81,7 +85,15 @@ class Reading:
         if self.query.at is not None:
             yield from self.in_force()
         else:
-            yield from self.store.mementos(self.query.surt, self._span)
+            yield from self._within(self._span)
+
+    def _within(self, span: Span) -> Iterable[Memento]:
+        """Return all mementos of the URI within ``span``, oldest first."""
+        if self._mementos is None:
+            self._mementos = list(islice(self.store.mementos(self.query.surt), KEPT_MEMENTOS + 1))
+        if len(self._mementos) > KEPT_MEMENTOS:
+            return self.store.mementos(self.query.surt, span)
+        return [memento for memento in self._mementos if memento.timestamp in span]
 
     def vertices(self) -> Iterator[tuple[Vertex, Timestamp]]:
         """Yield what the mementos that count show, oldest first; those that were not read are passed over."""
@@ -90,34 +102,37 @@ class Reading:
             if content is not None:
                 yield (content, memento.original), memento.timestamp
 
-    def sources(self, content: ContentId) -> Iterator[tuple[UriR, list[Timestamp]]]:
-        """Yield the pages that show ``content``, sorted, each with the timestamps of its mementos that count, sorted.
+    def with_sources(self, inlinks: Iterable[Inlink]) -> Iterator[tuple[Inlink, Iterable[Source]]]:
+        """Yield each inlink with the pages that show its content, sorted, each with the timestamps of its mementos that count.
 
-        At a time, a page counts only if the memento that shows the content is in force.
+        At a time, a page counts only if the memento that shows the content is in force. Read the pages before the next inlink.
         """
-        if content != self._last_content:
-            kept: list[tuple[UriR, list[Timestamp]]] = []
-            for source in self._sources(content):
-                yield source
-                if len(kept) <= KEPT_SOURCES:
-                    kept.append(source)
-            if len(kept) <= KEPT_SOURCES:
-                self._last_content, self._last_sources = content, kept
-        else:
-            yield from self._last_sources
+        rest = iter(inlinks)
+        while some := list(islice(rest, AT_ONCE)):
+            by_content = [(content, list(same)) for content, same in groupby(some, attrgetter("content"))]
+            of_each = self.store.sources([content for content, _ in by_content], self._span)
+            for (content, same), pages in zip(by_content, of_each, strict=True):
+                kept = list(islice(self._counting(pages), KEPT_SOURCES + 1))
+                for inlink in same:  # two links of a page to one target stand together
+                    yield inlink, kept if len(kept) <= KEPT_SOURCES else self._sources(content)
 
-    def _sources(self, content: ContentId) -> Iterator[tuple[UriR, list[Timestamp]]]:
-        sightings = self.store.sightings(content, self._span)
-        for original, seen in groupby(sightings, key=attrgetter("original")):
-            timestamps = [sighting.timestamp for sighting in seen]
-            if self.query.at is None:
-                yield original, timestamps
-            elif self._newest(original, timestamps[-1]) == timestamps[-1]:
+    def _sources(self, content: ContentId) -> Iterator[Source]:
+        for pages in self.store.sources([content], self._span):
+            yield from self._counting(pages)
+
+    def _counting(self, pages: Iterator[Source]) -> Iterator[Source]:
+        return pages if self.query.at is None else self._only_in_force(pages)
+
+    def _only_in_force(self, pages: Iterator[Source]) -> Iterator[Source]:
+        for original, timestamps in pages:
+            if self._newest(original, timestamps[-1]) == timestamps[-1]:
                 yield original, timestamps[-1:]
 
     def content_of(self, memento: Memento) -> ContentId | None:
         """Return what ``memento`` shows; None if it was not read."""
-        key = (memento.checksum, memento.original, memento.reason == "-")
+        # What a revisit without a payload of its own refers to may depend on when it was made.
+        when = memento.timestamp if is_reference(memento.checksum) else None
+        key = (memento.checksum, memento.original, memento.reason == "-", when)
         if key not in self._contents:
             if len(self._contents) >= CACHED:
                 self._contents.clear()
@@ -125,11 +140,11 @@ class Reading:
         return self._contents[key]
 
     def summary(self) -> MementoSummary:
-        """Return what is known of the URI asked for. Reads its mementos once."""
+        """Return what is known of the URI asked for."""
         count, asked, known = 0, 0, 0
         first: Timestamp | None = None
         last: Timestamp | None = None
-        for memento in self.store.mementos(self.query.surt):
+        for memento in self._within(ALL_TIME):
             first = first or memento.timestamp
             last = memento.timestamp
             count += 1

@@ -15,7 +15,7 @@ from itertools import islice
 
 from arclink.access.cursors import FIRST_INLINK, FIRST_OUTLINK, InlinkPosition, OutlinkPosition
 from arclink.access.members import Member, member_of
-from arclink.access.reading import Reading, Vertex
+from arclink.access.reading import AT_ONCE, Reading, Vertex
 from arclink.model import Inlink, Timestamp, UriR
 
 CHUNK = 10_000
@@ -47,16 +47,19 @@ def outlinks_after(position: OutlinkPosition, reading: Reading) -> Iterator[tupl
 def inlinks_after(position: InlinkPosition, reading: Reading) -> Iterator[tuple[Member | None, InlinkPosition]]:
     """Yield the inlinks from behind ``position`` on, each with its own position; None for a link not asked for."""
     after = position.after
-    for inlink in reading.store.inlinks(reading.query.surt, after):
-        if reading.query.wants(inlink.kind):
-            digest = _digest(inlink)
-            given = position.original if digest == position.current else UriR("")
-            for source, timestamps in reading.sources(inlink.content):
-                if source > given:
-                    member = member_of((source, inlink.kind, inlink.text, inlink.rel), timestamps, (inlink.target,))
-                    yield member, InlinkPosition(after, digest, source)
-        after = inlink
-        yield None, InlinkPosition(after, "", UriR(""))
+    inlinks = reading.store.inlinks(reading.query.surt, after)
+    while some := list(islice(inlinks, AT_ONCE)):
+        wanted = reading.with_sources([inlink for inlink in some if reading.query.wants(inlink.kind)])
+        for inlink in some:
+            if reading.query.wants(inlink.kind):
+                digest = _digest(inlink)
+                given = position.original if digest == position.current else UriR("")
+                for source, timestamps in next(wanted)[1]:
+                    if source > given:
+                        member = member_of((source, inlink.kind, inlink.text, inlink.rel), timestamps, (inlink.target,))
+                        yield member, InlinkPosition(after, digest, source)
+            after = inlink
+            yield None, InlinkPosition(after, "", UriR(""))
 
 
 def stream_outlinks(reading: Reading) -> Iterator[Member]:

@@ -22,7 +22,7 @@ def printable(text: str) -> str:
     >>> printable("a\x1b[2Jb")
     'a\ufffd[2Jb'
     """
-    if _NOT_PRINTABLE.search(text) is None:
+    if text.isprintable() or _NOT_PRINTABLE.search(text) is None:  # the first is quick, and stricter
         return text
     return _NOT_PRINTABLE.sub(_REPLACEMENT, text.translate(_WHITE_SPACE))
 
@@ -43,4 +43,6 @@ def printable_uri(uri: str) -> UriR:
     >>> printable_uri("http://example.org/a\x00b")
     'http://example.org/a%00b'
     """
+    if uri.isprintable():
+        return UriR(uri)
     return UriR(_NOT_PRINTABLE.sub(lambda match: percent_encoded(match[0]), uri))

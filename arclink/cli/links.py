@@ -5,7 +5,7 @@ import sys
 import click
 
 from arclink.access.answers import answer_link_query
-from arclink.access.formats import FORMATS
+from arclink.access.formats import FORMATS, PROFILES
 from arclink.access.queries import DEFAULT_LIMIT, LinkQuery
 from arclink.cli.options import store_option
 from arclink.store.opening import open_store
@@ -25,10 +25,11 @@ from arclink.store.opening import open_store
     "--redirects", type=click.Choice(["yes", "no", "only"]), default="yes", show_default=True, help="Whether redirects count as links."
 )
 @click.option(
-    "--limit", default=str(DEFAULT_LIMIT), show_default=True, metavar="N", help="Members per direction; 0 for all, as jsonl, csv or rdfxml."
+    "--limit", default=str(DEFAULT_LIMIT), show_default=True, metavar="N", help="Members per direction; 0 for all, as jsonl, csv or RDF."
 )
 @click.option("--cursor", default="", metavar="CURSOR", help="Go on where an answer ended.")
 @click.option("--format", "name", type=click.Choice(list(FORMATS)), default="table", show_default=True, help="How the answer is written.")
+@click.option("--profile", type=click.Choice(PROFILES), help="RDF in the paper's shape, or a node per link.")
 def command(
     uri: str,
     store: str,
@@ -41,6 +42,7 @@ def command(
     limit: str,
     cursor: str,
     name: str,
+    profile: str | None,
 ) -> None:
     """Show which links URI has and which lead to it, when, and with which words.
 
@@ -49,7 +51,7 @@ def command(
     given = {"direction": direction, "from": first, "to": last, "at": at, "redirects": redirects, "limit": limit, "cursor": cursor}
     parameters = [("uri", uri), *((option, value) for option, value in given.items() if value), *(("kind", kind) for kind in kinds)]
     query = LinkQuery.from_parameters(parameters)
-    form = FORMATS[name]
+    form = FORMATS[name].in_profile(profile or "")
     form.check(query)
     with open_store(store) as graph:
         for piece in form.write(answer_link_query(graph, query)):

@@ -25,4 +25,4 @@ def command(folder: str, store: str) -> None:
         manifest = format_manifest(files, settings, Counts(), 0, {})
         (where / "graph/manifest.json").write_text(manifest, encoding="utf-8")
         batch = opened.load(where / "graph", files, settings, manifest)
-        click.echo(f"{store}: batch {batch.number} loaded; it holds {opened.stats().links:,} links now.")
+        click.echo(f"{store}: batch {batch.number} loaded; it holds {opened.sums().links:,} links now.")

@@ -14,6 +14,7 @@ from arclink.errors import ArclinkError, UsageError
 COMMANDS = {
     "build": "arclink.cli.build",
     "links": "arclink.cli.links",
+    "aggregate": "arclink.cli.aggregate",
     "serve": "arclink.cli.serve",
     "stats": "arclink.cli.stats",
     "explain": "arclink.cli.explain",

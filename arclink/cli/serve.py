@@ -1,17 +1,86 @@
 """``arclink serve``: the link query over HTTP."""
 
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
 import click
 
-from arclink.cli.options import store_option
+from arclink.errors import UsageError
+
+_NAMED = re.compile(r"([^/=:]*)=(.*)", re.DOTALL)
+_COLLECTION = re.compile(r"[a-z0-9][a-z0-9_-]{0,50}")
+_OURS = frozenset({"static", "health", "explain", "aggregate"})
+"""Paths of the service itself."""
+
+
+class _Lines(click.types.StringParamType):
+    """Text that the environment holds several of as lines: a path may have blanks."""
+
+    envvar_list_splitter = "\n"
 
 
 @click.command("serve", short_help="Answer link queries over HTTP.")
-@store_option
+@click.option(
+    "--store",
+    "stores",
+    type=_Lines(),
+    multiple=True,
+    required=True,
+    metavar="[NAME=]PATH|URL",
+    envvar="ARCLINK_STORE",
+    show_envvar=True,
+    help="The link graph: a file such as links.db, or a URL such as sqlite:///links.db. With names, several of them.",
+)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0 for all.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="Port to listen on; 0 takes a free one.")
 @click.option("--threads", type=click.IntRange(1, 64), default=8, show_default=True, help="Requests answered at a time.")
-def command(store: str, host: str, port: int, threads: int) -> None:
-    """Answer link queries over HTTP, with a page for people at /, until stopped."""
-    from service.running import serve  # lazily: nothing else in arclink needs the service
+@click.option(
+    "--instance",
+    "instances",
+    multiple=True,
+    metavar="[NAME=]URL",
+    envvar="ARCLINK_INSTANCES",
+    show_envvar=True,
+    help="Another service that /aggregate asks too; may come several times.",
+)
+@click.option("--name", default="here", show_default=True, help="What /aggregate calls the store of this service.")
+def command(stores: tuple[str, ...], host: str, port: int, threads: int, instances: tuple[str, ...], name: str) -> None:
+    """Answer link queries over HTTP, with a page for people at /, until stopped.
 
-    serve(store, host, port, threads, click.echo)
+    Several stores, each with a name, are collections: --store olympics=a.db answers below /olympics/.
+    """
+    from arclink.aggregate.instances import parse_instances, parse_name
+    from service.running import serve  # lazily: nothing else in arclink needs the service
+    from service.settings import Settings
+
+    where = collections_of(stores)
+    archive = parse_name("--name", name)
+    others = parse_instances(instances)
+    for taken in [other.name for other in others if other.name in ({archive} if isinstance(where, str) else where)]:
+        raise UsageError(f"--instance {taken}=…: the service calls its own store so; name one of them otherwise")
+    serve(where, host, port, threads, click.echo, Settings(archive=archive, instances=others))
+
+
+def collections_of(texts: Sequence[str]) -> str | Mapping[str, str]:
+    """Return the one store that has no name, or the stores by name.
+
+    Raises:
+        UsageError: A name is none, or comes twice; or there are several stores and one has no name.
+    """
+    named: dict[str, str] = {}
+    for text in texts:
+        found = _NAMED.fullmatch(text)
+        if found is None or Path(text).exists():  # a file may be called a=b
+            if len(texts) == 1:
+                return text
+            raise UsageError(f"--store {text}: each of several stores needs a name: --store NAME={text}")
+        name, path = found.groups()
+        if _COLLECTION.fullmatch(name) is None or name in _OURS:
+            raise UsageError(
+                f"--store {text}: {name!r} cannot be a collection's name; use a-z, 0-9, - and _, but none of {', '.join(sorted(_OURS))}"
+            )
+        if name in named:
+            raise UsageError(f"--store {text}: there is a collection {name} already: {named[name]}")
+        named[name] = path
+    return named

@@ -15,11 +15,9 @@ def show_summary(report: BuildReport, store: GraphStore, where: str) -> None:
     if report.skipped:
         click.echo(f"{report.skipped:,} archive files were in the store already and were passed over.")
     show_counts(report.counts)
-    stats = store.stats()
-    click.echo(
-        f"\n{where} holds {stats.mementos:,} mementos of {stats.originals:,} URIs, {stats.links:,} links "
-        f"to {stats.targets:,} targets ({stats.bytes:,} bytes)."
-    )
+    sums = store.sums()
+    time = f", captured from {sums.first} to {sums.last}" if sums.first else ""
+    click.echo(f"\n{where} holds {sums.links:,} links of {sums.contents:,} contents{time} ({sums.bytes:,} bytes).")
     if report.seconds:
         click.echo("CPU seconds: " + ", ".join(f"{name} {seconds:.1f}" for name, seconds in report.seconds.items()))
 

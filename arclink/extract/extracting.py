@@ -207,7 +207,7 @@ class _Extraction:
             html.charset,
             links.base,
             pointer.originals,
-            [format_link(link) for link in links.links],
+            links.written,
             counts,
         )
         self._last = checksum, page

@@ -23,7 +23,8 @@ from xml.sax.saxutils import escape
 import ada_url
 
 from arclink.extract.html import DEFAULT_KINDS, Limits, PageLinks, extract_links
-from arclink.model import Kind
+from arclink.graph.pages import format_link
+from arclink.model import Kind, RawLink
 from arclink.reasons import Reason
 
 _SNIFFED: Final = 4096
@@ -192,12 +193,18 @@ class _Reading:
     def __init__(self, limits: Limits) -> None:
         self.found = PageLinks()
         self._limits = limits
+        self._links: list[RawLink] = []
         self._open: list[_Element] = []
         self._pieces: list[str] | None = None
         self._size = 0
 
     def read(self, data: bytes) -> bool:
         """Collect the links; tell whether the document was XML to its end."""
+        is_whole = self._parse(data)
+        self.found.written = list(map(format_link, self._links))
+        return is_whole
+
+    def _parse(self, data: bytes) -> bool:
         parser = expat.ParserCreate("utf-8")
         parser.buffer_text = True
         parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
@@ -299,8 +306,8 @@ class _Reading:
             self._pieces = None
             self._open[-1].title = self._open[-1].title or self._folded(text)
         for number in element.links:
-            kind, reference, _, rel = self.found.links[number]
-            self.found.links[number] = (kind, reference, element.title or "", rel)
+            kind, reference, _, rel = self._links[number]
+            self._links[number] = (kind, reference, element.title or "", rel)
 
     def _add(self, kind: Kind, reference: str, rel: str | None, title: str | None) -> None:
         """Keep a link, or count it."""
@@ -310,7 +317,7 @@ class _Reading:
         reason = next((reason for scheme, reason in _NO_ADDRESS if cleaned[:11].lower().startswith(scheme)), None)
         if not cleaned:
             reason = Reason.LINK_EMPTY
-        elif len(self.found.links) >= self._limits.links:
+        elif len(self._links) >= self._limits.links:
             reason = reason or Reason.LINK_TOO_MANY
         if reason is not None:
             self.found.counts[reason] += 1
@@ -322,8 +329,8 @@ class _Reading:
         if not title:
             container = next((element for element in reversed(self._open) if element.name in _CONTAINERS), None)
             if container is not None:
-                container.links.append(len(self.found.links))
-        self.found.links.append((kind, reference, self._folded(title or ""), self._folded(rel or "").lower() or None))
+                container.links.append(len(self._links))
+        self._links.append((kind, reference, self._folded(title or ""), self._folded(rel or "").lower() or None))
 
     def _folded(self, text: str) -> str:
         """Return a text as it is kept: white space folded, nothing in it that a line or XML cannot hold, not too long."""

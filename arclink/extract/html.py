@@ -25,6 +25,7 @@ from typing import Final
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
+from arclink.graph.pages import PART, format_link, parse_link
 from arclink.model import Kind, RawLink
 from arclink.reasons import Reason
 
@@ -48,14 +49,19 @@ class PageLinks:
 
     Attributes:
         base: The page's base as written, to be resolved against the page's URI; None if it has none that matters.
-        links: ``(kind, reference as written, text, rel)`` in page order, repeated links included. References are not
-            cleaned: they may start or end with white space and hold line breaks.
-        counts: Links that are not in ``links``, by reason; and the notes ``NOTE_TEXT_CUT`` and ``NOTE_BASE_INVALID``.
+        written: The links in page order, repeated ones included, each as one string (`arclink.graph.pages.format_link`).
+            References are not cleaned: they may start or end with white space and hold line breaks.
+        counts: Links that are not in ``written``, by reason; and the notes ``NOTE_TEXT_CUT`` and ``NOTE_BASE_INVALID``.
     """
 
     base: str | None = None
-    links: list[RawLink] = field(default_factory=list)
+    written: list[str] = field(default_factory=list)
     counts: Counter[Reason] = field(default_factory=Counter)
+
+    @property
+    def links(self) -> list[RawLink]:
+        """The links, each as (kind, reference as written, text, rel)."""
+        return list(map(parse_link, self.written))
 
 
 # How an attribute is read, and what it means when it is empty.
@@ -292,7 +298,7 @@ class _Page:
             return
         # Most of the time of a build is spent here: what nearly every link needs, the ``href`` of an ``a``, stands inline.
         read = elements.get
-        links = self.found.links
+        links = self.found.written
         append = links.append
         most = self.limits.links
         longest = self.limits.text
@@ -331,7 +337,12 @@ class _Page:
                 else:
                     text = text.strip(" ")
                 rel = attributes.get("rel")
-                append((kind, reference, text, (self.folded(rel).lower() or None) if rel else None))
+                if PART in reference:
+                    append(format_link((kind, reference, text, rel and self.folded(rel).lower())))
+                elif rel:
+                    append(f"a@href{PART}{reference}{PART}{text}{PART}{self.folded(rel).lower()}")
+                else:
+                    append(f"a@href{PART}{reference}{PART}{text}{PART}")
             else:
                 walks.pop()
 
@@ -360,13 +371,13 @@ class _Page:
             for reference in (value,) if how <= _ACTION else self.references(value, how, attributes):
                 if reference[:1] in _CLOSER_LOOK and not self.is_address(reference, how):
                     continue
-                if len(self.found.links) >= self.limits.links:
+                if len(self.found.written) >= self.limits.links:
                     self.found.counts[Reason.LINK_TOO_MANY] += 1
                     continue
                 if text is None:
                     text = self.text_of(node, element, attributes)
                     rel = self.folded(attributes.get("rel") or "").lower() if element.has_rel else ""
-                self.found.links.append((kind, reference, text, rel or None))
+                self.found.written.append(format_link((kind, reference, text, rel or None)))
 
     def references(self, value: str, how: int, attributes: dict[str, str | None]) -> Iterable[str]:
         """Return the references in an attribute that is more than a reference."""

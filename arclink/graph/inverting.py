@@ -7,7 +7,7 @@ import orjson
 from arclink.graph.relations import TARGET, Groups, Row, format_groups
 
 MOST_CONTENTS = 50_000
-"""Contents in one ``inlinks`` row; a hub has several rows, so that no reducer holds all of its links."""
+"""Contents in one ``inlinks`` row, about; a hub has several rows, so that no reducer holds all of its links."""
 
 
 def reduce_postings(key: bytes, postings: Iterator[bytes], most: int = MOST_CONTENTS) -> Iterator[Row]:
@@ -23,12 +23,16 @@ def reduce_postings(key: bytes, postings: Iterator[bytes], most: int = MOST_CONT
         yield surt, target + b"\t" + first
         return
     groups: Groups = [*orjson.loads(first), *orjson.loads(second)]
-    size = sum(len(group[3]) for group in groups)
+    size = _size(groups)
     for line in postings:
         if size >= most:
             yield surt, target + b"\t" + format_groups(groups)
             groups, size = [], 0
         more: Groups = orjson.loads(line)
         groups += more
-        size += sum(len(group[3]) for group in more)
+        size += _size(more)
     yield surt, target + b"\t" + format_groups(groups)
+
+
+def _size(groups: Groups) -> int:
+    return sum(len(positions) for *_, sources in groups for _, positions in sources)

@@ -2,41 +2,40 @@
 
 Strategy. Pages arrive grouped by the SURT of their first original, so the pages of a site come one after the other and
 most of their links are the same template links. A link that depends on nothing but the page's origin is resolved once
-per origin; one that depends on the directory, once per directory; what depends on more is resolved each time. A link
-that was seen before costs one look-up of its string and two appends.
+per origin; one that depends on the directory, once per directory; what depends on more is resolved each time. Contents
+are written in blocks (`arclink.graph.blocks`), and a link that was seen before in the block costs one look-up of its string.
 
-Postings (target → contents) are collected for some ten thousand links and then written, one line per target: never a
-line per link, and never more in memory than that.
+Postings (target → contents) are collected for some blocks and then written, one line per target: never a line per link.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from typing import cast
 
 import orjson
 
 from arclink.errors import UriError
+from arclink.graph.blocks import Block
 from arclink.graph.pages import Page, parse_link, parse_page
-from arclink.graph.relations import OUTLINKS, PAYLOADS, POSTINGS, Groups, Row, format_groups, format_payload, target_key
-from arclink.model import Kind, Payload, Scope, UriR
+from arclink.graph.relations import OUTLINKS, PAYLOADS, POSTINGS, Row, format_payload, target_key
+from arclink.model import Payload, Scope, UriR
 from arclink.reasons import Reason
 from arclink.uris.resolving import Base, content_id, cut
 from arclink.uris.surts import surt_of, surt_or_none
 
-
-class _Link:
-    """A link resolved in one place, with the contents that hold it since the last flush."""
-
-    __slots__ = ("contents", "key", "row", "scope", "words")
-
-    def __init__(self, target: "_Target", words: tuple[Kind, str, str | None]) -> None:
-        self.key, json, self.scope = target
-        self.words = words
-        self.row = b"[" + json + b"," + orjson.dumps(words)[1:]
-        self.contents: list[str] = []
-
-
 _Target = tuple[bytes, bytes, Scope]
-"""A reference resolved: shuffle key, JSON of the target, and how much of the page's URI that depends on."""
+"""A reference resolved: JSON of the target, its shuffle key, and how much of the page's URI that depends on."""
+
+_Link = tuple[bytes, bytes, bytes, Scope]
+"""A link resolved: JSON of target, kind, text, rel; JSON of the last three, without the last bracket; key; scope."""
+
+_Refused = tuple[int, Scope]
+"""A reference that leads nowhere: the code of the reason, and how much of the page's URI that depends on."""
+
+# The code of a link as it stands in a page: its number in the block and, in the last bits, its scope; negative for a reason.
+_SCOPE_BITS = 3
+_SCOPE = (1 << _SCOPE_BITS) - 1
+_REASONS = tuple(Reason)
 
 
 class _Place:
@@ -51,8 +50,8 @@ class _Place:
 
     def __init__(self, name: tuple[str | None, ...]) -> None:
         self.name = name
-        self.links: dict[str, _Link | Reason] = {}
-        self.targets: dict[str, _Target | tuple[Reason, Scope]] = {}
+        self.links: dict[str, _Link | _Refused] = {}
+        self.targets: dict[str, _Target | _Refused] = {}
 
 
 class Joiner:
@@ -66,12 +65,16 @@ class Joiner:
         remember: How many resolved links of one place to hold.
     """
 
-    def __init__(self, flush_at: int = 30_000, remember: int = 200_000) -> None:
+    def __init__(self, flush_at: int = 200_000, remember: int = 200_000) -> None:
         self.counts: Counter[Reason] = Counter()
         self._flush_at = flush_at
         self._remember = remember
-        self._postings = 0
-        self._used: list[_Link] = []  # those with contents
+        self._postings: dict[bytes, dict[bytes, list[bytes]]] = {}  # by target, then by kind, text, rel
+        self._held = 0  # of these, the innermost
+        self._block = Block()
+        self._links: list[_Link] = []  # of the block, by number
+        self._first_place = b""  # of the block
+        self._codes: dict[str, int] = {}  # of links in the block that lead to the same target on the whole origin
         self._origin = _Place(())
         self._directory = _Place(())
         self._payload: str | None = None  # checksum of the page before
@@ -85,105 +88,147 @@ class Joiner:
             pages: As `arclink.graph.pages.format_page` writes them; the chunks of one payload one after the other.
 
         Yields:
-            ``payloads`` and ``outlinks`` rows (docs/graph-files.md), and from time to time ``postings``.
+            ``payloads`` rows (docs/graph-files.md), and from time to time ``outlinks`` and ``postings``.
         """
         for line in pages:
             yield from self._join_page(place, parse_page(line))
 
     def flush(self) -> Iterator[Row]:
-        """Yield the postings held, by target; a target may come again after the next flush."""
-        targets: dict[bytes, Groups] = {}
-        for link in self._used:
-            targets.setdefault(link.key, []).append((*link.words, link.contents))
-            link.contents = []
-        self._used = []
-        self._postings = 0
+        """Yield the block and the postings held, by target; a target may come again after the next flush."""
+        yield from self._write_block()
         # Unsorted: the shuffle sorts them.
-        for key, groups in targets.items():
-            yield POSTINGS, key + b"\t" + format_groups(groups)
+        for key, groups in self._postings.items():
+            links = b",".join([b"%b,[%b]]" % (head, b",".join(blocks)) for head, blocks in groups.items()])
+            yield POSTINGS, b"%b\t[%b]" % (key, links)
+        self._postings = {}
+        self._held = 0
+
+    def _write_block(self) -> Iterator[Row]:
+        """Yield the block, hold its postings, and begin another."""
+        block = self._block
+        if not len(block):
+            return
+        yield OUTLINKS, block.row(self._first_place.decode())
+        name = orjson.dumps(block.name)
+        postings = self._postings
+        for (_, head, key, _), positions in zip(self._links, block.positions(), strict=True):
+            posting = b"[%b,%b]" % (name, orjson.dumps(positions))
+            of_target = postings.get(key)
+            if of_target is None:
+                postings[key] = {head: [posting]}
+            elif head in of_target:
+                of_target[head].append(posting)
+            else:
+                of_target[head] = [posting]
+        self._held += len(self._links)
+        self._block = Block()
+        self._links = []
+        self._codes.clear()
 
     def _join_page(self, place: bytes, page: Page) -> Iterator[Row]:
-        links, refused = self._resolve(page, page.originals[0])
-        scope = max({link.scope for link in links}, default=Scope.NONE)
-        if page.chunk == 0 or page.checksum != self._payload:
+        if page.checksum != self._payload:
             self._payload, self._cuts = page.checksum, set()
+        numbers, scope, refused = self._resolve(page, page.originals[0])
         if page.chunk == 0:
-            yield PAYLOADS, format_payload(self._count(page, scope, len(links), refused))
-        for number, original in enumerate(page.originals if scope else page.originals[:1]):
+            yield PAYLOADS, format_payload(self._count(page, scope, len(numbers), refused))
+        for place_in_page, original in enumerate(page.originals if scope else page.originals[:1]):
             where = cut(original, scope)
             if where in self._cuts:
                 continue
             self._cuts.add(where)
-            if number:
-                links, _ = self._resolve(page, original)
-            content = content_id(page.checksum, original, scope)
-            for link in links:
-                contents = link.contents
-                if not contents:
-                    self._used.append(link)
-                elif contents[-1] is content:
-                    continue
-                contents.append(content)
-            self._postings += len(links)
-            yield OUTLINKS, place + b"\t" + content.encode() + b"\t[" + b",".join([link.row for link in links]) + b"]"
-            if self._postings >= self._flush_at:
-                yield from self.flush()
+            if place_in_page:
+                numbers, _, _ = self._resolve(page, original)
+            if not len(self._block):
+                self._first_place = place
+            self._block.add(content_id(page.checksum, original, scope), numbers)
+            if self._block.is_full:
+                yield from self._write_block()
+                if self._held >= self._flush_at:
+                    yield from self.flush()
 
     def _count(self, page: Page, scope: Scope, kept: int, refused: Counter[Reason]) -> Payload:
         """Count the links of a payload; return its row."""
-        counts = Counter(refused)
-        counts.update({Reason[name]: count for name, count in page.counts.items()})
+        counts = dict(page.counts)
         if kept:
-            counts[Reason.LINK_KEPT] += kept
-        self.counts.update(counts)
-        named = tuple(sorted((reason.name, count) for reason, count in counts.items()))
-        return Payload(page.checksum, scope, page.charset, page.file, page.offset, Reason.PAYLOAD_READ.name, named)
+            counts["LINK_KEPT"] = counts.get("LINK_KEPT", 0) + kept
+        for reason, count in refused.items():
+            counts[reason.name] = counts.get(reason.name, 0) + count
+        for name, count in counts.items():
+            self.counts[Reason[name]] += count
+        return Payload(page.checksum, scope, page.charset, page.file, page.offset, "PAYLOAD_READ", tuple(sorted(counts.items())))
 
-    def _resolve(self, page: Page, original: UriR) -> tuple[list[_Link], Counter[Reason]]:
-        """Return the links of a page as captured at ``original``, in page order, and what became of the others."""
-        origin = self._origin = self._enter(self._origin, (cut(original, Scope.ORIGIN), page.charset, page.base))
-        directory = self._directory = self._enter(self._directory, (cut(original, Scope.DIRECTORY), page.charset, page.base))
-        known, known_here = origin.links.get, directory.links.get
-        base: Base | None = None
-        links: list[_Link] = []
+    def _resolve(self, page: Page, original: UriR) -> tuple[list[int], Scope, Counter[Reason]]:
+        """Return the links of a page as captured at ``original``: numbers in the block, in page order; their scope; the others."""
+        self._enter(page, original)
+        codes = self._find(list(map(self._codes.get, page.links)), page, original)
         refused: Counter[Reason] = Counter()
-        for written in page.links:
-            link = known(written) or known_here(written)
+        if codes and min(codes) < 0:
+            refused.update(_REASONS[-1 - code] for code in codes if code < 0)
+            codes = [code for code in codes if code >= 0]
+        scope = Scope(max([code & _SCOPE for code in codes], default=Scope.NONE))
+        return [code >> _SCOPE_BITS for code in codes], scope, refused
+
+    def _enter(self, page: Page, original: UriR) -> None:
+        """Go to where the links of a page resolve; what is known there stays known as long as the next pages are there too."""
+        origin = (cut(original, Scope.ORIGIN), page.charset, page.base)
+        if self._origin.name != origin or len(self._origin.links) > self._remember:
+            self._origin = _Place(origin)
+            self._codes.clear()
+        directory = (cut(original, Scope.DIRECTORY), page.charset, page.base)
+        if self._directory.name != directory or len(self._directory.links) > self._remember:
+            self._directory = _Place(directory)
+
+    def _find(self, codes: list[int | None], page: Page, original: UriR) -> list[int]:
+        """Return the codes with one wherever there was None: links not seen here since the block began, or that depend on more."""
+        if None not in codes:
+            return cast("list[int]", codes)
+        # A fifth of all links come by here, and cost more than all others together.
+        base = Base(original, page.base, page.charset)
+        known, of_origin, of_directory = self._codes, self._origin, self._directory
+        number_of, links = self._block.number_of, self._links
+        link: _Link | _Refused | None
+        target: _Target | _Refused | None
+        for place, written in enumerate(page.links):
+            if codes[place] is not None:
+                continue
+            link = of_origin.links.get(written) or of_directory.links.get(written)
             if link is None:
-                base = base or Base(original, page.base, page.charset)
-                link = self._resolve_link(base, written, origin, directory)
-            if link.__class__ is _Link:
-                links.append(link)
+                kind, reference, text, rel = parse_link(written)
+                target = of_origin.targets.get(reference) or of_directory.targets.get(reference)
+                if target is None:
+                    target = self._follow(base, reference)
+                scope = target[-1]
+                if len(target) == 2:
+                    link = target
+                else:
+                    json, key, _ = target
+                    head = orjson.dumps((kind, text, rel))[:-1]
+                    link = b"[%b,%b]" % (json, head[1:]), head, key, scope
+                if scope <= Scope.DIRECTORY:
+                    where = of_origin if scope <= Scope.ORIGIN else of_directory
+                    where.targets[reference] = target
+                    where.links[written] = link
+            if len(link) == 2:
+                code, scope = link
             else:
-                refused[link] += 1  # type: ignore[index]  # a reason, if it is no link
-        return links, refused
+                scope = link[-1]
+                number = number_of.setdefault(link[0], len(links))
+                if number == len(links):
+                    links.append(link)
+                code = number << _SCOPE_BITS | scope
+            codes[place] = code
+            if scope <= Scope.ORIGIN:
+                known[written] = code
+        return cast("list[int]", codes)
 
-    def _resolve_link(self, base: Base, written: str, origin: _Place, directory: _Place) -> _Link | Reason:
-        """Return a link that was not seen here before, and remember it where it would be the same."""
-        kind, reference, text, rel = parse_link(written)
-        target = origin.targets.get(reference) or directory.targets.get(reference)
-        if target is None:
-            target = self._resolve_reference(base, reference)
-        link = target[0] if len(target) == 2 else _Link(target, (Kind(kind), text, rel))
-        scope = target[-1]
-        if scope <= Scope.DIRECTORY:
-            place = origin if scope <= Scope.ORIGIN else directory
-            place.targets[reference] = target
-            place.links[written] = link
-        return link
-
-    def _enter(self, place: _Place, name: tuple[str | None, ...]) -> _Place:
-        """Return the place of this name: the one we are in, or a new one that knows nothing yet."""
-        return place if place.name == name and len(place.links) <= self._remember else _Place(name)
-
-    def _resolve_reference(self, base: Base, reference: str) -> _Target | tuple[Reason, Scope]:
+    def _follow(self, base: Base, reference: str) -> _Target | _Refused:
         """Return where a reference leads, or what it is counted as, and how much of the page's URI that depends on."""
         try:
             target, scope = base.follow(reference)
         except UriError as error:
-            return error.reason, base.class_of(reference)
+            return -1 - _REASONS.index(error.reason), base.class_of(reference)
         surt = surt_or_none(target)
         if surt is None:
             self.counts[Reason.NOTE_SURT_REFUSED] += 1
             surt = surt_of(target)
-        return target_key(surt, target), orjson.dumps(target), scope
+        return orjson.dumps(target), target_key(surt, target), scope

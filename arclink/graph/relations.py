@@ -1,6 +1,7 @@
 """The rows of the graph files (docs/graph-files.md): one format and parse pair per relation, bytes without newline."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import orjson
 
@@ -15,8 +16,11 @@ INLINKS = b"inlinks"
 Row = tuple[bytes, bytes]
 """(relation, row): what a job writes."""
 
-Groups = list[tuple[Kind, str, str | None, list[str]]]
-"""The links to one target: (kind, text, rel, contents)."""
+Sources = list[tuple[str, list[int]]]
+"""Contents that hold a link: (name of a block of ``outlinks``, positions in it)."""
+
+Groups = list[tuple[Kind, str, str | None, Sources]]
+"""The links to one target: (kind, text, rel, sources)."""
 
 TARGET = b"\x01"
 """Between target SURT and target URI in a shuffle key: sorts below every character of either."""
@@ -91,10 +95,33 @@ def parse_payload(row: bytes) -> Payload:
     )
 
 
-def parse_outlinks(row: bytes) -> tuple[Surt, ContentId, list[Outlink]]:
-    """Return place, content and links of an ``outlinks`` row."""
-    place, content, links = row.split(b"\t", 2)
-    return Surt(place.decode()), ContentId(content.decode()), [Outlink(*link) for link in orjson.loads(links)]
+class OutlinksRow(NamedTuple):
+    """An ``outlinks`` row: a block of contents.
+
+    Attributes:
+        place: SURT of the first original of its first content.
+        name: What ``inlinks`` rows call it.
+        contents: Their ids.
+        links: The distinct links.
+        lists: For each content the numbers of its links, in page order.
+    """
+
+    place: Surt
+    name: str
+    contents: list[ContentId]
+    links: list[Outlink]
+    lists: list[list[int]]
+
+    def links_of(self, position: int) -> list[Outlink]:
+        """Return the links of the content at this position, in page order."""
+        return [self.links[number] for number in self.lists[position]]
+
+
+def parse_outlinks(row: bytes) -> OutlinksRow:
+    """Return the columns of an ``outlinks`` row."""
+    place, name, contents, links, lists = row.split(b"\t")
+    distinct = [Outlink(*link) for link in orjson.loads(links)]
+    return OutlinksRow(Surt(place.decode()), name.decode(), orjson.loads(contents), distinct, orjson.loads(lists))
 
 
 def target_key(surt: Surt, target: UriR) -> bytes:
@@ -103,25 +130,11 @@ def target_key(surt: Surt, target: UriR) -> bytes:
 
 
 def format_groups(groups: Groups) -> bytes:
-    """Return the links to one target as JSON, in the one canonical form.
-
-    Groups with the same kind, text and rel become one; contents are distinct and sorted, groups sorted.
-    """
-    if len(groups) == 1:
-        ((kind, text, rel, contents),) = groups
-        return orjson.dumps([[kind, text, rel, _distinct(contents)]])
-    merged: dict[tuple[Kind, str, str], list[str]] = {}
-    for kind, text, rel, contents in groups:
-        key = (kind, text, rel or "")
-        if key in merged:
-            merged[key] += contents
-        else:
-            merged[key] = contents
-    return orjson.dumps([[kind, text, rel or None, _distinct(merged[kind, text, rel])] for kind, text, rel in sorted(merged)])
-
-
-def _distinct(contents: list[str]) -> list[str]:
-    return contents if len(contents) == 1 else sorted(set(contents))
+    """Return the links to one target as JSON, sorted; those with the same kind, text and rel become one."""
+    merged: dict[tuple[Kind, str, str], Sources] = {}
+    for kind, text, rel, sources in groups:
+        merged.setdefault((kind, text, rel or ""), []).extend(sources)
+    return orjson.dumps([[kind, text, rel or None, sorted(merged[kind, text, rel])] for kind, text, rel in sorted(merged)])
 
 
 def parse_inlinks(row: bytes) -> tuple[Surt, UriR, Groups]:

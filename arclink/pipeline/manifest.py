@@ -11,7 +11,7 @@ from arclink import __version__
 from arclink.pipeline.counts import Counts, by_group
 from arclink.store import ArchiveFile
 
-FORMAT = 1
+FORMAT = 2
 VERSIONS_OF = ("selectolax", "surt", "ada-url", "chardet", "webencodings", "mrjob")
 """Packages that can change what a graph holds."""
 

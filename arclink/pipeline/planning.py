@@ -64,14 +64,17 @@ def plan(pointers: Iterable[Pointer], store: KnownPayloads, paths: Mapping[str, 
     manifests = []
     for number, share in enumerate(_share_out(wanted, tasks)):
         manifest = folder / f"manifest-{number:05d}.gz"  # compressed: one input file is one task on every engine
-        with gzip.open(manifest, "wb", compresslevel=1) as lines:
-            for path, _, pointer in share:
-                found: str | list[str] = path
-                if pointer.kind is PointerKind.LAST_RESORT:
-                    found = [path, *(_path_of(other.file, paths) for other in pointer.fall_backs)]
-                lines.write(orjson.dumps(found) + b"\t" + format_pointer(pointer) + b"\n")
+        lines = [orjson.dumps(_paths_of(path, pointer, paths)) + b"\t" + format_pointer(pointer) + b"\n" for path, _, pointer in share]
+        manifest.write_bytes(gzip.compress(b"".join(lines), compresslevel=1))
         manifests.append(manifest)
     return Plan(manifests, waiting, counts)
+
+
+def _paths_of(path: str, pointer: Pointer, paths: Mapping[str, str]) -> str | list[str]:
+    """Return the path of the capture to read; of the last resort, those of all captures to try."""
+    if pointer.kind is not PointerKind.LAST_RESORT:
+        return path
+    return [path, *(_path_of(other.file, paths) for other in pointer.fall_backs)]
 
 
 def _path_of(file: str, paths: Mapping[str, str]) -> str:

@@ -9,10 +9,10 @@ import signal
 import subprocess
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import orjson
 
@@ -27,6 +27,9 @@ JOBS = {
     "join": ("jobs.join_contents", "JoinContents"),
     "invert": ("jobs.invert_links", "InvertLinks"),
 }
+
+
+_BUFFER = 256 * 1024  # many rows are longer than the usual buffer
 
 
 @dataclass(slots=True)
@@ -137,8 +140,8 @@ def _cpu_seconds() -> float:
     return times.user + times.system + times.children_user + times.children_system
 
 
-def split_relations(parts: Path, outputs: Mapping[bytes, Path], label: str) -> dict[bytes, int]:
-    """Sort the tagged lines of a job's ``part-*`` files into one folder per relation; return the rows of each.
+def split_relations(parts: Path, outputs: Mapping[bytes, Path], label: str) -> None:
+    """Sort the tagged lines of a job's ``part-*`` files into one folder per relation; the parts are removed.
 
     A block of rows that travelled as one line comes apart. The order within a part stays.
 
@@ -150,26 +153,20 @@ def split_relations(parts: Path, outputs: Mapping[bytes, Path], label: str) -> d
     Raises:
         PipelineError: A line has a relation that is not named: the job and this stage do not fit together.
     """
-    rows = dict.fromkeys(outputs, 0)
     for folder in outputs.values():
         folder.mkdir(parents=True, exist_ok=True)
     for part in sorted(parts.glob("part-*")):
-        open_files: dict[bytes, BinaryIO] = {}
-        try:
-            with part.open("rb") as lines:
-                for line in lines:
-                    relation, _, row = line.partition(b"\t")
-                    target = open_files.get(relation)
-                    if target is None:
-                        if relation not in outputs:
-                            raise PipelineError(f"{part}: unknown relation {relation[:40]!r}; the stages are of different versions")
-                        target = open_files[relation] = (outputs[relation] / part.name.replace("part-", f"part-{label}-")).open("wb")
-                    target.write(row.replace(ROWS, b"\n"))
-                    rows[relation] += row.count(ROWS) + 1
-        finally:
-            for target in open_files.values():
-                target.close()
-    return rows
+        with ExitStack() as opened:
+            writers: dict[bytes, Callable[[bytes], int]] = {}
+            for line in opened.enter_context(part.open("rb", buffering=_BUFFER)):
+                relation, _, row = line.partition(b"\t")
+                if relation not in writers:
+                    if relation not in outputs:
+                        raise PipelineError(f"{part}: unknown relation {relation[:40]!r}; the stages are of different versions")
+                    path = outputs[relation] / part.name.replace("part-", f"part-{label}-")
+                    writers[relation] = opened.enter_context(path.open("wb", buffering=_BUFFER)).write
+                writers[relation](row.replace(ROWS, b"\n") if ROWS in row else row)
+        part.unlink()
 
 
 def parts_of(folder: Path) -> list[Path]:

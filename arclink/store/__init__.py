@@ -12,10 +12,12 @@ from arclink.model import (
     Checksum,
     ContentId,
     Inlink,
+    Kind,
     Memento,
     Outlink,
     Payload,
     Sighting,
+    Source,
     Span,
     Surt,
     UriR,
@@ -37,6 +39,20 @@ class ArchiveFile:
     path: str
     size: int
     fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoreSums:
+    """What a store adds up while it is loaded, so that it can be told at once, however large the store."""
+
+    batches: int
+    files: int
+    payloads: int
+    contents: int
+    links: int
+    first: str
+    last: str
+    bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +106,17 @@ class GraphStore(Protocol):
             UsageError: The store has no such content as ``after`` names.
         """
 
+    def inlink_kinds(self, target: Surt) -> Iterator[tuple[Kind, int]]:
+        """Yield how many links of which kind lead to ``target``, in parts and no order; much cheaper than the links."""
+
     def sightings(self, content: ContentId, span: Span = ALL_TIME) -> Iterator[Sighting]:
         """Yield the mementos that show ``content`` within ``span``, by original, timestamp; each once."""
+
+    def sources(self, contents: Iterable[ContentId], span: Span = ALL_TIME) -> Iterator[Iterator[Source]]:
+        """Yield for each content, in the order asked, the pages that show it within ``span``, by original; read each before the next.
+
+        They are its `sightings`, and cheaper than asking for those one content after the other: neighbours are read together.
+        """
 
     def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
         """Yield the SURTs of mementos and targets that start with ``prefix``, sorted, each once."""
@@ -99,14 +124,20 @@ class GraphStore(Protocol):
     def batches(self) -> Iterator[Batch]:
         """Yield the batches that were loaded, in that order."""
 
+    def last_batch(self) -> int:
+        """Return the number of the batch that was loaded last; 0 if there is none."""
+
     def files(self) -> Iterator[ArchiveFile]:
         """Yield the archive files that the store knows, by name."""
 
     def setting(self, name: str) -> str | None:
         """Return a setting the store was built with (extractor version, rules); None if it was never set."""
 
+    def sums(self) -> StoreSums:
+        """Return the counts that need no look at what is stored."""
+
     def stats(self) -> StoreStats:
-        """Return counts over the whole store."""
+        """Return counts over the whole store; takes as long as reading much of it."""
 
     def verify(self) -> Iterator[Violation]:
         """Yield every broken invariant of the store; nothing when all hold. Reads the whole store, in order."""

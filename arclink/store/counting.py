@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
-from arclink.store import StoreStats
+from arclink.store import StoreStats, StoreSums
 from arclink.store.names import StoredNames
 from arclink.store.relations import NUL, in_order, mementos_of, surt_field
 from arclink.store.runs import Relation, Runs
@@ -17,25 +17,40 @@ FROM batches
 """
 
 
+def store_sums(connection: sqlite3.Connection, path: Path) -> StoreSums:
+    """Return what the batches add up to, and the size of the file with its log."""
+    batches, payloads, links, first, last = connection.execute(_KEPT).fetchone()
+    return StoreSums(
+        batches=batches,
+        files=connection.execute("SELECT count(*) FROM files").fetchone()[0],
+        payloads=payloads,
+        contents=connection.execute("SELECT coalesce(max(number), 0) FROM contents").fetchone()[0],
+        links=links,
+        first=first,
+        last=last,
+        bytes=sum(file.stat().st_size for file in (path, Path(f"{path}-wal")) if file.exists()),
+    )
+
+
 def count_store(connection: sqlite3.Connection, runs: Runs, names: StoredNames, path: Path) -> StoreStats:
     """Return the counts. Reads the runs of mementos and inlinks."""
-    batches, payloads, links, first, last = connection.execute(_KEPT).fetchone()
+    sums = store_sums(connection, path)
     mementos = originals = 0
     for distinct, of_surt in _by_surt(runs, names):
         mementos += distinct
         originals += of_surt
     return StoreStats(
-        batches=batches,
-        files=connection.execute("SELECT count(*) FROM files").fetchone()[0],
+        batches=sums.batches,
+        files=sums.files,
         mementos=mementos,
         originals=originals,
-        payloads=payloads,
-        contents=connection.execute("SELECT coalesce(max(number), 0) FROM contents").fetchone()[0],
-        links=links,
+        payloads=sums.payloads,
+        contents=sums.contents,
+        links=sums.links,
         targets=sum(1 for _ in groupby(runs.scan_keys((Relation.INLINKS,)), lambda key: key.rpartition(NUL)[0])),
-        first=first,
-        last=last,
-        bytes=sum(file.stat().st_size for file in (path, Path(f"{path}-wal")) if file.exists()),
+        first=sums.first,
+        last=sums.last,
+        bytes=sums.bytes,
     )
 
 

@@ -1,8 +1,9 @@
 """Reads the relations of a batch from its graph files: the parts of a relation as one sorted stream of rows."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from heapq import merge
+from itertools import chain, pairwise
 from pathlib import Path
 
 from arclink.errors import StoreError
@@ -30,8 +31,30 @@ def read_sorted(graph: Path, relation: str, columns: int, keys: int) -> Iterator
     Raises:
         StoreError: A part is not sorted, has rows with another number of columns, or cannot be read.
     """
-    parts = [_read_part(path, columns, keys) for path in parts_of(graph, relation)]
-    return parts[0] if len(parts) == 1 else merge(*parts, key=lambda row: row[:keys])
+    paths = [path for path in parts_of(graph, relation) if path.stat().st_size]
+    parts = [_read_part(path, columns, keys) for path in paths]
+    if _follow_each_other(paths, keys):
+        return chain.from_iterable(parts)
+    return merge(*parts, key=lambda row: row[:keys])
+
+
+def _follow_each_other(paths: Sequence[Path], keys: int) -> bool:
+    """Return whether each part begins where the one before it ends, as the parts of one sort do: they need no merging."""
+    ends = [_first_and_last_key(path, keys) for path in paths]
+    return all(last <= first for (_, last), (first, _) in pairwise(ends))
+
+
+def _first_and_last_key(path: Path, keys: int) -> tuple[list[bytes], list[bytes]]:
+    with path.open("rb") as file:
+        first = file.readline()
+        size = path.stat().st_size
+        tail, begin = b"", size
+        while begin > 0 and b"\n" not in tail.rstrip(b"\n"):
+            begin = max(0, begin - _BUFFER)
+            file.seek(begin)
+            tail = file.read(size - begin)
+    last = tail.rstrip(b"\n").rpartition(b"\n")[2]
+    return first.split(b"\t")[:keys], last.split(b"\t")[:keys]
 
 
 def _read_part(path: Path, columns: int, keys: int) -> Iterator[list[bytes]]:

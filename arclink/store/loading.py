@@ -24,6 +24,9 @@ from arclink.store.packing import pack_checksum, split_content, uri_form
 from arclink.store.relations import Groups, InlinksWriter, MementoRow, pack_fate, pack_head, scope_of_fate, write_mementos, write_sightings
 from arclink.store.runs import Relation, Runs, RunWriter
 
+OLD = -1
+"""Number of a content that need not be loaded: the store or an earlier block has it, with the same links."""
+
 
 class Added(NamedTuple):
     """What a batch added.
@@ -64,8 +67,8 @@ class BatchLoader:
         self._graph = graph
         self._batch = batch
         self._payloads = _PayloadNumbers(connection)
-        self._contents: dict[str, int] = {}
-        self._old_contents: set[str] = set()
+        self._blocks: dict[str, list[int]] = {}  # numbers of the contents in a block
+        self._has_repeats = False  # whether some of them are `OLD`
 
     def load(self) -> Added:
         """Add everything; return how much that was.
@@ -88,21 +91,22 @@ class BatchLoader:
     def _load_outlinks(self) -> int:
         first = self._connection.execute("SELECT coalesce(max(number), 0) + 1 FROM contents").fetchone()[0]
         writer = OutlinksWriter(self._connection, first)
-        rows = []
-        for _, name, links in read_sorted(self._graph, "outlinks", 3, keys=1):
-            content = name.decode()
-            if content in self._contents or content in self._old_contents:
-                continue
-            checksum, cut = split_content(content)
-            payload, is_new = self._payloads.number_of(checksum)
-            if not is_new and self._has_content(payload, cut):
-                self._old_contents.add(content)
-                continue
-            number = first + len(self._contents)
-            self._contents[content] = number
-            rows.append((number, payload, cut))
-            writer.add(links)
-        writer.close()
+        known: set[str] = set()
+        rows: list[tuple[int, int, bytes]] = []
+        for _, name, contents, links, lists in read_sorted(self._graph, "outlinks", 5, keys=1):
+            numbers = self._blocks[name.decode()] = []
+            for content in orjson.loads(contents):
+                number = OLD
+                if content not in known:
+                    known.add(content)
+                    checksum, cut = split_content(content)
+                    payload, is_new = self._payloads.number_of(checksum)
+                    if is_new or not self._has_content(payload, cut):
+                        number = first + len(rows)
+                        rows.append((number, payload, cut))
+                numbers.append(number)
+            self._has_repeats = self._has_repeats or OLD in numbers
+            writer.add(links, lists, [number != OLD for number in numbers])
         self._connection.executemany("INSERT INTO contents (number, payload, cut) VALUES (?, ?, ?)", rows)
         return writer.links
 
@@ -177,28 +181,43 @@ class BatchLoader:
 
     def _groups(self, rows: Sequence[bytes]) -> Groups:
         """Return the links to a target; contents that the store had before are left out."""
-        groups = orjson.loads(rows[0]) if len(rows) == 1 else [group for row in rows for group in orjson.loads(row)]
-        if self._old_contents:
-            new = ((*head, [content for content in contents if content not in self._old_contents]) for *head, contents in groups)
-            groups = [group for group in new if group[3]]
-        heads = [f"{kind}\t{text}" if rel is None else f"{kind}\t{text}\t{rel}" for kind, text, rel, _ in groups]
-        contents = [group[3] for group in groups]
+        groups = [group for row in rows for group in orjson.loads(row)]
         # A control character in JSON is written with a backslash; there is none by the rules of graph files.
-        if b"\\" in rows[0] or len(rows) > 1:
-            heads = [pack_head(*group[:3]) for group in groups]
+        is_odd = any(b"\\" in row for row in rows)
+        heads: list[str] = []
+        contents: list[list[int]] = []
+        for kind, text, rel, sources in groups:
+            of_head = self._numbers(sources)
+            if of_head:
+                plain = f"{kind}\t{text}" if rel is None else f"{kind}\t{text}\t{rel}"
+                heads.append(pack_head(kind, text, rel) if is_odd else plain)
+                contents.append(of_head)
         if len(heads) > 1 and any(map(ge, heads, islice(heads, 1, None))):
             heads, contents = _united(heads, contents)
+        return Groups(heads, list(map(len, contents)), list(chain.from_iterable(contents)))
+
+    def _numbers(self, sources: Sequence[tuple[str, Sequence[int]]]) -> list[int]:
+        """Return the numbers of contents that blocks and positions name, without those that the store had before."""
         try:
-            return Groups(heads, list(map(len, contents)), list(map(self._contents.__getitem__, chain.from_iterable(contents))))
-        except KeyError as error:
+            if len(sources) == 1:
+                ((name, positions),) = sources
+                block = self._blocks[name]
+                numbers = [block[position] for position in positions]
+            else:
+                numbers = [self._blocks[name][position] for name, positions in sources for position in positions]
+        except (KeyError, IndexError) as error:
+            names = ", ".join(name for name, _ in sources)[:200]
             raise StoreError(
-                f"{self._graph}: the graph files do not belong together: inlinks name the content {error}, which outlinks lack."
+                f"{self._graph}: the graph files do not belong together: inlinks name contents ({names}) which outlinks lack ({error})."
             ) from error
+        if self._has_repeats:
+            numbers = sorted(set(numbers).difference((OLD,)))
+        return numbers
 
 
-def _united(heads: Sequence[str], contents: Sequence[Sequence[str]]) -> tuple[list[str], list[Sequence[str]]]:
+def _united(heads: Sequence[str], contents: Sequence[Sequence[int]]) -> tuple[list[str], list[list[int]]]:
     """Return heads sorted, each once, and the distinct contents of each."""
-    by_head: dict[str, set[str]] = {}
+    by_head: dict[str, set[int]] = {}
     for head, of_head in zip(heads, contents, strict=True):
         by_head.setdefault(head, set()).update(of_head)
     return sorted(by_head), [sorted(by_head[head]) for head in sorted(by_head)]

@@ -18,11 +18,12 @@ Contents of one site stand together, and most of their links are the same menus 
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import count, islice
-from typing import TypeVar
+from collections.abc import Sequence
+from itertools import chain, compress, count
+from typing import TypeVar, cast
 
 import numpy as np
+import numpy.typing as npt
 import orjson
 import zstandard
 
@@ -43,20 +44,11 @@ from arclink.store.packing import (
     unsign,
 )
 
-BLOCK_BYTES = 256 * 1024
-"""JSON of the distinct links of a block; two to three times the size of the block before it is compressed."""
-
-BLOCK_CONTENTS = 4096
-"""A block has at most so many contents: error pages have few links."""
-
 LEVEL = 3
 """Of zstd; measured in docs/decisions/20261121-sorted-runs.md."""
 
 _SECTIONS = 7
 
-
-_BORDER = b"],["
-"""Between two links in compact JSON."""
 
 Key = TypeVar("Key")
 
@@ -78,7 +70,8 @@ class OutlinkBlock:
         self.first = first
         sections = unpack_sections(zstandard.ZstdDecompressor().decompress(data), _SECTIONS)
         self._targets, self._texts = Strings(sections[0]), Strings(sections[2])
-        self._labels = [unpack_label(label) for label in sections[1].decode().split("\n")]
+        labels = [unpack_label(label) for label in sections[1].decode().split("\n")]
+        self._kinds, self._rels = [kind for kind, _ in labels], [rel for _, rel in labels]
         self._target_of = np.cumsum(unsign(unpack_numbers(sections[3])))
         self._label_of = unpack_numbers(sections[4])
         self._ends = np.cumsum(unpack_numbers(sections[5]))
@@ -104,16 +97,13 @@ class OutlinkBlock:
 
     def _links(self, numbers: Numbers) -> list[Outlink]:
         targets, texts = self._targets.take(self._target_of[numbers]), self._texts.take(numbers)
-        labels = [self._labels[label] for label in self._label_of[numbers].tolist()]
-        return [Outlink(UriR(target), kind, text, rel) for target, text, (kind, rel) in zip(targets, texts, labels, strict=True)]
+        labels = self._label_of[numbers].tolist()
+        kinds, rels = [self._kinds[label] for label in labels], [self._rels[label] for label in labels]
+        return list(map(Outlink._make, zip(cast("list[UriR]", targets), kinds, texts, rels, strict=True)))
 
 
 class OutlinksWriter:
-    """Writes the outlinks of contents with consecutive numbers.
-
-    A link is not parsed each time it occurs: the JSON of a content is cut between its links, and the pieces are numbered as
-    they are. Only distinct pieces are parsed, once per block; where one does not parse (a text may hold what looks like a
-    border), the block is done again by parsing everything.
+    """Writes the outlinks of contents with consecutive numbers: a block of graph files is a block of the store.
 
     Args:
         connection: In a transaction.
@@ -125,64 +115,41 @@ class OutlinksWriter:
         self._compress = zstandard.ZstdCompressor(level=LEVEL).compress
         self._first = first
         self.links = 0
-        self._start_block()
 
-    def _start_block(self) -> None:
-        self._pieces: dict[bytes, int] = numbering()
-        self._numbers: list[int] = []
-        self._counts: list[int] = []
-        self._size = 0
-        self._odd: dict[int, bytes] = {}
-
-    def add(self, links: bytes) -> None:
-        """Add the next content.
+    def add(self, links: bytes, lists: bytes, wanted: Sequence[bool]) -> None:
+        """Add the next contents.
 
         Args:
-            links: JSON as in graph files: ``[[target, kind, text, rel], …]``.
+            links: The distinct links of a block, as in graph files: ``[[target, kind, text, rel], …]``.
+            lists: Of each content the numbers of its links: ``[[number, …], …]``.
+            wanted: Which contents to add.
+
+        Raises:
+            StoreError: It is no block.
         """
-        known = len(self._pieces)
-        if links.startswith(b"[[") and links.endswith((b"]]\n", b"]]")):
-            pieces = links[2 : -3 if links.endswith(b"\n") else -2].split(_BORDER)
-            self._numbers += map(self._pieces.__getitem__, pieces)
-            self._counts.append(len(pieces))
-            self._size += len(links) * (len(self._pieces) - known) // len(pieces)
-        else:
-            self._counts.append(0)
-            if links.strip() != b"[]":
-                self._odd[len(self._counts) - 1] = links
-        if self._size >= BLOCK_BYTES or len(self._counts) >= BLOCK_CONTENTS:
-            self._flush()
+        columns, numbers = _columns(_parsed(links)), list(compress(_lists(_parsed(lists), len(wanted)), wanted))
+        if columns is None:
+            raise StoreError(_refusal(links))
+        flat = np.fromiter(chain.from_iterable(numbers), np.int64)
+        counts = np.fromiter(map(len, numbers), np.int64, len(numbers))
+        if len(flat) and not (flat.min() >= 0 and flat.max() < len(columns[0])):
+            raise StoreError(_refusal(lists))
+        if not all(wanted):
+            used, flat = np.unique(flat, return_inverse=True)
+            columns = _columns([[column[place] for column in columns] for place in used.tolist()])
+            assert columns is not None  # each was checked before
+        if len(counts):
+            data = self._compress(pack_outlinks(columns, flat, counts))
+            self._connection.execute("INSERT INTO outlinks (first, data) VALUES (?, ?)", (self._first, data))
+        self._first += len(counts)
+        self.links += len(flat)
 
-    def close(self) -> None:
-        """Write the last block."""
-        if self._counts:
-            self._flush()
-
-    def _flush(self) -> None:
-        links = _parse_pieces(self._pieces) if not self._odd else None
-        if links is None:
-            links, self._numbers, self._counts = _parse_rows(self._rows())
-        data = self._compress(pack_outlinks(links, self._numbers, self._counts))
-        self._connection.execute("INSERT INTO outlinks (first, data) VALUES (?, ?)", (self._first, data))
-        self._first += len(self._counts)
-        self.links += len(self._numbers)
-        self._start_block()
-
-    def _rows(self) -> Iterator[bytes]:
-        """Yield the JSON of the contents, put together again from its pieces."""
-        pieces, numbers = list(self._pieces), iter(self._numbers)
-        for place, size in enumerate(self._counts):
-            joined = _BORDER.join(pieces[number] for number in islice(numbers, size))
-            yield b"[[" + joined + b"]]" if size else self._odd.get(place, b"[]")
-
-
-Link = tuple[str, str, str, str | None]
 
 Columns = tuple[Sequence[str], Sequence[str], Sequence[str], Sequence[str | None]]
 """Links by column: targets, kinds, texts, rels."""
 
 
-def pack_outlinks(links: Columns, numbers: Sequence[int], counts: Sequence[int]) -> bytes:
+def pack_outlinks(links: Columns, numbers: npt.ArrayLike, counts: npt.ArrayLike) -> bytes:
     """Return a block, not compressed yet.
 
     Args:
@@ -223,52 +190,37 @@ def unpack_label(label: str) -> tuple[Kind, str | None]:
     return Kind(kind), rel if tab else None
 
 
-def _parse_pieces(pieces: Collection[bytes]) -> Columns | None:
-    """Return the link of each piece; None if a piece is not exactly one link.
-
-    A border inside of a string leaves a piece whose string has no end. So such a piece never parses alone, and together
-    with its other half it gives one link where there are two pieces: the count tells.
-    """
+def _parsed(json: bytes) -> object:
     try:
-        links: list[list[str | None]] = orjson.loads(b"[[" + _BORDER.join(pieces) + b"]]") if pieces else []
-    except orjson.JSONDecodeError:
-        return None
-    return _columns(links) if len(links) == len(pieces) else None
+        return orjson.loads(json)
+    except orjson.JSONDecodeError as error:
+        raise StoreError(_refusal(json)) from error
 
 
-def _columns(links: Sequence[Sequence[str | None]]) -> Columns | None:
+def _lists(lists: object, contents: int) -> list[list[int]]:
+    """Return the lists of a block.
+
+    Raises:
+        StoreError: They are no lists of numbers, or not as many as there are contents.
+    """
+    if not isinstance(lists, list) or len(lists) != contents or not all(isinstance(numbers, list) for numbers in lists):
+        raise StoreError(f"a block of {contents} contents has other lists than so many: {str(lists)[:200]}. Write the graph files again.")
+    if {*map(type, chain.from_iterable(lists))} - {int}:
+        raise StoreError(f"a list of links holds what is no number: {str(lists)[:200]}. Write the graph files again.")
+    return lists
+
+
+def _columns(links: object) -> Columns | None:
     """Return links by column; None if they are not all links."""
+    if not isinstance(links, list):
+        return None
     if not links:
         return (), (), (), ()
-    if set(map(type, links)) != {list} or set(map(len, links)) != {4}:
+    if {*map(type, links)} != {list} or {*map(len, links)} != {4}:
         return None
     targets, kinds, texts, rels = zip(*links, strict=True)
     types = {*map(type, targets), *map(type, kinds), *map(type, texts)}
     return (targets, kinds, texts, rels) if types == {str} and {*map(type, rels)} <= {str, type(None)} else None
-
-
-def _parse_rows(rows: Iterable[bytes]) -> tuple[Columns, list[int], list[int]]:
-    """Return distinct links, numbers and counts of contents, by parsing each of them.
-
-    Raises:
-        StoreError: A row is no list of links.
-    """
-    known: dict[Link, int] = numbering()
-    numbers: list[int] = []
-    counts = []
-    for row in rows:
-        try:
-            links = orjson.loads(row)
-        except orjson.JSONDecodeError as error:
-            raise StoreError(_refusal(row)) from error
-        columns = _columns(links) if isinstance(links, list) else None
-        if columns is None:
-            raise StoreError(_refusal(row))
-        numbers += map(known.__getitem__, zip(*columns, strict=True))
-        counts.append(len(links))
-    by_column = _columns([list(link) for link in known])
-    assert by_column is not None  # each was checked with its row
-    return by_column, numbers, counts
 
 
 def _refusal(row: bytes) -> str:

@@ -64,8 +64,14 @@ def pack_number_rows(numbers: Numbers, ends: Numbers) -> tuple[bytes, Numbers]:
     return packed.tobytes(), row_ends
 
 
+_FEW = 128
+"""So many bytes of numbers are unpacked one by one in less time than numpy takes to begin."""
+
+
 def unpack_numbers(packed: bytes | memoryview) -> Numbers:
     """Return the numbers that `pack_numbers` packed."""
+    if len(packed) < _FEW:
+        return np.array(unpack_few(packed), dtype=np.int64)
     octets = np.frombuffer(packed, dtype=np.uint8)
     last = octets < 128
     if last.all():
@@ -92,7 +98,7 @@ def pack_few(numbers: Iterable[int]) -> bytes:
     return bytes(packed)
 
 
-def unpack_few(packed: bytes) -> list[int]:
+def unpack_few(packed: bytes | memoryview) -> list[int]:
     """Return what `unpack_numbers` returns, quicker for a handful."""
     numbers, number, shift = [], 0, 0
     for octet in packed:
@@ -148,16 +154,16 @@ class Strings:
     """
 
     def __init__(self, packed: bytes) -> None:
+        newlines = np.flatnonzero(np.frombuffer(packed, dtype=np.uint8) == _NEWLINE)
         self._packed = packed
-        self._borders = np.flatnonzero(np.frombuffer(packed, dtype=np.uint8) == _NEWLINE)
+        self._borders = np.concatenate(([-1], newlines, [len(packed)]))
 
     def __len__(self) -> int:
-        return len(self._borders) + 1
+        return len(self._borders) - 1
 
     def take(self, places: Numbers) -> list[str]:
         """Return the strings at these places, in their order."""
-        begins = np.where(places > 0, self._borders[places - 1] + 1, 0) if len(self._borders) else places
-        ends = np.append(self._borders, len(self._packed))[places]
+        begins, ends = self._borders[places] + 1, self._borders[places + 1]
         return [self._packed[begin:end].decode() for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)]
 
 

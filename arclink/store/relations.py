@@ -25,11 +25,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import heappop, heappush
 from itertools import groupby, islice
 from operator import itemgetter
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 
-from arclink.model import Checksum, Kind, Memento, Payload, Scope, Surt, Timestamp, UriR
+from arclink.model import Checksum, Kind, Memento, Payload, Scope, Source, Surt, Timestamp, UriR
 from arclink.store.packing import (
     Numbers,
     pack_checksum,
@@ -49,7 +49,7 @@ CHUNK = 1000
 
 NUL = b"\0"
 
-POSTINGS_BYTES = 48 * 1024
+POSTINGS_BYTES = 16 * 1024
 """Inlinks are packed together when so many bytes of them wait."""
 
 _USUAL_CHECKSUM = 21
@@ -235,6 +235,12 @@ def groups_of(row: Row) -> tuple[list[str], Numbers, Numbers]:
     return heads.decode().split("\n"), counts, numbers
 
 
+def kinds_of(row: Row) -> list[tuple[Kind, int]]:
+    """Return the kind of each head of a row of inlinks, and how many contents it has."""
+    kinds = [Kind(head.partition("\t")[0]) for head in row.values[0].decode().split("\n")]
+    return list(zip(kinds, unpack_few(row.values[1]), strict=True))
+
+
 # Mementos
 
 
@@ -314,6 +320,23 @@ def sightings_of(row: Row) -> list[tuple[str, str]]:
         original, timestamps = line.split("\t")
         pairs += [(original, timestamp) for timestamp in timestamps.split(" ")]
     return pairs
+
+
+def pages_of(rows: Iterable[Row]) -> Iterable[Source]:
+    """Return the pages that show a payload, by original.
+
+    Args:
+        rows: All of the payload, by key.
+    """
+    if isinstance(rows, list) and len(rows) == 1:  # nearly always: nothing to merge
+        lines = [line.split("\t") for line in rows[0].values[0].decode().split("\n")]
+        return [(UriR(original), cast("list[Timestamp]", timestamps.split(" "))) for original, timestamps in lines]
+    return _merged_pages(rows)
+
+
+def _merged_pages(rows: Iterable[Row]) -> Iterator[Source]:
+    for original, captures in groupby(in_order(rows, sightings_of), itemgetter(0)):
+        yield UriR(original), [Timestamp(timestamp) for (_, timestamp), _ in groupby(captures)]
 
 
 def payload_of(row: Row) -> int:

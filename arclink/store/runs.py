@@ -32,14 +32,17 @@ from arclink.store.packing import Numbers, pack_numbers, pack_sections, unpack_n
 FAN_OUT = 8
 """Runs of one level that are merged into one of the next."""
 
-BLOCK_BYTES = 48 * 1024
+BLOCK_BYTES = 16 * 1024
 """Size of a block before it is compressed; measured in docs/decisions/20261121-sorted-runs.md."""
 
 LEVEL = 3
 """Of zstd; measured there too."""
 
-CACHED_BLOCKS = 64
-"""Decoded blocks that a reader keeps: some 100 KB each."""
+CACHED_BLOCKS = 192
+"""Decoded blocks that a reader keeps: some 35 KB each."""
+
+BEHIND_ALL = b"\xff"
+"""No key is greater: keys are UTF-8."""
 
 _CONTROLS = bytes(range(1, 32))
 
@@ -66,29 +69,24 @@ class Block:
         columns = packed[0]
         self._sections = unpack_sections(packed[1:], 1 + 2 * columns)
         self.keys = self._sections[0].split(b"\n")
-        self._ends: list[list[int]] = []
+        self._columns: list[tuple[list[int], bytes]] = []
 
     def keys_between(self, low: bytes, high: bytes | None) -> list[bytes]:
         """Return the keys with ``low <= key < high``."""
-        first, last = self._range(low, high)
-        return self.keys[first:last]
+        return [self.keys[row] for row in self._range(low, high)]
 
-    def _range(self, low: bytes, high: bytes | None) -> tuple[int, int]:
-        return bisect_left(self.keys, low), len(self.keys) if high is None else bisect_left(self.keys, high)
+    def _range(self, low: bytes, high: bytes | None) -> range:
+        first = bisect_left(self.keys, low)
+        return range(first, len(self.keys) if high is None else bisect_left(self.keys, high, first))
 
     def rows(self, low: bytes, high: bytes | None) -> list[Row]:
         """Return the rows with ``low <= key < high``."""
-        first, last = self._range(low, high)
-        if first >= last:
-            return []
-        if not self._ends:
+        found = self._range(low, high)
+        if found and not self._columns:
             sizes = (unpack_numbers(section) for section in self._sections[1::2])
-            self._ends = [[0, *np.cumsum(column).tolist()] for column in sizes]
-        columns = [
-            [values[ends[row] : ends[row + 1]] for row in range(first, last)]
-            for values, ends in zip(self._sections[2::2], self._ends, strict=True)
-        ]
-        return list(map(Row, self.keys[first:last], zip(*columns, strict=True)))
+            ends = [[0, *np.cumsum(column).tolist()] for column in sizes]
+            self._columns = list(zip(ends, self._sections[2::2], strict=True))
+        return [Row(self.keys[row], tuple([values[ends[row] : ends[row + 1]] for ends, values in self._columns])) for row in found]
 
 
 def pack_block(keys: Sequence[bytes], columns: Iterable[tuple[Numbers, bytes]]) -> bytes:
@@ -193,6 +191,25 @@ class Runs:
             if bound is None or bound == high:
                 return
             low = bound
+
+    def scan_each(self, relation: Relation, ranges: Iterable[tuple[bytes, bytes]]) -> Iterator[Iterable[Row]]:
+        """Yield the rows of each range: a list if they stand in one block of each run, else as `scan` does.
+
+        Ranges that stand in the same blocks as the one before are read from these, without asking the store again; so they
+        show it as it was a moment ago.
+        """
+        blocks: list[Block] = []
+        begin, end = b"", b""
+        for low, high in ranges:
+            if low < begin or high > end:
+                blocks, bound = self._blocks_at(relation, low, None, None)
+                begin = max((block.keys[0] for block in blocks), default=b"")
+                end = BEHIND_ALL if bound is None else bound
+            if high > end:
+                yield self.scan(relation, low, high)
+            else:
+                rows = [row for block in blocks for row in block.rows(low, high)]
+                yield rows if len(blocks) == 1 else sorted(rows)
 
     def scan_keys(self, relations: Sequence[Relation], low: bytes = b"", high: bytes | None = None) -> Iterator[bytes]:
         """Yield the keys with ``low <= key < high`` of some relations, sorted; cheaper than whole rows."""

@@ -11,14 +11,14 @@ page in about a byte. ``docs/store-schema.md`` draws the tables, ``docs/decision
 
 import json
 import os
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from itertools import groupby, islice
 from operator import itemgetter
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, NamedTuple, Self, TypeVar
 
 from arclink.errors import StoreError, UsageError
 from arclink.graph.not_modified import checksum_of_reference, is_reference, timestamp_of_reference
@@ -28,17 +28,19 @@ from arclink.model import (
     Checksum,
     ContentId,
     Inlink,
+    Kind,
     Memento,
     Outlink,
     Payload,
     Scope,
     Sighting,
+    Source,
     Span,
     Surt,
     Timestamp,
     UriR,
 )
-from arclink.store import ArchiveFile, StoreStats, Violation
+from arclink.store import ArchiveFile, StoreStats, StoreSums, Violation
 from arclink.store.cuts import CapturesByCut
 from arclink.store.graph_files import identity_of
 from arclink.store.loading import BatchLoader, shows_payload
@@ -50,18 +52,19 @@ from arclink.store.relations import (
     Posting,
     end_of_prefix,
     in_order,
+    kinds_of,
     memento_of,
     mementos_of,
     number_field,
     pack_head,
+    pages_of,
     postings_of,
     rows_of,
     scope_of_fate,
-    sightings_of,
     unpack_fate,
     unpack_head,
 )
-from arclink.store.runs import Relation, Runs
+from arclink.store.runs import Relation, Row, Runs
 from arclink.store.schema import open_for_loading, open_for_reading, translated
 from arclink.uris.resolving import content_id
 from arclink.uris.surts import surt_of
@@ -75,6 +78,23 @@ FEW_CAPTURES = 500
 
 AT_ONCE = 128
 """Inlinks whose contents are looked up together; checksums that are asked for together."""
+
+
+class ReadPayload(NamedTuple):
+    """A payload that was read: its number, and what its links depend on."""
+
+    number: int
+    scope: Scope
+
+
+Known = TypeVar("Known", bound=dict[Any, Any])
+
+
+def _with_room(known: Known) -> Known:
+    """Return a cache, emptied if it is full."""
+    if len(known) > CACHED_CONTENTS:
+        known.clear()
+    return known
 
 
 class SqliteStore:
@@ -95,8 +115,10 @@ class SqliteStore:
         self._file = self._file_now()
         self._runs = Runs(self._connection)
         self._names = StoredNames(self._connection)
-        self._outlink_blocks: OrderedDict[int, OutlinkBlock] = OrderedDict()
-        self._contents: OrderedDict[int, ContentId] = OrderedDict()
+        self._outlink_blocks: deque[OutlinkBlock] = deque(maxlen=CACHED_OUTLINK_BLOCKS)
+        self._payloads: dict[Checksum, ReadPayload] = {}
+        self._contents: dict[int, ContentId] = {}
+        self._numbers: dict[ContentId, int] = {}
         self._by_cut: OrderedDict[tuple[int, int, int], CapturesByCut] = OrderedDict()
 
     # Questions
@@ -121,17 +143,16 @@ class SqliteStore:
         if checksum is None:
             return None
         with translated(self.path):
-            _, fate = self._payload(checksum)
-        scope = scope_of_fate(fate)
-        if scope is None:
-            return None
-        content = content_id(checksum, memento.original, scope)
-        # The payload may have been read for other originals only, and be no longer at hand for this one.
-        return content if self._content_number(content) is not None else None
+            read = self._payloads_read([checksum]).get(checksum)
+            if read is None:
+                return None
+            content = content_id(checksum, memento.original, read.scope)
+            # The payload may have been read for other originals only, and be no longer at hand for this one.
+            return content if self._number_of(content) is not None else None
 
     def outlinks(self, content: ContentId) -> Iterator[Outlink]:
         with translated(self.path):
-            number = self._content_number(content)
+            number = self._number_of(content)
             links = self._outlink_block(number).links(number) if number is not None else []
         yield from links
 
@@ -156,18 +177,56 @@ class SqliteStore:
                 for (form, _, head), content in zip(some, contents, strict=True):
                     yield Inlink(uris[form], *heads[head], content)
 
-    def sightings(self, content: ContentId, span: Span = ALL_TIME) -> Iterator[Sighting]:
-        checksum, cut = split_content(content)
+    def inlink_kinds(self, target: Surt) -> Iterator[tuple[Kind, int]]:
         with translated(self.path):
-            number, fate = self._payload(checksum)
-            scope = scope_of_fate(fate)
-            if scope is None:
-                return
-            refers = self._connection.execute(_HAS_REFERENCES, _REFERENCES).fetchone()
-            for original, timestamps in self._captures_with(number, checksum, scope, cut):
+            for row in self._runs.scan(Relation.INLINKS, *rows_of(target.encode())):
+                yield from kinds_of(row)
+
+    def sightings(self, content: ContentId, span: Span = ALL_TIME) -> Iterator[Sighting]:
+        for pages in self.sources([content], span):
+            for original, timestamps in pages:
+                yield from (Sighting(original, timestamp) for timestamp in timestamps)
+
+    def sources(self, contents: Iterable[ContentId], span: Span = ALL_TIME) -> Iterator[Iterator[Source]]:
+        rest = iter(contents)
+        while some := list(islice(rest, AT_ONCE)):
+            with translated(self.path):
+                checksums = [split_content(content)[0] for content in some]
+                read = self._payloads_read(checksums)
+                refers = self._connection.execute(_HAS_REFERENCES, _REFERENCES).fetchone() is not None
+                ranges = (rows_of(number_field(read[checksum].number)) for checksum in checksums if checksum in read)
+                captures = self._runs.scan_each(Relation.SIGHTINGS, ranges)
+                for content, checksum in zip(some, checksums, strict=True):
+                    if checksum in read:
+                        yield self._sources(content, checksum, read[checksum], next(captures), span, refers)
+                    else:
+                        yield iter(())
+
+    def _sources(
+        self, content: ContentId, checksum: Checksum, payload: ReadPayload, captures: Iterable[Row], span: Span, refers: bool
+    ) -> Iterator[Source]:
+        """Yield those pages that show one content of a payload, of all that show the payload."""
+        with translated(self.path):
+            for original, timestamps in self._pages_with(content, checksum, payload, captures):
                 if refers:
                     timestamps = sorted({*timestamps, *self._not_modified_since(original, timestamps)})
-                yield from (Sighting(original, timestamp) for timestamp in timestamps if timestamp in span)
+                within = [timestamp for timestamp in timestamps if span.first <= timestamp <= span.last]
+                if within:
+                    yield original, within
+
+    def _pages_with(self, content: ContentId, checksum: Checksum, payload: ReadPayload, captures: Iterable[Row]) -> Iterator[Source]:
+        """Return those pages that show one content of a payload; of very many they are found once for all its contents."""
+        scope = payload.scope
+        are_few = isinstance(captures, list) and sum(row.values[0].count(b"\n") for row in captures) < FEW_CAPTURES
+        if are_few or scope is Scope.NONE:
+            return ((original, times) for original, times in pages_of(captures) if content_id(checksum, original, scope) == content)
+        key = payload.number, self._connection.execute("PRAGMA data_version").fetchone()[0], self._connection.total_changes
+        by_cut = self._by_cut.get(key)
+        if by_cut is None:
+            by_cut = self._by_cut[key] = CapturesByCut(checksum, scope, pages_of(captures))
+            if len(self._by_cut) > CACHED_BY_CUT:
+                self._by_cut.popitem(last=False)  # its file goes when nobody reads it any more
+        return by_cut.of(split_content(content)[1])
 
     def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
         with translated(self.path):
@@ -185,6 +244,11 @@ class SqliteStore:
         for number, files, manifest in rows:
             yield Batch(number, tuple(json.loads(files)), manifest)
 
+    def last_batch(self) -> int:
+        with translated(self.path):
+            number: int = self._connection.execute("SELECT coalesce(max(number), 0) FROM batches").fetchone()[0]
+        return number
+
     def files(self) -> Iterator[ArchiveFile]:
         with translated(self.path):
             rows = self._connection.execute("SELECT name, path, size, fingerprint FROM files ORDER BY name").fetchall()
@@ -195,6 +259,12 @@ class SqliteStore:
         with translated(self.path):
             found = self._connection.execute("SELECT value FROM settings WHERE name = ?", (name,)).fetchone()
         return found[0] if found else None
+
+    def sums(self) -> StoreSums:
+        from arclink.store.counting import store_sums
+
+        with translated(self.path):
+            return store_sums(self._connection, self.path)
 
     def stats(self) -> StoreStats:
         """Return counts over the whole store.
@@ -231,7 +301,7 @@ class SqliteStore:
         with translated(self.path):
             number, _ = self._payload(checksum)
             if number:
-                for original, _ in groupby(self._captures(number), itemgetter(0)):
+                for original, _ in self._pages(number):
                     yield original
 
     # What a build writes
@@ -361,67 +431,62 @@ class SqliteStore:
     def _referring(self, reference: Checksum) -> Iterator[Timestamp]:
         number, _ = self._payload(reference)
         if number:
-            yield from (timestamp for _, timestamp in self._captures(number))
+            for _, timestamps in self._pages(number):
+                yield from timestamps
 
-    def _content_number(self, content: ContentId) -> int | None:
-        checksum, cut = split_content(content)
-        found = self._connection.execute(_CONTENT_NUMBER, (pack_checksum(checksum), cut)).fetchone()
-        return found[0] if found else None
+    # What these three find never changes, whatever is loaded: so it is kept.
+
+    def _payloads_read(self, checksums: Sequence[Checksum]) -> dict[Checksum, ReadPayload]:
+        """Return those of the payloads that were read."""
+        known = _with_room(self._payloads)
+        missing = {pack_checksum(checksum): checksum for checksum in checksums if checksum not in known}
+        if missing:
+            for packed, number, fate in self._connection.execute(_PAYLOADS.format(",".join("?" * len(missing))), [*missing]):
+                scope = scope_of_fate(fate)
+                if scope is not None:
+                    known[missing[packed]] = ReadPayload(number, scope)
+        return {checksum: known[checksum] for checksum in checksums if checksum in known}
+
+    def _number_of(self, content: ContentId) -> int | None:
+        """Return the number of a content; None if the store has no such content."""
+        known = _with_room(self._numbers)
+        number = known.get(content)
+        if number is None:
+            checksum, cut = split_content(content)
+            found = self._connection.execute(_CONTENT_NUMBER, (pack_checksum(checksum), cut)).fetchone()
+            if found is None:
+                return None
+            number = known[content] = int(found[0])
+        return number
 
     def _contents_of(self, numbers: Sequence[int]) -> list[ContentId]:
-        known = self._contents
-        missing = sorted({number for number in numbers if number not in known})
+        known, payloads = _with_room(self._contents), _with_room(self._payloads)
+        missing = {number for number in numbers if number not in known}
         if missing:
-            rows = self._connection.execute(_CONTENTS.format(",".join(map(str, missing))))
-            known.update((number, join_content(unpack_checksum(checksum), cut)) for number, checksum, cut in rows)
-        contents = [known[number] for number in numbers]
-        while len(known) > CACHED_CONTENTS:
-            known.popitem(last=False)
-        return contents
+            for number, packed, cut, payload, fate in self._connection.execute(_CONTENTS.format(",".join(map(str, missing)))):
+                checksum, scope = unpack_checksum(packed), scope_of_fate(fate)
+                known[number] = join_content(checksum, cut)
+                if scope is not None:
+                    payloads[checksum] = ReadPayload(payload, scope)
+        return [known[number] for number in numbers]
 
     def _posting(self, target: Surt, inlink: Inlink) -> Posting:
-        number = self._content_number(inlink.content)
+        number = self._number_of(inlink.content)
         if number is None:
             raise UsageError(f"cannot go on behind an inlink of {inlink.content}: the store has no such content")
         return Posting(uri_form(target, inlink.target), number, pack_head(inlink.kind, inlink.text, inlink.rel))
 
     def _outlink_block(self, content: int) -> OutlinkBlock:
-        (first,) = self._connection.execute("SELECT max(first) FROM outlinks WHERE first <= ?", (content,)).fetchone()
-        block = self._outlink_blocks.get(first)
-        if block is None:
-            (data,) = self._connection.execute("SELECT data FROM outlinks WHERE first = ?", (first,)).fetchone()
-            block = self._outlink_blocks[first] = OutlinkBlock(data, first)
-            if len(self._outlink_blocks) > CACHED_OUTLINK_BLOCKS:
-                self._outlink_blocks.popitem(last=False)
-        else:
-            self._outlink_blocks.move_to_end(first)
+        for block in self._outlink_blocks:
+            if block.first <= content < block.first + len(block):
+                return block
+        first, data = self._connection.execute(_OUTLINKS, (content,)).fetchone()
+        block = OutlinkBlock(data, first)
+        self._outlink_blocks.appendleft(block)
         return block
 
-    def _captures_with(self, payload: int, checksum: Checksum, scope: Scope, cut: bytes) -> Iterator[tuple[UriR, list[Timestamp]]]:
-        """Yield the originals of a payload that have this cut, sorted, each with its timestamps, sorted."""
-        if scope is Scope.NONE:
-            if not cut:
-                for original, captures in groupby(self._captures(payload), itemgetter(0)):
-                    yield original, [timestamp for _, timestamp in captures]
-            return
-        key = payload, self._connection.execute("PRAGMA data_version").fetchone()[0], self._connection.total_changes
-        sorted_out = self._by_cut.get(key)
-        if sorted_out is None and len(list(islice(self._captures(payload), FEW_CAPTURES))) == FEW_CAPTURES:
-            sorted_out = self._by_cut[key] = CapturesByCut(checksum, scope, self._captures(payload))
-            if len(self._by_cut) > CACHED_BY_CUT:
-                self._by_cut.popitem(last=False)  # its file goes when nobody reads it any more
-        if sorted_out is not None:
-            yield from sorted_out.of(cut)
-            return
-        for original, captures in groupby(self._captures(payload), itemgetter(0)):
-            if split_content(content_id(checksum, original, scope))[1] == cut:
-                yield original, [timestamp for _, timestamp in captures]
-
-    def _captures(self, payload: int) -> Iterator[tuple[UriR, Timestamp]]:
-        """Yield the distinct (original, timestamp) pairs of a payload, sorted."""
-        rows = self._runs.scan(Relation.SIGHTINGS, *rows_of(number_field(payload)))
-        for (original, timestamp), _ in groupby(in_order(rows, sightings_of)):
-            yield UriR(original), Timestamp(timestamp)
+    def _pages(self, payload: int) -> Iterable[Source]:
+        return pages_of(self._runs.scan(Relation.SIGHTINGS, *rows_of(number_field(payload))))
 
 
 _REFERENCES = (pack_checksum("not-modified:"), pack_checksum("not-modified;"))  # from the first of these checksums to behind the last
@@ -432,7 +497,8 @@ WHERE payloads.checksum = ? AND contents.cut = ?
 """
 _HAS_CONTENT = "SELECT 1 FROM contents WHERE payload = ? AND cut = ?"
 _PAYLOADS = "SELECT checksum, number, fate FROM payloads WHERE checksum IN ({})"
+_OUTLINKS = "SELECT first, data FROM outlinks WHERE first <= ? ORDER BY first DESC LIMIT 1"
 _CONTENTS = """
-SELECT contents.number, checksum, cut FROM contents JOIN payloads ON payloads.number = contents.payload
+SELECT contents.number, checksum, cut, payload, fate FROM contents JOIN payloads ON payloads.number = contents.payload
 WHERE contents.number IN ({})
 """

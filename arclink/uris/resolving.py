@@ -13,6 +13,7 @@ of them::
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from hashlib import sha1
 
 import ada_url
@@ -186,7 +187,7 @@ class Base:
     def _concatenated(self, reference: str) -> tuple[str, Scope] | None:
         match = _plain(reference)
         if match is None:
-            return None
+            return self._from_above(reference) if reference.startswith("../") else None
         plain, host, rooted = match.groups()
         if "/." in plain:
             return None
@@ -195,6 +196,21 @@ class Base:
         if self._directory is None or self._origin is None:
             return None
         return (self._origin + plain, Scope.ORIGIN) if rooted else (self._directory + plain, Scope.DIRECTORY)
+
+    def _from_above(self, reference: str) -> tuple[str, Scope] | None:
+        """Return what `_concatenated` does for ``../x``, ``../../x``: each step leaves one directory, the root none."""
+        if self._directory is None or self._origin is None:
+            return None
+        root = len(self._origin) + 1
+        directory = self._directory
+        while reference.startswith("../"):
+            reference = reference[3:]
+            if len(directory) > root:
+                directory = directory[: directory.rindex("/", 0, -1) + 1]
+        match = _plain(reference)
+        if match is None or match[2] or match[3] or "/." in match[1]:
+            return None
+        return directory + match[1], Scope.DIRECTORY
 
     def _parsed(self, reference: str) -> str:
         written = reference
@@ -219,6 +235,7 @@ class Base:
         return path + mark + encode_query(query, self._codec) + sharp + fragment
 
 
+@lru_cache(maxsize=1024)  # of one page they are asked for some five times
 def fields_of(original: UriR) -> UriFields:
     """Return the fields of a URI, fit to sort and compare: pages with equal first fields stand together.
 
@@ -276,6 +293,7 @@ def checksum_of(content: ContentId) -> Checksum:
     return Checksum(found[1] if found else content)
 
 
+@lru_cache(maxsize=1024)
 def _normalize(uri: str) -> str | None:
     """Return the serialisation of an absolute URI without fragment; None if it is no valid URL."""
     match = _plain(uri)
@@ -287,6 +305,7 @@ def _normalize(uri: str) -> str | None:
         return None
 
 
+@lru_cache(maxsize=1024)
 def _fields(uri: str) -> UriFields:
     """Return the fields of a serialised URI without fragment."""
     match = _FIELDS.fullmatch(uri)

@@ -13,13 +13,15 @@ import re
 import socket
 from functools import lru_cache
 
-import surt  # type: ignore[import-untyped]
-from surt import GoogleURLCanonicalizer, IAURLCanonicalizer
-from surt.handyurl import handyurl  # type: ignore[import-untyped]
-
 from arclink.errors import UriError
 from arclink.model import Surt
 from arclink.reasons import Reason
+from arclink.uris.lazily import imported_lazily
+
+with imported_lazily("tldextract"):  # for registered domains, which are not asked for here; it takes half of all start-up
+    import surt  # type: ignore[import-untyped]
+    from surt import GoogleURLCanonicalizer, IAURLCanonicalizer
+    from surt.handyurl import handyurl  # type: ignore[import-untyped]
 
 _OF_ARCHIVES = frozenset({"dns", "filedesc", "metadata", "urn", "warcinfo", "whois"})
 _OF_PAGES = frozenset(

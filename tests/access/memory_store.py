@@ -3,6 +3,8 @@
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -19,12 +21,13 @@ from arclink.model import (
     Payload,
     Scope,
     Sighting,
+    Source,
     Span,
     Surt,
     Timestamp,
     UriR,
 )
-from arclink.store import ArchiveFile, StoreStats, Violation
+from arclink.store import ArchiveFile, StoreStats, StoreSums, Violation
 from arclink.uris.resolving import content_id
 from arclink.uris.surts import surt_of
 
@@ -129,6 +132,9 @@ class MemoryStore:
         }
         yield from (inlink for inlink in sorted(found, key=_store_order) if after is None or _store_order(inlink) > _store_order(after))
 
+    def inlink_kinds(self, target: Surt) -> Iterator[tuple[Kind, int]]:
+        return ((inlink.kind, 1) for inlink in self.inlinks(target))
+
     def sightings(self, content: ContentId, span: Span = ALL_TIME) -> Iterator[Sighting]:
         found = {
             Sighting(page.memento.original, page.memento.timestamp)
@@ -137,6 +143,11 @@ class MemoryStore:
         }
         yield from sorted(found, key=lambda sighting: (sighting.original, sighting.timestamp))
 
+    def sources(self, contents: Iterable[ContentId], span: Span = ALL_TIME) -> Iterator[Iterator[Source]]:
+        for content in contents:
+            pages = groupby(self.sightings(content, span), attrgetter("original"))
+            yield ((original, [sighting.timestamp for sighting in seen]) for original, seen in pages)
+
     def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
         found = {page.memento.surt for page in self.pages} | {surt_of(link.target) for page in self.pages for link in page.links or ()}
         yield from sorted(surt for surt in found if surt.startswith(prefix) and (after is None or surt > after))
@@ -144,11 +155,17 @@ class MemoryStore:
     def batches(self) -> Iterator[Batch]:
         yield from (Batch(number, (), "{}") for number in range(1, self.count + 1))
 
+    def last_batch(self) -> int:
+        return max((batch.number for batch in self.batches()), default=0)
+
     def files(self) -> Iterator[ArchiveFile]:
         yield from ()
 
     def setting(self, name: str) -> str | None:
         return None
+
+    def sums(self) -> StoreSums:
+        raise NotImplementedError
 
     def stats(self) -> StoreStats:
         raise NotImplementedError

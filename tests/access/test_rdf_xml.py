@@ -1,7 +1,7 @@
 """RDF/XML: the paper's Listing 1, and the same graph to two independent readers."""
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from xml.etree import ElementTree
 
 import pyoxigraph
@@ -68,8 +68,13 @@ def read_by_rdflib(document: bytes) -> rdflib.Graph:
 
 def read_by_oxigraph(document: bytes) -> rdflib.Graph:
     """Return what another RDF/XML reader, which checks IRIs, makes of it."""
+    return as_rdflib(pyoxigraph.parse(document, pyoxigraph.RdfFormat.RDF_XML))
+
+
+def as_rdflib(found: Iterable[pyoxigraph.Triple | pyoxigraph.Quad]) -> rdflib.Graph:
+    """Return what the other reader found as a graph of this one, which knows how to compare."""
     graph = rdflib.Graph()
-    for triple in pyoxigraph.parse(document, pyoxigraph.RdfFormat.RDF_XML):
+    for triple in found:
         graph.add((_term(triple.subject), _term(triple.predicate), _term(triple.object)))
     return graph
 

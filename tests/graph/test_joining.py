@@ -1,12 +1,12 @@
 """Join and invert against the plain definition: every link of every page resolved where the page was captured."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
 
 import ada_url
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from arclink.graph.inverting import reduce_postings
@@ -22,7 +22,7 @@ from arclink.graph.relations import (
     parse_outlinks,
     parse_payload,
 )
-from arclink.model import Checksum, ContentId, Kind, RawLink, Scope, UriR
+from arclink.model import Checksum, ContentId, Kind, Outlink, RawLink, Scope, Surt, UriR
 from arclink.reasons import Reason
 from arclink.uris.resolving import content_id
 from arclink.uris.surts import surt_of
@@ -102,13 +102,38 @@ def resolved(page: Page, original: str) -> Iterator[tuple[str, str, str, str | N
             continue
 
 
-@settings(deadline=None)
+def flat_outlinks(rows: list[Row]) -> Iterator[tuple[ContentId, list[Outlink]]]:
+    for relation, row in rows:
+        if relation == OUTLINKS:
+            block = parse_outlinks(row)
+            assert len({*block.links}) == len(block.links), "a block has each link once"
+            assert {number for numbers in block.lists for number in numbers} == set(range(len(block.links))), "and none besides"
+            for position, content in enumerate(block.contents):
+                yield content, block.links_of(position)
+
+
+def flat_inlinks(rows: list[Row]) -> Iterator[tuple[Surt, UriR, Kind, str, str | None, ContentId]]:
+    blocks = {block.name: block for relation, row in rows if relation == OUTLINKS for block in [parse_outlinks(row)]}
+    for row in inverted(rows):
+        surt, target, groups = parse_inlinks(row)
+        for kind, text, rel, sources in groups:
+            for name, positions in sources:
+                for position in positions:
+                    yield surt, target, kind, text, rel, blocks[name].contents[position]
+
+
+@pytest.fixture(autouse=True, params=[3, 2500], ids=["small blocks", "large blocks"])
+def _block_size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arclink.graph.blocks.BLOCK_LINKS", request.param)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(payloads, max_size=5), st.sampled_from([1, 3, 30_000]))
 def test_every_capture_shows_the_links_of_its_own_address(drawn: Drawn, flush_at: int) -> None:
     pages = pages_of(drawn)
     rows, joiner = joined(pages, flush_at)
     scopes = {payload.checksum: payload.scope for relation, row in rows if relation == PAYLOADS for payload in [parse_payload(row)]}
-    contents = [parse_outlinks(row)[1:] for relation, row in rows if relation == OUTLINKS]
+    contents = list(flat_outlinks(rows))
     by_content = dict(contents)
     assert len(by_content) == len(contents), "no content is written twice"
     shown: set[ContentId] = set()
@@ -127,39 +152,32 @@ def test_every_capture_shows_the_links_of_its_own_address(drawn: Drawn, flush_at
     assert kept == sum(len(page.links) for page in pages), "every link ends in one reason"
 
 
-@settings(deadline=None)
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(payloads, max_size=5), st.sampled_from([1, 3, 30_000]))
 def test_inlinks_are_the_outlinks_seen_from_their_targets(drawn: Drawn, flush_at: int) -> None:
     rows, _ = joined(pages_of(drawn), flush_at)
     forward = {
         (surt_of(link.target), link.target, link.kind, link.text, link.rel, content)
-        for relation, row in rows
-        if relation == OUTLINKS
-        for _, content, links_of in [parse_outlinks(row)]
+        for content, links_of in flat_outlinks(rows)
         for link in links_of
     }
-    backward = [
-        (surt, target, kind, text, rel, content)
-        for row in inverted(rows)
-        for surt, target, groups in [parse_inlinks(row)]
-        for kind, text, rel, contents in groups
-        for content in contents
-    ]
+    backward = list(flat_inlinks(rows))
     assert set(backward) == forward
     assert len(backward) == len(forward), "each once"
 
 
-@settings(deadline=None)
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(payloads, max_size=5))
 def test_how_often_postings_are_flushed_changes_nothing(drawn: Drawn) -> None:
     pages = pages_of(drawn)
-    assert inverted(joined(pages, 1)[0]) == inverted(joined(pages, 30_000)[0])
+    often, once = joined(pages, 1)[0], joined(pages, 30_000)[0]
+    assert sorted(map(repr, flat_inlinks(often))) == sorted(map(repr, flat_inlinks(once)))
 
 
 def test_a_soft_404_of_one_host_is_one_vertex() -> None:
     page = page_of("SUM", [f"http://a.example/{number}/missing" for number in range(50)], [("a@href", "/", "Home", None)])
     rows, _ = joined([page], 30_000)
-    contents = [parse_outlinks(row)[1] for relation, row in rows if relation == OUTLINKS]
+    contents = [content for content, _ in flat_outlinks(rows)]
     assert contents == [content_id(page.checksum, page.originals[0], Scope.ORIGIN)]
 
 
@@ -168,14 +186,16 @@ def test_originals_in_several_pages_give_each_content_once() -> None:
     pages = [page_of("SUM", hosts[chunk * 3 : chunk * 3 + 3], [("a@href", "/", "Home", None)], chunk=chunk) for chunk in range(3)]
     joiner = Joiner()
     rows = [*joiner.join(b"place", map(format_page, pages)), *joiner.flush()]
-    assert Counter(relation for relation, _ in rows if relation != POSTINGS) == {PAYLOADS: 1, OUTLINKS: 3}
+    assert sum(relation == PAYLOADS for relation, _ in rows) == 1
+    assert len(list(flat_outlinks(rows))) == 3
     assert joiner.counts[Reason.LINK_KEPT] == 1, "a link of the payload is counted once"
 
 
 def test_a_hub_comes_in_rows_of_bounded_size() -> None:
-    postings = [format_groups([(Kind("a@href"), "x", None, [f"C{task}-{number}" for number in range(10)])]) for task in range(30)]
+    postings = [format_groups([(Kind("a@href"), "x", None, [(f"block {task}", list(range(10)))])]) for task in range(30)]
     rows = list(reduce_postings(b"example,hub)/\x01http://hub.example/", iter(postings), most=50))
-    sizes = [len(group[3]) for _, rest in rows for group in orjson.loads(rest.partition(b"\t")[2])]
+    groups = [group for _, rest in rows for group in orjson.loads(rest.partition(b"\t")[2])]
+    sizes = [sum(len(positions) for _, positions in sources) for *_, sources in groups]
     assert sum(sizes) == 300
     assert max(sizes) <= 60
 

@@ -54,13 +54,23 @@ def test_a_uri_with_an_escape_that_is_no_utf_8_is_found(store: MemoryStore) -> N
         pytest.param("text/csv", "text/csv; charset=utf-8; header=present", id="CSV"),
         pytest.param("application/x-ndjson", "application/x-ndjson", id="JSON lines by another name"),
         pytest.param("application/xml", "application/xml", id="XML"),
-        pytest.param("text/turtle, application/json;q=0.5", "application/json", id="second choice"),
+        pytest.param("text/turtle, application/json;q=0.5", "text/turtle; charset=utf-8", id="Turtle"),
+        pytest.param("application/n-quads", "application/n-quads", id="N-Quads"),
+        pytest.param("application/ld+json", "application/ld+json", id="JSON-LD"),
+        pytest.param("image/png, application/json;q=0.5", "application/json", id="second choice"),
         pytest.param("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "application/xml", id="a browser"),
     ],
 )
 def test_accept_chooses_the_format(client: FlaskClient, accept: str, content_type: str) -> None:
     response = client.get(f"/linkQuery?uri={A}", headers={"Accept": accept})
     assert (response.status_code, response.content_type) == (200, content_type)
+
+
+def test_the_profile_links_has_a_node_per_link(client: FlaskClient) -> None:
+    response = client.get(f"/linkQuery?uri={A}&format=ntriples&profile=links&direction=out")
+    assert (response.status_code, response.content_type) == (200, "application/n-triples")
+    assert response.data.count(b"TemporalWebGraph/Link>") == 3
+    assert b"hasOutlinks" in client.get(f"/linkQuery?uri={A}&format=ntriples&profile=listing").data
 
 
 def test_format_wins_over_accept(client: FlaskClient) -> None:
@@ -70,18 +80,28 @@ def test_format_wins_over_accept(client: FlaskClient) -> None:
 def test_what_is_not_acceptable_is_told_the_formats(client: FlaskClient) -> None:
     response = client.get(f"/linkQuery?uri={A}", headers={"Accept": "image/png"})
     assert (response.status_code, response.content_type) == (406, "application/problem+json")
-    assert json.loads(response.data)["formats"] == ["rdfxml", "json", "jsonl", "csv"]
+    assert json.loads(response.data)["formats"] == ["rdfxml", "turtle", "ntriples", "nquads", "jsonld", "json", "jsonl", "csv"]
 
 
 @pytest.mark.parametrize(
     ("query", "parameter", "allowed"),
     [
         pytest.param("", "uri", "a URI such as", id="no uri"),
-        pytest.param(f"uri={A}&format=table", "format", "rdfxml or json or jsonl or csv", id="format for terminals"),
+        pytest.param(
+            f"uri={A}&format=table",
+            "format",
+            "rdfxml or turtle or ntriples or nquads or jsonld or json or jsonl or csv",
+            id="format for terminals",
+        ),
         pytest.param(f"uri={A}&format=json&format=csv", "format", "once", id="format twice"),
         pytest.param(f"uri={C}", "r", "written %26", id="unencoded ampersand"),
         pytest.param(f"uri={A}&limit=many", "limit", "a number", id="limit"),
-        pytest.param(f"uri={A}&limit=0&format=json", "limit", "only rdfxml, jsonl, csv", id="unlimited JSON"),
+        pytest.param(
+            f"uri={A}&limit=0&format=json", "limit", "only rdfxml, turtle, ntriples, nquads, jsonld, jsonl, csv", id="unlimited JSON"
+        ),
+        pytest.param(f"uri={A}&profile=other", "profile", "listing or links", id="profile"),
+        pytest.param(f"uri={A}&profile=links&profile=links", "profile", "once", id="profile twice"),
+        pytest.param(f"uri={A}&profile=links&format=csv", "profile", "no profile with format=csv", id="profile of CSV"),
         pytest.param(f"uri={A}&at=2010&from=2009", "at", "either at", id="at and from"),
         pytest.param(f"uri={A}&cursor=%00%ff", "cursor", "the 'next'", id="cursor"),
         pytest.param("uri=http://a/%0d%0aX-Evil:1", "uri", "control characters", id="header injection"),
@@ -126,7 +146,7 @@ def test_a_cursor_of_another_query_is_a_problem(client: FlaskClient) -> None:
     assert client.get(f"/linkQuery?uri={B}&format=json&cursor={first['next']}").status_code == 400
 
 
-@pytest.mark.parametrize("form", ["csv", "jsonl", "rdfxml"])
+@pytest.mark.parametrize("form", ["csv", "jsonl", "rdfxml", "turtle", "ntriples", "nquads", "jsonld"])
 def test_unlimited_answers_stream(client: FlaskClient, form: str) -> None:
     response = client.get(f"/linkQuery?uri={A}&limit=0&format={form}")
     assert response.status_code == 200
@@ -140,7 +160,7 @@ def test_never_captured_is_an_answer(client: FlaskClient) -> None:
     assert response.get_json()["mementos"] == {"count": 0, "first": None, "last": None, "asked": 0, "links_known": 0}
 
 
-@pytest.mark.parametrize("form", ["json", "csv", "jsonl", "rdfxml"])
+@pytest.mark.parametrize("form", ["json", "csv", "jsonl", "rdfxml", "turtle", "ntriples", "nquads", "jsonld"])
 def test_no_answer_holds_a_raw_control_character(client: FlaskClient, form: str) -> None:
     assert "\x1b" in NASTY
     assert b"\x1b" not in client.get(f"/linkQuery?uri={A}&format={form}").data

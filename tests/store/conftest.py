@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from arclink.store import outlinks, relations, runs
+from arclink.store import relations, runs
 
 
 @pytest.fixture(scope="class")
@@ -16,5 +16,4 @@ def tiny_blocks() -> Iterator[None]:
         patch.setattr(runs, "CACHED_BLOCKS", 2)
         patch.setattr(relations, "CHUNK", 2)
         patch.setattr(relations, "POSTINGS_BYTES", 100)
-        patch.setattr(outlinks, "BLOCK_BYTES", 200)
         yield

@@ -1,9 +1,12 @@
 """What every `GraphStore` must do: a subclass says how a store is made."""
 
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -11,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from arclink.errors import StoreError
-from arclink.model import Batch, Inlink, Span, Surt, Timestamp
+from arclink.model import ALL_TIME, Batch, ContentId, Inlink, Span, Surt, Timestamp
 from arclink.store import ArchiveFile, GraphStore
 from tests.store.dictionary_store import DictionaryStore
 from tests.store.graphs import Graph, graphs, write_next
@@ -51,6 +54,7 @@ def canonical(store: GraphStore) -> dict[str, object]:
         for inlink in store.inlinks(surt):
             answers[f"sightings {inlink.content}"] = list(store.sightings(inlink.content))
     answers["stats"] = replace(store.stats(), batches=0, files=0, bytes=0)
+    answers["sums"] = replace(store.sums(), batches=0, files=0, bytes=0)
     return answers
 
 
@@ -89,6 +93,33 @@ class StoreContract:
                 assert list(store.mementos(surt, span)) == [one for one in mementos if one.timestamp in span]
                 for content in filter(None, map(dictionary.content_of, mementos)):
                     assert list(store.sightings(content, span)) == list(dictionary.sightings(content, span))
+
+    @slowly
+    @given(graph=graphs(), span=st.sampled_from([ALL_TIME, Span(Timestamp("20091103011308"), Timestamp("20111231235959"))]))
+    def test_contents_asked_together_are_answered_as_one_by_one(self, graph: Graph, span: Span) -> None:
+        with self.empty() as (store, dictionary, folder):
+            for number in range(len(graph.batches)):
+                load_next(store, graph, number, folder)
+                load_next(dictionary, graph, number, folder / "other")
+            contents = [inlink.content for surt in store.surts(Surt("")) for inlink in store.inlinks(surt)]
+            contents += [*reversed(contents), ContentId("none")]
+            expected = [
+                [(original, [sighting.timestamp for sighting in seen]) for original, seen in groupby(sightings, attrgetter("original"))]
+                for sightings in (dictionary.sightings(content, span) for content in contents)
+            ]
+            assert [list(pages) for pages in store.sources(iter(contents), span)] == expected
+
+    @slowly
+    @given(graph=graphs())
+    def test_inlinks_are_counted_by_kind_without_being_read(self, graph: Graph) -> None:
+        with self.empty() as (store, _, folder):
+            for number in range(len(graph.batches)):
+                load_next(store, graph, number, folder)
+            for surt in store.surts(Surt("")):
+                counted: Counter[str] = Counter()
+                for kind, count in store.inlink_kinds(surt):
+                    counted[kind] += count
+                assert counted == Counter(inlink.kind for inlink in store.inlinks(surt))
 
     @slowly
     @given(graph=graphs())
@@ -150,6 +181,7 @@ class StoreContract:
             batches = [load_next(store, graph, number, folder) for number in range(len(graph.batches))]
             distinct = list({batch.number: batch for batch in batches}.values())
             assert list(store.batches()) == distinct
+            assert store.last_batch() == distinct[-1].number
             assert [batch.number for batch in distinct] == list(range(1, len(distinct) + 1))
             assert distinct[0] == Batch(1, ("a.warc.gz",), '{"batch": 0}')
             assert list(store.files()) == FILES[: len(graph.batches)]
@@ -159,6 +191,7 @@ class StoreContract:
     def test_an_empty_store_answers_everything_with_nothing(self) -> None:
         with self.empty() as (store, dictionary, _):
             assert canonical(store) == canonical(dictionary)
+            assert store.last_batch() == 0
             assert list(store.mementos(Surt("org,example)/"))) == []
             assert list(store.inlinks(Surt("org,example)/"))) == []
             assert list(store.verify()) == []

@@ -1,6 +1,8 @@
 """A `GraphStore` of plain dictionaries: slow, in memory, and right at a glance. What other stores are compared with."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -14,15 +16,17 @@ from arclink.model import (
     Checksum,
     ContentId,
     Inlink,
+    Kind,
     Memento,
     Outlink,
     Payload,
     Sighting,
+    Source,
     Span,
     Surt,
     UriR,
 )
-from arclink.store import ArchiveFile, StoreStats, Violation
+from arclink.store import ArchiveFile, StoreStats, StoreSums, Violation
 from arclink.uris.resolving import content_id
 from tests.store.graphs import RELATIONS
 
@@ -48,7 +52,8 @@ class DictionaryStore:
         if batch in self._loaded:
             return self._batches[self._loaded.index(batch)]
         self._loaded.append(batch)
-        new = {parse_outlinks(line)[1] for relation, line in rows if relation == "outlinks"} - set(self._outlinks)
+        blocks = {block.name: block for relation, line in rows if relation == "outlinks" for block in [parse_outlinks(line)]}
+        new = {content for block in blocks.values() for content in block.contents} - set(self._outlinks)
         for relation, line in rows:
             if relation == "mementos":
                 memento = parse_memento(line)
@@ -61,14 +66,15 @@ class DictionaryStore:
                 if known_payload.scope is None and payload.scope is not None:
                     self._payloads[payload.checksum] = payload
             elif relation == "outlinks":
-                _, content, links = parse_outlinks(line)
-                self._outlinks.setdefault(content, links)
+                block = parse_outlinks(line)
+                for position, content in enumerate(block.contents):
+                    self._outlinks.setdefault(content, block.links_of(position))
             elif relation == "inlinks":
                 surt, target, groups = parse_inlinks(line)
-                for kind, text, rel, contents in groups:
-                    for name in contents:
+                for kind, text, rel, sources in groups:
+                    for name in (blocks[block].contents[position] for block, positions in sources for position in positions):
                         if name in new:
-                            self._inlinks[Inlink(target, kind, text, rel, ContentId(name))] = surt
+                            self._inlinks[Inlink(target, kind, text, rel, name)] = surt
         self._files.update({file.name: file for file in files})
         self._settings.update(settings)
         self._batches.append(Batch(len(self._batches) + 1, tuple(file.name for file in files), manifest))
@@ -93,9 +99,17 @@ class DictionaryStore:
         inlinks = [inlink for inlink, surt in self._inlinks.items() if surt == target]
         return iter(inlinks if after is None else inlinks[inlinks.index(after) + 1 :])
 
+    def inlink_kinds(self, target: Surt) -> Iterator[tuple[Kind, int]]:
+        return ((inlink.kind, 1) for inlink in self.inlinks(target))
+
     def sightings(self, content: ContentId, span: Span = ALL_TIME) -> Iterator[Sighting]:
         shows = {(one.original, one.timestamp) for one in self._mementos.values() if self.content_of(one) == content}
         return (Sighting(original, timestamp) for original, timestamp in sorted(shows) if timestamp in span)
+
+    def sources(self, contents: Iterable[ContentId], span: Span = ALL_TIME) -> Iterator[Iterator[Source]]:
+        for content in contents:
+            pages = groupby(self.sightings(content, span), attrgetter("original"))
+            yield ((original, [sighting.timestamp for sighting in seen]) for original, seen in pages)
 
     def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
         surts = {one.surt for one in self._mementos.values()} | set(self._inlinks.values())
@@ -104,11 +118,20 @@ class DictionaryStore:
     def batches(self) -> Iterator[Batch]:
         return iter(self._batches)
 
+    def last_batch(self) -> int:
+        return max((batch.number for batch in self.batches()), default=0)
+
     def files(self) -> Iterator[ArchiveFile]:
         return (self._files[name] for name in sorted(self._files))
 
     def setting(self, name: str) -> str | None:
         return self._settings.get(name)
+
+    def sums(self) -> StoreSums:
+        counts = self.stats()
+        return StoreSums(
+            counts.batches, counts.files, counts.payloads, counts.contents, counts.links, counts.first, counts.last, counts.bytes
+        )
 
     def stats(self) -> StoreStats:
         timestamps = sorted(memento.timestamp for memento in self._mementos.values())

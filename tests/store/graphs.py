@@ -8,6 +8,7 @@ from pathlib import Path
 import orjson
 from hypothesis import strategies as st
 
+from arclink.graph.blocks import Block
 from arclink.graph.relations import format_memento, format_payload
 from arclink.model import EMPTY_PAYLOAD, Checksum, ContentId, Kind, Memento, Outlink, Payload, Scope, Timestamp, UriR
 from arclink.store import GraphStore
@@ -34,6 +35,7 @@ TARGETS = [*ORIGINALS, UriR("http://target.example/%7Ea"), UriR("mailto:someone@
 TEXTS = ["", "News", "Latest news", "],[", '"],["', 'a","b",null],["c', "\\", "مرحبا", "🛷 sled", "a\u00a0b", "null"]
 LABELS = [("a@href", None), ("a@href", "nofollow"), ("a@href", ""), ("img@src", None), ("http@location", None)]
 TIMESTAMPS = [Timestamp(text) for text in ("20091103011307", "20091103011308", "20100130003005", "20120101000000")]
+CONTENTS_OF_A_BLOCK = 3
 RELATIONS = ("mementos", "payloads", "outlinks", "inlinks")
 
 
@@ -193,20 +195,28 @@ def write_batch(
         contents: Its contents: an original each was seen at, and its links.
         parts: Of each relation.
     """
-    inlinks: dict[tuple[str, str], dict[tuple[str, str, str | None], set[str]]] = {}
-    for content, (_, links) in contents.items():
-        for link in links:
-            by_head = inlinks.setdefault((surt_of(link.target), link.target), {})
-            by_head.setdefault((link.kind, link.text, link.rel), set()).add(content)
+    inlinks: dict[tuple[str, str], dict[tuple[str, str, str | None], dict[str, list[int]]]] = {}
+    outlinks: list[bytes] = []
+    by_place = sorted((surt_of(original), content, links) for content, (original, links) in contents.items())
+    for begin in range(0, len(by_place), CONTENTS_OF_A_BLOCK):
+        block = Block()
+        some = by_place[begin : begin + CONTENTS_OF_A_BLOCK]
+        for _, content, links in some:
+            pieces = [orjson.dumps([link.target, link.kind, link.text, link.rel]) for link in links]
+            block.add(content, [block.number_of.setdefault(piece, len(block.number_of)) for piece in pieces])
+        outlinks.append(block.row(some[0][0]))
+        for position, (_, _, links) in enumerate(some):
+            for link in links:
+                by_head = inlinks.setdefault((surt_of(link.target), link.target), {})
+                positions = by_head.setdefault((link.kind, link.text, link.rel), {}).setdefault(block.name, [])
+                if position not in positions:
+                    positions.append(position)
     rows = {
         "mementos": [format_memento(one) for one in sorted(batch, key=lambda one: (one.surt, one.timestamp, one.original, one.checksum))],
         "payloads": [format_payload(payload) for payload in payloads],
-        "outlinks": [
-            f"{place}\t{content}\t".encode() + orjson.dumps([[link.target, link.kind, link.text, link.rel] for link in links])
-            for place, content, links in sorted((surt_of(original), content, links) for content, (original, links) in contents.items())
-        ],
+        "outlinks": outlinks,
         "inlinks": [
-            f"{surt}\t{target}\t".encode() + orjson.dumps([[*head, list(of_head)] for head, of_head in by_head.items()])
+            f"{surt}\t{target}\t".encode() + orjson.dumps([[*head, list(of_head.items())] for head, of_head in by_head.items()])
             for (surt, target), by_head in sorted(inlinks.items())
         ],
     }

@@ -1,8 +1,8 @@
 """Blocks of outlinks: what goes in comes out, however the JSON is written."""
 
-import json
 import sqlite3
 from collections.abc import Sequence
+from itertools import compress
 
 import orjson
 import pytest
@@ -21,42 +21,45 @@ links = st.builds(lambda target, kind, text, rel: Outlink(UriR(target), Kind(kin
 pages = st.lists(st.lists(st.one_of(links, st.sampled_from([Outlink(UriR("a"), Kind("k"), "t", None)])), max_size=6), max_size=8)
 
 
-def written(rows: Sequence[bytes], first: int = 1) -> list[list[Outlink]]:
-    """Return what is read from a store to which these rows were written."""
+def block_of(some: Sequence[Sequence[Outlink]]) -> tuple[bytes, bytes]:
+    """Return links and lists of a block of contents, as graph files have them."""
+    distinct = list(dict.fromkeys(link for page in some for link in page))
+    lists = [[distinct.index(link) for link in page] for page in some]
+    return orjson.dumps([[link.target, link.kind, link.text, link.rel] for link in distinct]), orjson.dumps(lists)
+
+
+def written(blocks: Sequence[tuple[bytes, bytes]], wanted: Sequence[Sequence[bool]], first: int = 1) -> list[list[Outlink]]:
+    """Return what is read from a store to which these blocks were written."""
     connection = sqlite3.connect(":memory:")
     try:
         connection.execute("CREATE TABLE outlinks (first INTEGER PRIMARY KEY, data BLOB NOT NULL)")
         writer = OutlinksWriter(connection, first)
-        for row in rows:
-            writer.add(row)
-        writer.close()
-        blocks = [OutlinkBlock(data, number) for number, data in connection.execute("SELECT first, data FROM outlinks ORDER BY first")]
+        for (links_of, lists), wanted_of in zip(blocks, wanted, strict=True):
+            writer.add(links_of, lists, wanted_of)
+        stored = [OutlinkBlock(data, number) for number, data in connection.execute("SELECT first, data FROM outlinks ORDER BY first")]
     finally:
         connection.close()
-    read = [block.links(content) for block in blocks for content in range(block.first, block.first + len(block))]
+    read = [block.links(content) for block in stored for content in range(block.first, block.first + len(block))]
     assert writer.links == sum(map(len, read))
     return read
 
 
-def as_rows(page: Sequence[Outlink]) -> list[list[str | None]]:
-    return [[link.target, link.kind, link.text, link.rel] for link in page]
+@given(st.lists(pages, max_size=3))
+def test_blocks_come_back(some: list[list[list[Outlink]]]) -> None:
+    everything = [[True] * len(block) for block in some]
+    assert written(list(map(block_of, some)), everything, first=5) == [page for block in some for page in block]
 
 
-@given(pages)
-def test_compact_json_comes_back(some: list[list[Outlink]]) -> None:
-    assert written([orjson.dumps(as_rows(page)) for page in some]) == some
+@given(pages, st.data())
+def test_contents_that_are_not_wanted_are_left_out_with_their_links(some: list[list[Outlink]], data: st.DataObject) -> None:
+    wanted = data.draw(st.lists(st.booleans(), min_size=len(some), max_size=len(some)))
+    assert written([block_of(some)], [wanted]) == list(compress(some, wanted))
 
 
-@given(pages, st.integers(0, 7))
-def test_json_with_blanks_comes_back(some: list[list[Outlink]], spaced: int) -> None:
-    rows = [json.dumps(as_rows(page)).encode() if number >= spaced else orjson.dumps(as_rows(page)) for number, page in enumerate(some)]
-    assert written(rows) == some
-
-
-def test_many_contents_fill_many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("arclink.store.outlinks.BLOCK_CONTENTS", 3)
-    some = [[Outlink(UriR(f"http://example.org/{number}"), Kind("a@href"), "x", None)] for number in range(8)]
-    assert written([orjson.dumps(as_rows(page)) for page in some], first=5) == some
+@pytest.mark.parametrize("lists", [b"", b"[]", b"[[0],[0]]", b"[0]", b"[[1]]", b"[[-1]]", b'[["0"]]', b"[[0.5]]", b"[[true]]"])
+def test_what_are_no_lists_of_numbers_is_refused(lists: bytes) -> None:
+    with pytest.raises(StoreError, match="Write the graph files again"):
+        written([(b'[["a","b","c",null]]', lists)], [[True]])
 
 
 @pytest.mark.parametrize(
@@ -76,4 +79,4 @@ def test_many_contents_fill_many_blocks(monkeypatch: pytest.MonkeyPatch) -> None
 )
 def test_what_is_no_list_of_links_is_refused(row: bytes) -> None:
     with pytest.raises(StoreError, match="no lists of links"):
-        written([b'[["a","b","c",null]]', row])
+        written([(row, b"[[0]]")], [[True]])

@@ -64,6 +64,24 @@ class TestTinyBlocks:
         assert list(reader.scan(Relation.MEMENTOS)) == []
         connection.close()
 
+    @settings(deadline=None)
+    @given(
+        st.lists(st.dictionaries(keys, values, max_size=20), max_size=9),
+        st.lists(st.tuples(keys, keys), max_size=9),
+    )
+    def test_ranges_are_read_together_as_they_are_alone(
+        self, batches: list[dict[bytes, tuple[bytes, bytes]]], ranges: list[tuple[bytes, bytes]]
+    ) -> None:
+        connection = new_connection()
+        known: set[bytes] = set()
+        for batch in batches:
+            write_run(connection, [Row(key, batch[key]) for key in sorted(batch) if key not in known])
+            known.update(batch)
+        reader = Runs(connection)
+        together = [list(rows) for rows in reader.scan_each(Relation.INLINKS, ranges)]
+        assert together == [list(reader.scan(Relation.INLINKS, low, high)) for low, high in ranges]
+        connection.close()
+
     def test_runs_of_a_level_become_one_of_the_next(self, connection: sqlite3.Connection) -> None:
         for batch in range(11):
             write_run(connection, numbered(10 * batch, 10 * batch + 10))

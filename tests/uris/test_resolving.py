@@ -156,7 +156,12 @@ BASES = [
 ]
 
 
-@given(references, st.sampled_from(PAGES))
+from_above = st.tuples(st.integers(1, 5).map("../".__mul__), references).map("".join)
+
+
+@given(references | from_above, st.sampled_from(PAGES))
+@example("../../../x.html", PAGES[0])
+@example("../", PAGES[9])
 @example("http://www.example.org/a.b/c?d=/e#f", PAGES[0])
 @example("x/y..z/.a", PAGES[0])
 @example("a:b", PAGES[0])
@@ -176,7 +181,7 @@ def test_a_reference_resolves_as_the_parser_says(reference: str, page: str) -> N
     assert resolved(reference, page) == expected
 
 
-@pytest.mark.parametrize("reference", ["/x/y.html?a=b&c=%20#f", "x/y.html", "http://www.example.org/a/b.html?c", "0#"])
+@pytest.mark.parametrize("reference", ["/x/y.html?a=b&c=%20#f", "x/y.html", "http://www.example.org/a/b.html?c", "0#", "../../x.html"])
 def test_plain_references_do_not_go_to_the_parser(reference: str, monkeypatch: pytest.MonkeyPatch) -> None:
     base = Base(UriR("http://h.org/a/b"), None)
     expected = base.resolve(reference)

@@ -1,21 +1,31 @@
 """The formats an answer is written in, one module each.
 
 A writer takes a `LinkAnswer` and yields bytes; it reads ``outlinks`` once, then ``inlinks`` once, and never holds an answer
-that *streams*. A new format (Turtle, N-Triples, JSON-LD) is one module with such a function and one line below.
+that *streams*. A new format is one module with such a function and one line below. Those of RDF have two profiles.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Protocol, Self
 
 from arclink.access.answers import LinkAnswer
 from arclink.access.formats.csv_rows import write_csv
 from arclink.access.formats.json_document import write_json
 from arclink.access.formats.json_lines import write_json_lines
+from arclink.access.formats.rdf_lines import write_jsonld, write_ntriples, write_turtle
 from arclink.access.formats.rdf_xml import write_rdf_xml
+from arclink.access.formats.statements import Profile
 from arclink.access.formats.table import write_table
 from arclink.access.queries import BadParameterError, LinkQuery
 
 Writer = Callable[[LinkAnswer], Iterator[bytes]]
+
+
+class RdfWriter(Protocol):
+    """Writes an answer as RDF, in either profile."""
+
+    def __call__(self, answer: LinkAnswer, profile: Profile) -> Iterator[bytes]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +35,14 @@ class Format:
     Attributes:
         media_types: What ``Accept`` may call it, the answer's own first; none if it is for terminals only.
         streams: Written in constant memory, so that an answer may be unlimited.
+        write_profile: Writes either profile, if it is a format of RDF.
     """
 
     name: str
     media_types: tuple[str, ...]
     streams: bool
     write: Writer
+    write_profile: RdfWriter | None = None
 
     def check(self, query: LinkQuery) -> None:
         """Refuse an unlimited query for a format that does not stream.
@@ -42,12 +54,38 @@ class Format:
             streaming = ", ".join(name for name, other in FORMATS.items() if other.streams)
             raise BadParameterError("limit", "0", f"at least 1 with format={self.name}; only {streaming} can be unlimited")
 
+    def in_profile(self, name: str) -> Self:
+        """Return this format in the profile called ``name``; itself if that is empty.
+
+        Raises:
+            BadParameterError: There is no such profile, or this is no format of RDF.
+        """
+        if not name:
+            return self
+        if name not in PROFILES:
+            raise BadParameterError("profile", name, " or ".join(PROFILES))
+        if self.write_profile is None:
+            rdf = ", ".join(other.name for other in FORMATS.values() if other.write_profile is not None)
+            raise BadParameterError("profile", name, f"no profile with format={self.name}; only {rdf} have any")
+        return replace(self, write=partial(self.write_profile, profile=Profile(name)))
+
+
+def _rdf(name: str, media_types: tuple[str, ...], write: RdfWriter) -> Format:
+    return Format(name, media_types, True, partial(write, profile=Profile.LISTING), write)
+
+
+PROFILES = tuple(profile.value for profile in Profile)
+"""Names of the profiles of RDF, the default first."""
 
 FORMATS: Mapping[str, Format] = {
     form.name: form
     for form in (
         Format("table", (), False, write_table),
-        Format("rdfxml", ("application/rdf+xml", "application/xml", "text/xml"), True, write_rdf_xml),
+        _rdf("rdfxml", ("application/rdf+xml", "application/xml", "text/xml"), write_rdf_xml),
+        _rdf("turtle", ("text/turtle",), write_turtle),
+        _rdf("ntriples", ("application/n-triples",), write_ntriples),
+        _rdf("nquads", ("application/n-quads",), write_ntriples),
+        _rdf("jsonld", ("application/ld+json",), write_jsonld),
         Format("json", ("application/json",), False, write_json),
         Format("jsonl", ("application/jsonl", "application/x-ndjson", "application/jsonlines"), True, write_json_lines),
         Format("csv", ("text/csv",), True, write_csv),

@@ -1,16 +1,18 @@
 """CSV (RFC 4180) with a header: the columns of JSON lines, one row per timestamp.
 
-Lists of URIs stand in one column, with spaces between them and a space in a URI as ``%20``. Texts are written as they
-are: a spreadsheet may take one that starts with ``=`` for a formula, so import the file as text.
+Lists of URIs stand in one column, with spaces between them and a space in a URI as ``%20``; likewise archives, where the
+answers of several were merged. Texts are written as they are: a spreadsheet may take one that starts with ``=`` for a
+formula, so import the file as text.
 """
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from arclink.access.answers import LinkAnswer
+from arclink.access.answers import LinkAnswer, Member
 from arclink.access.formats.fields import member_fields
 from arclink.access.queries import Direction
+from arclink.model import Timestamp
 
 COLUMNS = ("direction", "uri", "surt", "kind", "text", "rel", "timestamp", "sources", "targets")
 
@@ -19,20 +21,25 @@ def write_csv(answer: LinkAnswer) -> Iterator[bytes]:
     """Yield the header, then the rows of each member; UTF-8, lines end with CR LF. No ``rel`` is an empty column."""
     buffer = io.StringIO(newline="")
     rows = csv.writer(buffer)
-    rows.writerow(COLUMNS)
+    rows.writerow((*COLUMNS, "archives") if answer.archives else COLUMNS)
     for direction, members in ((Direction.OUT, answer.outlinks), (Direction.IN, answer.inlinks)):
         for member in members:
             fields = member_fields(member, direction)
             sources, targets = (_joined(uris) for uris in (fields.get("sources", []), fields.get("targets", [])))
             before = (direction.value, fields["uri"], fields["surt"], fields["kind"], fields["text"], fields["rel"])
-            rows.writerows((*before, timestamp, sources, targets) for timestamp in member.timestamps)
+            rows.writerows((*before, timestamp, sources, targets, *_archives(member, timestamp)) for timestamp in member.timestamps)
             yield _taken(buffer)
     if buffer.tell():
         yield _taken(buffer)
 
 
-def _joined(uris: list[str]) -> str:
+def _joined(uris: Sequence[str]) -> str:
     return " ".join(uri.replace(" ", "%20") for uri in uris)
+
+
+def _archives(member: Member, timestamp: Timestamp) -> tuple[str, ...]:
+    """Return the column of archives with a memento of this time; no column if none were merged."""
+    return () if member.archives is None else (_joined(member.archives.showing(timestamp)),)
 
 
 def _taken(buffer: io.StringIO) -> bytes:

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 import orjson
 
 from arclink.access.answers import InForce, LinkAnswer
+from arclink.access.archives import ArchiveReport
 from arclink.access.formats.fields import member_fields
 from arclink.access.queries import Direction
-from arclink.access.texts import printable_uri
+from arclink.access.texts import printable, printable_uri
 
 
 def write_json(answer: LinkAnswer) -> Iterator[bytes]:
@@ -35,8 +36,22 @@ def write_json(answer: LinkAnswer) -> Iterator[bytes]:
         "outlinks": "grouped" if answer.is_grouped_out else "store",
         "inlinks": "grouped" if answer.is_grouped_in else "store",
     }
+    if answer.archives:
+        document["archives"] = [_archive(report) for report in answer.archives]
     document["next"] = answer.next
     yield orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _archive(report: ArchiveReport) -> dict[str, object]:
+    return {
+        "name": printable(report.name),
+        "outcome": report.outcome.value,
+        "detail": printable(report.detail),
+        "links": report.links,
+        "passed_over": report.passed_over,
+        "seconds": round(report.seconds, 3),
+        "cached": report.is_cached,
+    }
 
 
 def _in_force(found: InForce) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""RDF/XML in the shape of the paper's Listing 1 (profile ``listing``).
+"""RDF/XML: the shape of the paper's Listing 1 (profile ``listing``), or one description per link (profile ``links``).
 
 ::
 
@@ -10,11 +10,9 @@
       twg:hasInlinks   likewise
 
 The paper's names are kept; its relative names are not: subjects and members are absolute, so that the answers of two
-archives can be merged. Beside it: ``twg:surt``; ``twg:original`` where a URI had to be changed to be an IRI; and on the
-subject ``twg:mementoCount``, ``twg:firstMemento``, ``twg:lastMemento``, since "not captured" differs from "no links".
+archives can be merged. `statements` says what else both profiles hold.
 
-Written by a SAX writer, member by member, so an unlimited answer needs no memory. A grouped answer is grouped further:
-two members that differ in ``rel`` alone are one here, since the listing has no word for it.
+Written by a SAX writer, member by member, so an unlimited answer needs no memory.
 
 Source: the paper, section 3.4 and Listing 1; RDF 1.1 XML Syntax.
 """
@@ -22,54 +20,37 @@ Source: the paper, section 3.4 and Listing 1; RDF 1.1 XML Syntax.
 import io
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import Final
 from xml.sax.saxutils import XMLGenerator
 
 from arclink.access.answers import LinkAnswer, Member
 from arclink.access.formats.iris import iri
+from arclink.access.formats.statements import RDF, TWG, TYPES, Blank, Iri, Literal, Profile, describe, listed, what_is_known
 from arclink.access.texts import printable, printable_uri
-from arclink.model import Kind
-
-RDF: Final = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-TWG: Final = "http://www.mementoweb.org/TemporalWebGraph/"
-
-TYPES: Mapping[Kind, str] = {Kind("a@href"): "href", Kind("img@src"): "image"}
-"""The paper's words for the kinds it has; every other kind is its own word."""
 
 
-def write_rdf_xml(answer: LinkAnswer) -> Iterator[bytes]:
+def write_rdf_xml(answer: LinkAnswer, profile: Profile = Profile.LISTING) -> Iterator[bytes]:
     """Yield the document, in pieces of one member each."""
     document = _Document()
-    with document.element("rdf:RDF", {"xmlns:rdf": RDF, "xmlns:twg": TWG}), document.described(answer.query.uri):
-        document.literal("twg:surt", printable_uri(answer.query.surt))
-        document.literal("twg:mementoCount", str(answer.mementos.count))
-        if answer.mementos.first is not None and answer.mementos.last is not None:
-            document.literal("twg:firstMemento", answer.mementos.first)
-            document.literal("twg:lastMemento", answer.mementos.last)
-        if answer.query.direction.is_out:
-            yield from _collection(document, "twg:hasOutlinks", answer.outlinks, answer.is_grouped_out)
-        if answer.query.direction.is_in:
-            yield from _collection(document, "twg:hasInlinks", answer.inlinks, answer.is_grouped_in)
+    with document.element("rdf:RDF", {"xmlns:rdf": RDF, "xmlns:twg": TWG}):
+        yield from _listing(document, answer) if profile is Profile.LISTING else _links(document, answer)
     yield document.taken()
 
 
-def _collection(document: "_Document", name: str, members: Iterable[Member], is_grouped: bool) -> Iterator[bytes]:
+def _listing(document: "_Document", answer: LinkAnswer) -> Iterator[bytes]:
+    with document.described(answer.query.uri):
+        for name, text in what_is_known(answer):
+            document.literal(f"twg:{name}", text)
+        if answer.query.direction.is_out:
+            yield from _collection(document, "twg:hasOutlinks", listed(answer.outlinks, answer.is_grouped_out))
+        if answer.query.direction.is_in:
+            yield from _collection(document, "twg:hasInlinks", listed(answer.inlinks, answer.is_grouped_in))
+
+
+def _collection(document: "_Document", name: str, members: Iterable[Member]) -> Iterator[bytes]:
     with document.element(name, {"rdf:parseType": "Collection"}):
-        for member in _merged(members) if is_grouped else members:
+        for member in members:
             _write_member(document, member)
             yield document.taken()
-
-
-def _merged(members: Iterable[Member]) -> Iterable[Member]:
-    """Return one member per (URI, type, text), where its first one stood, with the timestamps of all."""
-    merged: dict[tuple[str, str, str], Member] = {}
-    for member in members:
-        key = (member.uri, TYPES.get(member.kind, member.kind), member.text)
-        other = merged.get(key)
-        times = member.timestamps if other is None else tuple(sorted({*other.timestamps, *member.timestamps}))
-        merged[key] = replace(other or member, timestamps=times)
-    return merged.values()
 
 
 def _write_member(document: "_Document", member: Member) -> None:
@@ -77,9 +58,20 @@ def _write_member(document: "_Document", member: Member) -> None:
         document.literal("twg:type", TYPES.get(member.kind, member.kind))
         document.literal("twg:text", member.text)
         document.literal("twg:surt", printable_uri(member.surt))
+        for archive in () if member.archives is None else member.archives.names:
+            document.literal("twg:archive", archive)
         with document.element("twg:timestamp"), document.element("rdf:Bag"):
             for timestamp in member.timestamps:
                 document.literal("rdf:li", timestamp)
+
+
+def _links(document: "_Document", answer: LinkAnswer) -> Iterator[bytes]:
+    for subject, told in describe(answer, Profile.LINKS):
+        assert isinstance(subject, Iri)  # no node of this profile is blank
+        with document.element("rdf:Description", {"rdf:about": subject.value}):
+            for predicate, value in told:
+                document.property(predicate, value)
+        yield document.taken()
 
 
 class _Document:
@@ -112,6 +104,15 @@ class _Document:
         """Write a property with a text."""
         with self.element(name):
             self._xml.characters(printable(text))
+
+    def property(self, predicate: Iri, value: Iri | Blank | Literal) -> None:
+        """Write a property with a named node or a text."""
+        name = predicate.value.replace(RDF, "rdf:").replace(TWG, "twg:")
+        if isinstance(value, Literal):
+            self.literal(name, value.text)
+        elif isinstance(value, Iri):
+            with self.element(name, {"rdf:resource": value.value}):
+                pass
 
     def taken(self) -> bytes:
         """Return what was written since the last call."""

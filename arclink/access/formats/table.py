@@ -14,6 +14,7 @@ from itertools import chain
 from rich.cells import cell_len, set_cell_size
 
 from arclink.access.answers import LinkAnswer, Member
+from arclink.access.archives import ArchiveReport, Outcome
 from arclink.access.texts import printable, printable_uri
 from arclink.model import Timestamp
 
@@ -62,16 +63,26 @@ def _lines(answer: LinkAnswer) -> Iterator[str]:
     query = answer.query
     yield f"{printable_uri(query.uri)}  ({printable_uri(query.surt)})"
     yield _known(answer)
+    yield from archive_lines(answer.archives)
     yield from _in_force(answer)
     if query.direction.is_out:
         yield ""
-        yield from _members("OUTLINKS", "target", tuple(answer.outlinks), answer.is_grouped_out)
+        yield from _members("OUTLINKS", "target", tuple(answer.outlinks), answer)
     if query.direction.is_in:
         yield ""
-        yield from _members("INLINKS", "source", tuple(answer.inlinks), answer.is_grouped_in)
+        yield from _members("INLINKS", "source", tuple(answer.inlinks), answer)
     if answer.next is not None:
         yield ""
         yield f"There is more: repeat the command with --cursor {answer.next}"
+
+
+def archive_lines(reports: Iterable[ArchiveReport]) -> Iterator[str]:
+    """Yield one line per archive of a merged answer: what it told, or why it did not."""
+    for report in reports:
+        told = "" if report.outcome is Outcome.FAILED else f", {_counted(report.links, 'link')}{', as before' if report.is_cached else ''}"
+        over = f", {report.passed_over:,} passed over" if report.passed_over else ""
+        why = f": {printable(report.detail)}" if report.detail else ""
+        yield f"{printable(report.name)}: {report.outcome.value}{told}{over} ({report.seconds:.1f} s){why}"
 
 
 def _known(answer: LinkAnswer) -> str:
@@ -95,16 +106,19 @@ def _in_force(answer: LinkAnswer) -> Iterator[str]:
         yield f"In force: {date_and_time(memento.timestamp)}, status {printable(memento.status)}{known}: {printable_uri(memento.original)}"
 
 
-def _members(title: str, other_end: str, members: Sequence[Member], is_grouped: bool) -> Iterator[str]:
+def _members(title: str, other_end: str, members: Sequence[Member], answer: LinkAnswer) -> Iterator[str]:
+    is_grouped = answer.is_grouped_out if title == "OUTLINKS" else answer.is_grouped_in
     order = "" if is_grouped else ", in store order: too many to group"
     yield f"{title} ({len(members):,} on this page{order})" if members else f"{title}: none"
     if members:
-        yield from columns((*_HEAD, other_end), (_row(member) for member in members))
+        archives = ("archives",) if answer.archives else ()
+        yield from columns((*_HEAD, *archives, other_end), (_row(member) for member in members))
 
 
 def _row(member: Member) -> tuple[str, ...]:
     first, last = (date_and_time(member.timestamps[position]) for position in (0, -1))
-    return first, last, f"{len(member.timestamps):>5}", member.kind, member.text, printable_uri(member.uri)
+    archives = () if member.archives is None else (", ".join(member.archives.names),)
+    return first, last, f"{len(member.timestamps):>5}", member.kind, member.text, *archives, printable_uri(member.uri)
 
 
 def _counted(count: int, word: str) -> str:

@@ -1,0 +1,81 @@
+"""RDF as text: N-Triples, N-Quads, Turtle, and JSON-LD, each written description by description in constant memory.
+
+N-Quads has the same lines as N-Triples: all statements stand in the default graph. Turtle is the same again, with
+prefixes, one subject a block. JSON-LD is written in expanded form: with a context, a link to ``rdf:x`` would be read
+as one of its prefixes.
+
+Source: RDF 1.1 N-Triples, N-Quads, Turtle; JSON-LD 1.1, section 9 (expanded form).
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+
+import orjson
+
+from arclink.access.answers import LinkAnswer
+from arclink.access.formats.statements import RDF, TWG, Blank, Iri, Literal, Node, Profile, describe
+
+_ESCAPED = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r"}
+_BLANK = re.compile(r"\s")  # an IRI may hold blanks such as U+00A0, but rdflib takes any for its end unless it is escaped
+_LOCAL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def write_ntriples(answer: LinkAnswer, profile: Profile) -> Iterator[bytes]:
+    """Yield the lines of one subject after the other; UTF-8."""
+    for subject, told in describe(answer, profile):
+        yield "".join(f"{_term(subject)} {_term(predicate)} {_term(value)} .\n" for predicate, value in told).encode()
+
+
+def write_turtle(answer: LinkAnswer, profile: Profile) -> Iterator[bytes]:
+    """Yield the prefixes, then one block per subject; UTF-8."""
+    yield f"@prefix rdf: <{RDF}> .\n@prefix twg: <{TWG}> .\n".encode()
+    for subject, told in describe(answer, profile):
+        lines = " ;\n    ".join(f"{_short(predicate)} {_short(value)}" for predicate, value in told)
+        yield f"\n{_term(subject)} {lines} .\n".encode()
+
+
+def write_jsonld(answer: LinkAnswer, profile: Profile) -> Iterator[bytes]:
+    """Yield one array of node objects, one a line; a subject may come in several of them."""
+    start = b"["
+    for subject, told in describe(answer, profile):
+        node: dict[str, object] = {"@id": _id(subject)}
+        for predicate, value in told:
+            values = node.setdefault(predicate.value, [])
+            assert isinstance(values, list)
+            values.append(_json_value(value))
+        yield start + b"\n" + orjson.dumps(node)
+        start = b","
+    yield b"\n]\n"
+
+
+def _term(term: Node | Literal) -> str:
+    match term:
+        case Iri(value):
+            return f"<{_BLANK.sub(_escape, value)}>"
+        case Blank(label):
+            return f"_:{label}"
+        case Literal(text):
+            return f'"{"".join(_ESCAPED.get(sign, sign) for sign in text)}"'
+
+
+def _escape(blank: re.Match[str]) -> str:
+    return f"\\u{ord(blank[0]):04X}"
+
+
+def _short(term: Node | Literal) -> str:
+    """Return a term as Turtle writes it: with a prefix where one of ours fits."""
+    if isinstance(term, Iri):
+        if term.value == RDF + "type":
+            return "a"
+        for prefix, namespace in (("rdf", RDF), ("twg", TWG)):
+            if term.value.startswith(namespace) and _LOCAL_NAME.fullmatch(term.value.removeprefix(namespace)):
+                return f"{prefix}:{term.value.removeprefix(namespace)}"
+    return _term(term)
+
+
+def _id(node: Node) -> str:
+    return node.value if isinstance(node, Iri) else f"_:{node.label}"
+
+
+def _json_value(value: Node | Literal) -> Mapping[str, str]:
+    return {"@value": value.text} if isinstance(value, Literal) else {"@id": _id(value)}

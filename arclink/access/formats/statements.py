@@ -1,0 +1,212 @@
+"""An answer as RDF statements, in two profiles.
+
+*listing*, the shape of the paper's Listing 1: type, text and time stand on the linked resource, in a collection::
+
+    URI asked for  twg:hasOutlinks  ( member … )        twg:hasInlinks likewise
+    member         twg:type, twg:text, twg:surt, twg:timestamp [ a rdf:Bag ; rdf:_1 "14 digits" … ]
+
+So after merging two listings nobody can tell which text belonged to which time. *links*: each link is a named node, no
+node is blank, and a union of two answers is their merge::
+
+    link           a twg:Link ; twg:source URI ; twg:target URI ; twg:kind ; twg:text ; twg:rel ; twg:timestamp …
+
+A link's name follows from (source SURT, target SURT, kind, text), by which the answers of archives are merged: it is the
+RFC 6920 name of the SHA-256 of these four, one a line. In an answer merged from archives the link has a ``twg:sighting``
+for each of them: a named node with ``twg:archive`` and its ``twg:timestamp``.
+
+Both profiles: on the subject ``twg:surt``, ``twg:mementoCount``, ``twg:firstMemento``, ``twg:lastMemento``, and
+``twg:original`` wherever a URI had to be changed to be an IRI.
+
+Source: the paper, section 3.4 and Listing 1; RDF 1.1 Concepts; RFC 6920 (ni).
+"""
+
+import base64
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+from arclink.access.answers import LinkAnswer, Member
+from arclink.access.archives import Outcome
+from arclink.access.formats.iris import iri
+from arclink.access.queries import Direction
+from arclink.access.texts import printable, printable_uri
+from arclink.model import Kind, Surt, Timestamp, UriR
+
+RDF: Final = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+TWG: Final = "http://www.mementoweb.org/TemporalWebGraph/"
+
+TYPES: Mapping[Kind, str] = {Kind("a@href"): "href", Kind("img@src"): "image"}
+"""The paper's words for the kinds it has; every other kind is its own word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Iri:
+    """A named node; ``value`` is an absolute IRI."""
+
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Blank:
+    """A node without a name; ``label`` holds within one document."""
+
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A plain literal without characters that `printable` would replace."""
+
+    text: str
+
+
+Node = Iri | Blank
+Description = tuple[Node, Sequence[tuple[Iri, Node | Literal]]]
+"""A subject with predicates and objects; the next description may be of the same subject."""
+
+_TYPE = Iri(RDF + "type")
+_BAG = Iri(RDF + "Bag")
+_FIRST, _REST, _NIL = Iri(RDF + "first"), Iri(RDF + "rest"), Iri(RDF + "nil")
+
+
+class Profile(Enum):
+    """How links become statements."""
+
+    LISTING = "listing"
+    LINKS = "links"
+
+
+def describe(answer: LinkAnswer, profile: Profile) -> Iterator[Description]:
+    """Yield the statements of ``answer``, subject by subject, member by member: an answer that streams is never held."""
+    return _listing(answer) if profile is Profile.LISTING else _links(answer)
+
+
+def what_is_known(answer: LinkAnswer) -> Iterator[tuple[str, str]]:
+    """Yield what an answer says of the URI asked for: local names of ``twg`` with their literals."""
+    yield "surt", printable_uri(answer.query.surt)
+    yield "mementoCount", str(answer.mementos.count)
+    if answer.mementos.first is not None and answer.mementos.last is not None:
+        yield "firstMemento", answer.mementos.first
+        yield "lastMemento", answer.mementos.last
+    for archive in answer.archives:
+        if archive.outcome is not Outcome.FAILED:
+            yield "askedArchive", printable(archive.name)
+        if archive.outcome is not Outcome.ANSWERED:
+            yield "missing", printable(f"{archive.name}: {archive.detail}")
+
+
+def listed(members: Iterable[Member], is_grouped: bool) -> Iterable[Member]:
+    """Return the members of a listing: of a grouped answer one per (URI, type, text), since it has no word for ``rel``.
+
+    A merged one stands where its first one stood, with the timestamps of all.
+    """
+    if not is_grouped:
+        return members
+    merged: dict[tuple[str, str, str], Member] = {}
+    for member in members:
+        key = (member.uri, TYPES.get(member.kind, member.kind), member.text)
+        other = merged.get(key)
+        times = member.timestamps if other is None else tuple(sorted({*other.timestamps, *member.timestamps}))
+        one = other or member
+        merged[key] = Member(one.uri, one.surt, one.kind, one.text, one.rel, times, one.variants, one.archives)
+    return merged.values()
+
+
+def link_name(source: Surt, target: Surt, kind: Kind, text: str) -> str:
+    """Return the IRI that names a link, the same wherever and whenever it was seen.
+
+    >>> link_name(Surt("org,a)/"), Surt("org,b)/"), Kind("a@href"), "News")
+    'ni:///sha-256;AehXXdEoJW5Jx_l8Q5G_XRMx3d8b4kSDmJ4yD-bG2q8'
+    """
+    return _ni(printable_uri(source), printable_uri(target), printable(kind), printable(text))
+
+
+def _listing(answer: LinkAnswer) -> Iterator[Description]:
+    subject = Iri(iri(answer.query.uri))
+    yield _known_subject(answer)
+    if answer.query.direction.is_out:
+        yield from _collection(subject, "hasOutlinks", "out", listed(answer.outlinks, answer.is_grouped_out))
+    if answer.query.direction.is_in:
+        yield from _collection(subject, "hasInlinks", "in", listed(answer.inlinks, answer.is_grouped_in))
+
+
+def _collection(subject: Iri, predicate: str, label: str, members: Iterable[Member]) -> Iterator[Description]:
+    """Yield an RDF collection cell by cell; the end is written when no member follows."""
+    node, leads_on = subject, Iri(TWG + predicate)
+    before: Node = node
+    for number, member in enumerate(members):
+        cell, bag = Blank(f"{label}{number}"), Blank(f"{label}{number}times")
+        linked = Iri(iri(member.uri))
+        yield before, ((leads_on, cell),)
+        yield cell, ((_FIRST, linked),)
+        yield linked, (*_original(member.uri), *_told(member), (Iri(TWG + "timestamp"), bag))
+        yield bag, ((_TYPE, _BAG), *((Iri(f"{RDF}_{at}"), Literal(when)) for at, when in enumerate(member.timestamps, 1)))
+        before, leads_on = cell, _REST
+    yield before, ((leads_on, _NIL),)
+
+
+def _told(member: Member) -> Iterator[tuple[Iri, Literal]]:
+    """Yield what the listing says of a linked resource, without its times."""
+    yield _twg("type", TYPES.get(member.kind, member.kind))
+    yield _twg("text", member.text)
+    yield _twg("surt", printable_uri(member.surt))
+    if member.archives is not None:
+        yield from (_twg("archive", name) for name in member.archives.names)
+
+
+def _links(answer: LinkAnswer) -> Iterator[Description]:
+    yield _known_subject(answer)
+    asked = answer.query.surt
+    for direction, members in ((Direction.OUT, answer.outlinks), (Direction.IN, answer.inlinks)):
+        for member in members:
+            yield from _link(member, asked, direction)
+
+
+def _link(member: Member, asked: Surt, direction: Direction) -> Iterator[Description]:
+    """Yield the description of one link, of its sightings in archives, and of URIs that are no IRIs."""
+    here, there = member.variants, (member.uri,) if member.archives is None else member.archives.uris
+    is_out = direction is Direction.OUT
+    source, target = (asked, member.surt) if is_out else (member.surt, asked)
+    name = link_name(source, target, member.kind, member.text)
+    told: list[tuple[Iri, Node | Literal]] = [(_TYPE, Iri(TWG + "Link"))]
+    told += [(Iri(TWG + "source"), Iri(iri(uri))) for uri in (here if is_out else there)]
+    told += [(Iri(TWG + "target"), Iri(iri(uri))) for uri in (there if is_out else here)]
+    told += [_twg("kind", member.kind), _twg("text", member.text)]
+    if member.rel is not None:
+        told.append(_twg("rel", member.rel))
+    told += _times(member.timestamps)
+    sightings = () if member.archives is None else tuple((_ni(name, archive), archive) for archive in member.archives.names)
+    told += [(Iri(TWG + "sighting"), Iri(sighting)) for sighting, _ in sightings]
+    yield Iri(name), told
+    for uri in there:
+        yield Iri(iri(uri)), (_twg("surt", printable_uri(member.surt)), *_original(uri))
+    yield from ((Iri(iri(uri)), original) for uri in here if (original := tuple(_original(uri))))
+    if member.archives is not None:
+        for (sighting, archive), (_, timestamps) in zip(sightings, member.archives.timestamps, strict=True):
+            yield Iri(sighting), (_twg("archive", archive), *_times(timestamps))
+
+
+def _known_subject(answer: LinkAnswer) -> Description:
+    uri = answer.query.uri
+    return Iri(iri(uri)), (*_original(uri), *(_twg(name, text) for name, text in what_is_known(answer)))
+
+
+def _original(uri: UriR) -> Iterator[tuple[Iri, Literal]]:
+    """Yield the URI as it was, where RDF cannot hold it."""
+    if iri(uri) != uri:
+        yield _twg("original", printable_uri(uri))
+
+
+def _times(timestamps: Iterable[Timestamp]) -> Iterator[tuple[Iri, Literal]]:
+    return (_twg("timestamp", timestamp) for timestamp in timestamps)
+
+
+def _twg(name: str, text: str) -> tuple[Iri, Literal]:
+    return Iri(TWG + name), Literal(printable(text))
+
+
+def _ni(*lines: str) -> str:
+    digest = hashlib.sha256("\n".join(lines).encode()).digest()
+    return f"ni:///sha-256;{base64.urlsafe_b64encode(digest).decode().rstrip('=')}"

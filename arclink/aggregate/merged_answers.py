@@ -1,0 +1,138 @@
+"""What archives were found to know, as an answer that every format can write, page by page.
+
+Members are links: the oldest first, then by SURT of the other end, kind, text. A cursor holds the last one given, per
+direction. So who follows it comes to an end, and misses nothing as long as the archives' answers stay the same; an
+archive that answered only in between may have told of links that stand before the cursor.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from arclink.access.answers import InForce, LinkAnswer
+from arclink.access.archives import ArchiveReport, InArchives
+from arclink.access.cursors import CursorError, decode_fields, encode_fields
+from arclink.access.members import Member
+from arclink.access.queries import BadParameterError, Direction, LinkQuery
+from arclink.aggregate.merging import Findings, LinkKey, SeenInForce, SeenLink, summed
+from arclink.model import NO_CHECKSUM, Checksum, Memento
+from arclink.uris.surts import surt_of
+from arclink.uris.uri_ids import uri_id
+
+Place = tuple[str, str, str, str]
+"""Where a member stands in its direction: first timestamp, SURT of the other end, kind, text. The least is the beginning."""
+
+_BEGINNING: Place = ("", "", "", "")
+
+
+@dataclass(frozen=True, slots=True)
+class MergedQuery:
+    """A link query to several archives, and where its answer goes on.
+
+    Attributes:
+        query: Without cursor: archives are asked for everything they have.
+        outlinks: The last one given; None if no more are wanted.
+        inlinks: Likewise.
+    """
+
+    query: LinkQuery
+    outlinks: Place | None
+    inlinks: Place | None
+
+    @classmethod
+    def from_parameters(cls, parameters: Iterable[tuple[str, str]]) -> Self:
+        """Return the query that ``parameters`` ask; they are those of `LinkQuery`, but for ``limit=0``.
+
+        Raises:
+            BadParameterError: A parameter is unknown, missing, given twice, or its value is not allowed.
+        """
+        given = list(parameters)
+        cursors = [value for name, value in given if name == "cursor"]
+        if len(cursors) > 1:
+            raise BadParameterError("cursor", cursors[1], "the parameter once")
+        query = LinkQuery.from_parameters((name, value) for name, value in given if name != "cursor")
+        if query.limit == 0:
+            raise BadParameterError("limit", "0", "at least 1: an answer merged from archives does not stream")
+        if not "".join(cursors):
+            return cls(query, _BEGINNING if query.direction.is_out else None, _BEGINNING if query.direction.is_in else None)
+        try:
+            match decode_fields(cursors[0]):
+                case ["archives", str(fingerprint), outlinks, inlinks] if fingerprint == query.fingerprint:
+                    return cls(query, _place(outlinks), _place(inlinks))
+                case _:
+                    raise CursorError("cursor of another query")
+        except CursorError as error:
+            raise BadParameterError("cursor", cursors[0], "the 'next' of an answer to the same query") from error
+
+
+def answer_of(found: Findings, asked: MergedQuery, reports: Sequence[ArchiveReport]) -> LinkAnswer:
+    """Return one page of what was ``found``, with ``reports`` of what became of the question in each archive."""
+    query = asked.query
+    outlinks, behind_out = _page(found, asked.outlinks, query, Direction.OUT)
+    inlinks, behind_in = _page(found, asked.inlinks, query, Direction.IN)
+    is_last = behind_out is None and behind_in is None
+    return LinkAnswer(
+        query=query,
+        uri_id=uri_id(query.surt),
+        mementos=summed(found.mementos.values()),
+        in_force=tuple(_in_force(memento) for memento in sorted(found.in_force, key=lambda one: (one.timestamp, one.uri, one.archive))),
+        outlinks=outlinks,
+        inlinks=inlinks,
+        is_grouped_out=True,
+        is_grouped_in=True,
+        next=None if is_last else encode_fields(["archives", query.fingerprint, behind_out, behind_in]),
+        archives=tuple(reports),
+    )
+
+
+def _page(found: Findings, after: Place | None, query: LinkQuery, direction: Direction) -> tuple[tuple[Member, ...], Place | None]:
+    """Return up to ``limit`` members behind ``after``, and the place of the last one if there are more."""
+    if after is None:
+        return (), None
+    is_out = direction is Direction.OUT
+    places = sorted(
+        (_place_of(key, link, is_out), key) for key, link in found.links.items() if (key[0] if is_out else key[1]) == query.surt
+    )
+    start = bisect_right(places, after, key=lambda placed: placed[0])
+    page = places[start : start + query.limit]
+    members = tuple(_member(key, found.links[key], is_out) for _, key in page)
+    return members, page[-1][0] if start + query.limit < len(places) else None
+
+
+def _place_of(key: LinkKey, link: SeenLink, is_out: bool) -> Place:
+    source, target, kind, text = key
+    return min(min(times) for times in link.timestamps.values()), target if is_out else source, kind, text
+
+
+def _member(key: LinkKey, link: SeenLink, is_out: bool) -> Member:
+    source, target, kind, text = key
+    here, there = (link.sources, link.targets) if is_out else (link.targets, link.sources)
+    uris = tuple(sorted(there))
+    rel = sorted(word for word in link.rel if word is not None)
+    return Member(
+        uri=uris[0],
+        surt=target if is_out else source,
+        kind=kind,
+        text=text,
+        rel=" ".join(rel) or None,
+        timestamps=tuple(sorted(frozenset().union(*link.timestamps.values()))),
+        variants=tuple(sorted(here)),
+        archives=InArchives(uris, tuple((name, tuple(sorted(link.timestamps[name]))) for name in sorted(link.timestamps))),
+    )
+
+
+def _in_force(found: SeenInForce) -> InForce:
+    """Return a memento of another archive; what is not told of it stays empty."""
+    memento = Memento(surt_of(found.uri), found.timestamp, found.uri, Checksum(NO_CHECKSUM), found.status, "-", "response", "-", 0, -1)
+    return InForce(memento, found.is_known)
+
+
+def _place(fields: object) -> Place | None:
+    match fields:
+        case None:
+            return None
+        case [str(timestamp), str(surt), str(kind), str(text)]:
+            return timestamp, surt, kind, text
+        case _:
+            raise CursorError("no place in an answer")

@@ -1,0 +1,107 @@
+"""``arclink aggregate URI``: the links that several archives know, merged."""
+
+import sys
+
+import click
+
+from arclink.access.archives import ArchiveReport, Outcome
+from arclink.access.formats import FORMATS, PROFILES
+from arclink.access.formats.table import archive_lines
+from arclink.access.queries import DEFAULT_LIMIT
+from arclink.aggregate.instances import parse_instances
+from arclink.aggregate.merged_answers import MergedQuery, answer_of
+from arclink.aggregate.merging import merge
+from arclink.errors import InstanceError
+from arclink.fetch.asking import Asking, Limits
+
+LIMITS = Limits()
+INCOMPLETE = 3
+"""Exit code: there is an answer, but an instance failed or told only a part."""
+
+
+@click.command("aggregate", short_help="Ask several archives for the links of a URI, and merge what they know.")
+@click.argument("uri")
+@click.option(
+    "--instance",
+    "instances",
+    multiple=True,
+    required=True,
+    metavar="[NAME=]URL",
+    envvar="ARCLINK_INSTANCES",
+    show_envvar=True,
+    help="A service that answers link queries; may come several times.",
+)
+@click.option(
+    "--direction", type=click.Choice(["out", "in", "both"]), default="both", show_default=True, help="Outlinks, inlinks, or both."
+)
+@click.option("--from", "first", default="", metavar="TIME", help="Observed not before; 1 to 14 digits or ISO 8601.")
+@click.option("--to", "last", default="", metavar="TIME", help="Observed not after; 1 to 14 digits or ISO 8601.")
+@click.option("--at", default="", metavar="TIME", help="The state at that time: the links of the mementos in force.")
+@click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Only this kind, such as a@href or img@src; may come several times.")
+@click.option(
+    "--redirects", type=click.Choice(["yes", "no", "only"]), default="yes", show_default=True, help="Whether redirects count as links."
+)
+@click.option("--limit", default=str(DEFAULT_LIMIT), show_default=True, metavar="N", help="Members per direction.")
+@click.option("--cursor", default="", metavar="CURSOR", help="Go on where an answer ended.")
+@click.option("--format", "name", type=click.Choice(list(FORMATS)), default="table", show_default=True, help="How the answer is written.")
+@click.option("--profile", type=click.Choice(PROFILES), help="RDF in the paper's shape, or a node per link.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0.1, max=3600),
+    default=LIMITS.instance_seconds,
+    show_default=True,
+    metavar="SECONDS",
+    help="For one page of one instance.",
+)
+@click.option(
+    "--whole",
+    type=click.FloatRange(min=0.1, max=3600),
+    default=LIMITS.whole_seconds,
+    show_default=True,
+    metavar="SECONDS",
+    help="For all pages of all instances.",
+)
+def command(
+    uri: str,
+    instances: tuple[str, ...],
+    direction: str,
+    first: str,
+    last: str,
+    at: str,
+    kinds: tuple[str, ...],
+    redirects: str,
+    limit: str,
+    cursor: str,
+    name: str,
+    profile: str | None,
+    timeout: float,
+    whole: float,
+) -> None:
+    """Ask several services for the links of URI at once, and merge what they know link by link.
+
+    Exit code 3 says that an instance failed or told only a part; standard error says which, and why.
+    """
+    given = {"direction": direction, "from": first, "to": last, "at": at, "redirects": redirects, "limit": limit, "cursor": cursor}
+    parameters = [("uri", uri), *((option, value) for option, value in given.items() if value), *(("kind", kind) for kind in kinds)]
+    asked = MergedQuery.from_parameters(parameters)
+    form = FORMATS[name].in_profile(profile or "")
+    asking = Asking(parse_instances(instances), Limits(instance_seconds=timeout, whole_seconds=whole))
+    found = asking.ask(asked.query)
+    reports = [report for _, report in found]
+    _complain(reports, is_table=name == "table")
+    if all(report.outcome is Outcome.FAILED for report in reports):
+        raise InstanceError("no instance answered")
+    for piece in form.write(answer_of(merge(findings for findings, _ in found), asked, reports)):
+        sys.stdout.buffer.write(piece)
+    sys.stdout.buffer.flush()
+    if any(report.outcome is not Outcome.ANSWERED for report in reports):
+        sys.exit(INCOMPLETE)
+
+
+def _complain(reports: list[ArchiveReport], *, is_table: bool) -> None:
+    """Say on standard error which instances failed; a table of those that answered says it itself."""
+    if is_table and any(report.outcome is not Outcome.FAILED for report in reports):
+        return
+    for report, line in zip(reports, archive_lines(reports), strict=True):
+        if report.outcome is not Outcome.ANSWERED:
+            click.echo(f"arclink: {line}", err=True)

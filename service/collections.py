@@ -1,0 +1,70 @@
+"""Several stores in one service: each below its own name, and a list of them at ``/``."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from http import HTTPStatus
+from wsgiref.types import WSGIApplication
+
+from flask import Flask, Response, current_app, jsonify, render_template
+from werkzeug.exceptions import NotFound
+from werkzeug.middleware.dispatcher import DispatcherMiddleware
+
+from arclink.errors import StoreError
+from arclink.fetch.asking import Asking
+from arclink.store import GraphStore
+from service.application import create_app
+from service.home import protected
+from service.problems import register_problems
+from service.settings import Settings
+from service.stores import Stores
+
+
+def create_collections(stores: Mapping[str, str | Callable[[], GraphStore]], settings: Settings | None = None) -> Flask:
+    """Return an application with each of ``stores`` below ``/NAME/``; answers merged from archives call it by that name.
+
+    Args:
+        stores: Path or URL, or what opens the store, by name: lower-case letters, digits, ``-`` and ``_``; in the order
+            of the list.
+        settings: Of each collection.
+    """
+    chosen = settings or Settings()
+    asking = Asking(chosen.instances, chosen.limits)
+    app = Flask("service")
+    register_problems(app)
+    kept = {name: Stores(where, chosen) for name, where in stores.items()}
+
+    @app.get("/")
+    def list_collections() -> Response:
+        states = [(name, _batches(found) is not None) for name, found in kept.items()]
+        return protected(current_app.make_response(render_template("collections.html", collections=states)))
+
+    @app.get("/health")
+    def check() -> Response:
+        batches = {name: _batches(found) for name, found in kept.items()}
+        is_well = None not in batches.values()
+        response = jsonify(status="ok" if is_well else "away", collections=batches)
+        if not is_well:
+            response.status_code = HTTPStatus.SERVICE_UNAVAILABLE
+            response.headers["Retry-After"] = str(chosen.retry_after)
+        return response
+
+    @app.get("/<any(linkQuery, explain, aggregate):resource>")
+    @app.get("/LinkService/<any(linkQuery):resource>")
+    def say_where(resource: str) -> Response:
+        places = ", ".join(f"/{name}/{resource}" for name in kept)
+        raise NotFound(f"Each collection answers for itself; ask one of {places}.")
+
+    below: dict[str, WSGIApplication] = {
+        f"/{name}": create_app(where, replace(chosen, collection=name, archive=name), asking).wsgi_app for name, where in stores.items()
+    }
+    app.wsgi_app = DispatcherMiddleware(app.wsgi_app, below)  # type: ignore[method-assign]  # as Flask documents it
+    return app
+
+
+def _batches(stores: Stores) -> int | None:
+    """Return how many batches a collection's store has; None if it is away."""
+    try:
+        return sum(1 for _ in stores.current().batches())
+    except StoreError:
+        stores.forget()
+        return None
