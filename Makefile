@@ -29,6 +29,9 @@ COMPILE = .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.1
           --custom-compile-command 'make lock' $(LOCK_OPTIONS)
 LOCK_OPTIONS ?=
 
+# pywb, the Wayback Machine that `make test-wayback` talks to: its packages are older than ours. Some are published as source only.
+PYWB := .engines/pywb
+
 SECTION = @printf '\n== %s\n'
 
 DEMO := demo
@@ -55,10 +58,10 @@ $(CHECKS): requirements-test.txt $(RUN)
 	$(INSTALL) -r requirements-test.txt
 	@touch $@
 
-.PHONY: help demo test oracles fuzz format lock clean
+.PHONY: help demo test test-wayback oracles fuzz format lock clean
 
 help:  ## Show what make can do
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-13s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
 
 demo: $(RUN)  ## Build the graph of a small made-up archive and ask it who linked to a page
 	@rm -rf $(DEMO)/archive $(DEMO)/links.db*
@@ -87,7 +90,17 @@ test: $(CHECKS)  ## Run every check and test that needs no server
 	$(SECTION) 'codespell: spelling'
 	$(BIN)/codespell
 	$(SECTION) 'pytest: tests, doctests, README'
-	$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_OPTIONS)
+	$(BIN)/python -m pytest -n $(WORKERS) -m 'not engine' $(PYTEST_OPTIONS)
+
+$(PYWB)/.installed: tests/wayback/requirements-pywb.txt
+	$(SECTION) 'pywb in $(PYWB), from its locked requirements'
+	@$(PYTHON) -m venv $(PYWB)
+	$(PYWB)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+test-wayback: $(CHECKS) $(PYWB)/.installed  ## Run the tests that fetch from a real Wayback Machine (pywb, on this machine)
+	$(SECTION) 'pytest: a real Wayback Machine'
+	$(BIN)/python -m pytest -m engine tests/wayback $(PYTEST_OPTIONS)
 
 oracles: $(CHECKS)  ## Compare every real page at hand with what the second extractor finds (minutes)
 	ARCLINK_ALL_PAGES=1 $(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_OPTIONS) tests/extract/test_oracles.py
@@ -115,7 +128,8 @@ lock:  ## Write requirements*.txt anew from setup.cfg and pyproject.toml; newest
 	$(COMPILE) setup.cfg --output-file requirements.txt
 	$(COMPILE) setup.cfg --extra test --constraint requirements.txt --output-file requirements-test.txt
 	$(COMPILE) setup.cfg --extra fuzz --constraint requirements.txt --output-file requirements-fuzz.txt
+	$(COMPILE) tests/wayback/requirements-pywb.in --output-file tests/wayback/requirements-pywb.txt
 
 clean:  ## Remove what make made: environments, demo, caches
-	rm -rf $(VENV) .venv-lock $(DEMO) .fuzz build arclink.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .engines .venv-lock $(DEMO) .fuzz build arclink.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find arclink jobs service tests benchmarks -name __pycache__ -prune -exec rm -rf {} +

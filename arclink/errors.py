@@ -8,12 +8,14 @@
     │   ├── InputError           an archive or CDX file that cannot be used at all
     │   ├── StoreError           a store that is missing, foreign, newer, locked or full
     │   ├── PipelineError        a step of a build failed
+    │   ├── WaybackError         a Wayback Machine that does not answer, or asks to be left alone
     │   └── InstanceError        another instance that does not answer, or not as it should
     └── DataError            one bad row, record or link: counted by its reason, the job goes on
         ├── CdxError             a line that is no CDX row
         ├── RecordError          an archive record that cannot be read
         ├── PayloadError         a payload whose coding cannot be undone
-        └── UriError             a reference that does not resolve
+        ├── UriError             a reference that does not resolve
+        └── FetchError           an answer of a Wayback Machine that cannot be used
 
 An operator's error says what is wrong, where, and what to do. A data error carries the `Reason` it is counted by.
 """
@@ -43,6 +45,10 @@ class StoreError(OperatorError):
 
 class PipelineError(OperatorError):
     """A step of a build failed; the text names the step and the cause."""
+
+
+class WaybackError(OperatorError):
+    """A Wayback Machine does not answer, asks to be left alone, or is not where it was said to be."""
 
 
 class InstanceError(OperatorError):
@@ -82,3 +88,7 @@ class PayloadError(DataError):
 
 class UriError(DataError):
     """A reference does not resolve to a URI."""
+
+
+class FetchError(DataError):
+    """A Wayback Machine gave no answer, or none that can be used."""

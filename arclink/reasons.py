@@ -10,6 +10,8 @@ rules     one capture and a rule that it fails, whatever the other rules say
 payloads  one payload that extract was told to read
 links     one link found in a page that was read
 files     one archive file, each time a stage opens it
+entries   one entry of the list that is fetched from a Wayback Machine
+fetches   one capture that the index of a Wayback Machine names
 notes     things worth knowing that end nothing (a timestamp padded, a text cut)
 ========= ==========================================================
 
@@ -34,6 +36,8 @@ class Reason(Enum):
     ROW_OUTSIDE_SELECTION = ("rows", "outside selection")
     ROW_IN_STORE = ("rows", "of a file already in the store")
     ROW_FILE_NOT_GIVEN = ("rows", "of an archive file that was not given")
+    ROW_REPEATED = ("rows", "a capture that is listed already")
+    ROW_OTHER_ARCHIVE = ("rows", "a memento of another archive")
 
     # records: one record of an archive file that ArcLink indexes
     RECORD_INDEXED = ("records", "indexed")
@@ -41,6 +45,33 @@ class Reason(Enum):
     RECORD_DAMAGED = ("records", "record is damaged")
     RECORD_NO_URI = ("records", "record has no target URI")
     RECORD_NO_DATE = ("records", "record has no usable date")
+
+    # entries: one entry of the list that is fetched from a Wayback Machine; the last two are tried again by the next run
+    ENTRY_LISTED = ("entries", "captures listed")
+    ENTRY_EMPTY = ("entries", "no capture in the archive")
+    ENTRY_MALFORMED = ("entries", "not a URI")
+    ENTRY_NO_INDEX = ("entries", "no index answers for it")
+    ENTRY_WAITING = ("entries", "not listed to its end yet")
+
+    # fetches: one capture that the index of a Wayback Machine names
+    FETCH_STORED = ("fetches", "fetched")
+    FETCH_SAME_PAYLOAD = ("fetches", "fetched, same payload as another one")
+    FETCH_DUPLICATE = ("fetches", "same payload as one that is fetched, not asked for")
+    FETCH_NOT_MODIFIED = ("fetches", "not modified since an earlier capture, not asked for")
+    FETCH_LEFT_OUT = ("fetches", "left out by the rules, not asked for")
+    FETCH_NOT_FOUND = ("fetches", "archive does not have it")
+    FETCH_REFUSED = ("fetches", "archive refuses it")
+    FETCH_OTHER_MEMENTO = ("fetches", "another memento came")
+    FETCH_OTHER_HOST = ("fetches", "replay leads to another host")
+    FETCH_TOO_MANY_HOPS = ("fetches", "replay redirects too often")
+    FETCH_NO_MEMENTO = ("fetches", "answer is no memento")
+    # these are tried again by the next run
+    FETCH_NOT_REACHED = ("fetches", "archive was not reached")
+    FETCH_TIMED_OUT = ("fetches", "answer took too long")
+    FETCH_BUSY = ("fetches", "archive asked to wait")
+    FETCH_SERVER_ERROR = ("fetches", "archive had an error")
+    FETCH_BROKE_OFF = ("fetches", "answer broke off")
+    FETCH_WAITING = ("fetches", "not asked for yet")
 
     # mementos: one capture that the graph keeps; the first rule that fails is the reason
     MEMENTO_WITH_PAYLOAD = ("mementos", "payload to be read")
@@ -95,10 +126,15 @@ class Reason(Enum):
     NOTE_FALL_BACK = ("notes", "payload read from another capture of it")
     NOTE_FEED_BROKEN = ("notes", "feed is no XML to its end")
     NOTE_BASE_INVALID = ("notes", "base element is not usable")
+    NOTE_ANSWER_CUT = ("notes", "answer is larger than the limit and was cut")
+    NOTE_ANSWER_SHORT = ("notes", "answer is shorter than it says, each time the same")
+    NOTE_DIGEST_OTHER = ("notes", "fetched bytes do not have the digest of the index")
+    NOTE_OTHER_TIME = ("notes", "replay led to another time of the same payload")
+    NOTE_REWRITING_UNDONE = ("notes", "page came rewritten, which was undone")
 
     @property
     def group(self) -> str:
-        """What is counted: ``rows``, ``records``, ``mementos``, ``payloads``, ``links`` or ``notes``."""
+        """What is counted: one of the groups above."""
         return self.value[0]
 
     @property

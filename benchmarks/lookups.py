@@ -32,6 +32,7 @@ from arclink.access.answers import answer_link_query
 from arclink.access.formats.json_document import write_json
 from arclink.access.grouping import Budget
 from arclink.access.queries import LinkQuery
+from arclink.graph.blocks import Block
 from arclink.model import Checksum, Scope, Surt, UriR
 from arclink.store import ArchiveFile, GraphStore
 from arclink.store.graph_files import RELATIONS
@@ -43,6 +44,7 @@ SAMPLE = 300
 HUB = UriR("http://hub.example/")
 HUB_TEXTS = ("Hub", "click here", "home", "the hub of all")
 HUB_PAGES_A_BATCH = 250_000
+HUB_PAGES_A_BLOCK = 1_000
 GROUPED_HUB = 10_000
 HUB_MEMBERS = 100
 REPEATS = 20
@@ -165,28 +167,45 @@ def _write_hub_batch(folder: Path, pages: Sequence[int], file: str) -> None:
     relations = {relation: folder / relation / "part-00000" for relation in RELATIONS}
     for path in relations.values():
         path.parent.mkdir()
-    by_text: dict[str, list[str]] = {text: [] for text in HUB_TEXTS}
+    by_text: dict[str, list[tuple[str, list[int]]]] = {text: [] for text in HUB_TEXTS}
     neighbours = []
     with (
         relations["mementos"].open("w") as mementos,
         relations["payloads"].open("w") as payloads,
-        relations["outlinks"].open("w") as outlinks,
+        relations["outlinks"].open("wb") as outlinks,
     ):
-        for page in pages:
-            original = UriR(f"http://site{page // 100:05d}.example/pages/{page % 100:02d}.html")
-            neighbour = f"http://site{page // 100:05d}.example/pages/{page % 100:02d}-next.html"
-            surt, checksum, text = surt_of(original), _checksum(page), HUB_TEXTS[page % len(HUB_TEXTS)]
-            content = content_id(checksum, original, Scope.DIRECTORY)
-            links = [[HUB, "a@href", text, None], [neighbour, "a@href", "next", "next"]]
-            counts = '{"LINK_KEPT":2}'
-            mementos.write(f"{surt}\t20100101000000\t{original}\t{checksum}\t200\ttext/html\tresponse\t{file}\t{page}\t900\t-\n")
-            payloads.write(f"{checksum}\t{Scope.DIRECTORY:d}\tutf-8\t{file}\t{page}\tPAYLOAD_READ\t{counts}\n")
-            outlinks.write(f"{surt}\t{content}\t{orjson.dumps(links).decode()}\n")
-            by_text[text].append(content)
-            neighbours.append(f"{surt_of(neighbour)}\t{neighbour}\t{orjson.dumps([['a@href', 'next', 'next', [content]]]).decode()}\n")
-    hub = [["a@href", text, None, contents] for text, contents in sorted(by_text.items()) if contents]
+        for some in batched(pages, HUB_PAGES_A_BLOCK):
+            block = Block()
+            numbers = {text: block.number_of.setdefault(_json(HUB, text, None), len(block.number_of)) for text in HUB_TEXTS}
+            positions: dict[str, list[int]] = {text: [] for text in HUB_TEXTS}
+            targets = []
+            for position, page in enumerate(some):
+                original = UriR(f"http://site{page // 100:05d}.example/pages/{page % 100:02d}.html")
+                targets.append(f"http://site{page // 100:05d}.example/pages/{page % 100:02d}-next.html")
+                surt, checksum, text = surt_of(original), _checksum(page), HUB_TEXTS[page % len(HUB_TEXTS)]
+                neighbour = block.number_of.setdefault(_json(targets[-1], "next", "next"), len(block.number_of))
+                block.add(content_id(checksum, original, Scope.DIRECTORY), [numbers[text], neighbour])
+                positions[text].append(position)
+                mementos.write(f"{surt}\t20100101000000\t{original}\t{checksum}\t200\ttext/html\tresponse\t{file}\t{page}\t900\t-\n")
+                payloads.write(f'{checksum}\t{Scope.DIRECTORY:d}\tutf-8\t{file}\t{page}\tPAYLOAD_READ\t{{"LINK_KEPT":2}}\n')
+            outlinks.write(block.row(surt_of(f"http://site{some[0] // 100:05d}.example/pages/{some[0] % 100:02d}.html")) + b"\n")
+            for text, of_text in positions.items():
+                by_text[text].append((block.name, of_text))
+            for position, target in enumerate(targets):
+                links = orjson.dumps([["a@href", "next", "next", [(block.name, [position])]]]).decode()
+                neighbours.append(f"{surt_of(target)}\t{target}\t{links}\n")
+    hub = [["a@href", text, None, sources] for text, sources in sorted(by_text.items()) if sources]
     row = f"{surt_of(HUB)}\t{HUB}\t{orjson.dumps(hub).decode()}\n"
     relations["inlinks"].write_text("".join(sorted([row, *neighbours])))
+
+
+def _json(target: str, text: str, rel: str | None) -> bytes:
+    return orjson.dumps([target, "a@href", text, rel])
+
+
+def batched(items: Sequence[int], size: int) -> Iterator[Sequence[int]]:
+    """Yield the items in groups of ``size``, the last one smaller."""
+    return (items[begin : begin + size] for begin in range(0, len(items), size))
 
 
 def _checksum(page: int) -> Checksum:

@@ -35,7 +35,7 @@ def project_files() -> tuple[Path, ...]:
         ).stdout.split("\0")
         paths = [ROOT / name for name in listed if name]
     except (OSError, subprocess.CalledProcessError):
-        made = re.compile(r"\.venv.*|__pycache__|\.git|\..*_cache|\.hypothesis|build|demo|.*\.egg-info|.*\.db.*")
+        made = re.compile(r"\.venv.*|\.engines|__pycache__|\.git|\..*_cache|\.hypothesis|build|demo|.*\.egg-info|.*\.db.*")
         paths = [
             path
             for path in ROOT.rglob("*")

@@ -132,6 +132,11 @@ class LinkQuery:
         asked = (self.surt, self.direction.value, self.span.first, self.span.last, self.at or "", self.redirects.value, *sorted(self.kinds))
         return hashlib.sha1("\n".join(asked).encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()[:16]
 
+    @property
+    def wants_all(self) -> bool:
+        """Whether links of every kind are asked for."""
+        return not self.kinds and self.redirects is Redirects.YES
+
     def wants(self, kind: Kind) -> bool:
         """Return whether links of this kind are asked for."""
         if self.redirects is not Redirects.YES and (kind in REDIRECTS) is (self.redirects is Redirects.NO):

@@ -93,8 +93,12 @@ def command(
         show_summary(report, built, store)
 
 
-def parse_size(text: str) -> int:
+def parse_size(text: str, option: str = "--batch-size") -> int:
     """Return a number of bytes: digits, with ``k``, ``M``, ``G`` or ``T`` behind them for powers of 1,024.
+
+    Args:
+        text: What was given.
+        option: To which option.
 
     Raises:
         UsageError: It is none, or zero.
@@ -104,7 +108,7 @@ def parse_size(text: str) -> int:
     """
     number, unit = (text[:-1], text[-1].lower()) if text[-1:].lower() in SIZES else (text, "")
     if not (number.isascii() and number.isdigit()) or int(number) == 0:
-        raise UsageError(f"--batch-size {text!r}: not a size; give bytes, or a number with k, M, G or T, such as 300M")
+        raise UsageError(f"{option} {text!r}: not a size; give bytes, or a number with k, M, G or T, such as 300M")
     return int(number) * SIZES.get(unit, 1)
 
 

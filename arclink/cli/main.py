@@ -13,6 +13,7 @@ from arclink.errors import ArclinkError, UsageError
 
 COMMANDS = {
     "build": "arclink.cli.build",
+    "fetch": "arclink.cli.fetch",
     "links": "arclink.cli.links",
     "aggregate": "arclink.cli.aggregate",
     "serve": "arclink.cli.serve",

@@ -7,7 +7,7 @@ from arclink.pipeline.counts import Counts
 from arclink.reasons import Reason
 from arclink.store import GraphStore
 
-GROUPS = ("records", "rows", "mementos", "payloads", "links", "notes")
+GROUPS = ("entries", "fetches", "records", "rows", "mementos", "payloads", "links", "notes")
 
 
 def show_summary(report: BuildReport, store: GraphStore, where: str) -> None:

@@ -22,7 +22,6 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-import chardet
 import webencodings  # type: ignore[import-untyped]  # it has no types
 
 from arclink.reasons import Reason
@@ -33,7 +32,6 @@ _SHORT_PRESCAN = 1 << 10
 _PRESCAN = 8 << 10
 _DETECTED = 8 << 10
 _LEAST_CONFIDENCE = 0.11
-_ERAS = chardet.EncodingEra.MODERN_WEB | chardet.EncodingEra.LEGACY_ISO
 _DETECTOR_NAMES = {"cp932": "shift_jis", "cp949": "euc-kr", "cp874": "windows-874"}
 """Names of the detector that are no labels of the standard."""
 
@@ -299,7 +297,10 @@ def _detect(body: bytes) -> str:
         size += len(pieces[-1]) + 1
         if size >= _DETECTED:
             break
-    found = chardet.detect(b"\n".join(pieces), encoding_era=_ERAS)
+    import chardet  # late: most pages say what they are
+
+    eras = chardet.EncodingEra.MODERN_WEB | chardet.EncodingEra.LEGACY_ISO
+    found = chardet.detect(b"\n".join(pieces), encoding_era=eras)
     if (found["confidence"] or 0) < _LEAST_CONFIDENCE:
         return DEFAULT
     name = (found["encoding"] or "").lower()

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import orjson
 
@@ -17,17 +18,19 @@ from arclink.extract.archives import ArchiveFile, ArchiveRecord
 from arclink.extract.charsets import decode_html
 from arclink.extract.feeds import links_of
 from arclink.extract.html import DEFAULT_KINDS, OPTIONAL_KINDS, Limits, PageLinks
-from arclink.extract.isolation import IsolatedExtractor
 from arclink.extract.payloads import decode_payload, payload_checksum, redirect_checksum
 from arclink.filter.cdx import REVISIT
 from arclink.filter.pointers import NO_FILE, Pointer, PointerKind, format_pointer, parse_pointer
 from arclink.graph.not_modified import checksum_of_reference
 from arclink.graph.pages import Page, format_link, format_page
 from arclink.graph.relations import MEMENTOS, Row, format_memento, parse_memento
-from arclink.model import EMPTY_PAYLOAD, Checksum, Memento, Timestamp
+from arclink.model import EMPTY_PAYLOAD, Checksum, Kind, Memento, Timestamp
 from arclink.reasons import Reason
 from arclink.timestamps import TimestampError, normal_timestamp
 from arclink.uris.surts import surt_of
+
+if TYPE_CHECKING:
+    from arclink.extract.isolation import IsolatedExtractor
 
 PAGES = b"pages"
 RETRIES = b"retries"
@@ -91,7 +94,7 @@ class _Extraction:
         self._counts = counts
         self._limits = Limits(settings.links, settings.text)
         self._kinds = DEFAULT_KINDS | OPTIONAL_KINDS if settings.lazy else DEFAULT_KINDS
-        self._isolated = IsolatedExtractor(self._limits, self._kinds) if is_isolated else None
+        self._isolated = _isolated(self._limits, self._kinds) if is_isolated else None
         self._path: str | None = None
         self._archive: ArchiveFile | None = None
         self._archive_reason = Reason.PAYLOAD_FILE_MISSING
@@ -235,6 +238,12 @@ class _Extraction:
             return RETRIES, format_pointer(replace(pointer, kind=PointerKind.UNREAD, reason=reason.name))
         self._counts[reason] += 1
         return MEMENTOS, format_memento(replace(parse_memento(pointer.memento), reason=reason.name))
+
+
+def _isolated(limits: Limits, kinds: frozenset[Kind]) -> "IsolatedExtractor":
+    from arclink.extract.isolation import IsolatedExtractor  # late: nearly no task needs it
+
+    return IsolatedExtractor(limits, kinds)
 
 
 def _is_meant(record: ArchiveRecord, pointer: Pointer) -> bool:

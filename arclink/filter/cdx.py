@@ -234,11 +234,13 @@ def normal_checksum(text: str) -> Checksum:
 
     SHA-1 is base32 without prefix, everything else has its algorithm's name before it. Without one, the number of hex
     digits tells the algorithm. What is not recognised stays as it is, but for what ArcLink's own words look like: the hyphen
-    before 16 hex digits at the end, as content ids have it, and the colon behind ``redirect`` are percent-encoded.
+    before 16 hex digits at the end, as content ids have it, and the colon behind ``redirect`` are percent-encoded; so are
+    control characters.
 
     >>> normal_checksum("sha1:37cf167c2672a4a64af901d9484e75eee0e2c98a")
     'G7HRM7BGOKSKMSXZAHMUQTTV53QOFSMK'
     """
+    text = _encode_controls(text)
     if _BASE32_SHA1.fullmatch(text):
         return Checksum(text.upper())
     algorithm, colon, digits = text.rpartition(":")
@@ -425,7 +427,7 @@ def _capture(fields: dict[str, str]) -> Capture:
         original=UriR(original),
         mime=mime,
         status=status,
-        checksum=normal_checksum(_encode_controls(fields.get("checksum", ""))),
+        checksum=normal_checksum(fields.get("checksum", "")),
         length=_number(fields.get("length") or "-1", "length"),
         offset=_number(fields.get("offset", ""), "offset"),
         file=file,

@@ -1,6 +1,5 @@
 """The same pages in the real store: written as graph files, then loaded."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from arclink.store import GraphStore
 from arclink.store.opening import open_store
 from arclink.uris.surts import surt_of
 from tests.access.memory_store import MemoryStore, Page
+from tests.store.graphs import link_rows
 
 
 def load_pages(where: Path, graph: Path, batches: Iterable[Sequence[Page]]) -> None:
@@ -32,16 +32,11 @@ def write_graph_files(folder: Path, pages: Sequence[Page]) -> None:
     memory = MemoryStore(pages)
     mementos = {page.memento for page in pages}
     outlinks = {
-        (surt_of(page.original), page.content, tuple((link.target, link.kind, link.text, link.rel) for link in page.links))
-        for page in pages
-        if page.content is not None and page.links is not None
+        (surt_of(page.original), page.content, tuple(page.links)) for page in pages if page.content is not None and page.links is not None
     }
     # A content stands once, at the place of the first original seen with it.
     once = {content: (place, content, links) for place, content, links in sorted(outlinks, reverse=True)}
-    postings: dict[tuple[str, str], dict[tuple[str, str, str | None], set[str]]] = defaultdict(lambda: defaultdict(set))
-    for _, content, links in once.values():
-        for target, kind, text, rel in links:
-            postings[surt_of(target), target][kind, text, rel].add(content)
+    outlink_rows, inlink_rows = link_rows(sorted(once.values()))
     relations: dict[str, Sequence[Sequence[object]]] = {
         "mementos": sorted(
             (m.surt, m.timestamp, m.original, m.checksum, m.status, m.mime, m.record_type, m.file, m.offset, m.length, m.reason)
@@ -60,11 +55,8 @@ def write_graph_files(folder: Path, pages: Sequence[Page]) -> None:
             for p in (memory.payload(checksum) for checksum in sorted({page.checksum for page in pages}))
             if p is not None
         ],
-        "outlinks": [(place, content, orjson.dumps(links).decode()) for place, content, links in sorted(once.values())],
-        "inlinks": [
-            (surt, target, orjson.dumps([[*key, sorted(contents)] for key, contents in groups.items()]).decode())
-            for (surt, target), groups in sorted(postings.items())
-        ],
+        "outlinks": [[row.decode()] for row in outlink_rows],
+        "inlinks": [[row.decode()] for row in inlink_rows],
     }
     for name, rows in relations.items():
         (folder / name).mkdir(parents=True)

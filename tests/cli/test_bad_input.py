@@ -220,14 +220,14 @@ def test_a_name_that_is_no_utf_8_can_be_said(run: Run, tmp_path: Path) -> None:
     assert "caf\\xe9.warc: the name is no UTF-8" in err
 
 
-@pytest.mark.parametrize(("runner", "kilobytes"), [("local", 120), ("local", 200), ("inline", 120)])
-def test_a_full_disk_is_said_with_its_folder_and_what_to_do(runner: str, kilobytes: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("runner", ["local", "inline"])
+def test_a_full_disk_is_said_with_its_folder_and_what_to_do(runner: str, tmp_path: Path) -> None:
     """A limit on the size of files stands in for the disk: what writes beyond it fails in the same places."""
     work, archive = tmp_path / "work", tmp_path / "archive"
-    write_demo_archive(archive, captures=400, hosts=12, seed=1)
+    write_demo_archive(archive, captures=1000, hosts=12, seed=1)
     options = ["--store", str(tmp_path / "l.db"), "--work", str(work), "--runner", runner]
     call = [sys.executable, "-m", "arclink.cli.main", "build", str(archive), *options]
-    limit = kilobytes << 10
+    limit = 150 << 10
     done = subprocess.run(
         call,
         capture_output=True,

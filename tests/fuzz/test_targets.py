@@ -35,6 +35,9 @@ FINDS = [
         b'{"urlkey": "a b", "timestamp": "2010", "url": "http://a.org/", "offset": 3, "filename": "f"}',
         id="key with a blank",
     ),
+    pytest.param(
+        warc_record.check, b"\0" + warc("http://a.example/", http(b"x"), "WARC-Payload-Digest: sha1:\0x"), id="control in a digest"
+    ),
     pytest.param(cdx_row.check, b"k 2010 http://a.org/ war - sha\x1e55:ab - 10 f", id="control in the name of an algorithm"),
 ]
 

@@ -195,33 +195,36 @@ def write_batch(
         contents: Its contents: an original each was seen at, and its links.
         parts: Of each relation.
     """
-    inlinks: dict[tuple[str, str], dict[tuple[str, str, str | None], dict[str, list[int]]]] = {}
-    outlinks: list[bytes] = []
-    by_place = sorted((surt_of(original), content, links) for content, (original, links) in contents.items())
-    for begin in range(0, len(by_place), CONTENTS_OF_A_BLOCK):
-        block = Block()
-        some = by_place[begin : begin + CONTENTS_OF_A_BLOCK]
-        for _, content, links in some:
-            pieces = [orjson.dumps([link.target, link.kind, link.text, link.rel]) for link in links]
-            block.add(content, [block.number_of.setdefault(piece, len(block.number_of)) for piece in pieces])
-        outlinks.append(block.row(some[0][0]))
-        for position, (_, _, links) in enumerate(some):
-            for link in links:
-                by_head = inlinks.setdefault((surt_of(link.target), link.target), {})
-                positions = by_head.setdefault((link.kind, link.text, link.rel), {}).setdefault(block.name, [])
-                if position not in positions:
-                    positions.append(position)
+    outlinks, inlinks = link_rows(sorted((surt_of(original), content, links) for content, (original, links) in contents.items()))
     rows = {
         "mementos": [format_memento(one) for one in sorted(batch, key=lambda one: (one.surt, one.timestamp, one.original, one.checksum))],
         "payloads": [format_payload(payload) for payload in payloads],
         "outlinks": outlinks,
-        "inlinks": [
-            f"{surt}\t{target}\t".encode() + orjson.dumps([[*head, list(of_head.items())] for head, of_head in by_head.items()])
-            for (surt, target), by_head in sorted(inlinks.items())
-        ],
+        "inlinks": inlinks,
     }
     for relation in RELATIONS:
         (folder / relation).mkdir(parents=True, exist_ok=True)
         for part in range(parts):
             lines = [row + b"\n" for row in rows[relation][part::parts]]
             (folder / relation / f"part-{part:05d}").write_bytes(b"".join(lines))
+
+
+def link_rows(contents: Sequence[tuple[str, ContentId, Sequence[Outlink]]]) -> tuple[list[bytes], list[bytes]]:
+    """Return the ``outlinks`` and ``inlinks`` rows of contents: (place, content, links), sorted by place."""
+    outlinks: list[bytes] = []
+    inlinks: dict[tuple[str, str], dict[tuple[str, str, str | None], dict[str, list[int]]]] = {}
+    for begin in range(0, len(contents), CONTENTS_OF_A_BLOCK):
+        some = contents[begin : begin + CONTENTS_OF_A_BLOCK]
+        block = Block()
+        for _, content, links in some:
+            pieces = [orjson.dumps([link.target, link.kind, link.text, link.rel]) for link in links]
+            block.add(content, [block.number_of.setdefault(piece, len(block.number_of)) for piece in pieces])
+        outlinks.append(block.row(some[0][0]))
+        for position, (_, _, links) in enumerate(some):
+            for link in dict.fromkeys(links):
+                by_head = inlinks.setdefault((surt_of(link.target), link.target), {})
+                by_head.setdefault((link.kind, link.text, link.rel), {}).setdefault(block.name, []).append(position)
+    return outlinks, [
+        f"{surt}\t{target}\t".encode() + orjson.dumps([[*head, list(of_head.items())] for head, of_head in by_head.items()])
+        for (surt, target), by_head in sorted(inlinks.items())
+    ]

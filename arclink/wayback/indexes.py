@@ -1,0 +1,293 @@
+"""What the index of a Wayback Machine answers: rows of its CDX server, or a TimeMap. Values only; `listing` asks.
+
+CDX servers speak in dialects; without ``output=`` every one of them writes lines, which are
+
+============================= =====================================================================
+OpenWayback, Internet Archive 7 columns: key, timestamp, original, mime, status, checksum, length
+OutbackCDX                    9, 10 or 11 columns, as in a CDX file
+pywb, Common Crawl            CDXJ: key, timestamp, JSON object; or the object alone
+any of them, told to          one JSON array of arrays, the first of them with the names of the columns
+============================= =====================================================================
+
+and after an empty line (an empty array) the *resume key*, if the answer is not all there is. A TimeMap is a list of links
+(RFC 7089, 5; RFC 6690), perhaps with links to further TimeMaps; it knows neither status nor mime type nor checksum.
+
+Source: https://github.com/internetarchive/wayback/tree/master/wayback-cdx-server, pywb's and OutbackCDX's manuals.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from enum import Enum
+from urllib.parse import urljoin
+
+import orjson
+
+from arclink.errors import CdxError, FetchError, UsageError
+from arclink.filter.cdx import Capture, parse_row
+from arclink.model import Timestamp
+from arclink.pipeline.counts import Counts
+from arclink.reasons import Reason
+from arclink.uris.surts import surt_or_none
+
+SEVEN = ("urlkey", "timestamp", "original", "mimetype", "statuscode", "digest", "length")
+
+NOWHERE = {"filename": "-archive-", "offset": 0}
+"""Where the archive has a capture is its own affair, and most do not say."""
+
+
+_HOST = re.compile(r"(?P<scheme>[a-zA-Z][a-zA-Z0-9+.-]*://)?(?:[^/?#@]*@)?(?P<host>[^/?#]+)")
+_UNFIT = re.compile(r"[\s\x00-\x1f\x7f*]")
+
+
+class Match(Enum):
+    """What of an archive an entry means: the ``matchType`` of CDX servers."""
+
+    EXACT = "exact"
+    PREFIX = "prefix"
+    DOMAIN = "domain"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of a list: a URI, or all that begins with it, or all of a domain.
+
+    Attributes:
+        uri: Without the asterisk; of a domain its name only.
+    """
+
+    uri: str
+    match: Match
+
+
+@dataclass(frozen=True, slots=True)
+class IndexAnswer:
+    """One page of an index.
+
+    Attributes:
+        captures: In the order of the answer; their file, offset and length mean nothing.
+        rows: How many there were, whatever became of them.
+        counts: What of them is no capture, by reason.
+        resume_key: Where it goes on; empty at the end, and with servers that have none.
+        next_timemaps: TimeMaps that hold the rest.
+    """
+
+    captures: Sequence[Capture]
+    rows: int
+    counts: Counts = field(default_factory=Counts)
+    resume_key: str = ""
+    next_timemaps: Sequence[str] = ()
+
+
+def parse_entry(text: str) -> Entry:
+    """Return what a line of a list means, in the notation of CDX servers.
+
+    >>> parse_entry("http://example.org/news/*")
+    Entry(uri='http://example.org/news/', match=<Match.PREFIX: 'prefix'>)
+    >>> parse_entry("*.example.org").match
+    <Match.DOMAIN: 'domain'>
+
+    Raises:
+        UsageError: It is none.
+    """
+    text = text.strip()
+    match = Match.EXACT
+    uri = text
+    if text.startswith("*."):
+        match, uri = Match.DOMAIN, text.removeprefix("*.").removesuffix("/*").removesuffix("/")
+    elif text.endswith("*"):
+        match, uri = Match.PREFIX, text.removesuffix("*")
+    found = _HOST.match(uri)
+    if found is None or (match is not Match.DOMAIN and not found["scheme"] and "." not in found["host"]):
+        raise UsageError(f"not a URI: {text[:200]!r}; write http://example.org/page, http://example.org/* or *.example.org")
+    if _UNFIT.search(uri) or (match is Match.EXACT and surt_or_none(uri) is None):
+        raise UsageError(f"not a URI: {text[:200]!r} holds a blank, a control character or an asterisk, or has no key")
+    return Entry(uri, match)
+
+
+def parse_index(body: bytes) -> IndexAnswer:
+    """Return the captures in the answer of a CDX server.
+
+    Raises:
+        FetchError: Not one of its lines is a row: something else answers at this address (``ENTRY_NO_INDEX``).
+    """
+    lines = body.split(b"\n")
+    rows, resume_key = _split_resume_key([line.strip() for line in lines])
+    if rows and rows[0].startswith(b"["):
+        rows, resume_key = _of_arrays(body)
+    captures: list[Capture] = []
+    counts: Counts = Counts()
+    for row in rows:
+        try:
+            captures.append(_parse_server_row(row))
+        except CdxError as error:
+            counts[error.reason] += 1
+    if counts[Reason.ROW_MALFORMED] and counts[Reason.ROW_MALFORMED] == len(rows):
+        raise FetchError(Reason.ENTRY_NO_INDEX, f"no row of an index but {rows[0][:100]!r}")
+    return IndexAnswer(captures, len(rows), counts, resume_key)
+
+
+def parse_page_count(body: bytes) -> int:
+    """Return how many pages an index has, as ``showNumPages`` is answered; 0 if the server knows no pages.
+
+    >>> parse_page_count(b'{"pages": 4, "pageSize": 10, "blocks": 38}')
+    4
+    """
+    text = body.strip()
+    if text.isdigit() and len(text) < 10:
+        return int(text)
+    try:
+        given = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return 0
+    pages = given.get("pages") if isinstance(given, dict) else None
+    return pages if isinstance(pages, int) and pages > 0 else 0
+
+
+def _split_resume_key(lines: Sequence[bytes]) -> tuple[list[bytes], str]:
+    """Return the rows, and the key that stands alone behind an empty line."""
+    rows = [line for line in lines if line]
+    if len(rows) > 1 and lines[lines.index(rows[-1], len(rows) - 1) - 1] == b"" and len(rows[-1].split()) == 1 and rows[-1][:1] != b"{":
+        return rows[:-1], rows[-1].decode("utf-8", "replace")
+    return rows, ""
+
+
+def _of_arrays(body: bytes) -> tuple[list[bytes], str]:
+    """Return an array of arrays as one JSON object a row, and the resume key."""
+    try:
+        rows = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise FetchError(Reason.ENTRY_NO_INDEX, f"no JSON array of rows: {error}") from error
+    if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
+        raise FetchError(Reason.ENTRY_NO_INDEX, f"no JSON array of rows but {body[:100]!r}")
+    if not rows:
+        return [], ""
+    names, *rows = rows
+    resume_key = ""
+    if len(rows) > 1 and not rows[-2] and len(rows[-1]) == 1:
+        resume_key = str(rows[-1][0])
+        rows = rows[:-2]
+    if "timestamp" not in names:  # no heading
+        names, rows = list(SEVEN), [names, *rows]
+    return [orjson.dumps({str(name): value for name, value in zip(names, row, strict=False)}) for row in rows], resume_key
+
+
+def _parse_server_row(row: bytes) -> Capture:
+    """Return the capture in a row of any dialect.
+
+    Raises:
+        CdxError: As `parse_row`.
+    """
+    columns = row.split()
+    if len(columns) == len(SEVEN) and b"{" not in row:
+        values = [column.decode("utf-8", "replace") for column in columns]
+        return parse_row(orjson.dumps(dict(zip(SEVEN, values, strict=True)) | NOWHERE))
+    start, brace, json = row.partition(b"{")
+    if not brace:
+        return parse_row(row)
+    try:
+        fields = orjson.loads(b"{" + json)
+    except orjson.JSONDecodeError:
+        return parse_row(row)  # which says what is wrong
+    status = fields.get("status")
+    if status is not None and not re.fullmatch("[0-9]{3}", str(status)):
+        fields["status"] = "-"  # pywb writes 0 where it could not read an answer without a body
+    if start.strip():
+        key, _, timestamp = start.decode("utf-8", "replace").strip().rpartition(" ")
+        fields = {"urlkey": key, "timestamp": timestamp} | fields
+    return parse_row(orjson.dumps(fields | {name: value for name, value in NOWHERE.items() if name not in fields}))
+
+
+def parse_timemap(body: bytes, uri: str, memento_uri: re.Pattern[str]) -> IndexAnswer:
+    """Return the mementos in a TimeMap in the link format.
+
+    Args:
+        body: The TimeMap.
+        uri: Where it came from; relative references are resolved against it.
+        memento_uri: Matches a URI-M of this archive; its groups are timestamp and original.
+
+    Raises:
+        FetchError: It holds no link with a relation at all (``ENTRY_NO_INDEX``).
+    """
+    captures: list[Capture] = []
+    counts: Counts = Counts()
+    next_timemaps = []
+    rows = links = 0
+    for target, parameters in parse_links(body.decode("utf-8", "replace")):
+        relations = parameters.get("rel", "").lower().split()
+        links += bool(relations)
+        if "timemap" in relations and "self" not in relations:
+            next_timemaps.append(_absolute(uri, target))
+        if "memento" not in relations:
+            continue
+        rows += 1
+        found = memento_uri.fullmatch(_absolute(uri, target))
+        if found is None:
+            counts[Reason.ROW_OTHER_ARCHIVE] += 1
+            continue
+        timestamp = _timestamp(parameters.get("datetime", "")) or found["timestamp"]
+        fields = {"timestamp": timestamp, "url": found["original"], "type": "response"} | NOWHERE
+        try:
+            captures.append(parse_row(orjson.dumps(fields)))
+        except CdxError as error:
+            counts[error.reason] += 1
+    if body.strip() and not links:
+        raise FetchError(Reason.ENTRY_NO_INDEX, f"no TimeMap but {body[:100]!r}")
+    return IndexAnswer(captures, rows, counts, next_timemaps=[one for one in next_timemaps if one != uri])
+
+
+_LINK = re.compile(r"\s*<(?P<target>[^>]*)>(?P<parameters>(?:\s*;\s*[^\s=;,]+(?:\s*=\s*(?:\"(?:[^\"\\]|\\.)*\"|[^\s;,\"]*))?)*)\s*(?:,|$)")
+_PARAMETER = re.compile(r";\s*(?P<name>[^\s=;,]+)(?:\s*=\s*(?:\"(?P<quoted>(?:[^\"\\]|\\.)*)\"|(?P<token>[^\s;,\"]*)))?")
+
+
+def parse_links(text: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield target and parameters of each link of a link-format document or ``Link`` field; stop where none is.
+
+    >>> list(parse_links('<http://h/>; rel="original", <http://a/1>; rel=memento'))
+    [('http://h/', {'rel': 'original'}), ('http://a/1', {'rel': 'memento'})]
+    """
+    position = 0
+    while found := _LINK.match(text, position):
+        parameters: dict[str, str] = {}
+        for one in _PARAMETER.finditer(found["parameters"]):
+            value = one["quoted"] if one["quoted"] is not None else one["token"] or ""
+            parameters.setdefault(one["name"].lower(), re.sub(r"\\(.)", r"\1", value))
+        yield found["target"].strip(), parameters
+        if found.end() == position:
+            return
+        position = found.end()
+
+
+def memento_uris(base: str) -> re.Pattern[str]:
+    """Return what matches a URI-M below a base address: groups ``timestamp`` and ``original``; any modifier, any scheme.
+
+    >>> memento_uris("http://archive.example/web").fullmatch("https://archive.example/web/2010im_/http://h/")["original"]
+    'http://h/'
+    """
+    place = re.sub("^[a-z]+:", "", base, flags=re.IGNORECASE)
+    return re.compile(
+        rf"(?:https?:)?{re.escape(place)}/(?P<timestamp>[0-9]{{4,14}})(?:[a-z]{{2}}_)?/(?P<original>.+)", re.IGNORECASE | re.DOTALL
+    )
+
+
+def _absolute(base: str, target: str) -> str:
+    """Return where a link leads; an absolute one as it is written: joining would put the URI inside it right."""
+    return target if re.match("https?://", target, re.IGNORECASE) else urljoin(base, target)
+
+
+def _timestamp(text: str) -> str:
+    """Return an HTTP date as 14 digits; empty if it is none (RFC 7089, 2.1.1)."""
+    try:
+        return parsedate_to_datetime(text).strftime("%Y%m%d%H%M%S")
+    except ValueError:
+        return ""
+
+
+def memento_time(text: str) -> Timestamp:
+    """Return a ``Memento-Datetime`` as a timestamp; empty if there is none.
+
+    >>> memento_time("Sun, 26 Jan 2014 20:06:24 GMT")
+    '20140126200624'
+    """
+    return Timestamp(_timestamp(text))

@@ -1,0 +1,313 @@
+"""Where the fetching of a list stands: a small SQLite file, so that a run can be killed at any moment.
+
+Each step is one transaction, after what it wrote to the WARC file is on disk. Started again, a run cuts WARC files back to
+where the last transaction says they end, and goes on: at most the one request that was under way is sent twice.
+
+========= ==================================================================================================
+entries   what the list has, in its order, and how far each is listed
+captures  what the index has, each once by original, timestamp and checksum, and what became of it
+files     the WARC files, and where they end
+settings  what the folder was begun with: it must not change, or half of it would be another collection
+========= ==================================================================================================
+"""
+
+import fcntl
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from arclink.errors import InputError, UsageError, WaybackError
+from arclink.filter.cdx import Capture
+from arclink.model import Checksum, Timestamp, UriR
+from arclink.pipeline.counts import Counts
+from arclink.reasons import Reason
+from arclink.wayback.records import Place
+
+NAME = "fetch.db"
+FORMAT = "1"
+
+SCHEMA = """
+CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE files (name TEXT PRIMARY KEY, size INTEGER NOT NULL);
+-- cursor: arclink/wayback/listing.py. reason: an ENTRY_ reason; ENTRY_WAITING until it is listed to its end.
+CREATE TABLE entries (
+    number INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE, cursor TEXT NOT NULL DEFAULT '', captures INTEGER NOT NULL DEFAULT 0,
+    reason TEXT NOT NULL
+);
+-- listed, checksum: what the index says, and what is known now. reason: a FETCH_ reason.
+-- file, start, length: the record, or the index answer that names it where there is no record of its own.
+CREATE TABLE captures (
+    number INTEGER PRIMARY KEY, original TEXT NOT NULL, timestamp TEXT NOT NULL, checksum TEXT NOT NULL, surt TEXT NOT NULL,
+    status TEXT NOT NULL, mime TEXT NOT NULL, type TEXT NOT NULL, reason TEXT NOT NULL,
+    is_ended INTEGER NOT NULL, file TEXT NOT NULL, start INTEGER NOT NULL, length INTEGER NOT NULL, listed TEXT NOT NULL,
+    UNIQUE (original, timestamp, listed)
+);
+CREATE INDEX captures_by_checksum ON captures (checksum, reason);
+CREATE INDEX captures_not_ended ON captures (reason, number) WHERE NOT is_ended;
+"""
+
+_NO_REDIRECT = "status NOT LIKE '3%'"
+"""The bytes of a redirect are never shared with a page (docs/data-model.md)."""
+
+_NOT_ASKED_FOR = f"'{Reason.FETCH_DUPLICATE.name}', '{Reason.FETCH_NOT_MODIFIED.name}'"
+
+_COLUMNS = "number, original, timestamp, checksum, surt, status, mime, type, reason, is_ended, file, start, length"
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A capture that the index has, and what became of it.
+
+    Attributes:
+        number: In the order it was listed.
+        capture: Its row; file, offset and length are those of its own record, or of the index answer that names it.
+        reason: One of ``fetches``.
+        is_ended: Whether it will stay so.
+    """
+
+    number: int
+    capture: Capture
+    reason: Reason
+    is_ended: bool
+
+
+class State:
+    """The state of one folder, open for one run.
+
+    Args:
+        folder: Where it is; made if it is not there.
+        settings: What must be as it was when the folder was begun, by name of the option.
+
+    Raises:
+        UsageError: The folder was begun with other settings.
+        InputError: The file is not ours.
+        WaybackError: Another run is at work on the folder.
+    """
+
+    def __init__(self, folder: Path, settings: Mapping[str, str]) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._lock = (folder / f"{NAME}.lock").open("w")
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            self._lock.close()
+            raise WaybackError(f"another `arclink fetch` is at work on {folder}; wait for it, or end it first") from error
+        path = folder / NAME
+        try:
+            self._db = sqlite3.connect(path, isolation_level=None)
+            self._begin(path, {"format": FORMAT} | dict(settings))
+        except sqlite3.DatabaseError as error:
+            self.close()
+            raise InputError(
+                f"{path}: not a state of `arclink fetch` ({error}); name another --into folder, or remove this file"
+            ) from error
+        except UsageError:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the folder."""
+        if hasattr(self, "_db"):
+            self._db.close()
+        self._lock.close()
+
+    def _begin(self, path: Path, settings: Mapping[str, str]) -> None:
+        self._db.execute("PRAGMA synchronous = FULL")
+        if not self._db.execute("SELECT 1 FROM sqlite_master").fetchone():
+            with self.step():
+                for statement in SCHEMA.split(";\n"):
+                    self._db.execute(statement)
+                self._db.executemany("INSERT INTO settings VALUES (?, ?)", settings.items())
+        stored = dict(self._db.execute("SELECT name, value FROM settings").fetchall())
+        for name, value in settings.items():
+            if stored.get(name) != value:
+                raise UsageError(
+                    f"{path.parent} was begun with another {name} ({stored.get(name)}, now {value}); use that one, or another --into folder"
+                )
+
+    @contextmanager
+    def step(self) -> Iterator[None]:
+        """Do all that is done inside, or nothing of it."""
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+    # What was written
+
+    def file_ends(self) -> dict[str, int]:
+        """Return where each WARC file ends."""
+        return dict(self._db.execute("SELECT name, size FROM files").fetchall())
+
+    def wrote(self, place: Place) -> None:
+        """Note a record that is on disk."""
+        self._db.execute("INSERT OR REPLACE INTO files VALUES (?, ?)", (place.file, place.offset + place.length))
+
+    # Entries
+
+    def add_entries(self, entries: Iterable[tuple[str, Reason]]) -> None:
+        """Add what the state does not have yet, in the order given."""
+        with self.step():
+            self._db.executemany(
+                "INSERT OR IGNORE INTO entries (text, reason) VALUES (?, ?)", ((text, reason.name) for text, reason in entries)
+            )
+
+    def next_entry(self, after: int) -> tuple[int, str, str] | None:
+        """Return number, text and cursor of the next entry behind number ``after`` that is not listed to its end."""
+        row: tuple[int, str, str] | None = self._db.execute(
+            "SELECT number, text, cursor FROM entries WHERE number > ? AND reason = ? ORDER BY number LIMIT 1",
+            (after, Reason.ENTRY_WAITING.name),
+        ).fetchone()
+        return row
+
+    def move_entry(self, number: int, cursor: str, captures: int, reason: Reason) -> None:
+        """Note how far an entry is listed; ``captures`` are added to those it has."""
+        self._db.execute(
+            "UPDATE entries SET cursor = ?, captures = captures + ?, reason = ? WHERE number = ?", (cursor, captures, reason.name, number)
+        )
+
+    def captures_of_entry(self, number: int) -> int:
+        """Return how many rows of the index an entry has so far."""
+        count: int = self._db.execute("SELECT captures FROM entries WHERE number = ?", (number,)).fetchone()[0]
+        return count
+
+    # Captures
+
+    def add_capture(self, capture: Capture, surt: str, reason: Reason, *, is_ended: bool) -> bool:
+        """Add a capture; False if there is one of the same original, timestamp and checksum."""
+        cursor = self._db.execute(
+            f"INSERT OR IGNORE INTO captures ({_COLUMNS}, listed) VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                capture.original,
+                capture.timestamp,
+                capture.checksum,
+                surt,
+                capture.status,
+                capture.mime,
+                capture.record_type,
+                reason.name,
+                is_ended,
+                capture.file,
+                capture.offset,
+                capture.length,
+                capture.checksum,
+            ),
+        )
+        return cursor.rowcount == 1
+
+    def end_capture(self, known: Known, capture: Capture, reason: Reason, *, is_ended: bool = True) -> None:
+        """Note what became of a capture, and its row as it is now."""
+        self._db.execute(
+            "UPDATE captures SET checksum = ?, status = ?, mime = ?, type = ?, reason = ?, is_ended = ?, "
+            "file = ?, start = ?, length = ? WHERE number = ?",
+            (
+                capture.checksum,
+                capture.status,
+                capture.mime,
+                capture.record_type,
+                reason.name,
+                is_ended,
+                capture.file,
+                capture.offset,
+                capture.length,
+                known.number,
+            ),
+        )
+
+    def next_wanted(self, after: int) -> Known | None:
+        """Return the next capture behind number ``after`` that is to be fetched."""
+        return self._one(f"NOT is_ended AND reason NOT IN ({_NOT_ASKED_FOR}) AND number > ? ORDER BY number", (after,))
+
+    def next_not_modified(self) -> Known | None:
+        """Return a capture that repeats an earlier one, without saying which."""
+        return self._one("NOT is_ended AND reason = ?", (Reason.FETCH_NOT_MODIFIED.name,))
+
+    def payloads_at_hand(self) -> list[Known]:
+        """Return the pages that were fetched and that captures still wait for."""
+        waiting = "SELECT checksum FROM captures WHERE NOT is_ended AND reason = ?"
+        rows = self._db.execute(
+            f"SELECT {_COLUMNS} FROM captures WHERE reason = ? AND checksum IN ({waiting}) AND {_NO_REDIRECT}",
+            (Reason.FETCH_STORED.name, Reason.FETCH_DUPLICATE.name),
+        )
+        return [_known(row) for row in rows.fetchall()]
+
+    def duplicates(self, checksum: Checksum) -> Iterator[Known]:
+        """Yield the captures that wait for the payload with this checksum, earliest first; they may be ended meanwhile."""
+        waiting = "NOT is_ended AND reason = ? AND checksum = ?"
+        while known := self._one(f"{waiting} ORDER BY type = 'revisit', timestamp, number", (Reason.FETCH_DUPLICATE.name, checksum)):
+            yield known
+
+    def holder(self, checksum: Checksum) -> Known | None:
+        """Return the page that was fetched under a checksum; None if there is none."""
+        return self._one(f"checksum = ? AND reason = ? AND {_NO_REDIRECT}", (checksum, Reason.FETCH_STORED.name))
+
+    def is_wanted(self, checksum: Checksum) -> bool:
+        """Tell whether a page with this checksum was fetched, or is to be fetched."""
+        is_to_be = f"checksum = ? AND NOT is_ended AND reason <> ? AND {_NO_REDIRECT}"
+        return self.holder(checksum) is not None or self._one(is_to_be, (checksum, Reason.FETCH_DUPLICATE.name)) is not None
+
+    def has_sibling(self, capture: Capture, checksum: Checksum) -> bool:
+        """Tell whether the index has another capture of the same original and time, with this checksum."""
+        row = self._db.execute(
+            "SELECT 1 FROM captures WHERE original = ? AND timestamp = ? AND checksum = ?", (capture.original, capture.timestamp, checksum)
+        ).fetchone()
+        return row is not None and checksum != capture.checksum
+
+    def ended(self) -> Iterator[tuple[str, Capture, Reason]]:
+        """Yield SURT, row and reason of the captures that are ended, by SURT and timestamp."""
+        for row in self._db.execute(f"SELECT {_COLUMNS} FROM captures WHERE is_ended ORDER BY surt, timestamp, original, checksum"):
+            known = _known(row)
+            yield row[4], known.capture, known.reason
+
+    def counts(self) -> Counts:
+        """Return how many entries and captures there are by what became of them, over all runs."""
+        counts: Counts = Counts()
+        for table in ("entries", "captures"):
+            for name, number in self._db.execute(f"SELECT reason, count(*) FROM {table} GROUP BY reason"):
+                counts[Reason[name]] += number
+        return counts
+
+    def waiting(self) -> tuple[int, int]:
+        """Return how many entries, and how many captures, are left for the next run."""
+        entries: int = self._db.execute("SELECT count(*) FROM entries WHERE reason = ?", (Reason.ENTRY_WAITING.name,)).fetchone()[0]
+        captures: int = self._db.execute("SELECT count(*) FROM captures WHERE NOT is_ended").fetchone()[0]
+        return entries, captures
+
+    def _one(self, where: str, values: Sequence[object]) -> Known | None:
+        row = self._db.execute(f"SELECT {_COLUMNS} FROM captures WHERE {where} LIMIT 1", tuple(values)).fetchone()
+        return None if row is None else _known(row)
+
+
+def _known(row: Sequence[object]) -> Known:
+    number, original, timestamp, checksum, surt, status, mime, record_type, reason, is_ended, file, start, length = row
+    capture = Capture(
+        key=str(surt),
+        timestamp=Timestamp(str(timestamp)),
+        original=UriR(str(original)),
+        mime=str(mime),
+        status=str(status),
+        checksum=Checksum(str(checksum)),
+        length=int(str(length)),
+        offset=int(str(start)),
+        file=str(file),
+        record_type=str(record_type),
+    )
+    return Known(int(str(number)), capture, Reason[str(reason)], bool(is_ended))
+
+
+def at_place(capture: Capture, place: Place) -> Capture:
+    """Return a row that points to a record."""
+    return replace(capture, file=place.file, offset=place.offset, length=place.length)

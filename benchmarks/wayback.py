@@ -1,0 +1,196 @@
+"""Links from files, or from a Wayback Machine? The paper's Table 3, on one machine: WARC files against a real pywb.
+
+    make test-wayback                                   # once: installs pywb
+    python -m benchmarks.wayback --captures 3000 --tasks 2 5
+
+The same payloads, those that filter chooses, are extracted in four ways: read from the archive files or asked for from pywb
+on loopback (no pause between requests, which no archive on the network should be asked to bear), and *partitioned* (each
+file's payloads in one task, in the order of the file: paper, 3.2.4) or not (pointers dealt out as filter wrote them). A task
+that asks pywb writes what it got to WARC files, as `arclink fetch` does, and extracts from these. *Map* is the sum over the
+tasks of the time each took, *reduce* that of join and invert; both in wall seconds, as in the paper. Beside them stand the
+CPU seconds that the tasks, and that pywb spent.
+"""
+
+import argparse
+import gzip
+import os
+import platform
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+
+import orjson
+
+from arclink.extract.extracting import PAGES, ExtractSettings, extract_pointers
+from arclink.filter.cdx import Capture
+from arclink.filter.pointers import Pointer, PointerKind, format_pointer, parse_pointer
+from arclink.pipeline import stages
+from arclink.pipeline.counts import Counts
+from arclink.pipeline.planning import plan, read_pointers
+from arclink.pipeline.running import JobRunner, parts_of
+from arclink.pipeline.settings import BuildSettings
+from arclink.reasons import Reason
+from arclink.store.nothing import EmptyStore
+from arclink.wayback.client import Client, Manners, origin_of
+from arclink.wayback.records import WarcFiles
+from arclink.wayback.replay import Replay
+from benchmarks import corpus
+from tests.wayback.pywb_server import serving_pywb
+
+FILE_BYTES = 4 << 20
+"""Smaller files than usual, so that there are some for each task."""
+
+Share = Sequence[tuple[str, Pointer]]
+"""What one task reads: path of the archive file, and pointer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What one task did: wall and CPU seconds, payloads read, and files opened."""
+
+    wall: float
+    cpu: float
+    read: int
+    opened: int
+
+
+def extract_files(output: Path, numbered: tuple[int, Share]) -> Done:
+    """Extract a share from the archive files."""
+    number, share = numbered
+    started, cpu = time.perf_counter(), time.process_time()
+    counts = _extract(output, number, share)
+    return Done(time.perf_counter() - started, time.process_time() - cpu, counts[Reason.PAYLOAD_READ], counts[Reason.FILE_OPENED])
+
+
+def extract_interface(output: Path, base: str, numbered: tuple[int, Share]) -> Done:
+    """Fetch a share from a Wayback Machine, and extract what came."""
+    number, share = numbered
+    started, cpu = time.perf_counter(), time.process_time()
+    folder = output / f"fetched-{number}"
+    folder.mkdir()
+    files = WarcFiles(folder, base, 1 << 30)
+    fetched: list[tuple[str, Pointer]] = []
+    with Client(frozenset({origin_of(base)}), Manners(delay=0)) as client:
+        replay = Replay(client, base, 16 << 20, ("id_",))
+        for _, pointer in share:
+            capture = Capture(
+                "",
+                pointer.timestamp,
+                pointer.original,
+                "text/html",
+                "200",
+                pointer.checksum,
+                pointer.length,
+                pointer.offset,
+                pointer.file,
+                "response",
+            )
+            place = files.write_capture(capture, replay.fetch(capture))
+            fetched.append((str(folder / place.file), replace(pointer, file=place.file, offset=place.offset, length=place.length)))
+    files.close()
+    counts = _extract(output, number, fetched)
+    return Done(time.perf_counter() - started, time.process_time() - cpu, counts[Reason.PAYLOAD_READ], 0)
+
+
+def _extract(output: Path, number: int, share: Share) -> Counts:
+    counts: Counts = Counts()
+    lines = (orjson.dumps(path) + b"\t" + format_pointer(pointer) for path, pointer in share)
+    (output / "pages").mkdir(parents=True, exist_ok=True)
+    with (output / f"pages/part-{number:05}").open("wb") as pages:
+        for relation, row in extract_pointers(lines, ExtractSettings(), counts):
+            if relation == PAGES:
+                pages.write(row + b"\n")
+    return counts
+
+
+def partitioned(pointers: Sequence[Pointer], paths: dict[str, str], tasks: int, folder: Path) -> list[Share]:
+    """Return the shares that a build gives to its tasks: whole files, in their order."""
+    shares: list[Share] = []
+    for manifest in plan(pointers, EmptyStore(), paths, folder, tasks).manifests:
+        with gzip.open(manifest) as lines:
+            told = [line.rstrip(b"\n").partition(b"\t") for line in lines]
+        shares.append([(orjson.loads(path), parse_pointer(pointer)) for path, _, pointer in told])
+    return shares
+
+
+def dealt_out(pointers: Sequence[Pointer], paths: dict[str, str], tasks: int) -> list[Share]:
+    """Return the pointers dealt out one by one, as they come out of filter: by checksum."""
+    return [[(paths[pointer.file], pointer) for pointer in pointers[first::tasks]] for first in range(tasks)]
+
+
+def reduce_seconds(output: Path, tasks: int) -> float:
+    """Join and invert the pages of all tasks; return the wall seconds."""
+    started = time.perf_counter()
+    run = JobRunner("local", tasks, output / "tasks")
+    stages.join(output, run)
+    stages.invert(output, run)
+    return time.perf_counter() - started
+
+
+def cpu_of(process: int) -> float:
+    """Return the CPU seconds of a process so far (proc(5))."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def measure(shares: Sequence[Share], output: Path, base: str, process: int) -> str:
+    """Take the shares through map and reduce; return one line of the table.
+
+    Args:
+        shares: One per task.
+        output: Folder for what is written; made.
+        base: Base address of the Wayback Machine; empty to read the files.
+        process: Of the Wayback Machine.
+
+    Raises:
+        RuntimeError: Not every payload was read.
+    """
+    output.mkdir()
+    before = cpu_of(process)
+    with get_context("fork").Pool(len(shares)) as pool:
+        work = partial(extract_interface, output, base) if base else partial(extract_files, output)
+        done = pool.map(work, list(enumerate(shares)), chunksize=1)
+    pywb = f"{cpu_of(process) - before:.1f}" if base else ""
+    wanted, read = sum(map(len, shares)), sum(one.read for one in done)
+    if read != wanted:
+        raise RuntimeError(f"{read} of {wanted} payloads were read")
+    mapped, reduced = sum(one.wall for one in done), reduce_seconds(output, len(shares))
+    cpu, opened = sum(one.cpu for one in done), sum(one.opened for one in done)
+    return f"{mapped:.1f} | {reduced:.1f} | {mapped + reduced:.1f} | {cpu:.1f} | {pywb} | {opened or ''}"
+
+
+def main() -> None:
+    """Run what the command line asks for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--captures", type=int, default=3_000)
+    parser.add_argument("--tasks", type=int, nargs="+", default=[2, 5])
+    arguments = parser.parse_args()
+    corpus.FILE_BYTES = FILE_BYTES
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        corpus.write_corpus(folder / "corpus", arguments.captures)
+        files = sorted((folder / "corpus").glob("*.warc.gz"))
+        stages.filter_rows([folder / "corpus/corpus.cdx"], folder, BuildSettings(cores=2), JobRunner("local", 2, folder / "tasks"))
+        pointers = [pointer for pointer in read_pointers(parts_of(folder / "pointers")) if pointer.kind is PointerKind.PAYLOAD]
+        paths = {path.name: str(path) for path in files}
+        print(f"{platform.platform()}, Python {platform.python_version()}, {os.cpu_count()} cores")
+        print(f"{arguments.captures:,} captures, {len(pointers):,} payloads in {len(files)} files\n")
+        print("| tasks | source | map s | reduce s | total s | CPU s of tasks | CPU s of pywb | files opened |")
+        print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+        with serving_pywb(folder / "pywb", {"corpus": files}) as (address, process):
+            for tasks in arguments.tasks:
+                for way, shares in {
+                    "not partitioned": dealt_out(pointers, paths, tasks),
+                    "partitioned": partitioned(pointers, paths, tasks, folder / f"manifests-{tasks}"),
+                }.items():
+                    for source, base in {"WARC": "", "Wayback Machine": f"{address}/corpus"}.items():
+                        line = measure(shares, folder / f"{tasks}-{way}-{source}".replace(" ", "-"), base, process)
+                        print(f"| {tasks}, {way} | {source} | {line} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

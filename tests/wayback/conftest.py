@@ -1,0 +1,37 @@
+"""A Wayback Machine to ask, and a client that does not really wait."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import pytest
+
+from arclink.wayback.client import Client, Manners, origin_of
+from tests.wayback.archive_server import FakeArchive, serving
+
+
+@dataclass
+class Waits:
+    """Stands in for time.sleep, and remembers."""
+
+    seconds: list[float] = field(default_factory=list)
+
+    def __call__(self, seconds: float) -> None:
+        if seconds > 0:
+            self.seconds.append(seconds)
+
+
+@pytest.fixture
+def archive() -> Iterator[FakeArchive]:
+    with serving(FakeArchive()) as served:
+        yield served
+
+
+@pytest.fixture
+def waits() -> Waits:
+    return Waits()
+
+
+@pytest.fixture
+def client(archive: FakeArchive, waits: Waits) -> Iterator[Client]:
+    with Client(frozenset({origin_of(archive.base)}), Manners(delay=0, timeout=5, tries=3), waits) as opened:
+        yield opened

@@ -1,0 +1,49 @@
+"""A real pywb on loopback, with collections of its own sample archives. Also started by benchmarks/wayback.py."""
+
+import socket
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+PYWB = Path(__file__).resolve().parents[2] / ".engines" / "pywb" / "bin"
+
+SECONDS_TO_START = 60.0
+
+
+@contextmanager
+def serving_pywb(folder: Path, collections: Mapping[str, Sequence[Path]]) -> Iterator[tuple[str, int]]:
+    """Serve collections of archive files with pywb; its address without a slash at the end, and its process id.
+
+    Args:
+        folder: Where pywb keeps its copies and indexes, and what it says (``pywb.log``).
+        collections: Archive files by name of collection.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, files in collections.items():
+        for words in (["init", name], ["add", name, *map(str, files)]):
+            subprocess.run([str(PYWB / "wb-manager"), *words], cwd=folder, check=True, capture_output=True, timeout=300)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with (folder / "pywb.log").open("wb") as log:
+        words = [str(PYWB / "wayback"), "-b", "127.0.0.1", "-p", str(port)]
+        process = subprocess.Popen(words, cwd=folder, stdout=log, stderr=subprocess.STDOUT)
+        try:
+            _wait_for(port, process, folder / "pywb.log")
+            yield f"http://127.0.0.1:{port}", process.pid
+        finally:
+            process.terminate()
+            process.wait(timeout=30)
+
+
+def _wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
+    end = time.monotonic() + SECONDS_TO_START
+    while time.monotonic() < end and process.poll() is None:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            time.sleep(0.1)
+        else:
+            return
+    raise RuntimeError(f"pywb did not start within {SECONDS_TO_START:g} s:\n{log.read_text(errors='replace')[-2000:]}")
