@@ -38,6 +38,11 @@ FINDS = [
     pytest.param(
         warc_record.check, b"\0" + warc("http://a.example/", http(b"x"), "WARC-Payload-Digest: sha1:\0x"), id="control in a digest"
     ),
+    pytest.param(
+        warc_record.check,
+        b"\0" + warc("http://a.example/", http(b"", "Location: /a\tb\rc\x01d", status="301 x"), "WARC-Profile: a\rb"),
+        id="controls in Location and profile",
+    ),
     pytest.param(cdx_row.check, b"k 2010 http://a.org/ war - sha\x1e55:ab - 10 f", id="control in the name of an algorithm"),
 ]
 
