@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from benchmarks.run import Figure, measure
+from benchmarks.measuring import Figure, measure
 
 PAGE = b'<a href="next.html">Next</a><a href="/">Home</a><a href="http://hub.example/">Hub</a>'
 
@@ -94,7 +94,7 @@ def main() -> None:
             with tempfile.TemporaryDirectory() as folder:
                 write_apart(Path(folder), captures(number))
                 for stage, figure in stages(Path(folder)):
-                    print(f"| {number:,} {name} | {stage} | {figure.megabytes:.0f} | {figure.cpu:.1f} |", flush=True)
+                    print(f"| {number:,} {name} | {stage} | {figure.largest:.0f} | {figure.cpu:.1f} |", flush=True)
 
 
 if __name__ == "__main__":

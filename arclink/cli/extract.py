@@ -13,7 +13,10 @@ from arclink.cli.summary import show_counts
 @stage_options
 @click.option("--lazy", is_flag=True, help="Also look at the data- attributes of lazy loading, such as data-src.")
 @click.option("--store", help="Do not read again what this store has.")
-def command(inputs: tuple[str, ...], folder: str, runner: str, cores: int | None, lazy: bool, store: str | None) -> None:
+@click.option("--heritrix-outlinks", is_flag=True, help="Add the links that Heritrix recorded beside a page (docs/heritrix.md).")
+def command(
+    inputs: tuple[str, ...], folder: str, runner: str, cores: int | None, lazy: bool, store: str | None, heritrix_outlinks: bool
+) -> None:
     """Read the payloads that FOLDER/pointers name in archive files: write FOLDER/pages.
 
     INPUT is as for `arclink build`.
@@ -25,11 +28,12 @@ def command(inputs: tuple[str, ...], folder: str, runner: str, cores: int | None
     from arclink.store.nothing import EmptyStore
     from arclink.store.opening import open_store
 
+    settings = BuildSettings(extract=ExtractSettings(heritrix_outlinks=heritrix_outlinks))
     where = Path(folder)
     needs(where, "pointers", "filter")
     run = job_runner(where, runner, cores)
     clear(where, "extract")
-    settings = BuildSettings(extract=ExtractSettings(lazy=lazy))
+    settings = BuildSettings(extract=ExtractSettings(lazy=lazy, heritrix_outlinks=heritrix_outlinks))
     with EmptyStore() if store is None else open_store(store) as known:
         stored = {file.name: file for file in known.files()}
         files = archives_of(inputs, stored)

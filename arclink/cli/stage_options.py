@@ -40,7 +40,7 @@ def job_runner(folder: Path, runner: str, cores: int | None) -> JobRunner:
 
 WRITTEN: Mapping[str, Sequence[str]] = {
     "index": ("rows", "index-manifests"),
-    "filter": ("filtered", "pointers", "mementos/part-filter*", SETTINGS),
+    "filter": ("filtered", "cdx-rows", "pointers", "mementos/part-filter*", SETTINGS),
     "extract": ("pages", "extracted-*", "retries-*", "manifests-*", "mementos/part-extract*", "graph/payloads", "graph/mementos", ARCHIVES),
     "graph": ("joined", "postings", "graph/outlinks", "graph/inlinks", "graph/payloads/part-join*", "graph/manifest.json"),
 }

@@ -28,6 +28,7 @@ from zlib import crc32
 
 import orjson
 
+from arclink.archive_names import WAT_SUFFIXES
 from arclink.filter.cdx import EMPTY_CHECKSUMS, REVISIT, Capture, Layout, Row, What, read_rows
 from arclink.filter.pointers import FALL_BACKS, NO_FILE, ORIGINALS, POINTERS, FallBack, Pointer, PointerKind, format_pointer
 from arclink.filter.rules import Rules, extension_of
@@ -46,6 +47,7 @@ _MORE = b"\x01"
 _EXTENSION = Reason.MEMENTO_EXTENSION.name.encode()
 _REVISIT = REVISIT.encode()
 _UNDIGESTED = frozenset(checksum.encode() for checksum in (*EMPTY_CHECKSUMS, NO_CHECKSUM))
+_WAT = tuple(suffix.encode() for suffix in WAT_SUFFIXES)
 _CACHED = 10_000
 _SPOOLED = 4 << 20
 
@@ -320,9 +322,10 @@ def _earliest(captures: Iterable[_Seen]) -> list[_Seen]:
     return found
 
 
-def _age(capture: _Seen) -> tuple[bytes, bytes, bytes, int]:
+def _age(capture: _Seen) -> tuple[bool, bytes, bytes, bytes, int]:
+    """Return what captures of one payload are sorted by; whatever is in a WAT comes last, which has less to tell."""
     timestamp, original, file, offset, _ = capture
-    return timestamp, original, file, int(offset)
+    return file.endswith(_WAT), timestamp, original, file, int(offset)
 
 
 def _reduce_checksum(checksum: Checksum, values: Iterable[bytes], counts: Counter[Reason]) -> Iterator[Pointer]:

@@ -17,6 +17,7 @@ from pathlib import Path
 import orjson
 
 from arclink.errors import InputError, PipelineError, StoreError
+from arclink.files.places import Location
 from arclink.pipeline import stages
 from arclink.pipeline.counts import Counts
 from arclink.pipeline.inputs import batches_of
@@ -47,7 +48,7 @@ class BuildReport:
 
 def build(
     files: Sequence[ArchiveFile],
-    cdx: Sequence[Path],
+    cdx: Sequence[Location],
     store: GraphStore,
     settings: BuildSettings,
     work: Path,
@@ -57,7 +58,7 @@ def build(
 
     Args:
         files: Distinct; in the order they are to be built.
-        cdx: Their CDX or CDXJ files, plain or gzip; a file without a row in them is indexed by reading it.
+        cdx: Their CDX files, from `arclink.pipeline.cdx_files.find_cdx`; a file without a row in them is indexed by reading it.
         store: Open for writing.
         settings: Must be those the store was built with.
         work: Folder for the files between the stages; made if it is not there, its batches removed when stored.
@@ -76,7 +77,7 @@ def build(
     work.mkdir(parents=True, exist_ok=True)
     run = JobRunner(settings.runner, settings.cores, work / "tasks", progress.tasks)
     with room_in(work, "sharing out the rows"):
-        rows = _share_rows(cdx, batches, [file for file in files if _is_known(file, known)], work / "rows")
+        rows = _share_rows(cdx, batches, [file for file in files if _is_known(file, known)], work / "rows", settings.rules.prefixes)
     report.counts += rows.passed_over
     progress.begin(len(batches), sum(file.size for file in fresh))
     # A file that was given is where it was given, wherever the store saw it before.
@@ -137,14 +138,17 @@ def _is_known(file: ArchiveFile, known: dict[str, ArchiveFile]) -> bool:
     return stored is not None and (stored.size, stored.fingerprint) == (file.size, file.fingerprint)
 
 
-def _share_rows(cdx: Sequence[Path], batches: Sequence[Sequence[ArchiveFile]], stored: Sequence[ArchiveFile], folder: Path) -> SharedRows:
+def _share_rows(
+    cdx: Sequence[Location], batches: Sequence[Sequence[ArchiveFile]], stored: Sequence[ArchiveFile], folder: Path, prefixes: Sequence[str]
+) -> SharedRows:
     """Return the rows of each batch, by its place in ``batches``; lines that are no rows go with the first."""
     if not cdx or not batches:
         return SharedRows({}, frozenset(), Counts())
-    check_rows(cdx)
+    check_rows(cdx, prefixes)
     batch_of = {file.name: IN_STORE for file in stored}
     batch_of.update({file.name: number for number, batch in enumerate(batches) for file in batch})
-    rows = share_rows(cdx, batch_of, folder)
+    names = {file.path: file.name for file in (*stored, *(file for batch in batches for file in batch))}
+    rows = share_rows(cdx, batch_of, folder, prefixes, names)
     if not rows.names:
         raise InputError(
             f"no row of {', '.join(map(str, cdx))} points to one of the archive files given, such as {batches[0][0].name}; "

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import orjson
 
+from arclink.archive_names import known_as
 from arclink.filter.pointers import NO_FILE, ORIGINALS, FallBack, Pointer, PointerKind, format_pointer, parse_pointer
 from arclink.model import Timestamp, UriR
 from arclink.reasons import Reason
@@ -78,7 +79,7 @@ def _paths_of(path: str, pointer: Pointer, paths: Mapping[str, str]) -> str | li
 
 
 def _path_of(file: str, paths: Mapping[str, str]) -> str:
-    return paths.get(file) or paths.get(file.rsplit("/", 1)[-1]) or NO_FILE
+    return paths.get(file) or paths.get(known_as(file, paths) or "") or NO_FILE
 
 
 _OF_CHECKSUM = frozenset({PointerKind.PAYLOAD, PointerKind.REVISIT_ONLY, PointerKind.LAST_RESORT})

@@ -10,6 +10,9 @@ from arclink.filter.rules import Rules
 EXTRACTOR_VERSION = "2"
 """Raised whenever the same payload would give other links than before."""
 
+OUTLINKS_SETTING = "heritrix outlinks"
+"""What a store calls the setting that adds links which the crawler recorded."""
+
 
 @dataclass(frozen=True, slots=True)
 class BuildSettings:
@@ -35,9 +38,11 @@ class BuildSettings:
         """Return what decides which graph comes out: a store holds one answer to each."""
         limits = asdict(self.extract)
         lazy = limits.pop("lazy")
+        adds_recorded = limits.pop("heritrix_outlinks")
         return {
             "extractor version": EXTRACTOR_VERSION,
             "rules": self.rules.to_json(),
             "lazy links": "yes" if lazy else "no",
             "limits": " ".join(f"{name}={limits[name]}" for name in sorted(limits)),
+            OUTLINKS_SETTING: "on" if adds_recorded else "off",
         }

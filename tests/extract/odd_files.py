@@ -16,7 +16,7 @@ from fastwarc import ArchiveIterator, WarcRecordType
 from arclink.errors import InputError
 from arclink.filter.cdx import read_rows
 from arclink.filter.index import index_archive
-from arclink.pipeline.rows import read_lines
+from arclink.pipeline.cdx_files import read_lines
 from arclink.reasons import Reason
 
 ARCHIVES = ("malformed", "formats", "cdx/cdx_writer", "pywb/warcs")
