@@ -4,7 +4,7 @@ One line per payload (or per 1,000 originals of it), keyed by the SURT of its fi
 site meet in one reducer. A link is one string, its four parts joined by U+001F, which no part can hold: the join looks
 most links up as they are and never takes them apart.
 
-The line is JSON for what a page has once, and behind it the links, each after U+001E: they are most of the bytes, and need no
+The line is JSON for what a page has once, and behind it the links, each after U+001D: they are most of the bytes, and need no
 escaping.
 """
 
@@ -16,8 +16,8 @@ import orjson
 from arclink.model import Checksum, RawLink, UriR
 
 PART = "\x1f"
-_LINK = "\x1e"
-_IN_REFERENCE = str.maketrans({PART: "%1F", _LINK: "%1E", "\t": None, "\n": None, "\r": None})
+_LINK = "\x1d"
+_IN_REFERENCE = str.maketrans({PART: "%1F", _LINK: "%1D", "\t": None, "\n": None, "\r": None})
 """What URL parsing makes of them anyway (URL Standard: C0 control percent-encode set; tab and newline are removed)."""
 
 
