@@ -138,7 +138,7 @@ class ArchiveRecord:
     def mime(self) -> str:
         """The content type in lower case without parameters; ``-`` if there is none."""
         mime = _MIME.match(self.content_type)
-        return mime[0].lower() if mime else "-"
+        return _without_controls(mime[0].lower()) if mime else "-"
 
     @property
     def checksum(self) -> Checksum:
