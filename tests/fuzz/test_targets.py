@@ -43,7 +43,7 @@ FINDS = [
         b"\0" + warc("http://a.example/", http(b"", "Location: /a\tb\rc\x01d", status="301 x"), "WARC-Profile: a\rb"),
         id="controls in Location and profile",
     ),
-    pytest.param(warc_record.check, b"\0" + arc("http://a.example/", http(b"x", "Content-Type: te\0xt/html")), id="control in a mime type"),
+    pytest.param(warc_record.check, b"\0" + arc("http://a.example/", http(b"x", "Content-Type: text\0/html")), id="control in a mime type"),
     pytest.param(cdx_row.check, b"k 2010 http://a.org/ war - sha\x1e55:ab - 10 f", id="control in the name of an algorithm"),
 ]
 
