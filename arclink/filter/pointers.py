@@ -122,6 +122,12 @@ def format_pointer(pointer: Pointer) -> bytes:
     )
 
 
+def format_plain_pointer(checksum: str, file: str, offset: int, length: int, timestamp: str, original: str) -> bytes:
+    """Return what `format_pointer` makes of a payload that was captured once, without making a `Pointer`."""
+    kind = PointerKind.PAYLOAD.value
+    return orjson.dumps([kind, checksum, file, offset, length, timestamp, original, [original], [], "", 0, "", "", "", ""])
+
+
 def parse_pointer(line: bytes) -> Pointer:
     """Return the pointer that `format_pointer` wrote.
 
