@@ -74,7 +74,7 @@ $(WITH_ENGINES): requirements-engines.txt $(CHECKS)
 	$(INSTALL) --no-binary pyspark -r requirements-engines.txt
 	@touch $@
 
-.PHONY: help demo test engines test-engines test-wayback bench format lock clean
+.PHONY: help demo test engines try-engines test-wayback oracles fuzz bench format lock clean
 
 help:  ## Show what make can do
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -118,6 +118,20 @@ test-wayback: $(CHECKS) $(PYWB)/.installed  ## Run the tests that fetch from a r
 	$(SECTION) 'pytest: a real Wayback Machine'
 	$(BIN)/python -m pytest -m engine tests/wayback $(PYTEST_OPTIONS)
 
+oracles: $(CHECKS)  ## Compare every real page at hand with what the second extractor finds (minutes)
+	ARCLINK_ALL_PAGES=1 $(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_OPTIONS) tests/extract/test_oracles.py
+
+# Each target for so many seconds: make fuzz SECONDS=600. What was found is in .fuzz, and becomes a test.
+SECONDS ?= 60
+FUZZ_TARGETS := cdx_row warc_record html_links feed_links uri_resolution
+
+fuzz: $(CHECKS)  ## Feed parsers with what breaks parsers, each for a minute; longer: make fuzz SECONDS=600
+	$(INSTALL) -r requirements-fuzz.txt
+	@for target in $(FUZZ_TARGETS); do \
+	  printf "\n== %s, %s seconds\n" "$$target" "$(SECONDS)"; mkdir -p ".fuzz/$$target"; \
+	  $(BIN)/python -m tests.fuzz $$target -max_total_time=$(SECONDS) -timeout=30 -artifact_prefix=".fuzz/$$target-" ".fuzz/$$target" || exit 1; \
+	done
+
 $(BENCH)/venv/.installed: requirements-build.txt benchmarks/requirements.txt | $(VENV)/bin/python
 	$(SECTION) 'environment of the peers in $(BENCH)/venv, from the locked requirements'
 	@mkdir -p $(BENCH)
@@ -134,7 +148,7 @@ engines: $(WITH_ENGINES)  ## Install Hadoop, Pig and Spark, to try a cluster on 
 	@for script in engines/*.sh; do case $$script in engines/lib.sh) ;; *) $$script install || exit 1 ;; esac; done
 
 # One process: two clusters at a time would share two cores.
-test-engines: engines  ## Run the tests that need an engine: they start it on loopback, and stop it
+try-engines: engines  ## Run the tests that need an engine: they start it on loopback, and stop it
 	$(SECTION) 'pytest: engines'
 	$(BIN)/python -m pytest -m engine --durations=15 $(PYTEST_OPTIONS) tests/engines
 
@@ -150,9 +164,10 @@ lock:  ## Write requirements*.txt anew from setup.cfg and pyproject.toml; newest
 	$(COMPILE) setup.cfg --output-file requirements.txt
 	$(COMPILE) setup.cfg --extra test --constraint requirements.txt --output-file requirements-test.txt
 	$(COMPILE) setup.cfg --extra test --extra emr --extra spark --extra engines --constraint requirements-test.txt --output-file requirements-engines.txt
+	$(COMPILE) setup.cfg --extra fuzz --constraint requirements.txt --output-file requirements-fuzz.txt
 	$(COMPILE) benchmarks/requirements.in --constraint requirements-test.txt --output-file benchmarks/requirements.txt
 	$(COMPILE) tests/wayback/requirements-pywb.in --output-file tests/wayback/requirements-pywb.txt
 
 clean:  ## Remove what make made: environments, demo, caches
-	rm -rf $(VENV) .engines .venv-lock $(DEMO) build arclink.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .engines .venv-lock $(DEMO) .fuzz build arclink.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find arclink jobs service pig tests benchmarks -name __pycache__ -prune -exec rm -rf {} +

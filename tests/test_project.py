@@ -227,11 +227,11 @@ def normal(requirement: str) -> str:
 
 @cache
 def declared() -> dict[str, list[str]]:
-    """Return the names of the packages in setup.cfg: ``run``, ``test`` and ``engines`` (all that engines and their tests need)."""
+    """Return the names of the packages in setup.cfg: ``run``, ``test``, ``fuzz`` and ``engines`` (for all engines and their tests)."""
     config = ConfigParser()
     config.read(ROOT / "setup.cfg", encoding="utf-8")
     extras = config["options.extras_require"]
-    sections = {"run": config["options"]["install_requires"], "test": extras["test"]}
+    sections = {"run": config["options"]["install_requires"], **extras}
     sections["engines"] = "\n".join(extras[name] for name in ("emr", "spark", "engines"))
     return {name: [normal(line) for line in text.split("\n") if line.strip()] for name, text in sections.items()}
 
@@ -260,13 +260,15 @@ def test_the_code_imports_the_dependency(package: str) -> None:
     assert module_of(package) in imported(*PACKAGES)
 
 
-@pytest.mark.parametrize("package", [name for name in declared()["test"] if not name.startswith("types-")])
+@pytest.mark.parametrize("package", [name for name in declared()["test"] + declared()["fuzz"] if not name.startswith("types-")])
 def test_the_tests_use_the_dependency(package: str) -> None:
     assert package in RUN_NOT_IMPORTED or module_of(package) in imported("tests", "benchmarks")
 
 
 @pytest.mark.parametrize(
-    ("folders", "sections"), [(PACKAGES, ("run", "engines")), (("tests",), ("run", "test", "engines"))], ids=["code", "tests"]
+    ("folders", "sections"),
+    [(PACKAGES, ("run", "engines")), (("tests",), ("run", "test", "fuzz", "engines"))],
+    ids=["code", "tests"],
 )
 def test_every_package_imported_is_declared(folders: tuple[str, ...], sections: tuple[str, ...]) -> None:
     """An import that works by the accident of another package's dependency breaks with its next version."""
@@ -278,11 +280,9 @@ def test_every_package_imported_is_declared(folders: tuple[str, ...], sections: 
 
 def test_dependencies_are_documented() -> None:
     """docs/dependencies.md has a row for each package of setup.cfg, and for no other."""
-    run, _, rest = text_of("docs/dependencies.md").partition("## To test")
-    test, _, engines = rest.partition("## For engines")
-    assert [normal(name) for name in re.findall(r"^\| `([\w-]+)` \|", run, re.MULTILINE)] == declared()["run"]
-    assert [normal(name) for name in re.findall(r"^\| `([\w-]+)` \|", test, re.MULTILINE)] == declared()["test"]
-    assert [normal(name) for name in re.findall(r"^\| `([\w-]+)` \|", engines, re.MULTILINE)] == declared()["engines"]
+    chapters = re.split("^## To .*", text_of("docs/dependencies.md"), flags=re.MULTILINE)[1:]
+    for chapter, section in zip(chapters, ("run", "test", "fuzz", "engines"), strict=True):
+        assert [normal(name) for name in re.findall(r"^\| `([\w-]+)` \|", chapter, re.MULTILINE)] == declared()[section]
 
 
 @pytest.mark.parametrize(
@@ -290,6 +290,7 @@ def test_dependencies_are_documented() -> None:
     [
         pytest.param("requirements.txt", ("run",), id="run"),
         pytest.param("requirements-test.txt", ("run", "test"), id="test"),
+        pytest.param("requirements-fuzz.txt", ("run", "fuzz"), id="fuzz"),
         pytest.param("requirements-engines.txt", ("run", "test", "engines"), id="engines"),
     ],
 )
@@ -384,7 +385,7 @@ def test_the_gate_fails_unless_every_test_passed(outcome: str, tmp_path: Path) -
     recipe = f"{sys.executable} -m pytest -p no:cacheprovider -p no:xdist $(PYTEST_OPTIONS) test_it.py"
     if test is None:
         recipe = "@echo no spelling today; false"
-    (tmp_path / "Makefile").write_text(f"test test-engines:\n\t{recipe}\n")
+    (tmp_path / "Makefile").write_text(f"test:\n\t{recipe}\n")
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     # Not the whole environment: make and pytest hand their own options down in it.
     run = subprocess.run(

@@ -81,12 +81,15 @@ class HadoopRunner(JobRunner):
         system.remove(written)
 
     def fetch(self, folder: Path) -> None:
-        """Copy the parts in a folder of HDFS to this machine's disk."""
+        """Copy the parts in a folder of HDFS to this machine's disk; those that are there with the same size stay."""
         system, path = self._in_hdfs(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        for part in self.parts(folder):
+        for entry in system.entries(path):
+            part = folder / entry.name
+            if not entry.name.startswith("part-") or not entry.size or (part.exists() and part.stat().st_size == entry.size):
+                continue
             with part.open("wb") as target:
-                target.writelines(system.read(f"{path}/{part.name}"))
+                target.writelines(system.read(f"{path}/{entry.name}"))
 
     def keep(self, graph: Path, name: str) -> None:
         """Move the graph files of a batch to ``graph/NAME``, with those that the driver made."""

@@ -4,14 +4,10 @@ from pathlib import Path
 
 import orjson
 import pytest
-from click.testing import CliRunner
 
-from arclink.cli.main import group
-from arclink.demo import write_demo_archive
 from arclink.pipeline.running import parts_of
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
-from arclink.store.opening import open_store
 from jobs.base import ArclinkJob
 from tests.engines.conftest import ROOT, Spark
 from tests.engines.two_steps import CountCounts, OnMrjobsRunner
@@ -61,18 +57,3 @@ def test_a_key_with_a_million_values_needs_no_more_memory_than_another(spark: Sp
                 if line.startswith(b"pointers\t"):
                     originals.update(orjson.loads(line.partition(b"\t")[2])[7])
     assert len(originals) == MILLION
-
-
-def test_a_build_on_spark_counts_what_one_here_counts(spark: Spark, tmp_path: Path) -> None:
-    write_demo_archive(tmp_path / "archive", captures=150, hosts=5, seed=3)
-    manifests = []
-    for name, options in (("here", []), ("spark", ["--runner", "spark", "--engine-conf", str(spark.conf)])):
-        store = str(tmp_path / f"{name}.db")
-        done = CliRunner().invoke(group, ["build", str(tmp_path / "archive"), "--store", store, "--cores", "2", "--quiet", *options])
-        assert done.exit_code == 0, (done.output, done.exception)
-        with open_store(store) as opened:
-            manifests += [orjson.loads(batch.manifest) for batch in opened.batches()]
-            manifests[-1]["stats"] = [opened.stats().links, opened.stats().targets]
-    here, there = manifests
-    assert there["counts"] == here["counts"]
-    assert there["stats"] == here["stats"]
