@@ -15,6 +15,7 @@ from service.links import links
 from service.problems import register_problems
 from service.settings import Settings
 from service.stores import Stores, attach_stores
+from service.through_time import through_time
 
 
 def create_app(store: str | Callable[[], GraphStore], settings: Settings | None = None, asking: Asking | None = None) -> Flask:
@@ -30,7 +31,7 @@ def create_app(store: str | Callable[[], GraphStore], settings: Settings | None 
     attach_stores(app, Stores(store, chosen))
     attach_asking(app, asking or Asking(chosen.instances, chosen.limits))
     register_problems(app)
-    for resource in (home, links, explaining, aggregating, health):
+    for resource in (home, links, through_time, explaining, aggregating, health):
         app.register_blueprint(resource)
 
     @app.before_request

@@ -48,7 +48,7 @@ def create_collections(stores: Mapping[str, str | Callable[[], GraphStore]], set
             response.headers["Retry-After"] = str(chosen.retry_after)
         return response
 
-    @app.get("/<any(linkQuery, explain, aggregate):resource>")
+    @app.get("/<any(linkQuery, anchors, diff, explain, aggregate):resource>")
     @app.get("/LinkService/<any(linkQuery):resource>")
     def say_where(resource: str) -> Response:
         places = ", ".join(f"/{name}/{resource}" for name in kept)

@@ -12,6 +12,8 @@ COMMANDS = {
     "build": "arclink.cli.build",
     "fetch": "arclink.cli.fetch",
     "links": "arclink.cli.links",
+    "anchors": "arclink.cli.anchors",
+    "diff": "arclink.cli.diff",
     "aggregate": "arclink.cli.aggregate",
     "serve": "arclink.cli.serve",
     "stats": "arclink.cli.stats",

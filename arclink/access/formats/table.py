@@ -15,6 +15,8 @@ from rich.cells import cell_len, set_cell_size
 
 from arclink.access.answers import LinkAnswer, Member
 from arclink.access.archives import ArchiveReport, Outcome
+from arclink.access.queries import LinkQuery
+from arclink.access.reading import MementoSummary
 from arclink.access.texts import printable, printable_uri
 from arclink.model import Timestamp
 
@@ -62,7 +64,7 @@ def columns(head: Sequence[str], rows: Iterable[Sequence[str]], widest: int = TE
 def _lines(answer: LinkAnswer) -> Iterator[str]:
     query = answer.query
     yield f"{printable_uri(query.uri)}  ({printable_uri(query.surt)})"
-    yield _known(answer)
+    yield known_line(query, answer.mementos)
     yield from archive_lines(answer.archives)
     yield from _in_force(answer)
     if query.direction.is_out:
@@ -85,9 +87,8 @@ def archive_lines(reports: Iterable[ArchiveReport]) -> Iterator[str]:
         yield f"{printable(report.name)}: {report.outcome.value}{told}{over} ({report.seconds:.1f} s){why}"
 
 
-def _known(answer: LinkAnswer) -> str:
+def known_line(query: LinkQuery, mementos: MementoSummary) -> str:
     """Return one line that tells "not captured", "not read" and "no links" apart."""
-    query, mementos = answer.query, answer.mementos
     if mementos.first is None or mementos.last is None:
         return "Not captured: the graph has no memento of it, so nothing is known of its outlinks."
     line = f"{_counted(mementos.count, 'memento')}, {date_and_time(mementos.first)} to {date_and_time(mementos.last)}"
