@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from flask import Blueprint, Response, current_app, render_template, request
 
 from arclink.access.answers import LinkAnswer, Member, answer_link_query
+from arclink.access.formats.fields import uri_ms_of
 from arclink.access.formats.table import date_and_time
 from arclink.access.queries import BadParameterError, Direction, LinkQuery
 from arclink.access.texts import printable, printable_uri
@@ -32,6 +33,8 @@ class _Row:
     first: str
     last: str
     times: int
+    first_uri_m: str | None
+    last_uri_m: str | None
 
 
 @home.get("/")
@@ -45,7 +48,8 @@ def page() -> Response:
         query = LinkQuery.from_parameters([*given, *([] if "limit" in request.args else [("limit", _LIMIT)])])
         if query.limit == 0:
             raise BadParameterError("limit", "0", "at least 1 on this page")
-        answer = answer_link_query(current_store(), query, stores_of_app().settings.budget)
+        settings = stores_of_app().settings
+        answer = answer_link_query(current_store(), query, settings.budget, settings.replay)
     except BadParameterError as error:
         return _rendered(HTTPStatus.BAD_REQUEST, asked, error=f"{printable(error.name)}: expected {error.allowed}.")
     except StoreError as error:
@@ -90,13 +94,14 @@ def _sections(answer: LinkAnswer) -> Sequence[tuple[str, str, Sequence[_Row]]]:
     """Return (heading, name of the other end, rows) for each direction asked for."""
     sections: list[tuple[str, str, Sequence[_Row]]] = []
     if answer.query.direction is not Direction.OUT:
-        sections.append(("Inlinks: who linked to it", "From", [_row(member) for member in answer.inlinks]))
+        sections.append(("Inlinks: who linked to it", "From", [_row(member, Direction.IN, answer) for member in answer.inlinks]))
     if answer.query.direction is not Direction.IN:
-        sections.append(("Outlinks: where it linked to", "To", [_row(member) for member in answer.outlinks]))
+        sections.append(("Outlinks: where it linked to", "To", [_row(member, Direction.OUT, answer) for member in answer.outlinks]))
     return sections
 
 
-def _row(member: Member) -> _Row:
+def _row(member: Member, direction: Direction, answer: LinkAnswer) -> _Row:
+    uri_ms = [uri_m for _, uri_m in uri_ms_of(member, direction, answer.replay)]
     return _Row(
         uri=printable_uri(member.uri),
         href="?" + urlencode({"uri": printable_uri(member.uri)}),
@@ -105,4 +110,6 @@ def _row(member: Member) -> _Row:
         first=date_and_time(member.timestamps[0]),
         last=date_and_time(member.timestamps[-1]),
         times=len(member.timestamps),
+        first_uri_m=uri_ms[0] if uri_ms else None,
+        last_uri_m=uri_ms[-1] if uri_ms else None,
     )

@@ -8,6 +8,7 @@ from flask import Blueprint, Response, request
 
 from arclink.access.answers import answer_link_query
 from arclink.access.queries import LinkQuery
+from service.memento import add_memento_headers
 from service.negotiation import accepted_format
 from service.stores import current_store, stores_of_app
 
@@ -24,12 +25,14 @@ def link_query() -> Response:
     form, media_type = accepted_format(request)
     query = LinkQuery.from_parameters((name, value) for name, value in request.args.items(multi=True) if name not in HOW)
     form.check(query)
-    answer = answer_link_query(current_store(), query, stores_of_app().settings.budget)
+    settings = stores_of_app().settings
+    answer = answer_link_query(current_store(), query, settings.budget, settings.replay)
     pieces = form.write(answer)
     response = Response(_started(pieces) if query.limit == 0 else b"".join(pieces), content_type=content_type(media_type))
     response.vary.add("Accept")
     if answer.next is not None:
         response.headers["Link"] = f'<{next_page(answer.next)}>; rel="next"'
+    add_memento_headers(response, answer)
     return response
 
 

@@ -7,7 +7,7 @@ of the interface that needs more than this version has (``matchType``, ``level``
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Self
 
@@ -23,7 +23,7 @@ MOST_MEMBERS = 10_000
 LONGEST_URI = 65_536
 """Characters; the graph holds no longer ones."""
 
-PARAMETERS = ("uri", "url", "direction", "from", "to", "at", "kind", "limit", "cursor")
+PARAMETERS = ("uri", "url", "direction", "from", "to", "at", "kind", "limit", "cursor", "evidence")
 
 _TIMES = "1 to 14 digits (YYYYMMDDhhmmss) or ISO 8601"
 _KIND = re.compile(r"[a-z][a-z0-9:_-]*@[a-z][a-z0-9:_-]*")
@@ -77,6 +77,7 @@ class LinkQuery:
         kinds: Only these kinds; empty for all.
         limit: Members per direction; 0 for all of them, in store order.
         cursor: Where to go on; None for the beginning.
+        with_evidence: Tell the mementos of each link, with archive file, offset and checksum.
     """
 
     uri: UriR
@@ -87,6 +88,7 @@ class LinkQuery:
     kinds: frozenset[Kind] = frozenset()
     limit: int = DEFAULT_LIMIT
     cursor: Cursor | None = None
+    with_evidence: bool = False
 
     @classmethod
     def from_parameters(cls, parameters: Iterable[tuple[str, str]]) -> Self:
@@ -109,6 +111,7 @@ class LinkQuery:
             at=at,
             kinds=kinds,
             limit=_limit(single.get("limit", str(DEFAULT_LIMIT))),
+            with_evidence=_switch("evidence", single.get("evidence", "")),
         )
         return query._at_cursor(single.get("cursor", ""))
 
@@ -131,7 +134,7 @@ class LinkQuery:
             cursor = decode_cursor(text, self.fingerprint)
         except CursorError as error:
             raise BadParameterError("cursor", text, "the 'next' of an answer to the same query") from error
-        return type(self)(self.uri, self.surt, self.direction, self.span, self.at, self.kinds, self.limit, cursor)
+        return replace(self, cursor=cursor)
 
 
 def absolute_uri(text: str) -> UriR:
@@ -251,6 +254,12 @@ def _direction(text: str) -> Direction:
         return Direction(text)
     except ValueError as error:
         raise BadParameterError("direction", text, "out, in or both") from error
+
+
+def _switch(name: str, text: str) -> bool:
+    if text not in ("", "true", "false"):
+        raise BadParameterError(name, text, "true or false")
+    return text == "true"
 
 
 def _limit(text: str) -> int:

@@ -42,7 +42,7 @@ class MergedQuery:
 
     @classmethod
     def from_parameters(cls, parameters: Iterable[tuple[str, str]]) -> Self:
-        """Return the query that ``parameters`` ask; they are those of `LinkQuery`, but for ``limit=0``.
+        """Return the query that ``parameters`` ask; they are those of `LinkQuery`, but for ``limit=0`` and ``evidence``.
 
         Raises:
             BadParameterError: A parameter is unknown, missing, given twice, or its value is not allowed.
@@ -54,6 +54,8 @@ class MergedQuery:
         query = LinkQuery.from_parameters((name, value) for name, value in given if name != "cursor")
         if query.limit == 0:
             raise BadParameterError("limit", "0", "at least 1: an answer merged from archives does not stream")
+        if query.with_evidence:
+            raise BadParameterError("evidence", "true", "none: ask each archive for the evidence of its links")
         if not "".join(cursors):
             return cls(query, _BEGINNING if query.direction.is_out else None, _BEGINNING if query.direction.is_in else None)
         try:
@@ -76,7 +78,7 @@ def answer_of(found: Findings, asked: MergedQuery, reports: Sequence[ArchiveRepo
         query=query,
         uri_id=uri_id(query.surt),
         mementos=summed(found.mementos.values()),
-        in_force=tuple(_in_force(memento) for memento in sorted(found.in_force, key=lambda one: (one.timestamp, one.uri, one.archive))),
+        in_force=tuple(_in_force(memento) for memento in sorted(found.in_force, key=_by_time)),
         outlinks=outlinks,
         inlinks=inlinks,
         is_grouped_out=True,
@@ -120,6 +122,10 @@ def _member(key: LinkKey, link: SeenLink, is_out: bool) -> Member:
         variants=tuple(sorted(here)),
         archives=InArchives(uris, tuple((name, tuple(sorted(link.timestamps[name]))) for name in sorted(link.timestamps))),
     )
+
+
+def _by_time(seen: SeenInForce) -> tuple[str, str, str, str, bool]:
+    return seen.timestamp, seen.uri, seen.archive, seen.status, seen.is_known
 
 
 def _in_force(found: SeenInForce) -> InForce:

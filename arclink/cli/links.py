@@ -7,7 +7,8 @@ import click
 from arclink.access.answers import answer_link_query
 from arclink.access.formats import FORMATS, PROFILES
 from arclink.access.queries import DEFAULT_LIMIT, LinkQuery
-from arclink.cli.options import store_option
+from arclink.access.replay import parse_replay
+from arclink.cli.options import replay_option, store_option
 from arclink.store.opening import open_store
 
 
@@ -27,6 +28,8 @@ from arclink.store.opening import open_store
 @click.option("--cursor", default="", metavar="CURSOR", help="Go on where an answer ended.")
 @click.option("--format", "name", type=click.Choice(list(FORMATS)), default="table", show_default=True, help="How the answer is written.")
 @click.option("--profile", type=click.Choice(PROFILES), help="RDF in the paper's shape, or a node per link.")
+@click.option("--evidence", is_flag=True, help="Tell the mementos of each link: archive file, offset, checksum; as json, jsonl or csv.")
+@replay_option
 def command(
     uri: str,
     store: str,
@@ -39,6 +42,8 @@ def command(
     cursor: str,
     name: str,
     profile: str | None,
+    evidence: bool,
+    replay: str,
 ) -> None:
     """Show which links URI has and which lead to it, when, and with which words.
 
@@ -46,10 +51,11 @@ def command(
     """
     given = {"direction": direction, "from": first, "to": last, "at": at, "limit": limit, "cursor": cursor}
     parameters = [("uri", uri), *((option, value) for option, value in given.items() if value), *(("kind", kind) for kind in kinds)]
-    query = LinkQuery.from_parameters(parameters)
+    query = LinkQuery.from_parameters([*parameters, *([("evidence", "true")] if evidence else [])])
+    prefix = parse_replay("--replay", replay)
     form = FORMATS[name].in_profile(profile or "")
     form.check(query)
     with open_store(store) as graph:
-        for piece in form.write(answer_link_query(graph, query)):
+        for piece in form.write(answer_link_query(graph, query, replay=prefix)):
             sys.stdout.buffer.write(piece)
     sys.stdout.buffer.flush()

@@ -14,6 +14,7 @@ COMMANDS = {
     "links": "arclink.cli.links",
     "anchors": "arclink.cli.anchors",
     "diff": "arclink.cli.diff",
+    "timemap": "arclink.cli.timemap",
     "aggregate": "arclink.cli.aggregate",
     "serve": "arclink.cli.serve",
     "stats": "arclink.cli.stats",

@@ -12,7 +12,7 @@ from arclink.errors import UsageError
 
 _NAMED = re.compile(r"([^/=:]*)=(.*)", re.DOTALL)
 _COLLECTION = re.compile(r"[a-z0-9][a-z0-9_-]{0,50}")
-_OURS = frozenset({"static", "health", "explain", "aggregate", "anchors", "diff"})
+_OURS = frozenset({"static", "health", "explain", "aggregate", "anchors", "diff", "timemap"})
 """Paths of the service itself."""
 
 

@@ -36,6 +36,7 @@ class Format:
         media_types: What ``Accept`` may call it, the answer's own first; none if it is for terminals only.
         streams: Written in constant memory, so that an answer may be unlimited.
         write_profile: Writes either profile, if it is a format of RDF.
+        has_details: Tells the evidence of links.
     """
 
     name: str
@@ -43,13 +44,17 @@ class Format:
     streams: bool
     write: Writer
     write_profile: RdfWriter | None = None
+    has_details: bool = False
 
     def check(self, query: LinkQuery) -> None:
-        """Refuse an unlimited query for a format that does not stream.
+        """Refuse an unlimited query for a format that does not stream, and evidence for one that has no place for it.
 
         Raises:
-            BadParameterError: It is one.
+            BadParameterError: It is one of these.
         """
+        if query.with_evidence and not self.has_details:
+            detailed = ", ".join(name for name, other in FORMATS.items() if other.has_details)
+            raise BadParameterError("evidence", "true", f"none with format={self.name}; only {detailed} tell it")
         if query.limit == 0 and not self.streams:
             streaming = ", ".join(name for name, other in FORMATS.items() if other.streams)
             raise BadParameterError("limit", "0", f"at least 1 with format={self.name}; only {streaming} can be unlimited")
@@ -86,9 +91,9 @@ FORMATS: Mapping[str, Format] = {
         _rdf("ntriples", ("application/n-triples",), write_ntriples),
         _rdf("nquads", ("application/n-quads",), write_ntriples),
         _rdf("jsonld", ("application/ld+json",), write_jsonld),
-        Format("json", ("application/json",), False, write_json),
-        Format("jsonl", ("application/jsonl", "application/x-ndjson", "application/jsonlines"), True, write_json_lines),
-        Format("csv", ("text/csv",), True, write_csv),
+        Format("json", ("application/json",), False, write_json, has_details=True),
+        Format("jsonl", ("application/jsonl", "application/x-ndjson", "application/jsonlines"), True, write_json_lines, has_details=True),
+        Format("csv", ("text/csv",), True, write_csv, has_details=True),
     )
 }
 """By the name that ``format`` says; the first with a media type is the service's default."""

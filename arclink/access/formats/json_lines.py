@@ -13,5 +13,5 @@ def write_json_lines(answer: LinkAnswer) -> Iterator[bytes]:
     """Yield one line per member; nothing at all if there is none."""
     for direction, members in ((Direction.OUT, answer.outlinks), (Direction.IN, answer.inlinks)):
         for member in members:
-            fields = MemberFields(direction=direction.value, **member_fields(member, direction))
-            yield orjson.dumps(fields, option=orjson.OPT_APPEND_NEWLINE)
+            fields = member_fields(member, direction, answer.replay, with_evidence=answer.query.with_evidence)
+            yield orjson.dumps(MemberFields(direction=direction.value, **fields), option=orjson.OPT_APPEND_NEWLINE)
