@@ -13,13 +13,14 @@ from arclink.access.formats.table import date_and_time
 from arclink.access.queries import BadParameterError, Direction, LinkQuery
 from arclink.access.texts import printable, printable_uri
 from arclink.errors import StoreError
+from arclink.model import Timestamp
 from service.problems import store_away
 from service.stores import current_store, stores_of_app
 
 home = Blueprint("home", __name__)
 
 _LIMIT = "200"
-_FIELDS = ("uri", "direction", "from", "to", "at", "kind")
+_FIELDS = ("uri", "direction", "from", "to", "at", "kind", "validity")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,8 @@ class _Row:
     times: int
     first_uri_m: str | None
     last_uri_m: str | None
+    came_after: str | None
+    gone_by: str | None
 
 
 @home.get("/")
@@ -112,4 +115,10 @@ def _row(member: Member, direction: Direction, answer: LinkAnswer) -> _Row:
         times=len(member.timestamps),
         first_uri_m=uri_ms[0] if uri_ms else None,
         last_uri_m=uri_ms[-1] if uri_ms else None,
+        came_after=_time_or_none(member.validity and member.validity.last_without),
+        gone_by=_time_or_none(member.validity and member.validity.first_without),
     )
+
+
+def _time_or_none(timestamp: Timestamp | None) -> str | None:
+    return None if timestamp is None else date_and_time(timestamp)

@@ -8,8 +8,7 @@ from arclink.access.anchors import AnchorsQuery, answer_anchors
 from arclink.access.differing import DiffQuery, answer_diff
 from arclink.access.formats.anchors import anchors_as_rows
 from arclink.access.formats.differing import diff_as_rows
-from arclink.access.formats.rows import RowAnswer, RowFormat
-from service.links import content_type
+from service.links import respond
 from service.negotiation import accepted_row_format
 from service.stores import current_store, stores_of_app
 
@@ -37,10 +36,3 @@ def diff() -> Response:
 def asked_parameters() -> Iterator[tuple[str, str]]:
     """Yield the parameters of this request that say what is asked, as they came."""
     return ((name, value) for name, value in request.args.items(multi=True) if name != "format")
-
-
-def respond(answer: RowAnswer, form: tuple[RowFormat, str]) -> Response:
-    """Return ``answer`` in a format, with the media type to call it by."""
-    response = Response(b"".join(form[0].write(answer)), content_type=content_type(form[1]))
-    response.vary.add("Accept")
-    return response

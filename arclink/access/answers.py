@@ -32,6 +32,7 @@ from arclink.access.queries import BadParameterError, Direction, LinkQuery
 from arclink.access.reading import MementoSummary, Reading
 from arclink.access.replay import NO_REPLAY, ReplayPrefix
 from arclink.access.store_order import inlinks_after, outlinks_after, stream_inlinks, stream_outlinks
+from arclink.access.validity import Dating
 from arclink.errors import UsageError
 from arclink.model import Memento, UriId
 from arclink.store import GraphStore
@@ -114,10 +115,8 @@ def answer_link_query(store: GraphStore, query: LinkQuery, budget: Budget | None
     is_same_store = cursor.batch == batch
     outlinks = _outlinks_page(reading, cursor.outlinks, budget, is_same_store)
     inlinks = _inlinks_page(reading, cursor.inlinks, budget, is_same_store)
-    if query.with_evidence:
-        gathering = Gathering(reading, budget.rows)
-        outlinks = replace(outlinks, members=tuple(_proven(gathering, outlinks.members, Direction.OUT)))
-        inlinks = replace(inlinks, members=tuple(_proven(gathering, inlinks.members, Direction.IN)))
+    outlinks = replace(outlinks, members=tuple(_detailed(reading, outlinks.members, Direction.OUT, budget.rows)))
+    inlinks = replace(inlinks, members=tuple(_detailed(reading, inlinks.members, Direction.IN, budget.rows)))
     behind = Cursor(batch, outlinks.outlinks, inlinks.inlinks)
     is_last = isinstance(behind.outlinks, Done) and isinstance(behind.inlinks, Done)
     return _answer(reading, outlinks, inlinks, None if is_last else encode_cursor(behind, query.fingerprint), replay)
@@ -132,14 +131,21 @@ def stream_members(store: GraphStore, query: LinkQuery) -> Iterator[tuple[Direct
         yield from ((Direction.IN, member) for member in stream_inlinks(reading))
 
 
-def _proven(gathering: Gathering, members: Iterable[Member], direction: Direction) -> Iterator[Member]:
-    return (gathering.with_evidence(member, direction) for member in members)
+def _detailed(reading: Reading, members: Iterable[Member], direction: Direction, rows: int) -> Iterable[Member]:
+    """Return ``members`` with what the query asks to be told of each; for each of these ``rows`` may be read."""
+    if reading.query.with_evidence:
+        gathering = Gathering(reading, rows)
+        members = (gathering.with_evidence(member, direction) for member in members)
+    if reading.query.with_validity:
+        dating = Dating(reading, rows)
+        members = (dating.with_validity(member, direction) for member in members)
+    return members
 
 
-def _stream(reading: Reading, direction: Direction) -> Iterator[Member]:
-    """Yield all members of one direction in store order; what they cost is not bounded, as the answer is not."""
+def _stream(reading: Reading, direction: Direction) -> Iterable[Member]:
+    """Return all members of one direction in store order; what they cost is not bounded, as the answer is not."""
     members = stream_outlinks(reading) if direction is Direction.OUT else stream_inlinks(reading)
-    return _proven(Gathering(reading, sys.maxsize), members, direction) if reading.query.with_evidence else members
+    return _detailed(reading, members, direction, sys.maxsize)
 
 
 def _answer(reading: Reading, outlinks: _Page, inlinks: _Page, behind: str | None, replay: ReplayPrefix) -> LinkAnswer:

@@ -27,15 +27,13 @@ from arclink.access.members import MemberKey
 from arclink.access.parameters import limit_asked, sorted_out
 from arclink.access.queries import BadParameterError, Direction, LinkQuery, timestamp_last
 from arclink.access.reading import Reading
+from arclink.access.states import State, state_of
 from arclink.access.tallies import Extent, sighted_inlinks, sighted_outlinks
 from arclink.model import ContentId, Memento, Span, Timestamp, UriR
 from arclink.store import GraphStore
 from arclink.uris.surts import surt_of
 
 PARAMETERS = ("uri", "url", "from", "to", "direction", "kind", "limit")
-
-NOT_MODIFIED = "304"
-"""Status of a revisit that the server told of: the page was there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +66,6 @@ class DiffQuery:
             raise BadParameterError("from", own["from"], f"a time that is not after to={own['to']}")
         query = LinkQuery.from_parameters(others)
         return cls(replace(query, at=first), replace(query, at=last), limit_asked(own.get("limit", "")))
-
-
-class State(Enum):
-    """What is known of the links of one page at a time."""
-
-    READ = "read"
-    NO_PAGE = "no page"
-    NOT_READ = "not read"
-    NOT_CAPTURED = "not captured"
 
 
 class Change(Enum):
@@ -249,10 +238,7 @@ class _Side:
         return iter(newest)
 
     def _state_of(self, memento: Memento) -> State:
-        if self.reading.content_of(memento) is not None:
-            return State.READ
-        is_gone = memento.status[:1] in ("3", "4", "5") and memento.status != NOT_MODIFIED
-        return State.NO_PAGE if is_gone else State.NOT_READ
+        return state_of(memento, is_known=self.reading.content_of(memento) is not None)
 
 
 def _compared(

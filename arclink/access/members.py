@@ -16,6 +16,20 @@ MemberKey = tuple[UriR, Kind, str, str | None]
 """What makes two links one member: the URI at the other end, kind, text, rel."""
 
 
+class Validity(NamedTuple):
+    """The mementos of its page between which a link came and went (`arclink.access.validity`).
+
+    Attributes:
+        last_without: None if no memento before tells.
+        first_without: None if no memento behind tells.
+    """
+
+    last_without: Timestamp | None
+    first_with: Timestamp
+    last_with: Timestamp
+    first_without: Timestamp | None
+
+
 class Member(NamedTuple):
     """One link through time, as the URI asked for sees it.
 
@@ -29,6 +43,7 @@ class Member(NamedTuple):
         archives: Where it was seen, if the answers of several archives were merged.
         shown: Which variant shows it at which time, by time and URI, where that is not plain: several variants show an outlink.
         evidence: Its mementos, if they were asked for and the request could afford it.
+        validity: When it came and went, likewise.
     """
 
     uri: UriR
@@ -41,6 +56,7 @@ class Member(NamedTuple):
     archives: InArchives | None = None
     shown: tuple[Sighting, ...] = ()
     evidence: "tuple[Evidence, ...] | None" = None
+    validity: Validity | None = None
 
 
 def member_of(key: MemberKey, timestamps: Iterable[Timestamp], variants: Iterable[UriR]) -> Member:

@@ -1,7 +1,7 @@
 """What is asked: one link query, parsed once from the words of its caller.
 
 The command line and the service hand over the same plain strings, so a parameter means the same in both. A parameter
-of the interface that needs more than this version has (``matchType``, ``level``, ``filter`` …) is refused like any unknown one.
+of the interface that needs more than this version has (``matchType``, ``filter`` …) is refused like any unknown one.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ MOST_MEMBERS = 10_000
 LONGEST_URI = 65_536
 """Characters; the graph holds no longer ones."""
 
-PARAMETERS = ("uri", "url", "direction", "from", "to", "at", "kind", "limit", "cursor", "evidence")
+PARAMETERS = ("uri", "url", "direction", "from", "to", "at", "kind", "limit", "cursor", "evidence", "validity")
 
 _TIMES = "1 to 14 digits (YYYYMMDDhhmmss) or ISO 8601"
 _KIND = re.compile(r"[a-z][a-z0-9:_-]*@[a-z][a-z0-9:_-]*")
@@ -78,6 +78,7 @@ class LinkQuery:
         limit: Members per direction; 0 for all of them, in store order.
         cursor: Where to go on; None for the beginning.
         with_evidence: Tell the mementos of each link, with archive file, offset and checksum.
+        with_validity: Tell between which mementos each link came and went.
     """
 
     uri: UriR
@@ -89,6 +90,7 @@ class LinkQuery:
     limit: int = DEFAULT_LIMIT
     cursor: Cursor | None = None
     with_evidence: bool = False
+    with_validity: bool = False
 
     @classmethod
     def from_parameters(cls, parameters: Iterable[tuple[str, str]]) -> Self:
@@ -112,6 +114,7 @@ class LinkQuery:
             kinds=kinds,
             limit=_limit(single.get("limit", str(DEFAULT_LIMIT))),
             with_evidence=_switch("evidence", single.get("evidence", "")),
+            with_validity=_switch("validity", single.get("validity", "")),
         )
         return query._at_cursor(single.get("cursor", ""))
 

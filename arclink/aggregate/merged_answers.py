@@ -42,7 +42,7 @@ class MergedQuery:
 
     @classmethod
     def from_parameters(cls, parameters: Iterable[tuple[str, str]]) -> Self:
-        """Return the query that ``parameters`` ask; they are those of `LinkQuery`, but for ``limit=0`` and ``evidence``.
+        """Return the query that ``parameters`` ask; they are those of `LinkQuery`, but for ``limit=0``, ``evidence`` and ``validity``.
 
         Raises:
             BadParameterError: A parameter is unknown, missing, given twice, or its value is not allowed.
@@ -54,8 +54,9 @@ class MergedQuery:
         query = LinkQuery.from_parameters((name, value) for name, value in given if name != "cursor")
         if query.limit == 0:
             raise BadParameterError("limit", "0", "at least 1: an answer merged from archives does not stream")
-        if query.with_evidence:
-            raise BadParameterError("evidence", "true", "none: ask each archive for the evidence of its links")
+        for name, is_asked in (("evidence", query.with_evidence), ("validity", query.with_validity)):
+            if is_asked:
+                raise BadParameterError(name, "true", f"no {name} of merged links: ask each archive for it")
         if not "".join(cursors):
             return cls(query, _BEGINNING if query.direction.is_out else None, _BEGINNING if query.direction.is_in else None)
         try:

@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arclink.access.differing import Change, DiffAnswer, DiffQuery, State, answer_diff
+from arclink.access.differing import Change, DiffAnswer, DiffQuery, answer_diff
 from arclink.access.formats.differing import diff_as_rows
 from arclink.access.formats.rows import ROW_FORMATS
 from arclink.access.grouping import Budget
 from arclink.access.queries import BadParameterError, Direction
 from arclink.access.replay import parse_replay
+from arclink.access.states import State
 from arclink.store import GraphStore
 from arclink.uris.surts import surt_of
 from tests.access.memory_store import MemoryStore, Page, link

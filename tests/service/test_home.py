@@ -101,6 +101,17 @@ def test_explain_names_a_wrong_parameter(client: FlaskClient, query: str, parame
     assert (response.status_code, json.loads(response.data)["parameter"]) == (400, parameter)
 
 
+def test_the_page_tells_when_links_came_and_went(client: FlaskClient) -> None:
+    html = page(client, f"?uri={A}&direction=out&validity=true")
+    assert [cell.text() for cell in html.css("th")][-2:] == ["Last without it", "First without it"]
+    ends = {row.css("td")[1].text(): [cell.text() for cell in row.css("td")[-2:]] for row in html.css("tbody tr")}
+    assert ends[B] == ["not known", "not known"]
+    assert ends[C] == ["not known", "2010-01-30 00:30:05"]
+    assert html.css("input[name=validity][checked]")
+    assert not page(client).css("input[checked]")
+    assert len(page(client, f"?uri={A}&direction=out").css("th")) == 6
+
+
 def test_times_lead_to_the_mementos_where_a_replay_prefix_is_known(store: MemoryStore) -> None:
     settings = Settings(replay=parse_replay("--replay", "https://w.example/web/"))
     page = client_of(lambda: store, settings).get(f"/?uri={A}&direction=out").text

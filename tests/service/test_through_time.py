@@ -74,3 +74,18 @@ def test_the_service_s_budget_bounds_what_is_counted() -> None:
     client = client_of(lambda: MemoryStore(PAGES), Settings(budget=Budget(look_ups=1)))
     assert client.get(f"/anchors?uri={A}").get_json()["counted"] == {"links": 1, "complete": False}
     assert client.get(f"/diff?uri={A}&from={T1}&to={T2}").get_json()["counted"]["inlinks"] == {"links": 1, "complete": False}
+
+
+def test_a_level_gives_counts_instead_of_links(client: FlaskClient) -> None:
+    answer = client.get(f"/linkQuery?uri={A}&level=host&by=year").get_json()
+    (row,) = answer["inlinks"]
+    assert (row["host"], row["links"], [one["period"] for one in row["over_time"]]) == ("b.example", 2, ["2009"])
+    assert [row["host"] for row in answer["outlinks"]] == ["b.example", "c.example", "x.example"]
+    rows = list(csv.DictReader(io.StringIO(client.get(f"/LinkService/linkQuery?uri={A}&level=domain&format=csv").text)))
+    assert {(row["direction"], row["domain"], row["period"]) for row in rows if row["direction"] == "in"} == {
+        ("in", "b.example", ""),
+        ("in", "b.example", "2009-11"),
+    }
+    assert client.get(f"/linkQuery?uri={A}&level=uri&format=json").get_json()["next"] is None
+    refused = client.get(f"/linkQuery?uri={A}&level=page")
+    assert (refused.status_code, refused.get_json()["parameter"]) == (400, "level")

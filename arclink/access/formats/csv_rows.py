@@ -17,6 +17,7 @@ from arclink.access.texts import printable
 from arclink.model import Timestamp
 
 EVIDENCE = ("file", "offset", "checksum")
+VALIDITY = ("last_without", "first_with", "last_with", "first_without")
 
 COLUMNS = ("direction", "uri", "surt", "kind", "text", "rel", "timestamp", "sources", "targets")
 
@@ -26,7 +27,7 @@ def write_csv(answer: LinkAnswer) -> Iterator[bytes]:
     buffer = io.StringIO(newline="")
     rows = csv.writer(buffer)
     more = [*(["archives"] if answer.archives else []), *(["uri_ms"] if answer.replay else [])]
-    rows.writerow((*COLUMNS, *more, *(EVIDENCE if answer.query.with_evidence else ())))
+    rows.writerow((*COLUMNS, *more, *(EVIDENCE if answer.query.with_evidence else ()), *(VALIDITY if answer.query.with_validity else ())))
     for direction, members in ((Direction.OUT, answer.outlinks), (Direction.IN, answer.inlinks)):
         for member in members:
             fields = member_fields(member, direction)
@@ -59,6 +60,8 @@ def _behind(member: Member, direction: Direction, answer: LinkAnswer) -> Callabl
     for proof in member.evidence or ():
         proofs.setdefault(proof.memento.timestamp, []).append(proof)
 
+    validity = tuple(time or "" for time in member.validity or ("",) * len(VALIDITY))
+
     def columns(timestamp: Timestamp) -> Sequence[str]:
         found = [one.memento for one in proofs.get(timestamp, ())]
         evidence = (
@@ -69,6 +72,7 @@ def _behind(member: Member, direction: Direction, answer: LinkAnswer) -> Callabl
         return (
             *([_joined(addresses.get(timestamp, ()))] if answer.replay else ()),
             *(evidence if answer.query.with_evidence else ()),
+            *(validity if answer.query.with_validity else ()),
         )
 
     return columns

@@ -30,8 +30,8 @@ class EvidenceFields(TypedDict, total=False):
 class MemberFields(TypedDict, total=False):
     """A member as JSON has it; ``sources`` for an outlink, ``targets`` for an inlink.
 
-    ``uris`` and ``archives`` if archives were merged; ``uri_ms`` with a replay prefix; ``evidence`` if it was asked for,
-    None where it would cost too much.
+    ``uris`` and ``archives`` if archives were merged; ``uri_ms`` with a replay prefix; ``evidence`` and ``validity`` if they were
+    asked for, None where they would cost too much.
     """
 
     direction: str
@@ -47,9 +47,17 @@ class MemberFields(TypedDict, total=False):
     archives: dict[str, list[str]]
     uri_ms: list[str]
     evidence: list[EvidenceFields] | None
+    validity: dict[str, str | None] | None
 
 
-def member_fields(member: Member, direction: Direction, replay: ReplayPrefix = NO_REPLAY, *, with_evidence: bool = False) -> MemberFields:
+def member_fields(
+    member: Member,
+    direction: Direction,
+    replay: ReplayPrefix = NO_REPLAY,
+    *,
+    with_evidence: bool = False,
+    with_validity: bool = False,
+) -> MemberFields:
     """Return the fields of one member; ``direction`` is OUT or IN, and is none of the fields."""
     uri, surt, kind, text, rel, timestamps, variants = member[:7]
     if not "".join((uri, surt, kind, text, rel or "", *variants)).isprintable():  # nearly all are: looked at together
@@ -68,6 +76,8 @@ def member_fields(member: Member, direction: Direction, replay: ReplayPrefix = N
         fields["uri_ms"] = [uri_m for _, uri_m in uri_ms_of(member, direction, replay)]
     if with_evidence:
         fields["evidence"] = None if member.evidence is None else [evidence_fields(one, replay) for one in member.evidence]
+    if with_validity:
+        fields["validity"] = None if member.validity is None else member.validity._asdict()
     return fields
 
 

@@ -32,7 +32,7 @@ def write_json(answer: LinkAnswer) -> Iterator[bytes]:
     if query.at is not None:
         document["at"] = query.at
         document["in_force"] = [_in_force(memento, answer.replay) for memento in answer.in_force]
-    fields = partial(member_fields, replay=answer.replay, with_evidence=query.with_evidence)
+    fields = partial(member_fields, replay=answer.replay, with_evidence=query.with_evidence, with_validity=query.with_validity)
     document["outlinks"] = [fields(member, Direction.OUT) for member in answer.outlinks]
     document["inlinks"] = [fields(member, Direction.IN) for member in answer.inlinks]
     document["order"] = {

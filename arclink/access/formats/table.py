@@ -113,13 +113,20 @@ def _members(title: str, other_end: str, members: Sequence[Member], answer: Link
     yield f"{title} ({len(members):,} on this page{order})" if members else f"{title}: none"
     if members:
         archives = ("archives",) if answer.archives else ()
-        yield from columns((*_HEAD, *archives, other_end), (_row(member) for member in members))
+        validity = ("last without", "first without") if answer.query.with_validity else ()
+        rows = (_row(member, with_validity=answer.query.with_validity) for member in members)
+        yield from columns((*_HEAD, *validity, *archives, other_end), rows)
 
 
-def _row(member: Member) -> tuple[str, ...]:
+def _row(member: Member, *, with_validity: bool) -> tuple[str, ...]:
     first, last = (date_and_time(member.timestamps[position]) for position in (0, -1))
     archives = () if member.archives is None else (", ".join(member.archives.names),)
-    return first, last, f"{len(member.timestamps):>5}", member.kind, member.text, *archives, printable_uri(member.uri)
+    validity: tuple[str, ...] = ()
+    if with_validity:
+        known = member.validity
+        ends = (None, None) if known is None else (known.last_without, known.first_without)
+        validity = tuple("" if time is None else date_and_time(time) for time in ends)
+    return first, last, f"{len(member.timestamps):>5}", member.kind, member.text, *validity, *archives, printable_uri(member.uri)
 
 
 def _counted(count: int, word: str) -> str:
