@@ -91,12 +91,15 @@ class Reason(Enum):
     PAYLOAD_KNOWN = ("payloads", "already in the store")
     PAYLOAD_NOT_MODIFIED = ("payloads", "not modified since an earlier capture")
     PAYLOAD_NOT_AT_HAND = ("payloads", "payload not at hand")
+    PAYLOAD_LEFT_OUT = ("payloads", "payload is one that the rules leave out")
     PAYLOAD_FILE_MISSING = ("payloads", "archive file is missing")
     PAYLOAD_PAST_END = ("payloads", "offset is past the end of the file")
     PAYLOAD_DAMAGED = ("payloads", "record is damaged")
     PAYLOAD_OTHER_RECORD = ("payloads", "another record stands at this offset")
     PAYLOAD_CODING = ("payloads", "content coding cannot be undone")
     PAYLOAD_EMPTY = ("payloads", "payload is empty")
+    PAYLOAD_NOT_IN_WAT = ("payloads", "WAT says nothing about its links")
+    PAYLOAD_NO_DIGEST = ("payloads", "WAT has no digest of the payload")
     PAYLOAD_CRASHED = ("payloads", "parser crashed")
 
     # links: one link found in a page that was read
@@ -109,6 +112,8 @@ class Reason(Enum):
     LINK_INVALID = ("links", "not a valid URI")
     LINK_TOO_LONG = ("links", "URI is too long")
     LINK_TOO_MANY = ("links", "page has too many links")
+    LINK_IN_PAGE = ("links", "recorded by the crawler, and in the page itself")
+    LINK_OTHER_KIND = ("links", "kind of link that is not looked for")
 
     # notes: what was kept, but is worth knowing
     NOTE_TIMESTAMP_PADDED = ("notes", "timestamp had less than 14 digits")
@@ -123,6 +128,7 @@ class Reason(Enum):
     NOTE_CHARSET_WRONG = ("notes", "declared charset does not fit the bytes")
     NOTE_CHARSET_DETECTED = ("notes", "no charset declared, detected")
     NOTE_FALL_BACK = ("notes", "payload read from another capture of it")
+    NOTE_FEED_BROKEN = ("notes", "feed is no XML to its end")
     NOTE_BASE_INVALID = ("notes", "base element is not usable")
     NOTE_ANSWER_CUT = ("notes", "answer is larger than the limit and was cut")
     NOTE_ANSWER_SHORT = ("notes", "answer is shorter than it says, each time the same")

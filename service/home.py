@@ -20,7 +20,7 @@ from service.stores import current_store, stores_of_app
 home = Blueprint("home", __name__)
 
 _LIMIT = "200"
-_FIELDS = ("uri", "direction", "from", "to", "at", "kind", "validity")
+_FIELDS = ("uri", "direction", "from", "to", "at", "kind", "redirects", "validity")
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from arclink.store import GraphStore
 from arclink.uris.hosts import Host, host_of
 from arclink.uris.surts import surt_of
 
-PARAMETERS = ("uri", "url", "from", "to", "at", "kind", "by", "limit")
+PARAMETERS = ("uri", "url", "from", "to", "at", "kind", "redirects", "by", "limit")
 
 
 @dataclass(frozen=True, slots=True)

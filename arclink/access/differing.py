@@ -33,7 +33,7 @@ from arclink.model import ContentId, Memento, Span, Timestamp, UriR
 from arclink.store import GraphStore
 from arclink.uris.surts import surt_of
 
-PARAMETERS = ("uri", "url", "from", "to", "direction", "kind", "limit")
+PARAMETERS = ("uri", "url", "from", "to", "direction", "kind", "redirects", "limit")
 
 
 @dataclass(frozen=True, slots=True)

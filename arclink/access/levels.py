@@ -20,7 +20,7 @@ from arclink.store import GraphStore
 from arclink.uris.hosts import Host, domain_of, host_of
 from arclink.uris.surts import surt_of
 
-PARAMETERS = ("uri", "url", "direction", "from", "to", "at", "kind", "level", "by", "limit")
+PARAMETERS = ("uri", "url", "direction", "from", "to", "at", "kind", "redirects", "level", "by", "limit")
 
 
 class Level(Enum):

@@ -17,12 +17,16 @@ SIZES = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 @click.command()
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @store_option
-@click.option("--cdx", multiple=True, type=click.Path(), help="CDX or CDXJ file of the archive files, plain or gzip. May be given again.")
+@click.option(
+    "--cdx", multiple=True, type=click.Path(), help="CDX or CDXJ file, ZipNum index, WACZ or pywb collection. May be given again."
+)
 @click.option("--rules", "rules_file", type=click.Path(), help="JSON file of filter rules (docs/filter.md).")
 @click.option("--prefix", "prefixes", multiple=True, help="Only captures whose SURT starts with this. May be given again.")
 @click.option("--from", "first", help="Only captures from this time on: 1 to 14 digits, or ISO 8601.")
 @click.option("--to", "last", help="Only captures up to this time.")
 @click.option("--no-redirects", is_flag=True, help="Do not read redirects for where they lead.")
+@click.option("--lazy", is_flag=True, help="Also look at the data- attributes of lazy loading, such as data-src.")
+@click.option("--heritrix-outlinks", is_flag=True, help="Add the links that Heritrix recorded beside a page (docs/heritrix.md).")
 @click.option("--batch-size", default="1G", show_default=True, help="Archive bytes that go through all stages together.")
 @click.option("--runner", type=click.Choice(["local", "inline"]), default="local", show_default=True, help="All cores, or one process.")
 @click.option("--cores", type=click.IntRange(min=1), help="Tasks at a time; as many as there are processors by default.")
@@ -38,6 +42,8 @@ def command(
     first: str | None,
     last: str | None,
     no_redirects: bool,
+    lazy: bool,
+    heritrix_outlinks: bool,
     batch_size: str,
     runner: str,
     cores: int | None,
@@ -52,13 +58,17 @@ def command(
     """
     from arclink.cli.rules import rules_from_options
     from arclink.cli.summary import show_summary
+    from arclink.extract.extracting import ExtractSettings
     from arclink.pipeline.build import build, only_build
+    from arclink.pipeline.cdx_files import find_cdx
     from arclink.pipeline.inputs import describe, find_archives, leave_out_foreign
     from arclink.pipeline.progress import Lines, Live, Progress, Silent
+    from arclink.pipeline.wats import leave_out_described
     from arclink.store.opening import open_store, path_of, remove_if_empty, remove_store, work_folder
 
     settings = BuildSettings(
         rules=rules_from_options(rules_file, prefixes, first, last, read_redirects=not no_redirects),
+        extract=ExtractSettings(lazy=lazy, heritrix_outlinks=heritrix_outlinks),
         batch_bytes=parse_size(batch_size),
         runner=runner,
     )
@@ -69,7 +79,7 @@ def command(
     paths, complaints = leave_out_foreign(find_archives(inputs))
     for complaint in complaints:
         click.echo(f"passed over: {complaint}", err=True)
-    cdx_paths = [_existing(path) for path in cdx]
+    cdx_paths = find_cdx(cdx)
     folder = Path(work) if work else work_folder(store)
     with only_build(path_of(store)):
         if rebuild:
@@ -79,7 +89,11 @@ def command(
         progress: Progress = Silent() if quiet else Live() if sys.stderr.isatty() else Lines()
         try:
             with open_store(store, create=True) as opened:
-                files = describe(paths, {file.name: file for file in opened.files()})
+                known = {file.name: file for file in opened.files()}
+                paths, described = leave_out_described(paths, known)
+                for complaint in described:
+                    click.echo(f"passed over: {complaint}", err=True)
+                files = describe(paths, known)
                 report = build(files, cdx_paths, opened, settings, folder, progress)
         except ArclinkError:
             if is_new and remove_if_empty(store):  # nothing is better than a store that says "not captured" of everything
@@ -106,10 +120,3 @@ def parse_size(text: str, option: str = "--batch-size") -> int:
     if not (number.isascii() and number.isdigit()) or int(number) == 0:
         raise UsageError(f"{option} {text!r}: not a size; give bytes, or a number with k, M, G or T, such as 300M")
     return int(number) * SIZES.get(unit, 1)
-
-
-def _existing(text: str) -> Path:
-    path = Path(text)
-    if not path.is_file():
-        raise UsageError(f"--cdx {text}: no such file")
-    return path.resolve()

@@ -40,7 +40,7 @@ def job_runner(folder: Path, runner: str, cores: int | None) -> JobRunner:
 
 WRITTEN: Mapping[str, Sequence[str]] = {
     "index": ("rows", "index-manifests"),
-    "filter": ("filtered", "pointers", "mementos/part-filter*", SETTINGS),
+    "filter": ("filtered", "cdx-rows", "pointers", "mementos/part-filter*", SETTINGS),
     "extract": ("pages", "extracted-*", "retries-*", "manifests-*", "mementos/part-extract*", "graph/payloads", "graph/mementos", ARCHIVES),
     "graph": ("joined", "postings", "graph/outlinks", "graph/inlinks", "graph/payloads/part-join*", "graph/manifest.json"),
 }
@@ -53,6 +53,20 @@ def clear(folder: Path, stage: str) -> None:
         for name in WRITTEN[later]:
             for path in folder.glob(name):
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def archives_of(inputs: Sequence[str], known: Mapping[str, ArchiveFile]) -> list[ArchiveFile]:
+    """Return the archive files that are given; say which files are none.
+
+    Raises:
+        InputError: As `arclink.pipeline.inputs` says.
+    """
+    from arclink.pipeline.inputs import describe, find_archives, leave_out_foreign
+
+    paths, complaints = leave_out_foreign(find_archives(inputs))
+    for complaint in complaints:
+        click.echo(f"passed over: {complaint}", err=True)
+    return describe(paths, known)
 
 
 def needs(folder: Path, name: str, stage: str) -> None:
@@ -76,6 +90,12 @@ def read_archives(folder: Path) -> list[ArchiveFile]:
 def write_settings(folder: Path, settings: BuildSettings) -> None:
     """Note the settings that shaped the files of this folder."""
     (folder / SETTINGS).write_bytes(orjson.dumps(settings.for_store(), option=orjson.OPT_INDENT_2))
+
+
+def add_settings(folder: Path, settings: BuildSettings) -> None:
+    """Note the settings of extract; those of filter stay."""
+    noted = {**settings.for_store(), "rules": read_settings(folder)["rules"]}
+    (folder / SETTINGS).write_bytes(orjson.dumps(noted, option=orjson.OPT_INDENT_2))
 
 
 def read_settings(folder: Path) -> dict[str, str]:

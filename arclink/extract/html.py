@@ -91,15 +91,23 @@ _LINKS: Final[dict[str, dict[str, int]]] = {
     "input": {"src": _BUTTON},
     "body": {"background": _RESOURCE},
     "image": {"href": _RESOURCE},  # of SVG; the parser turns HTML's own <image> into <img>
-}
-
-# Citations are addresses that nobody follows; lazy attributes are a habit of scripts, not a standard.
-_OPTIONAL_LINKS: Final[dict[str, dict[str, int]]] = {
     "blockquote": {"cite": _HYPERLINK},
     "q": {"cite": _HYPERLINK},
     "del": {"cite": _HYPERLINK},
     "ins": {"cite": _HYPERLINK},
+}
+
+# A habit of scripts, not a standard.
+_OPTIONAL_LINKS: Final[dict[str, dict[str, int]]] = {
     "a": {"data-href": _HYPERLINK},
+    "article": {"data-href": _HYPERLINK},
+    "button": {"data-href": _HYPERLINK},
+    "div": {"data-href": _HYPERLINK},
+    "li": {"data-href": _HYPERLINK},
+    "link": {"data-href": _RESOURCE},
+    "span": {"data-href": _HYPERLINK},
+    "td": {"data-href": _HYPERLINK},
+    "tr": {"data-href": _HYPERLINK},
     "img": {"data-src": _RESOURCE, "data-srcset": _SRCSET, "data-original": _RESOURCE, "data-lazy-src": _RESOURCE},
     "script": {"data-src": _RESOURCE},
     "iframe": {"data-src": _RESOURCE},
@@ -117,7 +125,7 @@ DEFAULT_KINDS: Final = _kinds(_LINKS)
 """Kinds of links that are looked for unless a caller says otherwise."""
 
 OPTIONAL_KINDS: Final = _kinds(_OPTIONAL_LINKS)
-"""Kinds of links that are looked for only when asked: citations and the ``data-`` attributes of lazy loading."""
+"""Kinds of links that are looked for only when asked: the ``data-`` attributes of lazy loading."""
 
 _WITH_ALT: Final = {"area", "img", "input"}
 _WITH_REL: Final = {"a", "area", "link", "form"}
@@ -371,6 +379,15 @@ class _Page:
                     rel = self.folded(attributes.get("rel") or "").lower() if element.has_rel else ""
                 self.found.written.append(format_link((kind, reference, text, rel or None)))
 
+    def keep(self, kind: Kind, reference: str, text: str, rel: str, how: int) -> None:
+        """Collect a link whose text and ``rel`` are known already, or count it."""
+        if reference[:1] in _CLOSER_LOOK and not self.is_address(reference, how):
+            return
+        if len(self.found.written) >= self.limits.links:
+            self.found.counts[Reason.LINK_TOO_MANY] += 1
+            return
+        self.found.written.append(format_link((kind, reference, self.folded(text), self.folded(rel).lower() or None)))
+
     def references(self, value: str, how: int, attributes: dict[str, str | None]) -> Iterable[str]:
         """Return the references in an attribute that is more than a reference."""
         if how == _SRCSET:
@@ -459,6 +476,51 @@ class _Page:
             node = behind
         text = self.folded("".join(pieces))
         return text or (self.folded(" ".join([image.attributes.get("alt") or "" for image in images])) if images else "")
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenLink:
+    """A link that something else than our parser found in a page.
+
+    Attributes:
+        value: What the attribute holds; of ``meta@refresh`` the ``content``.
+        text: As found: it is folded and cut like any other.
+    """
+
+    kind: Kind
+    value: str
+    text: str = ""
+    rel: str = ""
+
+
+def collect_links(
+    written: Iterable[WrittenLink], limits: Limits = Limits(), base: str | None = None, kinds: frozenset[Kind] = DEFAULT_KINDS
+) -> PageLinks:
+    """Return links that were found already as `extract_links` would return them: the same rules, limits and counts.
+
+    Args:
+        written: In the order they are to have. A kind not in ``kinds`` is counted (``LINK_OTHER_KIND``).
+        limits: See `extract_links`.
+        base: The ``href`` of the page's ``base`` element; None without.
+        kinds: See `extract_links`.
+
+    >>> collect_links([WrittenLink(Kind("a@href"), "b.html", " Next  page "), WrittenLink(Kind("a@href"), "#top")]).links
+    [('a@href', 'b.html', 'Next page', None)]
+    """
+    page = _Page(limits)
+    if base is not None:
+        page.read_base({"href": base})
+    for link in written:
+        if link.kind not in kinds:
+            page.found.counts[Reason.LINK_OTHER_KIND] += 1
+            continue
+        element, _, attribute = link.kind.partition("@")
+        how = (_LINKS.get(element, {}) | _OPTIONAL_LINKS.get(element, {}))[attribute]
+        # Who found it has seen to what makes it a link.
+        taken = (link.value,) if how <= _ACTION else page.references(link.value, how, {"type": "image", "http-equiv": "refresh"})
+        for reference in taken:
+            page.keep(link.kind, reference, link.text, link.rel, how)
+    return page.found
 
 
 # Possessive throughout: what does not match is refused in linear time.

@@ -39,8 +39,10 @@ LAYOUTS: dict[int, Layout] = {
     9: tuple("NbamskrVg"),
     10: tuple("NbamskrMVg"),
     11: tuple("NbamskrMSVg"),
+    14: tuple("NbamskrMSVg---"),
 }
-"""The layouts in use, by number of columns; the paper's example has 10."""
+"""The layouts in use, by number of columns; the paper's example has 10, OutbackCDX writes 14 (length, place and file of the
+capture that a revisit repeats)."""
 
 RESPONSE, REVISIT, RESOURCE = "response", "revisit", "resource"
 CAPTURES = (RESPONSE, REVISIT, RESOURCE)
@@ -66,8 +68,12 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 _BASE32_SHA1 = re.compile("[A-Z2-7]{32}|[a-z2-7]{32}")
 _HEX = re.compile("[0-9a-fA-F]+")
+_END_OF_CONTENT = re.compile(r"-(?=[0-9a-f]{16}\Z)")
 _HEX_ALGORITHMS = {32: "md5:", 64: "sha256:", 128: "sha512:"}
 _STATUS = re.compile("[0-9]{3}")
+_NO_STATUS = frozenset({"0", "-1"})
+"""What OutbackCDX writes where a row has no status."""
+
 _NUMBER = re.compile("[0-9]{1,18}")
 _FROM_JSON = {
     "key": ("urlkey",),
@@ -77,7 +83,7 @@ _FROM_JSON = {
     "status": ("status", "statuscode"),
     "checksum": ("digest", "checksum"),
     "length": ("length",),
-    "offset": ("offset",),
+    "offset": ("offset", "compressedoffset"),
     "file": ("filename", "file"),
     "type": ("type",),
     "refers_to_uri": ("refers_to_uri",),
@@ -85,6 +91,7 @@ _FROM_JSON = {
     "location": ("location",),
     "profile": ("profile",),
 }
+_NOT_READ = "-"
 _FROM_LETTER = {
     "N": "key",
     "b": "timestamp",
@@ -170,7 +177,7 @@ def parse_row(line: bytes | str, layout: Layout | None = None) -> Capture:
     columns = line.split()
     known = layout or LAYOUTS.get(len(columns))
     if known is None or len(known) != len(columns):
-        wanted = str(len(layout)) if layout else "9 to 11"
+        wanted = str(len(layout)) if layout else "9, 10, 11 or 14"
         _refuse(f"expected {wanted} columns, found {len(columns)}", line)
     named = zip(known, columns, strict=True)
     return _capture({_FROM_LETTER[letter]: _decode(column) for letter, column in named if letter in _FROM_LETTER})
@@ -194,6 +201,10 @@ def parse_header(line: bytes) -> Layout | None:
     letters = tuple(_decode(column) for column in line.split()[1:])
     if letters in LAYOUTS.values():
         return None
+    if letters[:1] == ("a",) and "a" in letters[1:]:
+        letters = (_NOT_READ, *letters[1:])  # wget writes the URI where others have a key: " CDX a b a m s k r M V g u"
+    if "V" in letters:
+        letters = tuple(_NOT_READ if letter == "v" else letter for letter in letters)  # the place once inflated is another
     named = [_FROM_LETTER[letter] for letter in letters if letter in _FROM_LETTER]
     missing = {"timestamp", "original", "offset", "file"} - set(named)
     if missing or len(set(named)) < len(named):
@@ -204,7 +215,8 @@ def parse_header(line: bytes) -> Layout | None:
 def format_row(capture: Capture) -> bytes:
     """Return the capture as a CDXJ row without line end, as `arclink index` writes them: pywb's names and order.
 
-    `parse_row` gives the same capture back, but for its note.
+    `parse_row` gives the same capture back, but for its note, and for what of its key is percent-encoded: blanks, and a first
+    sign that would make the line JSON as a whole, or a header.
     """
     fields = {
         "url": capture.original,
@@ -221,18 +233,24 @@ def format_row(capture: Capture) -> bytes:
         "profile": capture.profile,
     }
     json = orjson.dumps({name: value for name, value in fields.items() if value not in ("", "-")})
-    return f"{capture.key or '-'} {capture.timestamp} ".encode() + json
+    key = (capture.key or "-").replace(" ", "%20")
+    if key.startswith(("{", "!", "CDX")):
+        key = f"%{ord(key[0]):02X}{key[1:]}"
+    return f"{key} {capture.timestamp} ".encode() + json
 
 
 def normal_checksum(text: str) -> Checksum:
     """Return a checksum in the form of the data model.
 
     SHA-1 is base32 without prefix, everything else has its algorithm's name before it. Without one, the number of hex
-    digits tells the algorithm. What is not recognised stays as it is.
+    digits tells the algorithm. What is not recognised stays as it is, but for what ArcLink's own words look like: the hyphen
+    before 16 hex digits at the end, as content ids have it, and the colon behind ``redirect`` are percent-encoded; so are
+    control characters.
 
     >>> normal_checksum("sha1:37cf167c2672a4a64af901d9484e75eee0e2c98a")
     'G7HRM7BGOKSKMSXZAHMUQTTV53QOFSMK'
     """
+    text = _encode_controls(text)
     if _BASE32_SHA1.fullmatch(text):
         return Checksum(text.upper())
     algorithm, colon, digits = text.rpartition(":")
@@ -247,9 +265,10 @@ def normal_checksum(text: str) -> Checksum:
                 return Checksum(_HEX_ALGORITHMS[len(digits)] + digits.lower())
     if not text or not digits:
         return Checksum(NO_CHECKSUM)
-    if not algorithm:
-        return Checksum(text)
-    return Checksum(algorithm + colon + (digits.lower() if _HEX.fullmatch(digits) else digits))
+    whole = text if not algorithm else algorithm + colon + (digits.lower() if _HEX.fullmatch(digits) else digits)
+    if whole.startswith("redirect:"):
+        whole = whole.replace(":", "%3A", 1)
+    return Checksum(_END_OF_CONTENT.sub("%2D", whole))
 
 
 What = tuple[bytes, bytes, bytes]
@@ -400,6 +419,8 @@ def _capture(fields: dict[str, str]) -> Capture:
     original = _encode_controls(fields.get("original", ""))
     mime = _CONTROL.sub(" ", fields.get("mime", "")).strip(" ") or "-"
     status = fields.get("status") or "-"
+    if status in _NO_STATUS:
+        status = "-"
     record_type = fields.get("type") or _guess_type(mime.lower(), status, original.lower())
     if record_type not in CAPTURES or original[:10].lower().startswith(NOT_CAPTURES):
         raise CdxError(Reason.ROW_NOT_A_CAPTURE, f"{record_type} {original[:200]}")
@@ -418,7 +439,7 @@ def _capture(fields: dict[str, str]) -> Capture:
         original=UriR(original),
         mime=mime,
         status=status,
-        checksum=Checksum(_encode_controls(normal_checksum(fields.get("checksum", "")))),
+        checksum=normal_checksum(fields.get("checksum", "")),
         length=_number(fields.get("length") or "-1", "length"),
         offset=_number(fields.get("offset", ""), "offset"),
         file=file,

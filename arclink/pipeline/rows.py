@@ -1,22 +1,29 @@
 """CDX rows for the batches: which archive file a row points to decides which batch it belongs to."""
 
-import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
 
+from arclink.archive_names import known_as
 from arclink.errors import CdxError, InputError
+from arclink.files.places import Location
 from arclink.filter.cdx import is_header, parse_row
+from arclink.pipeline.cdx_files import read_usual_lines
 from arclink.pipeline.compressed import open_members
 from arclink.reasons import Reason
 
 NO_ROW = -1
 """The batch of lines that are no rows: filter counts them."""
 
-COLUMNS = frozenset({b"N b a m s k r V g", b"N b a m s k r M V g", b"N b a m s k r M S V g"})
-"""The orders of columns that CDX files have: 9, 10 and 11 of them."""
+HELD = 16 << 20
+"""Bytes of rows held before they are written: a system lets about a thousand files be open, and there may be more batches."""
+
+CACHED = 100_000
+
+ROWS_LOOKED_AT = 1_000
+"""Lines of a CDX file one of which has to be a row."""
 
 IN_STORE = -2
 """The batch of rows that point to a file the store has been built from already: they are passed over."""
@@ -50,45 +57,64 @@ class SharedRows:
     passed_over: Counter[Reason]
 
 
-def share_rows(cdx: Sequence[Path], batch_of: Mapping[str, int], folder: Path) -> SharedRows:
+def share_rows(
+    cdx: Sequence[Location],
+    batch_of: Mapping[str, int],
+    folder: Path,
+    prefixes: Sequence[str] = (),
+    names: Mapping[str, str] | None = None,
+) -> SharedRows:
     """Write each row of CDX files to the file of its batch.
 
     One pass, whatever the number of batches. Lines that are no rows go to `NO_ROW`, so that filter counts them.
 
     Args:
-        cdx: CDX or CDXJ files, plain or gzip.
-        batch_of: Batch by name of archive file, as the rows name it or its last part; may be `IN_STORE`.
+        cdx: From `arclink.pipeline.cdx_files.find_cdx`.
+        batch_of: Batch by name of archive file, as the rows name it or its last parts; may be `IN_STORE`.
         folder: Where the files go.
+        prefixes: SURT prefixes of the selection; see `read_usual_lines`.
+        names: Names of the archive files by path; see `read_usual_lines`.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    outputs: dict[int, BinaryIO] = {}
+    outputs: dict[int, list[bytes]] = {}
     written: dict[int, Path] = {}
     seen: dict[bytes, int] = {}
+    found: set[str] = set()
     passed_over: Counter[Reason] = Counter()
-    try:
-        for path in cdx:
-            for line in read_lines(path):
-                name = _file_of(line)
-                if name not in seen:
-                    seen[name] = _batch(name, batch_of)
-                batch = seen[name]
-                if batch == IN_STORE:
-                    passed_over[Reason.ROW_IN_STORE] += 1
-                    continue
-                if batch == NO_ROW and _is_row(line):
-                    passed_over[Reason.ROW_FILE_NOT_GIVEN] += 1
-                    continue
-                output = outputs.get(batch)
-                if output is None:
-                    written[batch] = folder / f"rows-{batch if batch >= 0 else 'elsewhere'}.cdx"
-                    output = outputs[batch] = written[batch].open("wb")
-                output.write(line if line.endswith(b"\n") else line + b"\n")
-    finally:
-        for output in outputs.values():
-            output.close()
-    named = (name.decode("utf-8", "replace") for name in seen)
-    names = frozenset(_name(name, batch_of) for name in named if _name(name, batch_of) in batch_of)
-    return SharedRows(written, names, passed_over)
+    size = 0
+
+    def write_all() -> None:
+        for batch, lines in outputs.items():
+            mode = "ab" if batch in written else "wb"
+            written[batch] = folder / f"rows-{batch if batch >= 0 else 'elsewhere'}.cdx"
+            with written[batch].open(mode) as file:
+                file.writelines(lines)
+        outputs.clear()
+
+    for path in cdx:
+        for line in read_usual_lines(path, prefixes, names):
+            name = _file_of(line)
+            if name not in seen:
+                if len(seen) >= CACHED:
+                    seen.clear()
+                known = known_as(name.decode("utf-8", "replace"), batch_of)
+                seen[name] = NO_ROW if known is None else batch_of[known]
+                if known is not None:
+                    found.add(known)
+            batch = seen[name]
+            if batch == IN_STORE:
+                passed_over[Reason.ROW_IN_STORE] += 1
+                continue
+            if batch == NO_ROW and _is_row(line):
+                passed_over[Reason.ROW_FILE_NOT_GIVEN] += 1
+                continue
+            outputs.setdefault(batch, []).append(line if line.endswith(b"\n") else line + b"\n")
+            size += len(line)
+            if size >= HELD:
+                write_all()
+                size = 0
+    write_all()
+    return SharedRows(written, frozenset(found), passed_over)
 
 
 def _is_row(line: bytes) -> bool:
@@ -99,27 +125,20 @@ def _is_row(line: bytes) -> bool:
     return True
 
 
-def check_columns(paths: Sequence[Path]) -> None:
-    """Raise InputError if a CDX file says that its columns stand in an order of their own.
+def check_rows(paths: Sequence[Location], prefixes: Sequence[str] = ()) -> None:
+    """Raise InputError if a file holds other things than CDX rows.
 
-    Files are read in pieces, and only one of them would hold the header.
+    Args:
+        paths: From `arclink.pipeline.cdx_files.find_cdx`.
+        prefixes: SURT prefixes of the selection; see `read_usual_lines`.
     """
     for path in paths:
-        first = next(iter(read_lines(path)), b"")
-        if is_header(first) and b" ".join(first.split()[1:]) not in COLUMNS:
+        lines = list(islice(read_usual_lines(path, prefixes), ROWS_LOOKED_AT))
+        if lines and not any(line.strip() and (is_header(line) or _is_row(line)) for line in lines):
             raise InputError(
-                f"{path}: its columns stand in the order {first.decode(errors='replace').strip()!r}; "
-                f"bring them into one of: {', '.join(order.decode() for order in sorted(COLUMNS))}"
+                f"{path}: no CDX or CDXJ file: none of its first {len(lines):,} lines is a row; the first is {lines[0][:80]!r}. "
+                "Give the index of the archive files, or none."
             )
-
-
-def _batch(name: bytes, batch_of: Mapping[str, int]) -> int:
-    return batch_of.get(_name(name.decode("utf-8", "replace"), batch_of), NO_ROW)
-
-
-def _name(text: str, batch_of: Mapping[str, int]) -> str:
-    """Return the name under which a file is known: as the row has it, or its last part."""
-    return text if text in batch_of else text.rsplit("/", 1)[-1]
 
 
 def _file_of(line: bytes) -> bytes:
@@ -130,16 +149,3 @@ def _file_of(line: bytes) -> bytes:
         return parse_row(line).file.encode()
     except CdxError:
         return b""
-
-
-def read_lines(path: Path) -> Iterator[bytes]:
-    """Yield the lines of a plain or gzip file, newline included.
-
-    Raises:
-        InputError: The file cannot be read.
-    """
-    try:
-        with open_members(path) as file:
-            yield from file
-    except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{path}: cannot be read as a CDX file: {error}") from error
