@@ -72,6 +72,22 @@ def test_a_slash_that_a_proxy_merged_comes_back(port: int) -> None:
     assert asked(port, "/timemap/json/http:/a.example/")[1]["original_uri"] == A
 
 
+@pytest.mark.parametrize(
+    ("written", "status"),
+    [
+        pytest.param("http://a.example/\xc3\xa9", 200, id="UTF-8"),
+        pytest.param("http://a.example/\xe9", 400, id="other bytes"),
+        pytest.param("99999999999999/http://a.example/", 400, id="part of no date"),
+    ],
+)
+def test_bytes_in_a_path_are_utf_8(client: FlaskClient, written: str, status: int) -> None:
+    """A server hands on what no URI may hold as Latin-1."""
+    response = client.get("/timemap/json/x", environ_overrides={"REQUEST_URI": f"/timemap/json/{written}"})
+    assert response.status_code == status
+    if status == 200:
+        assert response.get_json()["original_uri"] == "http://a.example/é"
+
+
 def test_a_timemap_lists_the_mementos(client: FlaskClient) -> None:
     response = client.get(f"/timemap/link/{A}")
     assert (response.status_code, response.content_type) == (200, "application/link-format")
