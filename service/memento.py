@@ -8,7 +8,9 @@ import re
 from urllib.parse import unquote
 
 from flask import Blueprint, Request, Response, request
+from flask.blueprints import BlueprintSetupState
 from werkzeug.exceptions import NotFound
+from werkzeug.routing import PathConverter
 
 from arclink.access.answers import LinkAnswer
 from arclink.access.formats.timemaps import LINK_FORMAT, ascii_uri, write_json_timemap, write_link_timemap
@@ -28,7 +30,19 @@ _ONE_SLASH = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):/(?!/)")
 _ENCODED_WHOLE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*%3[Aa]%2[Ff]")
 
 
-@memento.get("/timemap/<any(link, json):form>/<path:rest>")
+class Rest(PathConverter):
+    """All that is left of a path, line ends too: a URI may hold ``%0A``."""
+
+    regex = "(?s:.+)"
+    part_isolating = False
+
+
+@memento.record_once
+def _know_rest(setup: BlueprintSetupState) -> None:
+    setup.app.url_map.converters["rest"] = Rest
+
+
+@memento.get("/timemap/<any(link, json):form>/<rest:rest>")
 def timemap(form: str, rest: str) -> Response:
     """Answer with the mementos of a URI; not captured is a TimeMap without any."""
     replay = stores_of_app().settings.replay

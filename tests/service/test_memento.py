@@ -27,6 +27,7 @@ WRITTEN = [
     pytest.param("http://a.example/a;b,c=d'(e)|{f}", id="signs"),
     pytest.param("http://a.example/timemap/json/http://b.example/", id="a TimeMap's address"),
     pytest.param("mailto:a@b.example", id="opaque"),
+    pytest.param("http://a.example/x%0D%0Ay", id="encoded line end"),
 ]
 
 
