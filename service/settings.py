@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from arclink.access.grouping import Budget
 from arclink.access.replay import NO_REPLAY, ReplayPrefix
 from arclink.aggregate.instances import Instance
-from arclink.fetch.asking import Limits
+from arclink.neighbours.asking import Limits
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ class CapturesByCut:
     """
 
     def __init__(self, checksum: Checksum, scope: Scope, pages: Iterable[Source]) -> None:
-        # A private file, gone when it is closed; the collector may close it in another thread.
+        # A private file, gone when it is closed; a thread that ends may leave that to another.
         self._connection = sqlite3.connect("", isolation_level=None, check_same_thread=False)
         self._connection.execute("PRAGMA journal_mode = OFF")
         self._connection.execute(_TABLE)
