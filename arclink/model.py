@@ -69,6 +69,25 @@ ALL_TIME = Span()
 
 
 @dataclass(frozen=True, slots=True)
+class Forgotten:
+    """Captures that a graph must not have: those of a part of the web, from a span of time.
+
+    Attributes:
+        prefix: What their SURT starts with (``org,example)/``); not empty.
+        span: When they were made.
+        has_targets: Whether links to that part of the web are forgotten, too; only for all time.
+    """
+
+    prefix: Surt
+    span: Span = ALL_TIME
+    has_targets: bool = False
+
+    def covers(self, surt: str, timestamp: str) -> bool:
+        """Tell whether a capture is one of them."""
+        return surt.startswith(self.prefix) and self.span.first <= timestamp <= self.span.last
+
+
+@dataclass(frozen=True, slots=True)
 class Memento:
     """One capture of a URI-R at a time: facts that never change.
 
