@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 RUN := $(VENV)/.installed
 CHECKS := $(VENV)/.installed-test
 
-CODE := arclink jobs service tests
+CODE := arclink jobs service tests benchmarks
 # Extra options for the test runner: make test PYTEST_OPTIONS="-k revisit -x"
 PYTEST_OPTIONS ?=
 # Tests at a time. Each worker imports everything once more: two take a fifth more CPU time in all than one.
@@ -33,6 +33,11 @@ LOCK_OPTIONS ?=
 PYWB := .engines/pywb
 
 SECTION = @printf '\n== %s\n'
+
+# What the benchmarks generate, and the environment of those ArcLink is measured against; used again when it is there.
+BENCH ?= build/bench
+# make bench BENCH_OPTIONS="--only growth --captures 3000 30000 300000 --write"; all of them: benchmarks/README.md
+BENCH_OPTIONS ?=
 
 DEMO := demo
 # The most talked about page of the demo archive with this seed; `arclink demo-archive` prints it too.
@@ -58,7 +63,7 @@ $(CHECKS): requirements-test.txt $(RUN)
 	$(INSTALL) -r requirements-test.txt
 	@touch $@
 
-.PHONY: help demo test test-wayback format lock clean
+.PHONY: help demo test test-wayback bench format lock clean
 
 help:  ## Show what make can do
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -102,6 +107,17 @@ test-wayback: $(CHECKS) $(PYWB)/.installed  ## Run the tests that fetch from a r
 	$(SECTION) 'pytest: a real Wayback Machine'
 	$(BIN)/python -m pytest -m engine tests/wayback $(PYTEST_OPTIONS)
 
+$(BENCH)/venv/.installed: requirements-build.txt benchmarks/requirements.txt | $(VENV)/bin/python
+	$(SECTION) 'environment of the peers in $(BENCH)/venv, from the locked requirements'
+	@mkdir -p $(BENCH)
+	@$(PYTHON) -m venv $(BENCH)/venv
+	$(subst $(BIN),$(BENCH)/venv/bin,$(INSTALL)) -r requirements-build.txt
+	$(subst $(BIN),$(BENCH)/venv/bin,$(INSTALL)) -r benchmarks/requirements.txt
+	@touch $@
+
+bench: $(RUN) $(BENCH)/venv/.installed  ## Measure ArcLink beside its peers; some ten minutes on an idle machine
+	$(BIN)/python -m benchmarks.run --folder $(BENCH) $(BENCH_OPTIONS)
+
 format: $(CHECKS)  ## Lay out the code and put right what can be put right without thinking
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
@@ -113,6 +129,7 @@ lock:  ## Write requirements*.txt anew from setup.cfg and pyproject.toml; newest
 	  | $(COMPILE) - --output-file requirements-build.txt
 	$(COMPILE) setup.cfg --output-file requirements.txt
 	$(COMPILE) setup.cfg --extra test --constraint requirements.txt --output-file requirements-test.txt
+	$(COMPILE) benchmarks/requirements.in --constraint requirements-test.txt --output-file benchmarks/requirements.txt
 	$(COMPILE) tests/wayback/requirements-pywb.in --output-file tests/wayback/requirements-pywb.txt
 
 clean:  ## Remove what make made: environments, demo, caches

@@ -98,6 +98,8 @@ class Reason(Enum):
     PAYLOAD_OTHER_RECORD = ("payloads", "another record stands at this offset")
     PAYLOAD_CODING = ("payloads", "content coding cannot be undone")
     PAYLOAD_EMPTY = ("payloads", "payload is empty")
+    PAYLOAD_NOT_IN_WAT = ("payloads", "WAT says nothing about its links")
+    PAYLOAD_NO_DIGEST = ("payloads", "WAT has no digest of the payload")
     PAYLOAD_CRASHED = ("payloads", "parser crashed")
 
     # links: one link found in a page that was read
@@ -110,6 +112,8 @@ class Reason(Enum):
     LINK_INVALID = ("links", "not a valid URI")
     LINK_TOO_LONG = ("links", "URI is too long")
     LINK_TOO_MANY = ("links", "page has too many links")
+    LINK_IN_PAGE = ("links", "recorded by the crawler, and in the page itself")
+    LINK_OTHER_KIND = ("links", "kind of link that is not looked for")
     LINK_FORGOTTEN = ("links", "to a page that was forgotten on request")
 
     # notes: what was kept, but is worth knowing

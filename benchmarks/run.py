@@ -1,116 +1,107 @@
-"""Measures a build beside the floor and the plain way, in one run: CPU seconds and peak memory of whole processes.
+"""Runs the benchmarks, and prints their tables in Markdown: what was measured, on what, and which targets are met.
 
-    python -m benchmarks.run --captures 3000 30000 --real FILE.warc.gz
+    python -m benchmarks.run --captures 3000 30000
+    python -m benchmarks.run --only growth --captures 3000 30000 300000 --write
 
-Prints a table in Markdown. Ratios are what to read: machines differ, and are noisy.
+Ratios are what to read: machines differ, and are noisy. benchmarks/README.md says what each table means.
 """
 
 import argparse
 import os
 import platform
-import resource
+import shutil
+import subprocess
 import sys
-import tempfile
-import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from benchmarks.corpus import write_corpus
+from benchmarks.bench import ROOT, Bench, NotHereError, say
+from benchmarks.tables import Table, format_table
 
-PLAIN_PAGES = 100
+USUAL = ("end_to_end", "workers", "task_start", "filtering", "store_size", "look_ups", "growth", "page_cache")
+LONG = ("synthetic_load",)
+"""Run only when they are named."""
 
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """One process: what it printed, CPU seconds with its children, wall seconds, peak memory of its largest process."""
-
-    printed: str
-    cpu: float
-    wall: float
-    megabytes: float
-
-
-def measure(command: Sequence[str]) -> Figure:
-    """Run a command to its end and return what it cost.
-
-    Raises:
-        RuntimeError: It failed.
-    """
-    with tempfile.TemporaryFile() as output:
-        started = time.perf_counter()
-        pid = os.posix_spawn(command[0], list(command), os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, output.fileno(), 1)])
-        _, status, usage = os.wait4(pid, 0)
-        wall = time.perf_counter() - started
-        output.seek(0)
-        printed = output.read().decode()
-    if status:
-        raise RuntimeError(f"{' '.join(command)} ended with {status}")
-    return Figure(printed.strip(), usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024)
-
-
-def python(*words: str) -> list[str]:
-    """Return the command that runs a module of this tree with this Python."""
-    return [sys.executable, "-m", *words]
-
-
-def build(inputs: Sequence[str], store: Path, *more: str) -> Figure:
-    """Build a store anew."""
-    for path in store.parent.glob(store.name + "*"):
-        path.unlink()
-    return measure(python("arclink.cli.main", "build", *inputs, "--store", str(store), "--quiet", *more))
-
-
-def row(name: str, figure: Figure, pages: int, links: int, floor: float) -> str:
-    """Return one line of the table."""
-    return (
-        f"| {name} | {figure.cpu:.1f} | {figure.wall:.1f} | {1000 * figure.cpu / pages:.2f} | {1e6 * figure.cpu / max(links, 1):.1f} | "
-        f"{figure.cpu / pages / floor:.1f} | {figure.megabytes:.0f} |"
-    )
-
-
-def compare(title: str, files: Sequence[str], cdx: Sequence[str], folder: Path) -> None:
-    """Print the table of one corpus."""
-    store = folder / "links.db"
-    floor = measure(python("benchmarks.floor", *files))
-    pages, links = map(int, floor.printed.split())
-    per_page = floor.cpu / pages
-    with_cdx = build([*files], store, *[word for path in cdx for word in ("--cdx", path)]) if cdx else None
-    size = store.stat().st_size if with_cdx else 0
-    without = build([*files], store)
-    plain = measure(python("benchmarks.plain_way", str(min(pages, PLAIN_PAGES)), *files))
-    plain_pages, plain_links = map(int, plain.printed.split())
-    print(f"\n### {title}: {pages:,} pages read, {links:,} a@href links\n")
-    print("| | CPU s | wall s | ms a page | µs an a@href link | times the floor | MB, largest process |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
-    print(row("floor: fastwarc + lexbor, a@href with text", floor, pages, links, per_page))
-    if with_cdx:
-        print(row("build with CDX", with_cdx, pages, links, per_page))
-    print(row("build without CDX", without, pages, links, per_page))
-    print(row(f"the plain way, {plain_pages} pages", plain, plain_pages, plain_links, per_page))
-    print(f"\nStore: {size or store.stat().st_size:,} bytes.")
-    print("\n```\n" + (with_cdx or without).printed + "\n```")
+REAL = ROOT.parent / "shared/data/aut/example.warc.gz"
+RESULTS = Path(__file__).parent / "results.md"
 
 
 def main() -> None:
     """Run what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--captures", type=int, nargs="*", default=[3_000])
-    parser.add_argument("--real", nargs="*", default=[], help="real archive files, measured without CDX")
-    parser.add_argument("--folder", type=Path, help="keep the corpora here, and use those that are there")
+    parser.add_argument("--folder", type=Path, default=ROOT / "build/bench", help="keep what is generated here, and use what is there")
+    parser.add_argument("--captures", type=int, nargs="+", default=[3_000, 30_000], help="sizes of the generated archives")
+    parser.add_argument("--real", type=Path, default=REAL if REAL.exists() else None, help="a link-dense archive file")
+    parser.add_argument("--only", nargs="+", choices=[*USUAL, *LONG], default=USUAL, help="these benchmarks")
+    parser.add_argument("--repeat", type=int, default=1, help="measure each process so often; the least CPU time counts")
+    parser.add_argument("--links", type=int, default=100_000_000, help="links of synthetic_load")
+    parser.add_argument("--memory-group", type=Path, help="folder of a control group with a memory limit, for page_cache")
+    parser.add_argument("--write", action="store_true", help=f"write the tables to {RESULTS.relative_to(ROOT)}, too")
     arguments = parser.parse_args()
-    print(f"{platform.platform()}, Python {platform.python_version()}, {os.cpu_count()} cores")
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = arguments.folder or Path(scratch)
-        for captures in arguments.captures:
-            corpus = folder / f"corpus-{captures}"
-            if not (corpus / "corpus.cdx").exists():
-                write_corpus(corpus, captures)
-            files = [str(path) for path in sorted(corpus.glob("*.warc.gz"))]
-            compare(f"{captures:,} captures", files, [str(corpus / "corpus.cdx")], Path(scratch))
-        for real in arguments.real:
-            compare(Path(real).name, [real], [], Path(scratch))
-    print(f"\nPeak of this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
+    bench = Bench(
+        arguments.folder.resolve(), sorted(arguments.captures), arguments.real, arguments.repeat, arguments.links, arguments.memory_group
+    )
+    text = [f"# Results\n\n{machine()}\n"]
+    failed: list[str] = []
+    print(text[0], flush=True)
+    for name in arguments.only:
+        try:
+            for table in tables(name, bench):
+                text.append(format_table(table))
+                print(text[-1], flush=True)
+        except RuntimeError as error:  # the others can still be measured
+            say(f"{name} failed: {error}")
+            failed.append(name)
+    shutil.rmtree(bench.folder / "scratch", ignore_errors=True)
+    if arguments.write and not failed:
+        RESULTS.write_text("\n".join(text), encoding="utf-8")
+    sys.exit(f"failed: {', '.join(failed)}" if failed else 0)
+
+
+def tables(name: str, bench: Bench) -> Iterator[Table]:
+    """Yield the tables of one benchmark; a sentence instead where this machine lacks what it needs."""
+    say(f"== {name}")
+    measure: Callable[[Bench], Iterator[Table]] = import_module(f"benchmarks.{name}").measure
+    try:
+        yield from measure(bench)
+    except NotHereError as error:
+        yield Table(name, [""], [], notes=[f"Not measured: {error}."])
+
+
+def machine() -> str:
+    """Return what was measured on, and with which versions, in Markdown."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    lines = [
+        f"{platform.system()} {platform.release()}, {_processor()}, {os.cpu_count()} cores, {memory:.0f} GB; "
+        f"Python {platform.python_version()}; load average at the start {os.getloadavg()[0]:.1f}",
+        f"ArcLink {_version('arclink')}{_commit()}; "
+        + ", ".join(f"{name} {_version(name)}" for name in ("selectolax", "ada-url", "numpy", "zstandard")),
+        f"`python -m benchmarks.run {' '.join(sys.argv[1:])}`",
+    ]
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _processor() -> str:
+    names = [line.partition(":")[2].strip() for line in _lines(Path("/proc/cpuinfo")) if line.startswith("model name")]
+    return names[0] if names else platform.machine()
+
+
+def _lines(path: Path) -> Sequence[str]:
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def _commit() -> str:
+    done = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=False)
+    return f" ({done.stdout.strip()})" if done.returncode == 0 else ""
 
 
 if __name__ == "__main__":

@@ -17,17 +17,20 @@ SIZES = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 @click.command()
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @store_option
-@click.option("--cdx", multiple=True, type=click.Path(), help="CDX or CDXJ file of the archive files, plain or gzip. May be given again.")
+@click.option(
+    "--cdx", multiple=True, type=click.Path(), help="CDX or CDXJ file, ZipNum index, WACZ or pywb collection. May be given again."
+)
 @click.option("--rules", "rules_file", type=click.Path(), help="JSON file of filter rules (docs/filter.md).")
 @click.option("--prefix", "prefixes", multiple=True, help="Only captures whose SURT starts with this. May be given again.")
 @click.option("--from", "first", help="Only captures from this time on: 1 to 14 digits, or ISO 8601.")
 @click.option("--to", "last", help="Only captures up to this time.")
 @click.option("--no-redirects", is_flag=True, help="Do not read redirects for where they lead.")
+@click.option("--heritrix-outlinks", is_flag=True, help="Add the links that Heritrix recorded beside a page (docs/heritrix.md).")
 @click.option("--batch-size", default="1G", show_default=True, help="Archive bytes that go through all stages together.")
 @click.option("--runner", type=click.Choice(["local", "inline"]), default="local", show_default=True, help="All cores, or one process.")
 @click.option("--cores", type=click.IntRange(min=1), help="Tasks at a time; as many as there are processors by default.")
 @click.option("--work", type=click.Path(), help="Folder for files between the stages; next to the store by default.")
-@click.option("--rebuild", is_flag=True, help="Remove the store first, and build it anew.")
+@click.option("--rebuild", is_flag=True, help="Remove the store first, and build it anew; what it was told to forget stays forgotten.")
 @click.option("--quiet", is_flag=True, help="No progress; the summary only.")
 def command(
     inputs: tuple[str, ...],
@@ -38,6 +41,7 @@ def command(
     first: str | None,
     last: str | None,
     no_redirects: bool,
+    heritrix_outlinks: bool,
     batch_size: str,
     runner: str,
     cores: int | None,
@@ -52,13 +56,18 @@ def command(
     """
     from arclink.cli.rules import rules_from_options
     from arclink.cli.summary import show_summary
+    from arclink.extract.extracting import ExtractSettings
     from arclink.pipeline.build import build, only_build
+    from arclink.pipeline.cdx_files import find_cdx
     from arclink.pipeline.inputs import describe, find_archives, leave_out_foreign
     from arclink.pipeline.progress import Lines, Live, Progress, Silent
-    from arclink.store.opening import open_store, path_of, remove_if_empty, remove_store, work_folder
+    from arclink.pipeline.wats import leave_out_described
+    from arclink.store.opening import open_store, path_of, remove_if_empty, remove_store, takedowns_path, work_folder
+    from arclink.store.takedown_files import set_aside, take_back
 
     settings = BuildSettings(
         rules=rules_from_options(rules_file, prefixes, first, last, read_redirects=not no_redirects),
+        extract=ExtractSettings(heritrix_outlinks=heritrix_outlinks),
         batch_bytes=parse_size(batch_size),
         runner=runner,
     )
@@ -69,17 +78,26 @@ def command(
     paths, complaints = leave_out_foreign(find_archives(inputs))
     for complaint in complaints:
         click.echo(f"passed over: {complaint}", err=True)
-    cdx_paths = [_existing(path) for path in cdx]
+    cdx_paths = find_cdx(cdx)
     folder = Path(work) if work else work_folder(store)
     with only_build(path_of(store)):
+        record = takedowns_path(store)
         if rebuild:
+            if path_of(store).exists():
+                with open_store(store, create=True) as old:
+                    set_aside(old, record)
             remove_store(store)
             shutil.rmtree(folder, ignore_errors=True)
         is_new = not path_of(store).exists()
         progress: Progress = Silent() if quiet else Live() if sys.stderr.isatty() else Lines()
         try:
             with open_store(store, create=True) as opened:
-                files = describe(paths, {file.name: file for file in opened.files()})
+                take_back(opened, record)
+                known = {file.name: file for file in opened.files()}
+                paths, described = leave_out_described(paths, known)
+                for complaint in described:
+                    click.echo(f"passed over: {complaint}", err=True)
+                files = describe(paths, known)
                 report = build(files, cdx_paths, opened, settings, folder, progress)
         except ArclinkError:
             if is_new and remove_if_empty(store):  # nothing is better than a store that says "not captured" of everything
@@ -106,10 +124,3 @@ def parse_size(text: str, option: str = "--batch-size") -> int:
     if not (number.isascii() and number.isdigit()) or int(number) == 0:
         raise UsageError(f"{option} {text!r}: not a size; give bytes, or a number with k, M, G or T, such as 300M")
     return int(number) * SIZES.get(unit, 1)
-
-
-def _existing(text: str) -> Path:
-    path = Path(text)
-    if not path.is_file():
-        raise UsageError(f"--cdx {text}: no such file")
-    return path.resolve()

@@ -33,25 +33,20 @@ def command(
     Without CDX files, the rows that `arclink index` wrote to FOLDER/rows are filtered.
     """
     from arclink.cli.rules import rules_from_options
-    from arclink.errors import InputError
     from arclink.pipeline import stages
-    from arclink.pipeline.rows import check_columns
+    from arclink.pipeline.cdx_files import find_cdx, usual_files
     from arclink.pipeline.running import parts_of
     from arclink.pipeline.settings import BuildSettings
 
     where = Path(folder)
     settings = BuildSettings(rules=rules_from_options(rules_file, prefixes, first, last, read_redirects=not no_redirects))
     settings = replace(settings, runner=runner)
-    rows = [Path(path).resolve() for path in cdx]
-    for path in rows:
-        if not path.is_file():
-            raise InputError(f"{path}: no such file")
-    check_columns(rows)
-    if not rows:
+    given = find_cdx(cdx)
+    if not given:
         needs(where, "rows", "index")
-        rows = parts_of(where / "rows")
     run = job_runner(where, runner, cores)
     clear(where, "filter")
+    rows = usual_files(given, where / "cdx-rows", settings.rules.prefixes) if given else parts_of(where / "rows")
     counts = stages.filter_rows(rows, where, settings, run)
     write_settings(where, settings)
     show_counts(counts)

@@ -40,7 +40,7 @@ def job_runner(folder: Path, runner: str, cores: int | None) -> JobRunner:
 
 WRITTEN: Mapping[str, Sequence[str]] = {
     "index": ("rows", "index-manifests"),
-    "filter": ("filtered", "pointers", "mementos/part-filter*", SETTINGS),
+    "filter": ("filtered", "cdx-rows", "pointers", "mementos/part-filter*", SETTINGS),
     "extract": ("pages", "extracted-*", "retries-*", "manifests-*", "mementos/part-extract*", "graph/payloads", "graph/mementos", ARCHIVES),
     "graph": ("joined", "postings", "graph/outlinks", "graph/inlinks", "graph/payloads/part-join*", "graph/manifest.json"),
 }
@@ -76,6 +76,12 @@ def read_archives(folder: Path) -> list[ArchiveFile]:
 def write_settings(folder: Path, settings: BuildSettings) -> None:
     """Note the settings that shaped the files of this folder."""
     (folder / SETTINGS).write_bytes(orjson.dumps(settings.for_store(), option=orjson.OPT_INDENT_2))
+
+
+def note_setting(folder: Path, name: str, value: str) -> None:
+    """Note one more setting that shaped the files of this folder; if it was noted before, its value now."""
+    settings = read_settings(folder) | {name: value}
+    (folder / SETTINGS).write_bytes(orjson.dumps(settings, option=orjson.OPT_INDENT_2))
 
 
 def read_settings(folder: Path) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Archive files: `ArchiveFile` reads their records, one after the other or by offset.
 
-WARC 0.17 to 1.1 and ARC, plain or gzip. A file that is damaged is read as far as it goes: where no record begins, the
+WARC 0.17 to 1.1 and ARC, plain, gzip or Zstandard. A file that is damaged is read as far as it goes: where no record begins, the
 next one is looked for.
 
 Addresses. A record of a plain file is found at its byte, one of a gzip file at the first byte of its member. Some
@@ -13,7 +13,6 @@ records; both stop at a damaged one. This reader has one set of rules for both f
 (0.09 to 0.15 ms a page); reading forward it takes twice its time, two thirds of warcio's. Tests hold it against both.
 """
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from types import TracebackType
@@ -32,7 +31,9 @@ from arclink.extract.records import (
     make_record,
     parse_head,
 )
-from arclink.extract.segments import GZIP_MAGIC, GzipSegment, PlainSegment, Segment, Stored, chunks, first_inflated, gzip_members
+from arclink.extract.segments import GZIP, Compression, GzipSegment, PlainSegment, Segment, Stored, chunks, find_members
+from arclink.extract.zstd_segments import zstd_compression
+from arclink.files.opening import open_bytes
 from arclink.reasons import Reason
 
 __all__ = ["NO_HEADERS", "ArchiveFile", "ArchiveRecord", "HttpHeaders"]
@@ -49,18 +50,18 @@ _CUT = "the file ends within the record"
 _SEARCH = 1 << 20
 _SEARCH_OVERLAP = 8 << 10
 _BLANK = b" \t\r\n\0"
-_COMPRESSED = {b"\x28\xb5\x2f\xfd": "Zstandard", b"\x04\x22\x4d\x18": "LZ4", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"PK\x03\x04": "ZIP"}
+_COMPRESSED = {b"\x04\x22\x4d\x18": "LZ4", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"PK\x03\x04": "ZIP"}
 
 
 class ArchiveFile:
     """A WARC or ARC file, open for reading.
 
     Args:
-        path: The file.
+        path: The file, as `arclink.files.opening.open_bytes` takes it.
         opened: Called with the path when the file was opened: once in the life of an instance.
 
     Attributes:
-        is_gzip: Whether it is compressed with gzip.
+        compression: How it is compressed; None if it is not.
 
     Raises:
         InputError: There is no such file, it cannot be read, or it is no archive file. An empty file is an archive
@@ -70,14 +71,14 @@ class ArchiveFile:
     def __init__(self, path: str, opened: Callable[[str], None] | None = None) -> None:
         self.path = path
         try:
-            self._descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+            self._source = open_bytes(path)
         except OSError as error:
             raise InputError(f"archive file cannot be read: {path}: {error.strerror}; check its path and permissions") from error
         try:
-            self._stored = Stored(path, self._descriptor, os.fstat(self._descriptor).st_size)
+            self._stored = Stored(path, self._source)
             if opened is not None:
                 opened(path)
-            self.is_gzip = self._find_kind()
+            self.compression = self._find_compression()
         except InputError:
             self.close()
             raise
@@ -91,21 +92,23 @@ class ArchiveFile:
 
     def close(self) -> None:
         """Close the file; what is left of long bodies cannot be read any more."""
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1
+        self._source.close()
 
-    def records(self) -> Iterator[ArchiveRecord | RecordError]:
-        """Yield every record from the beginning, and an error for each stretch in which none could be read.
+    def records(self, start: int = 0) -> Iterator[ArchiveRecord | RecordError]:
+        """Yield every record, and an error for each stretch in which none could be read.
+
+        Args:
+            start: Where the first record begins, if it has an address of its own; those behind it that have none get a
+                wrong one then. Nothing is yielded if the file ends before.
 
         Memory holds a megabyte of a block; `ArchiveRecord.body_pieces` reads on. A record whose block is not as its
         head says is yielded, with ``damage``: it still tells who was captured.
         """
-        if not self.is_gzip:
-            yield from self._records_of(PlainSegment(self._stored, 0, is_forward=True), 0)
+        if self.compression is None:
+            yield from self._records_of(PlainSegment(self._stored, start, is_forward=True), 0)
             return
         before = 0
-        for member in self._members():
+        for member in self._members(start):
             if isinstance(member, RecordError):
                 yield member
                 continue
@@ -144,15 +147,15 @@ class ArchiveFile:
         if offset < 0:
             raise self._error(Reason.PAYLOAD_PAST_END, "a negative offset", offset)
         if offset >= self._stored.size:
-            if self.is_gzip:
+            if self.compression is not None:
                 return self._find_inflated(offset)
             raise self._error(Reason.PAYLOAD_PAST_END, f"it has {self._stored.size} bytes", offset)
-        if not self.is_gzip:
+        if self.compression is None:
             return PlainSegment(self._stored, offset, is_forward=False), 0
-        segment = GzipSegment(self._stored, offset, length)
+        segment = self.compression.open(self._stored, offset, length)
         position = _skip_blank(segment, 0)
         if position == 0 and not segment.view(0, 1) and not segment.damage:
-            raise self._error(Reason.PAYLOAD_DAMAGED, "an empty gzip member", offset)
+            raise self._error(Reason.PAYLOAD_DAMAGED, f"an empty {self.compression.member}", offset)
         return segment, position
 
     def _find_inflated(self, offset: int) -> tuple[Segment, int]:
@@ -176,59 +179,66 @@ class ArchiveFile:
             place.member = member if isinstance(member, GzipSegment) else None
         raise self._error(Reason.PAYLOAD_PAST_END, f"it has {self._stored.size} bytes", offset)
 
-    def _find_kind(self) -> bool:
-        """Tell by how the file begins whether it is compressed with gzip.
+    def _find_compression(self) -> Compression | None:
+        """Tell by how the file begins how it is compressed, if it is.
 
         Raises:
             InputError: No record begins in its first megabyte.
         """
+        start = self._stored.read(0, _HEAD)  # enough for nearly every file
+        if is_record_start(start.lstrip(_BLANK)):
+            return None
+        compression = GZIP if start.startswith(GZIP.magic) else zstd_compression(self.path, self._stored)
+        if compression is not None and is_record_start(compression.first(self._stored, 0, _HEAD).lstrip(_BLANK)):
+            return compression
         start = self._stored.read(0, _SEARCH)
         if not start.strip(_BLANK) or is_record_start(start.lstrip(_BLANK)):
-            return False
-        if start.startswith(GZIP_MAGIC):
+            return None
+        if compression is not None:
             # Also one whose first member is damaged or empty; whether there are records shows when it is read.
-            inflated = first_inflated(self._stored, 0, _SEARCH).lstrip(_BLANK)
+            inflated = compression.first(self._stored, 0, _SEARCH).lstrip(_BLANK)
             if not inflated or is_record_start(inflated) or find_record(inflated, 0) >= 0:
-                return True
+                return compression
         elif find_record(start, 0) >= 0:
-            return False
-        elif self._next_member(0, _SEARCH) is not None:
-            return True
+            return None
+        elif self._next_member(GZIP, 0, _SEARCH) is not None:
+            return GZIP
         for magic, name in _COMPRESSED.items():
             if start.startswith(magic):
                 raise InputError(
-                    f"{self.path} is compressed with {name}; ArcLink reads plain files and gzip: recompress it, record by record"
+                    f"{self.path} is compressed with {name}; ArcLink reads plain files, gzip and Zstandard: recompress it, record by record"
                 )
         raise InputError(f"{self.path} is no WARC or ARC file: no record begins in it; leave it out of the input")
 
-    def _members(self) -> Iterator[GzipSegment | RecordError]:
-        """Yield the gzip members in order, and an error for what lies between them and is none.
+    def _members(self, first: int = 0) -> Iterator[GzipSegment | RecordError]:
+        """Yield the members of a compressed file from ``first`` on in order, and an error for what lies between them and is none.
 
         The next is looked for behind a member when it is asked for: the caller has drained it by then.
         """
-        offset: int | None = 0
-        while offset is not None and offset < self._stored.size:
-            start = self._stored.read_ahead(offset, len(GZIP_MAGIC))
-            if start != GZIP_MAGIC:
+        compression = self.compression or GZIP
+        offset: int | None = first
+        while offset is not None and (offset := compression.skip(self._stored, offset)) < self._stored.size:
+            start = self._stored.read_ahead(offset, len(compression.magic))
+            if start != compression.magic:
                 padding = self._stored.read(offset, _SEARCH)
                 if not padding.strip(_BLANK) and offset + len(padding) == self._stored.size:
                     return
-                following = self._next_member(offset)
+                following = self._next_member(compression, offset)
                 if self._stored.read(offset, min((following or self._stored.size) - offset, _SEARCH)).strip(_BLANK):
-                    yield self._error(Reason.RECORD_DAMAGED, "no gzip member begins here", offset)
+                    yield self._error(Reason.RECORD_DAMAGED, f"no {compression.member} begins here", offset)
                 offset = following
                 continue
-            member = GzipSegment(self._stored, offset, is_forward=True)
+            member = compression.open(self._stored, offset, is_forward=True)
             yield member
             _drain(member)
-            offset = self._next_member(offset + 1) if member.damage else member.end
+            offset = self._next_member(compression, offset + 1) if member.damage else member.end
 
-    def _next_member(self, offset: int, within: int | None = None) -> int | None:
-        """Return where the next gzip member with a record in it begins at or after ``offset``."""
-        for candidate in gzip_members(self._stored, offset):
+    def _next_member(self, compression: Compression, offset: int, within: int | None = None) -> int | None:
+        """Return where the next member with a record in it begins at or after ``offset``."""
+        for candidate in find_members(self._stored, offset, compression.magic):
             if within is not None and candidate >= within:
                 return None
-            if is_record_start(first_inflated(self._stored, candidate, _HEAD).lstrip(_BLANK)):
+            if is_record_start(compression.first(self._stored, candidate, _HEAD).lstrip(_BLANK)):
                 return candidate
         return None
 

@@ -9,23 +9,29 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import orjson
 
 from arclink.errors import InputError, PayloadError, RecordError
 from arclink.extract.archives import ArchiveFile, ArchiveRecord
 from arclink.extract.charsets import decode_html
+from arclink.extract.heritrix import add_outlinks, find_metadata
 from arclink.extract.html import Limits, PageLinks, extract_links
-from arclink.extract.isolation import IsolatedExtractor
 from arclink.extract.payloads import decode_payload, payload_checksum, redirect_checksum
+from arclink.extract.wat import Described, describe, is_described, wat_links
 from arclink.filter.pointers import NO_FILE, Pointer, PointerKind, format_pointer, parse_pointer
 from arclink.graph.not_modified import checksum_of_reference
 from arclink.graph.pages import Page, format_link, format_page
 from arclink.graph.relations import MEMENTOS, PAYLOADS, Row, format_memento, format_payload, parse_memento
-from arclink.model import EMPTY_PAYLOAD, Checksum, Memento, Payload, Timestamp
+from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM, Checksum, Memento, Payload, Timestamp
 from arclink.reasons import Reason
 from arclink.timestamps import TimestampError, normal_timestamp
+from arclink.uris.resolving import Base
 from arclink.uris.surts import surt_of
+
+if TYPE_CHECKING:
+    from arclink.extract.isolation import IsolatedExtractor
 
 PAGES = b"pages"
 RETRIES = b"retries"
@@ -42,11 +48,13 @@ class ExtractSettings:
         payload_bytes: Decoded HTML beyond this is cut, and counted.
         links: Links of one page beyond this are counted, not kept.
         text: Characters of a link's text beyond this are cut, and counted.
+        heritrix_outlinks: Whether links are added that the crawler recorded (`arclink.extract.heritrix`).
     """
 
     payload_bytes: int = 16 << 20
     links: int = 200_000
     text: int = 1_000
+    heritrix_outlinks: bool = False
 
     @classmethod
     def from_json(cls, text: str) -> "ExtractSettings":
@@ -81,8 +89,8 @@ class _Extraction:
     def __init__(self, settings: ExtractSettings, counts: Counter[Reason], *, is_isolated: bool) -> None:
         self._settings = settings
         self._counts = counts
-        self._isolated = IsolatedExtractor(Limits(settings.links, settings.text)) if is_isolated else None
         self._limits = Limits(settings.links, settings.text)
+        self._isolated = _isolated(self._limits) if is_isolated else None
         self._path: str | None = None
         self._archive: ArchiveFile | None = None
         self._archive_reason = Reason.PAYLOAD_FILE_MISSING
@@ -142,6 +150,9 @@ class _Extraction:
         if pointer.kind is PointerKind.REDIRECT and pointer.location:
             return self._redirect(parse_memento(pointer.memento), pointer.location, pointer)
         record = self._open(path).record_at(pointer.offset, pointer.length)
+        described = _described(record)
+        if described is not None:
+            record = described.capture
         if not _is_meant(record, pointer):
             raise RecordError(Reason.PAYLOAD_OTHER_RECORD, record.uri, pointer.file, pointer.offset)
         if pointer.kind is PointerKind.NOT_MODIFIED:
@@ -149,22 +160,17 @@ class _Extraction:
         if pointer.kind is PointerKind.REDIRECT:
             return self._redirect(parse_memento(pointer.memento), record.location, pointer)
         if pointer.kind is PointerKind.PAYLOAD:
-            return [self._page(record, pointer, pointer.checksum)]
-        checksum = payload_checksum(record)
+            return [self._page(record, pointer, pointer.checksum, described)]
+        checksum = payload_checksum(record) if described is None else _digest_in(described)
         if checksum == EMPTY_PAYLOAD:
             raise PayloadError(Reason.PAYLOAD_EMPTY, file=pointer.file, offset=pointer.offset)
         memento = replace(parse_memento(pointer.memento), checksum=checksum)
-        return [(MEMENTOS, format_memento(memento)), self._page(record, pointer, checksum)]
+        return [(MEMENTOS, format_memento(memento)), self._page(record, pointer, checksum, described)]
 
-    def _page(self, record: ArchiveRecord, pointer: Pointer, checksum: Checksum) -> Row:
-        payload = decode_payload(record, self._settings.payload_bytes)
-        if payload.cut:
-            self._counts[Reason.NOTE_PAYLOAD_CUT] += 1
-        if payload.truncated:
-            self._counts[Reason.NOTE_PAYLOAD_TRUNCATED] += 1
-        html = decode_html(payload.body, record.http_charset)
-        self._counts.update(html.notes)
-        links = self._extract(html.text)
+    def _page(self, record: ArchiveRecord, pointer: Pointer, checksum: Checksum, described: Described | None) -> Row:
+        links, charset = self._links_of(record) if described is None else self._listed_links(described)
+        if self._settings.heritrix_outlinks and described is None:
+            self._add_recorded(links, record, charset)
         counts = {}
         for reason, count in links.counts.items():
             if reason.group == "links":
@@ -176,7 +182,7 @@ class _Extraction:
             pointer.chunk,
             pointer.file,
             pointer.offset,
-            html.charset,
+            charset,
             links.base,
             pointer.originals,
             links.written,
@@ -184,6 +190,29 @@ class _Extraction:
         )
         self._last = checksum, page
         return PAGES, _page_row(page, pointer)
+
+    def _links_of(self, record: ArchiveRecord) -> tuple[PageLinks, str]:
+        """Return the links of a page, and its charset."""
+        payload = decode_payload(record, self._settings.payload_bytes)
+        if payload.cut:
+            self._counts[Reason.NOTE_PAYLOAD_CUT] += 1
+        if payload.truncated:
+            self._counts[Reason.NOTE_PAYLOAD_TRUNCATED] += 1
+        html = decode_html(payload.body, record.http_charset)
+        self._counts.update(html.notes)
+        return self._extract(html.text), html.charset
+
+    def _add_recorded(self, links: PageLinks, record: ArchiveRecord, charset: str) -> None:
+        """Add the links that the crawler recorded when it captured the page."""
+        recorded = find_metadata(self._archive, record) if self._archive is not None else None
+        if recorded is not None:
+            add_outlinks(links, recorded, Base(record.uri, links.base, charset), self._limits)
+
+    def _listed_links(self, described: Described) -> tuple[PageLinks, str]:
+        """Return the links that a WAT lists of a page, and its charset."""
+        if described.capture.truncated:
+            self._counts[Reason.NOTE_PAYLOAD_TRUNCATED] += 1
+        return wat_links(described, self._limits)
 
     def _extract(self, html: bytes | str) -> PageLinks:
         if self._isolated is not None:
@@ -210,6 +239,34 @@ class _Extraction:
         return [(PAYLOADS, format_payload(Payload(pointer.checksum, None, "-", pointer.file, pointer.offset, reason.name)))]
 
 
+def _described(record: ArchiveRecord) -> Described | None:
+    """Return what a WAT record describes; None if the record is no such."""
+    if not is_described(record):
+        return None
+    try:
+        return describe(record)
+    except RecordError as error:
+        raise RecordError(Reason.PAYLOAD_DAMAGED, error.detail, offset=record.offset) from error
+
+
+def _digest_in(described: Described) -> Checksum:
+    """Return the digest that a WAT has of a payload.
+
+    Raises:
+        PayloadError: It has none, and there is no payload to take one of.
+    """
+    checksum = described.capture.checksum
+    if checksum == NO_CHECKSUM:
+        raise PayloadError(Reason.PAYLOAD_NO_DIGEST, described.capture.uri, offset=described.capture.offset)
+    return checksum
+
+
+def _isolated(limits: Limits) -> "IsolatedExtractor":
+    from arclink.extract.isolation import IsolatedExtractor  # late: nearly no task needs it
+
+    return IsolatedExtractor(limits)
+
+
 def _is_meant(record: ArchiveRecord, pointer: Pointer) -> bool:
     """Tell whether the record is the capture that was indexed: by URI and time, else by what it holds."""
     if pointer.original:
@@ -219,7 +276,7 @@ def _is_meant(record: ArchiveRecord, pointer: Pointer) -> bool:
             return True
     if pointer.kind is not PointerKind.PAYLOAD:
         return bool(pointer.original)
-    return pointer.checksum in (record.checksum, payload_checksum(record))
+    return record.checksum == pointer.checksum or payload_checksum(record) == pointer.checksum
 
 
 def _referring(pointer: Pointer, uri: str, timestamp: str) -> Row:

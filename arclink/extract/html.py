@@ -50,7 +50,7 @@ class PageLinks:
     Attributes:
         base: The page's base as written, to be resolved against the page's URI; None if it has none that matters.
         written: The links in page order, repeated ones included, each as one string (`arclink.graph.pages.format_link`).
-            References are not cleaned: they may start or end with white space and hold line breaks.
+            References are not cleaned, but for what `format_link` takes out: they may start or end with blanks.
         counts: Links that are not in ``written``, by reason; and the notes ``NOTE_TEXT_CUT`` and ``NOTE_BASE_INVALID``.
     """
 
@@ -329,7 +329,7 @@ class _Page:
                 else:
                     text = text.strip(" ")
                 rel = attributes.get("rel")
-                if PART in reference:
+                if not reference.isprintable():
                     append(format_link((kind, reference, text, rel and self.folded(rel).lower())))
                 elif rel:
                     append(f"a@href{PART}{reference}{PART}{text}{PART}{self.folded(rel).lower()}")
@@ -370,6 +370,15 @@ class _Page:
                     text = self.text_of(node, element, attributes)
                     rel = self.folded(attributes.get("rel") or "").lower() if element.has_rel else ""
                 self.found.written.append(format_link((kind, reference, text, rel or None)))
+
+    def keep(self, kind: Kind, reference: str, text: str, rel: str, how: int) -> None:
+        """Collect a link whose text and ``rel`` are known already, or count it."""
+        if reference[:1] in _CLOSER_LOOK and not self.is_address(reference, how):
+            return
+        if len(self.found.written) >= self.limits.links:
+            self.found.counts[Reason.LINK_TOO_MANY] += 1
+            return
+        self.found.written.append(format_link((kind, reference, self.folded(text), self.folded(rel).lower() or None)))
 
     def references(self, value: str, how: int, attributes: dict[str, str | None]) -> Iterable[str]:
         """Return the references in an attribute that is more than a reference."""
@@ -459,6 +468,51 @@ class _Page:
             node = behind
         text = self.folded("".join(pieces))
         return text or (self.folded(" ".join([image.attributes.get("alt") or "" for image in images])) if images else "")
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenLink:
+    """A link that something else than our parser found in a page.
+
+    Attributes:
+        value: What the attribute holds; of ``meta@refresh`` the ``content``.
+        text: As found: it is folded and cut like any other.
+    """
+
+    kind: Kind
+    value: str
+    text: str = ""
+    rel: str = ""
+
+
+def collect_links(
+    written: Iterable[WrittenLink], limits: Limits = Limits(), base: str | None = None, kinds: frozenset[Kind] = DEFAULT_KINDS
+) -> PageLinks:
+    """Return links that were found already as `extract_links` would return them: the same rules, limits and counts.
+
+    Args:
+        written: In the order they are to have. A kind not in ``kinds`` is counted (``LINK_OTHER_KIND``).
+        limits: See `extract_links`.
+        base: The ``href`` of the page's ``base`` element; None without.
+        kinds: See `extract_links`.
+
+    >>> collect_links([WrittenLink(Kind("a@href"), "b.html", " Next  page "), WrittenLink(Kind("a@href"), "#top")]).links
+    [('a@href', 'b.html', 'Next page', None)]
+    """
+    page = _Page(limits)
+    if base is not None:
+        page.read_base({"href": base})
+    for link in written:
+        if link.kind not in kinds:
+            page.found.counts[Reason.LINK_OTHER_KIND] += 1
+            continue
+        element, _, attribute = link.kind.partition("@")
+        how = (_LINKS.get(element, {}) | _OPTIONAL_LINKS.get(element, {}))[attribute]
+        # Who found it has seen to what makes it a link.
+        taken = (link.value,) if how <= _ACTION else page.references(link.value, how, {"type": "image", "http-equiv": "refresh"})
+        for reference in taken:
+            page.keep(link.kind, reference, link.text, link.rel, how)
+    return page.found
 
 
 # Possessive throughout: what does not match is refused in linear time.

@@ -339,9 +339,14 @@ class BlockSource(Protocol):
 
 def _type_of(head: Head) -> str:
     if not head.is_warc:
-        return _ARC_TYPES.get(head.uri.partition(":")[0].lower(), "resource")
+        return arc_type_of(head.uri)
     record_type = head.fields.get("warc-type", "").lower()
     return record_type if record_type in RECORD_TYPES else "other"
+
+
+def arc_type_of(uri: str) -> str:
+    """Return the type of an ARC record, which does not say it: its URI does (see `ArchiveRecord`)."""
+    return _ARC_TYPES.get(uri.partition(":")[0].lower(), "resource")
 
 
 def _parse_http(block: bytes) -> tuple[str, HttpHeaders, int] | None:

@@ -1,20 +1,22 @@
 """The bytes of an archive file: `Stored` as they lie on disk, a *segment* as they read once inflated.
 
-A plain file is one segment; a gzip file has one per member, as a rule one record each (ISO 28500, annex D). A segment
+A plain file is one segment; a gzip file has one per member, as a rule one record each (ISO 28500, annex D); what is compressed
+otherwise (`arclink.extract.zstd_segments`) differs in what inflates it. A segment
 is read by position, cheapest forwards; it holds a window of itself, never the whole.
 
 igzip inflates 2.7 times as fast as zlib and checks CRC and length as well. Its one weakness, a gzip header that lies
 across two inputs, is not met: the first input is longer than any header but at the end of the file.
 """
 
-import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Protocol, cast
 
 from isal import igzip_lib
 
 from arclink.errors import InputError
+from arclink.files.opening import ByteSource
 
 GZIP_MAGIC = b"\x1f\x8b\x08"
 
@@ -33,18 +35,17 @@ _SALVAGE_STEP = 4 << 10
 
 
 class Stored:
-    """A file by offset, through one open descriptor.
+    """A file by offset.
 
     Args:
         path: Its name, for errors.
-        descriptor: Open for reading; stays with the caller.
-        size: Bytes in the file.
+        source: Open for reading; stays with the caller.
     """
 
-    def __init__(self, path: str, descriptor: int, size: int) -> None:
+    def __init__(self, path: str, source: ByteSource) -> None:
         self._path = path
-        self._descriptor = descriptor
-        self.size = size
+        self._source = source
+        self.size = source.size
         self._start = 0
         self._block = b""
 
@@ -55,7 +56,7 @@ class Stored:
             InputError: The disk or network does not give them.
         """
         try:
-            return os.pread(self._descriptor, count, offset)
+            return self._source.read(offset, count)
         except OSError as error:
             raise InputError(
                 f"archive file cannot be read: {self._path} at byte {offset}: {error.strerror}; check that it is a file, and its storage"
@@ -106,6 +107,25 @@ class PlainSegment:
         return PlainSegment(self._stored, self.offset, is_forward=False)
 
 
+class Inflater(Protocol):
+    """What inflates one member: igzip's decoder, or another that does as it does."""
+
+    @property
+    def eof(self) -> bool:
+        """Whether the member has ended."""
+
+    @property
+    def needs_input(self) -> bool:
+        """Whether it can give nothing without more."""
+
+    @property
+    def unused_data(self) -> bytes:
+        """What came behind the end of the member."""
+
+    def decompress(self, data: bytes, count: int) -> bytes:
+        """Return about ``count`` bytes at most."""
+
+
 class GzipSegment:
     """One gzip member (RFC 1952).
 
@@ -116,6 +136,9 @@ class GzipSegment:
         is_forward: Members are read one after the other.
     """
 
+    _name = "gzip member"
+    _errors: tuple[type[Exception], ...] = (_IsalError,)
+
     def __init__(self, stored: Stored, offset: int, length: int = -1, *, is_forward: bool = False) -> None:
         self._stored = stored
         self._read = stored.read_ahead if is_forward else stored.read
@@ -125,11 +148,14 @@ class GzipSegment:
 
     def _restart(self) -> None:
         self._fed = self.offset
-        self._inflater = igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)
+        self._inflater = self._new_inflater()
         self._base = 0
         self._buffer = b""
         self.ended = False
         self.damage = ""
+
+    def _new_inflater(self) -> Inflater:
+        return igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)
 
     @property
     def end(self) -> int:
@@ -166,12 +192,12 @@ class GzipSegment:
         if self._inflater.needs_input:
             data = self._read(self._fed, self._first if self._fed == self.offset else _LATER_STEP)
             if not data:
-                self.ended, self.damage = True, "the file ends within a gzip member"
+                self.ended, self.damage = True, f"the file ends within a {self._name}"
                 return b""
             self._fed += len(data)
         try:
             more = self._inflater.decompress(data, count)
-        except _IsalError as error:
+        except self._errors as error:
             return self._salvage(str(error))
         self.ended = self._inflater.eof
         return more
@@ -209,16 +235,37 @@ def chunks(segment: Segment, position: int, count: int, size: int = _WINDOW) -> 
         count -= len(piece)
 
 
-def gzip_members(stored: Stored, offset: int) -> Iterator[int]:
-    """Yield the offsets from ``offset`` on at which a gzip member may begin: its three magic bytes stand there."""
+@dataclass(frozen=True, slots=True)
+class Compression:
+    """How the members of a compressed file are read.
+
+    Attributes:
+        name: Of the method.
+        magic: What each member begins with.
+        member: What a member is called.
+        open: Returns the segment at an offset; takes what `GzipSegment` takes.
+        first: Returns the first bytes of what may be a member (`first_inflated`).
+        skip: Returns where a member may begin at or behind an offset: what stands there may be none by design.
+    """
+
+    name: str
+    magic: bytes
+    member: str
+    open: Callable[..., GzipSegment]
+    first: Callable[[Stored, int, int], bytes]
+    skip: Callable[[Stored, int], int]
+
+
+def find_members(stored: Stored, offset: int, magic: bytes) -> Iterator[int]:
+    """Yield the offsets from ``offset`` on at which a member may begin: its magic bytes stand there."""
     while block := stored.read(offset, _WINDOW):
-        found = block.find(GZIP_MAGIC)
+        found = block.find(magic)
         while found >= 0:
             yield offset + found
-            found = block.find(GZIP_MAGIC, found + 1)
-        if len(block) < len(GZIP_MAGIC):
+            found = block.find(magic, found + 1)
+        if len(block) < len(magic):
             return
-        offset += len(block) - len(GZIP_MAGIC) + 1
+        offset += len(block) - len(magic) + 1
 
 
 def first_inflated(stored: Stored, offset: int, count: int) -> bytes:
@@ -227,3 +274,6 @@ def first_inflated(stored: Stored, offset: int, count: int) -> bytes:
         return zlib.decompressobj(wbits=31).decompress(stored.read(offset, count), count)
     except zlib.error:
         return b""
+
+
+GZIP = Compression("gzip", GZIP_MAGIC, "gzip member", GzipSegment, first_inflated, lambda _, offset: offset)

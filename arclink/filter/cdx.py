@@ -39,8 +39,10 @@ LAYOUTS: dict[int, Layout] = {
     9: tuple("NbamskrVg"),
     10: tuple("NbamskrMVg"),
     11: tuple("NbamskrMSVg"),
+    14: tuple("NbamskrMSVg---"),
 }
-"""The layouts in use, by number of columns; the paper's example has 10."""
+"""The layouts in use, by number of columns; the paper's example has 10, OutbackCDX writes 14 (length, place and file of the
+capture that a revisit repeats)."""
 
 RESPONSE, REVISIT, RESOURCE = "response", "revisit", "resource"
 CAPTURES = (RESPONSE, REVISIT, RESOURCE)
@@ -68,6 +70,9 @@ _BASE32_SHA1 = re.compile("[A-Z2-7]{32}|[a-z2-7]{32}")
 _HEX = re.compile("[0-9a-fA-F]+")
 _HEX_ALGORITHMS = {32: "md5:", 64: "sha256:", 128: "sha512:"}
 _STATUS = re.compile("[0-9]{3}")
+_NO_STATUS = frozenset({"0", "-1"})
+"""What OutbackCDX writes where a row has no status."""
+
 _NUMBER = re.compile("[0-9]{1,18}")
 _FROM_JSON = {
     "key": ("urlkey",),
@@ -77,7 +82,7 @@ _FROM_JSON = {
     "status": ("status", "statuscode"),
     "checksum": ("digest", "checksum"),
     "length": ("length",),
-    "offset": ("offset",),
+    "offset": ("offset", "compressedoffset"),
     "file": ("filename", "file"),
     "type": ("type",),
     "refers_to_uri": ("refers_to_uri",),
@@ -85,6 +90,7 @@ _FROM_JSON = {
     "location": ("location",),
     "profile": ("profile",),
 }
+_NOT_READ = "-"
 _FROM_LETTER = {
     "N": "key",
     "b": "timestamp",
@@ -170,7 +176,7 @@ def parse_row(line: bytes | str, layout: Layout | None = None) -> Capture:
     columns = line.split()
     known = layout or LAYOUTS.get(len(columns))
     if known is None or len(known) != len(columns):
-        wanted = str(len(layout)) if layout else "9 to 11"
+        wanted = str(len(layout)) if layout else "9, 10, 11 or 14"
         _refuse(f"expected {wanted} columns, found {len(columns)}", line)
     named = zip(known, columns, strict=True)
     return _capture({_FROM_LETTER[letter]: _decode(column) for letter, column in named if letter in _FROM_LETTER})
@@ -194,6 +200,10 @@ def parse_header(line: bytes) -> Layout | None:
     letters = tuple(_decode(column) for column in line.split()[1:])
     if letters in LAYOUTS.values():
         return None
+    if letters[:1] == ("a",) and "a" in letters[1:]:
+        letters = (_NOT_READ, *letters[1:])  # wget writes the URI where others have a key: " CDX a b a m s k r M V g u"
+    if "V" in letters:
+        letters = tuple(_NOT_READ if letter == "v" else letter for letter in letters)  # the place once inflated is another
     named = [_FROM_LETTER[letter] for letter in letters if letter in _FROM_LETTER]
     missing = {"timestamp", "original", "offset", "file"} - set(named)
     if missing or len(set(named)) < len(named):
@@ -400,6 +410,8 @@ def _capture(fields: dict[str, str]) -> Capture:
     original = _encode_controls(fields.get("original", ""))
     mime = _CONTROL.sub(" ", fields.get("mime", "")).strip(" ") or "-"
     status = fields.get("status") or "-"
+    if status in _NO_STATUS:
+        status = "-"
     record_type = fields.get("type") or _guess_type(mime.lower(), status, original.lower())
     if record_type not in CAPTURES or original[:10].lower().startswith(NOT_CAPTURES):
         raise CdxError(Reason.ROW_NOT_A_CAPTURE, f"{record_type} {original[:200]}")

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from arclink.errors import RecordError
 from arclink.extract.archives import ArchiveFile, ArchiveRecord
 from arclink.extract.payloads import payload_checksum
+from arclink.extract.wat import describe, is_described
 from arclink.filter.cdx import CAPTURES, NOT_CAPTURES, RESOURCE, RESPONSE, REVISIT, REVISIT_MIME, Capture, format_row
 from arclink.model import NO_CHECKSUM, Checksum
 from arclink.reasons import Reason
@@ -21,7 +22,8 @@ _BLANK_IN_KEY = str.maketrans({" ": "%20"})
 def index_archive(path: str, name: str, counts: Counter[Reason]) -> Iterator[bytes]:
     """Yield a CDXJ row for each capture in an archive file, in its order, without line end.
 
-    Records that are no capture (requests, metadata, ``dns:``) have no row. A capture without declared digest is
+    Records that are no capture (requests, metadata, ``dns:``) have no row. A WAT record has the row of the capture that it
+    describes, and leads to itself. A capture without declared digest is
     digested, in pieces; a redirect keeps the digest of its body here, which extract replaces.
 
     Args:
@@ -33,7 +35,8 @@ def index_archive(path: str, name: str, counts: Counter[Reason]) -> Iterator[byt
         InputError: The file is missing, cannot be read, or is no archive.
     """
     with ArchiveFile(path) as archive:
-        for record in archive.records():
+        for found in archive.records():
+            record = _described(found)
             reason = Reason.RECORD_DAMAGED if isinstance(record, RecordError) else _not_indexed(record)
             if isinstance(record, RecordError) or reason is not None:
                 counts[reason or Reason.RECORD_DAMAGED] += 1
@@ -43,6 +46,16 @@ def index_archive(path: str, name: str, counts: Counter[Reason]) -> Iterator[byt
                 counts[capture.note] += 1
             counts[Reason.RECORD_INDEXED] += 1
             yield format_row(capture)
+
+
+def _described(record: ArchiveRecord | RecordError) -> ArchiveRecord | RecordError:
+    """Return the record that a WAT record describes; any other as it is."""
+    if isinstance(record, RecordError) or not is_described(record):
+        return record
+    try:
+        return describe(record).capture
+    except RecordError as error:
+        return error
 
 
 def _not_indexed(record: ArchiveRecord) -> Reason | None:

@@ -112,7 +112,7 @@ class Joiner:
         name = orjson.dumps(block.name)
         postings = self._postings
         for (_, head, key, _), positions in zip(self._links, block.positions(), strict=True):
-            posting = b"[%b,%b]" % (name, orjson.dumps(positions))
+            posting = b"[%b,[%d]]" % (name, positions[0]) if len(positions) == 1 else b"[%b,%b]" % (name, orjson.dumps(positions))
             of_target = postings.get(key)
             if of_target is None:
                 postings[key] = {head: [posting]}

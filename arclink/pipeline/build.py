@@ -5,23 +5,25 @@ the store has and goes on. Which files share a batch changes nothing in the grap
 """
 
 import fcntl
+import gc
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 import orjson
 
 from arclink.errors import InputError, PipelineError, StoreError
+from arclink.files.places import Location
 from arclink.pipeline import stages
 from arclink.pipeline.counts import Counts
 from arclink.pipeline.inputs import batches_of
 from arclink.pipeline.manifest import format_manifest
 from arclink.pipeline.progress import Progress
-from arclink.pipeline.rows import IN_STORE, NO_ROW, SharedRows, check_columns, count_lines, share_rows
+from arclink.pipeline.rows import IN_STORE, NO_ROW, SharedRows, count_lines, share_rows
 from arclink.pipeline.running import JobRunner, parts_of
 from arclink.pipeline.settings import BuildSettings
 from arclink.store import ArchiveFile, GraphStore
@@ -46,7 +48,7 @@ class BuildReport:
 
 def build(
     files: Sequence[ArchiveFile],
-    cdx: Sequence[Path],
+    cdx: Sequence[Location],
     store: GraphStore,
     settings: BuildSettings,
     work: Path,
@@ -56,7 +58,7 @@ def build(
 
     Args:
         files: Distinct; in the order they are to be built.
-        cdx: Their CDX or CDXJ files, plain or gzip; a file without a row in them is indexed by reading it.
+        cdx: Their CDX files, from `arclink.pipeline.cdx_files.find_cdx`; a file without a row in them is indexed by reading it.
         store: Open for writing.
         settings: Must be those the store was built with.
         work: Folder for the files between the stages; made if it is not there, its batches removed when stored.
@@ -68,13 +70,14 @@ def build(
         PipelineError: A step failed.
     """
     check_settings(store, settings)
+    settings = replace(settings, forgotten=tuple(takedown.what for takedown, _ in store.forgotten()))
     known = {file.name: file for file in store.files()}
     fresh = [file for file in files if not _is_known(file, known)]
     batches = batches_of(fresh, settings.batch_bytes)
     report = BuildReport(skipped=len(files) - len(fresh))
     work.mkdir(parents=True, exist_ok=True)
     run = JobRunner(settings.runner, settings.cores, work / "tasks", progress.tasks)
-    rows = _share_rows(cdx, batches, [file for file in files if _is_known(file, known)], work / "rows")
+    rows = _share_rows(cdx, batches, [file for file in files if _is_known(file, known)], work / "rows", settings.rules.prefixes)
     report.counts += rows.passed_over
     progress.begin(len(batches), sum(file.size for file in fresh))
     # A file that was given is where it was given, wherever the store saw it before.
@@ -83,7 +86,8 @@ def build(
         for number, batch in enumerate(batches):
             folder = work / f"batch-{number:06d}"
             step = partial(progress.stage, number + 1, sum(file.size for file in batch))
-            counts = _run_batch(batch, rows, number, archives, store, settings, run, folder, step, progress.counts)
+            with _uncollected():
+                counts = _run_batch(batch, rows, number, archives, store, settings, run, folder, step, progress.counts)
             progress.stored()
             known.update({file.name: file for file in batch})
             report.batches += 1
@@ -93,6 +97,19 @@ def build(
     report.seconds = run.seconds
     shutil.rmtree(work, ignore_errors=True)
     return report
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Look for garbage when a batch is done, not while rows pass by: they make no cycles, and looking costs a tenth of loading."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+        gc.collect()
 
 
 def check_settings(store: GraphStore, settings: BuildSettings) -> None:
@@ -121,14 +138,16 @@ def _is_known(file: ArchiveFile, known: dict[str, ArchiveFile]) -> bool:
     return stored is not None and (stored.size, stored.fingerprint) == (file.size, file.fingerprint)
 
 
-def _share_rows(cdx: Sequence[Path], batches: Sequence[Sequence[ArchiveFile]], stored: Sequence[ArchiveFile], folder: Path) -> SharedRows:
+def _share_rows(
+    cdx: Sequence[Location], batches: Sequence[Sequence[ArchiveFile]], stored: Sequence[ArchiveFile], folder: Path, prefixes: Sequence[str]
+) -> SharedRows:
     """Return the rows of each batch, by its place in ``batches``; lines that are no rows go with the first."""
     if not cdx or not batches:
         return SharedRows({}, frozenset(), Counts())
-    check_columns(cdx)
     batch_of = {file.name: IN_STORE for file in stored}
     batch_of.update({file.name: number for number, batch in enumerate(batches) for file in batch})
-    rows = share_rows(cdx, batch_of, folder)
+    names = {file.path: file.name for file in (*stored, *(file for batch in batches for file in batch))}
+    rows = share_rows(cdx, batch_of, folder, prefixes, names)
     if not rows.names:
         raise InputError(
             f"no row of {', '.join(map(str, cdx))} points to one of the archive files given, such as {batches[0][0].name}; "

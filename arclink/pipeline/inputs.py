@@ -5,43 +5,72 @@ import hashlib
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
+from urllib.parse import urljoin
 
+from arclink.archive_names import ARCHIVE_SUFFIXES
 from arclink.errors import InputError
 from arclink.extract.archives import ArchiveFile as RecordFile
+from arclink.files.opening import open_bytes, open_stream
+from arclink.files.places import (
+    UNLISTED,
+    WACZ_SUFFIX,
+    Location,
+    RemotePath,
+    entry_of,
+    is_wacz,
+    location_of,
+    scheme_of,
+    short_name,
+    split_entry,
+)
+from arclink.files.wacz import archives_in
 from arclink.store import ArchiveFile
 
-ARCHIVE_SUFFIXES = (".warc", ".warc.gz", ".arc", ".arc.gz")
 LIST_SUFFIXES = (".txt", ".lst", ".list")
 SAMPLE = 1 << 16
 
+_SEARCHED = (*ARCHIVE_SUFFIXES, WACZ_SUFFIX)
 
-def find_archives(inputs: Iterable[str]) -> list[Path]:
+
+def find_archives(inputs: Iterable[str]) -> list[Location]:
     """Return the archive files that ``inputs`` name, absolute, sorted, each once.
 
     Args:
-        inputs: Archive files; folders (searched through, links followed); globs (``**`` too); list files (``.txt``,
-            ``.lst``, ``.list``: one of these per line, relative to the list, ``#`` starts a comment).
+        inputs: Archive files; WACZ files, for the archive files in them; folders (searched through, links followed); globs
+            (``**`` too); list files (``.txt``, ``.lst``, ``.list``: one of these per line, relative to the list, ``#`` starts
+            a comment).
 
     Raises:
         InputError: Something does not exist, or holds no archive file.
     """
-    found: dict[Path, Path] = {}
+    found: dict[str, Location] = {}
     for text in inputs:
         for path in _expand(text, Path()):
-            found.setdefault(path.resolve(), path)  # a link has the name it was given, and is the file it leads to
-    return sorted(found.values())
+            # A link has the name it was given, and is the file it leads to.
+            found.setdefault(str(path.resolve() if isinstance(path, Path) else path), path)
+    return sorted(found.values(), key=_order)
 
 
-def _expand(text: str, folder: Path) -> Iterator[Path]:
-    path = folder / Path(text).expanduser()
+def _order(path: Location) -> tuple[bool, Sequence[str]]:
+    return isinstance(path, RemotePath), path.parts
+
+
+def _expand(text: str, folder: Path) -> Iterator[Location]:
+    if scheme_of(text):
+        yield from _expand_remote(text)
+        return
+    path = folder / Path(text.removeprefix("file://")).expanduser()
     if path.is_dir():
         yield from _search(path)
     elif path.is_file():
         if path.name.lower().endswith(LIST_SUFFIXES):
             yield from _read_list(path)
         else:
-            yield path.absolute()
+            yield from _unpacked(path.absolute())
+    elif split_entry(str(path)):
+        yield path.absolute()
     elif glob.has_magic(str(path)):
         matches = sorted(glob.glob(str(path), recursive=True))
         if not matches:
@@ -49,12 +78,31 @@ def _expand(text: str, folder: Path) -> Iterator[Path]:
         for match in matches:
             yield from _expand(match, Path())
     else:
-        raise InputError(
-            f"{text}: no such file or folder; give archive files ({', '.join(ARCHIVE_SUFFIXES)}), folders, globs or list files"
-        )
+        raise InputError(f"{text}: no such file or folder; give archive files ({', '.join(_SEARCHED)}), folders, globs or list files")
 
 
-def _search(folder: Path) -> Iterator[Path]:
+def _expand_remote(url: str) -> Iterator[Location]:
+    """Yield the archive files that an address names: a file, a WACZ, a list; where places can be listed, a folder or pattern."""
+    if url.endswith("/") or (glob.has_magic(url) and scheme_of(url) not in UNLISTED):
+        from arclink.files.remote import find_remote
+
+        try:
+            found = [one for one in find_remote(url) if not url.endswith("/") or one.lower().endswith(_SEARCHED)]
+        except OSError as error:
+            raise InputError(f"{url}: cannot be searched: {error.strerror or error}") from error
+        if not found:
+            raise InputError(f"{url}: no archive file there; name the files themselves, or a list of them")
+        for one in found:
+            yield from _unpacked(RemotePath(one))
+    elif RemotePath(url).name.lower().endswith(LIST_SUFFIXES):
+        yield from _read_list(RemotePath(url))
+    elif split_entry(url):
+        yield RemotePath(url)
+    else:
+        yield from _unpacked(RemotePath(url))
+
+
+def _search(folder: Path) -> Iterator[Location]:
     found = False
     visited: set[tuple[int, int]] = set()  # links may lead back
     for where, folders, names in os.walk(folder, followlinks=True):
@@ -64,36 +112,59 @@ def _search(folder: Path) -> Iterator[Path]:
             continue
         visited.add((here.st_dev, here.st_ino))
         for name in names:
-            if name.lower().endswith(ARCHIVE_SUFFIXES):
+            if name.lower().endswith(_SEARCHED):
                 found = True
-                yield Path(where, name).absolute()
+                yield from _unpacked(Path(where, name).absolute())
     if not found:
-        raise InputError(f"{folder}: no archive file in this folder (looked for {', '.join(ARCHIVE_SUFFIXES)})")
+        raise InputError(f"{folder}: no archive file in this folder (looked for {', '.join(_SEARCHED)})")
 
 
-def _read_list(path: Path) -> Iterator[Path]:
+def _unpacked(path: Location) -> Iterator[Location]:
+    """Yield the archive files in a WACZ; a WACZ that cannot be used, and any other file, as it is."""
+    if not is_wacz(path.name):
+        yield path
+        return
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        entries = archives_in(str(path))
+    except InputError:
+        yield path  # `leave_out_foreign` says why
+        return
+    for entry in entries:
+        yield location_of(entry_of(str(path), entry))
+
+
+def _read_list(path: Location) -> Iterator[Location]:
+    try:
+        with open_stream(str(path)) as file:
+            lines = file.read().decode("utf-8").splitlines()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not a list file: byte {error.start} is no UTF-8") from error
     for number, line in enumerate(lines, 1):
-        entry = line.split("#", 1)[0].strip()
-        if entry:
+        entry = line.partition(" #")[0].strip() if scheme_of(line.strip()) else line.split("#", 1)[0].strip()
+        if entry and not entry.startswith("#"):
             try:
-                yield from _expand(entry, path.parent)
+                if isinstance(path, Path):
+                    yield from _expand(entry, path.parent)
+                else:
+                    yield from _expand_remote(urljoin(str(path), entry))
             except InputError as error:
                 raise InputError(f"{path}, line {number}: {error}") from error
 
 
-def leave_out_foreign(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
+def leave_out_foreign(paths: Sequence[Location]) -> tuple[list[Location], list[str]]:
     """Return the paths that are archive files, and for each other one what it is instead.
 
     Raises:
         InputError: None of them is an archive file, or there is none.
     """
-    archives, complaints = [], []
+    archives: list[Location] = []
+    complaints = []
     for path in paths:
         try:
+            if is_wacz(path.name):
+                archives_in(str(path))
             RecordFile(str(path)).close()
             archives.append(path)
         except InputError as error:
@@ -103,32 +174,32 @@ def leave_out_foreign(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
     return archives, complaints
 
 
-def describe(paths: Sequence[Path], known: Mapping[str, ArchiveFile]) -> list[ArchiveFile]:
+def describe(paths: Sequence[Location], known: Mapping[str, ArchiveFile]) -> list[ArchiveFile]:
     """Return the archive files at ``paths``, each under a name of its own.
 
-    A name is the file's own, as the field's tools use it; where two files share it, with as many of its folders as it
-    takes to tell them apart.
+    A name is the file's own, as the field's tools use it, with that of the WACZ it is in; where two files share it, with
+    as many of its folders as it takes to tell them apart.
 
     Args:
-        paths: Absolute, distinct.
+        paths: Absolute or elsewhere, distinct.
         known: The files a store has, by name.
 
     Raises:
         InputError: A file cannot be read.
     """
-    by_name: dict[str, list[Path]] = defaultdict(list)
+    by_name: dict[str, list[Location]] = defaultdict(list)
     for path in paths:
-        by_name[path.name].append(path)
+        by_name[short_name(str(path))].append(path)
     files = []
     for path in paths:
         size, fingerprint = _fingerprint(path)
-        name = path.name
-        depth = 1
+        short = name = short_name(str(path))
+        depth = name.count("/") + 1
         stored = known.get(name)
         if stored is not None and (stored.size, stored.fingerprint) == (size, fingerprint):
             files.append(ArchiveFile(name, str(path), size, fingerprint))
             continue
-        while _is_taken(name, path, by_name[path.name], depth, known, size, fingerprint):
+        while _is_taken(name, path, by_name[short], depth, known, size, fingerprint):
             depth += 1
             if depth > len(path.parts):
                 raise InputError(f"{path}: another file of this name and folder is in the store already; rename one of them")
@@ -137,24 +208,25 @@ def describe(paths: Sequence[Path], known: Mapping[str, ArchiveFile]) -> list[Ar
     return files
 
 
-def _is_taken(name: str, path: Path, namesakes: Sequence[Path], depth: int, known: Mapping[str, ArchiveFile], size: int, mark: str) -> bool:
+def _is_taken(
+    name: str, path: Location, namesakes: Sequence[Location], depth: int, known: Mapping[str, ArchiveFile], size: int, mark: str
+) -> bool:
     if any(other != path and other.parts[-depth:] == path.parts[-depth:] for other in namesakes):
         return True
     stored = known.get(name)
     return stored is not None and (stored.size, stored.fingerprint) != (size, mark)
 
 
-def _fingerprint(path: Path) -> tuple[int, str]:
+def _fingerprint(path: Location) -> tuple[int, str]:
     """Return size, and SHA-256 over size, first and last 64 KiB: enough to tell archive files apart.
 
     A digest of the whole would cost as much as inflating it.
     """
     try:
-        with path.open("rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            digest = hashlib.sha256(str(size).encode() + file.read(SAMPLE))
-            file.seek(max(size - SAMPLE, 0))
-            digest.update(file.read(SAMPLE))
+        with closing(open_bytes(str(path))) as file:
+            size = file.size
+            digest = hashlib.sha256(str(size).encode() + file.read(0, SAMPLE))
+            digest.update(file.read(max(size - SAMPLE, 0), SAMPLE))
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error
     return size, digest.hexdigest()[:32]

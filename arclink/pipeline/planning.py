@@ -13,6 +13,7 @@ from pathlib import Path
 
 import orjson
 
+from arclink.archive_names import known_as
 from arclink.filter.pointers import NO_FILE, Pointer, PointerKind, format_pointer, parse_pointer
 from arclink.graph.relations import format_payload
 from arclink.model import Payload, UriR
@@ -58,7 +59,7 @@ def plan(pointers: Iterable[Pointer], store: KnownPayloads, paths: Mapping[str, 
     unread: list[bytes] = []
     wanted: list[tuple[str, int, Pointer]] = []
     for pointer in _with_store(sorted(pointers, key=lambda pointer: (pointer.checksum, pointer.chunk)), store, counts, unread):
-        path = paths.get(pointer.file) or paths.get(pointer.file.rsplit("/", 1)[-1]) or NO_FILE
+        path = paths.get(pointer.file) or paths.get(known_as(pointer.file, paths) or "") or NO_FILE
         wanted.append((path, pointer.offset, pointer))
     wanted.sort(key=lambda entry: (entry[0], entry[1], entry[2].chunk))
     folder.mkdir(parents=True, exist_ok=True)

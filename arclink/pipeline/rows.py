@@ -1,22 +1,21 @@
 """CDX rows for the batches: which archive file a row points to decides which batch it belongs to."""
 
-import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from arclink.errors import CdxError, InputError
-from arclink.filter.cdx import is_header, parse_row
+from arclink.archive_names import known_as
+from arclink.errors import CdxError
+from arclink.files.places import Location
+from arclink.filter.cdx import parse_row
+from arclink.pipeline.cdx_files import read_usual_lines
 from arclink.pipeline.compressed import open_members
 from arclink.reasons import Reason
 
 NO_ROW = -1
 """The batch of lines that are no rows: filter counts them."""
-
-COLUMNS = frozenset({b"N b a m s k r V g", b"N b a m s k r M V g", b"N b a m s k r M S V g"})
-"""The orders of columns that CDX files have: 9, 10 and 11 of them."""
 
 IN_STORE = -2
 """The batch of rows that point to a file the store has been built from already: they are passed over."""
@@ -50,15 +49,23 @@ class SharedRows:
     passed_over: Counter[Reason]
 
 
-def share_rows(cdx: Sequence[Path], batch_of: Mapping[str, int], folder: Path) -> SharedRows:
+def share_rows(
+    cdx: Sequence[Location],
+    batch_of: Mapping[str, int],
+    folder: Path,
+    prefixes: Sequence[str] = (),
+    names: Mapping[str, str] | None = None,
+) -> SharedRows:
     """Write each row of CDX files to the file of its batch.
 
     One pass, whatever the number of batches. Lines that are no rows go to `NO_ROW`, so that filter counts them.
 
     Args:
-        cdx: CDX or CDXJ files, plain or gzip.
-        batch_of: Batch by name of archive file, as the rows name it or its last part; may be `IN_STORE`.
+        cdx: From `arclink.pipeline.cdx_files.find_cdx`.
+        batch_of: Batch by name of archive file, as the rows name it or its last parts; may be `IN_STORE`.
         folder: Where the files go.
+        prefixes: SURT prefixes of the selection; see `read_usual_lines`.
+        names: Names of the archive files by path; see `read_usual_lines`.
     """
     folder.mkdir(parents=True, exist_ok=True)
     outputs: dict[int, BinaryIO] = {}
@@ -67,7 +74,7 @@ def share_rows(cdx: Sequence[Path], batch_of: Mapping[str, int], folder: Path) -
     passed_over: Counter[Reason] = Counter()
     try:
         for path in cdx:
-            for line in read_lines(path):
+            for line in read_usual_lines(path, prefixes, names):
                 name = _file_of(line)
                 if name not in seen:
                     seen[name] = _batch(name, batch_of)
@@ -87,8 +94,8 @@ def share_rows(cdx: Sequence[Path], batch_of: Mapping[str, int], folder: Path) -
         for output in outputs.values():
             output.close()
     named = (name.decode("utf-8", "replace") for name in seen)
-    names = frozenset(_name(name, batch_of) for name in named if _name(name, batch_of) in batch_of)
-    return SharedRows(written, names, passed_over)
+    found = frozenset(name for name in (known_as(one, batch_of) for one in named) if name)
+    return SharedRows(written, found, passed_over)
 
 
 def _is_row(line: bytes) -> bool:
@@ -99,27 +106,9 @@ def _is_row(line: bytes) -> bool:
     return True
 
 
-def check_columns(paths: Sequence[Path]) -> None:
-    """Raise InputError if a CDX file says that its columns stand in an order of their own.
-
-    Files are read in pieces, and only one of them would hold the header.
-    """
-    for path in paths:
-        first = next(iter(read_lines(path)), b"")
-        if is_header(first) and b" ".join(first.split()[1:]) not in COLUMNS:
-            raise InputError(
-                f"{path}: its columns stand in the order {first.decode(errors='replace').strip()!r}; "
-                f"bring them into one of: {', '.join(order.decode() for order in sorted(COLUMNS))}"
-            )
-
-
 def _batch(name: bytes, batch_of: Mapping[str, int]) -> int:
-    return batch_of.get(_name(name.decode("utf-8", "replace"), batch_of), NO_ROW)
-
-
-def _name(text: str, batch_of: Mapping[str, int]) -> str:
-    """Return the name under which a file is known: as the row has it, or its last part."""
-    return text if text in batch_of else text.rsplit("/", 1)[-1]
+    known = known_as(name.decode("utf-8", "replace"), batch_of)
+    return NO_ROW if known is None else batch_of[known]
 
 
 def _file_of(line: bytes) -> bytes:
@@ -130,16 +119,3 @@ def _file_of(line: bytes) -> bytes:
         return parse_row(line).file.encode()
     except CdxError:
         return b""
-
-
-def read_lines(path: Path) -> Iterator[bytes]:
-    """Yield the lines of a plain or gzip file, newline included.
-
-    Raises:
-        InputError: The file cannot be read.
-    """
-    try:
-        with open_members(path) as file:
-            yield from file
-    except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{path}: cannot be read as a CDX file: {error}") from error

@@ -6,9 +6,13 @@ from dataclasses import asdict, dataclass, field
 
 from arclink.extract.extracting import ExtractSettings
 from arclink.filter.rules import Rules
+from arclink.model import Forgotten
 
 EXTRACTOR_VERSION = "1"
 """Raised whenever the same payload would give other links than before."""
+
+OUTLINKS_SETTING = "heritrix outlinks"
+"""What a store calls the setting that adds links which the crawler recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +20,7 @@ class BuildSettings:
     """Settings of one build.
 
     Attributes:
+        forgotten: What the store was told to forget: never a row of the graph. It is no setting of the store, which has its own record.
         batch_bytes: Archive bytes that go through all stages together.
         runner: ``local`` (all cores) or ``inline`` (one process).
         cores: Tasks at a time.
@@ -23,19 +28,23 @@ class BuildSettings:
 
     rules: Rules = field(default_factory=Rules)
     extract: ExtractSettings = field(default_factory=ExtractSettings)
+    forgotten: tuple[Forgotten, ...] = ()
     batch_bytes: int = 1 << 30
     runner: str = "local"
     cores: int = field(default_factory=lambda: os.cpu_count() or 1)
 
     def for_jobs(self) -> Mapping[str, object]:
         """Return what the jobs' ``--settings`` hold."""
-        return {"rules": self.rules.to_json(), "extract": asdict(self.extract)}
+        forgotten = [[what.prefix, what.span.first, what.span.last] for what in self.forgotten]
+        return {"rules": self.rules.to_json(), "extract": asdict(self.extract), "forgotten": forgotten}
 
     def for_store(self) -> dict[str, str]:
         """Return what decides which graph comes out: a store holds one answer to each."""
         limits = asdict(self.extract)
+        adds_recorded = limits.pop("heritrix_outlinks")
         return {
             "extractor version": EXTRACTOR_VERSION,
             "rules": self.rules.to_json(),
             "limits": " ".join(f"{name}={limits[name]}" for name in sorted(limits)),
+            OUTLINKS_SETTING: "on" if adds_recorded else "off",
         }

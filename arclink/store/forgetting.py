@@ -256,9 +256,7 @@ class _Forgetting:
         links = block.distinct_links
         forgotten: frozenset[int] = frozenset()
         if self._what.has_targets:
-            forgotten = frozenset(
-                number for number, link in enumerate(links) if self._surt_of(UriR(link[0])).startswith(self._what.prefix)
-            )
+            forgotten = frozenset(number for number, link in enumerate(links) if self._surt_of(UriR(link[0])).startswith(self._what.prefix))
         targets: set[str] = set()
         for content in gone:
             numbers = block.numbers(content)

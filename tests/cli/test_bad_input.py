@@ -95,7 +95,7 @@ def text(path: Path, words: str) -> Path:
         pytest.param(["explain", "http://a.example/", "--store", "{tmp}/gone.db"], 1, "arclink build", id="explain without store"),
         pytest.param(["stats", "--store", "{notes}"], 1, "not an ArcLink store", id="stats of a text"),
         pytest.param(["filter", "--folder", "{tmp}/w"], 1, "run `arclink index`", id="filter before index"),
-        pytest.param(["filter", "{tmp}/no.cdx", "--folder", "{tmp}/w"], 1, "no such file", id="filter without CDX"),
+        pytest.param(["filter", "{tmp}/no.cdx", "--folder", "{tmp}/w"], 2, "no such file", id="filter without CDX"),
         pytest.param(["filter", "--folder", "{tmp}/w", "--rules", "{notes}"], 2, "rules are no JSON", id="rules that are none"),
         pytest.param(["extract", "{archive}", "--folder", "{tmp}/w"], 1, "run `arclink filter`", id="extract before filter"),
         pytest.param(["graph", "--folder", "{tmp}/w"], 1, "run `arclink extract`", id="graph before extract"),

@@ -84,7 +84,8 @@ def add(page: SecondPage, tag: Tag, name: str, reference: str) -> None:
     elif tag.name in ("img", "area", "input"):
         text = fold(value_of(tag, "alt"))
     rel = fold(value_of(tag, "rel")).lower() if tag.name in ("a", "area", "link", "form") else ""
-    page.links.append((f"{tag.name}@{name}", reference, text[:1000].rstrip(), rel[:1000].rstrip() or None))
+    kept = "".join({"\x1d": "%1D", "\x1f": "%1F"}.get(sign, sign) for sign in reference if sign not in "\t\n\r")
+    page.links.append((f"{tag.name}@{name}", kept, text[:1000].rstrip(), rel[:1000].rstrip() or None))
 
 
 def why_not(page: SecondPage, kind: str, reference: str) -> str | None:

@@ -45,6 +45,11 @@ DIALECTS = [
         id="9 columns",
     ),
     pytest.param(
+        f"com,example)/?example=1 20140103030321 http://example.com?example=1 text/html 200 {SHA1} - - 1043 333 example.warc.gz - - -",
+        CAPTURE,
+        id="14 columns of OutbackCDX",
+    ),
+    pytest.param(
         "example.org/foo.html \t20090312223142\nhttp://www.example.org/foo.html text/html  200\n"
         "E6T72C2R6BRKSI3IZPMRJDXTFJIRC7P - - 111739\nTENN-000001.warc.gz",
         Capture(
@@ -105,6 +110,7 @@ def test_every_dialect_says_the_same(line: str, capture: Capture) -> None:
         pytest.param("k 20140103030321 http://h/ text/html - S - - - 5 f", "record_type", "resource", id="no status: no HTTP"),
         pytest.param("k 20140103030321 ftp://h/ text/html 226 S - - - 5 f", "record_type", "resource", id="FTP"),
         pytest.param("k 20140103030321 http://h/ - - S - - - 5 f", "mime", "-", id="no mime type"),
+        pytest.param("k 20140103030321 http://h/ - 0 S - - - 5 f", "status", "-", id="no status, of OutbackCDX"),
         pytest.param("- 20140103030321 http://h/ - - S - - - 5 f", "key", "", id="no key"),
         pytest.param("k 20140103030321 http://h/ - - - - - - 5 f", "checksum", "-", id="no checksum"),
         pytest.param("k 20140103030321 http://h/ - - S - - - 5 f", "length", -1, id="no length"),
@@ -136,7 +142,7 @@ ROW = "k 20140103030321 http://h/ text/html 200 S - - 7 5 f"
     [
         pytest.param("", Reason.ROW_HEADER, "header", id="empty"),
         pytest.param(" \n", Reason.ROW_HEADER, "header", id="blank"),
-        pytest.param("a b c", Reason.ROW_MALFORMED, "expected 9 to 11 columns, found 3", id="short"),
+        pytest.param("a b c", Reason.ROW_MALFORMED, "expected 9, 10, 11 or 14 columns, found 3", id="short"),
         pytest.param(ROW + " x", Reason.ROW_MALFORMED, "found 12", id="long"),
         pytest.param(ROW.replace("200", "2xx"), Reason.ROW_MALFORMED, "status is not a number", id="status"),
         pytest.param(ROW.replace(" 5 ", " x "), Reason.ROW_MALFORMED, "offset is not a number", id="offset"),
@@ -214,7 +220,7 @@ def test_a_header_with_a_known_order_needs_no_layout(letters: tuple[str, ...]) -
     ("header", "message"),
     [
         pytest.param(b" CDX N b a m s k r", "header without file, offset", id="nothing to read"),
-        pytest.param(b" CDX N b a V v g", "a column twice", id="two offsets"),
+        pytest.param(b" CDX N b a V V g", "a column twice", id="two offsets"),
         pytest.param(b"N b a", "not a header", id="no header"),
         pytest.param(b" \n", "not a header", id="blank"),
     ],

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypedDict
 
+from arclink.files.places import Location
 from arclink.model import Surt
 from arclink.pipeline.build import BuildReport, build
 from arclink.pipeline.inputs import describe, find_archives
@@ -26,7 +27,9 @@ class TrueMemento(TypedDict):
     links: list[Link] | None
 
 
-def build_store(folder: Path, store: Path, settings: BuildSettings, inputs: Sequence[str] = (), cdx: Sequence[Path] = ()) -> BuildReport:
+def build_store(
+    folder: Path, store: Path, settings: BuildSettings, inputs: Sequence[str] = (), cdx: Sequence[Location] = ()
+) -> BuildReport:
     with open_store(str(store), create=True) as opened:
         files = describe(find_archives(inputs or [str(folder)]), {file.name: file for file in opened.files()})
         return build(files, cdx, opened, settings, store.with_suffix(".build"), Silent())

@@ -1,6 +1,6 @@
 """The plain way, as a first script would do it: warcio, BeautifulSoup, urljoin, surt and SimHash for every link.
 
-python -m benchmarks.plain_way PAGES FILE...
+python -m benchmarks.peers.plain_way PAGES FILE...
 """
 
 import hashlib

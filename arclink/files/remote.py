@@ -1,0 +1,151 @@
+"""Files of other machines, by range: HTTP, S3, HDFS and whatever else fsspec has a driver for.
+
+A range is a request, and a request costs far more than the bytes in it. So more is fetched than was asked for: a little
+where reading jumps, more and more where it goes on. What fails for a moment is tried again.
+"""
+
+import errno
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import aiohttp
+import fsspec  # type: ignore[import-untyped]  # it has no types
+
+from arclink.errors import InputError
+from arclink.files.places import UNLISTED, scheme_of
+
+_LEAST = 64 << 10
+_MOST = 8 << 20
+_BLOCK = 64 << 10
+"""What fsspec takes for a small file; it would fetch that whole."""
+
+_WAITS = (0.5, 2.0, 8.0)
+"""Seconds before each further attempt."""
+
+_HTTP_OPTIONS: dict[str, Any] = {  # Any: what drivers take differs
+    # Bytes as they are stored: a server that is asked may compress them, and a client undo what was not compressed on the way.
+    "headers": {"Accept-Encoding": "identity"},
+    "client_kwargs": {"auto_decompress": False},
+}
+_EXTRAS = {"s3": "s3", "s3a": "s3", "hdfs": "hdfs"}
+"""Optional dependencies of ArcLink (setup.cfg) by scheme."""
+
+_MISSING = {401, 403, 404, 410}
+
+_T = TypeVar("_T")
+
+
+class RemoteBytes:
+    """A file of another machine; see `arclink.files.opening.ByteSource`.
+
+    Args:
+        url: Its address.
+
+    Raises:
+        OSError: There is none, or it cannot be reached, or its server does not give ranges.
+        InputError: There is no driver for its scheme.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._file: Any = _patiently(lambda: _open(url))
+        size = getattr(self._file, "size", None)
+        if callable(size):  # of HDFS
+            size = size()
+        if not isinstance(size, int):
+            raise OSError(errno.ESPIPE, "its server does not say how long it is, or gives no ranges; copy the file here")
+        self.size = size
+        self._start = 0
+        self._block = b""
+        self._fetched = _LEAST
+
+    def read(self, offset: int, count: int) -> bytes:
+        count = min(count, self.size - offset)
+        if count <= 0:
+            return b""
+        start = offset - self._start
+        if not 0 <= start <= len(self._block) - count:
+            goes_on = self._block and 0 <= start <= len(self._block)
+            self._fetched = min(self._fetched * 2, _MOST) if goes_on else _LEAST
+            self._block = self._fetch(offset, max(count, self._fetched))
+            self._start, start = offset, 0
+        return self._block[start : start + count]
+
+    def _fetch(self, offset: int, count: int) -> bytes:
+        def fetch() -> bytes:
+            self._file.seek(offset)
+            data: bytes = self._file.read(count)
+            return data
+
+        data = _patiently(fetch)
+        if len(data) < min(count, self.size - offset):
+            raise OSError(errno.EIO, f"{len(data)} bytes came where {count} were asked for; was it changed just now?")
+        return data
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def find_remote(pattern: str) -> list[str]:
+    """Return the addresses that a pattern with ``*`` matches, or that lie below one that ends in ``/``; sorted.
+
+    Raises:
+        OSError: The place cannot be listed.
+        InputError: There is no driver for its scheme.
+    """
+    system, path = _system(pattern)
+    found = _patiently(lambda: system.find(path) if pattern.endswith("/") else system.glob(path))
+    return sorted(system.unstrip_protocol(name) for name in found)
+
+
+def _open(url: str) -> Any:  # Any: fsspec has no types
+    system, path = _system(url)
+    if scheme_of(url) in UNLISTED or scheme_of(url) in _EXTRAS:
+        return system.open(path, "rb", cache_type="none", block_size=_BLOCK)
+    return system.open(path, "rb")
+
+
+def _system(url: str) -> tuple[Any, str]:
+    """Return the driver for an address, and what it calls the file."""
+    scheme = scheme_of(url)
+    try:
+        system, path = fsspec.url_to_fs(url, **(_HTTP_OPTIONS if scheme in UNLISTED else {}))
+    except ImportError as error:
+        extra = _EXTRAS.get(scheme or "")
+        how = f"pip install 'arclink[{extra}]'" if extra else f"pip install what it needs ({error})"
+        raise InputError(f"{url}: {scheme}:// needs a driver that is not installed: {how}") from error
+    except ValueError as error:
+        raise InputError(f"{url}: no way is known to read {scheme}://; give http, https, s3 or hdfs") from error
+    return system, path
+
+
+def _patiently(attempt: Callable[[], _T]) -> _T:
+    """Return what ``attempt`` returns, tried again while the other side is away or busy.
+
+    Raises:
+        OSError: It does not come back, or says that there is no such file.
+    """
+    for wait in (*_WAITS, None):
+        try:
+            return attempt()
+        except aiohttp.ClientResponseError as error:
+            if wait is None or error.status in _MISSING or (400 <= error.status < 500 and error.status != 429):
+                raise OSError(errno.EIO, f"its server answers {error.status} {error.message}") from error
+        except FileNotFoundError as error:
+            cause = error.__cause__
+            if isinstance(cause, aiohttp.ClientResponseError) and cause.status >= 500 and wait is not None:
+                pass  # fsspec takes every failure for a file that is not there
+            elif isinstance(cause, aiohttp.ClientConnectionError):
+                raise OSError(errno.EHOSTUNREACH, f"its server cannot be reached: {cause}") from error
+            else:
+                said = f" (its server answers {cause.status})" if isinstance(cause, aiohttp.ClientResponseError) else ""
+                raise OSError(errno.ENOENT, f"no such file{said}") from error
+        except ValueError as error:
+            raise OSError(errno.ESPIPE, "its server gives no ranges; copy the file here") from error
+        except (aiohttp.ClientError, TimeoutError, ConnectionError) as error:
+            if wait is None:
+                raise OSError(errno.EIO, f"{type(error).__name__}: {error}") from error
+        assert wait is not None  # the last attempt returned or raised
+        time.sleep(wait)
+    raise AssertionError("every attempt returns, raises or waits")  # pragma: no cover

@@ -1,0 +1,153 @@
+"""Look-ups: ordinary URIs in both directions, in the library and over HTTP, and the first members of a hub."""
+
+import http.client
+import json
+import os
+import signal
+import statistics
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+from benchmarks.bench import Bench, arclink, python, remove_store
+from benchmarks.tables import Cell, Table, Target
+
+SAMPLE = 200
+HUB = "http://hub.example/"
+"""Every page of a synthetic graph links there."""
+
+LOADED_PAGES = 125_000
+"""Synthetic pages of a batch: of 80 links each, 10 million links and 2 GB of graph files."""
+
+HUB_PAGES = 1_000_000
+LINKS_A_PAGE = 3
+"""Of the pages that link to the hub: it is the hub that is looked at."""
+
+
+COLUMNS = ["", "median ms", "95th percentile ms", "median CPU ms"]
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Milliseconds of many look-ups.
+
+    Attributes:
+        cpu: Median CPU time; None over HTTP, where another process works.
+        members: That came in all.
+    """
+
+    median: float
+    p95: float
+    cpu: float | None = None
+    members: int = 0
+
+    @property
+    def cells(self) -> list[Cell]:
+        """What stands in a row of `COLUMNS` behind its name."""
+        return [self.median, self.p95, self.cpu]
+
+
+def measure(bench: Bench) -> Iterator[Table]:
+    """Yield a table for the store of the largest corpus, and one for a hub that a million pages link to."""
+    size = max(bench.sizes)
+    yield of_store(bench, bench.build(bench.corpus(size)).store, f"{size:,} captures")
+    store = bench.folder / "stores/hub.db"
+    load_synthetic(bench, store, HUB_PAGES, LINKS_A_PAGE)
+    yield of_hub(bench, store, HUB_PAGES)
+    remove_store(store)
+
+
+def of_store(bench: Bench, store: Path, name: str) -> Table:
+    """Return the times of 200 look-ups, in each way."""
+    uris = sample(bench, store)
+    library = look_up(bench, store, uris)
+    with service(store) as address:
+        over_http = _ask_http(address, uris.read_text(encoding="utf-8").split())
+    rows: list[list[Cell]] = [
+        ["library, both directions, open connection", *library.cells],
+        ["library, both directions, connection opened for each", *look_up(bench, store, uris, "--how", "connection").cells],
+        ["the store's own questions, open connection", *look_up(bench, store, uris, "--what", "store").cells],
+        ["HTTP, both directions, JSON, kept-alive connection", *over_http.cells],
+    ]
+    targets = [
+        Target("median look-up in the library, open connection", library.median, 1, unit=" ms"),
+        Target("median look-up over HTTP", over_http.median, 5, unit=" ms"),
+    ]
+    notes = [f"{SAMPLE} captured pages, sampled; {library.members:,} members came in all. The store's file is in the system's page cache."]
+    return Table(f"Look-ups: {name}", COLUMNS, rows, targets, notes)
+
+
+def of_hub(bench: Bench, store: Path, inlinks: int) -> Table:
+    """Return the times of 20 times the first 100 members that link to the hub."""
+    uris = write_lines(bench.scratch("uris") / "hub.txt", [HUB] * 20)
+    hub = look_up(bench, store, uris, "--what", "hub")
+    with service(store) as address:
+        over_http = _ask_http(address, [HUB] * 20, "&direction=in&limit=100")
+    rows: list[list[Cell]] = [["library, open connection", *hub.cells], ["HTTP", *over_http.cells]]
+    notes = [f"{hub.members // 20} members came each time, 20 times."]
+    target = Target("first 100 members of a hub in the library", hub.median, 10, unit=" ms")
+    return Table(f"A hub with {inlinks:,} inlinks: its first 100", COLUMNS, rows, [target], notes)
+
+
+def look_up(bench: Bench, store: Path, uris: Path, *options: str, memory_group: Path | None = None) -> Times:
+    """Return the times of `benchmarks.look_up` with these options."""
+    figure = bench.run(python("benchmarks.look_up", str(store), str(uris), *options), repeat=1, memory_group=memory_group)
+    return Times(**json.loads(figure.printed))
+
+
+def sample(bench: Bench, store: Path) -> Path:
+    """Return a file of 200 captured URIs whose links are known, the same for the same store."""
+    found = bench.run(python("benchmarks.sample", str(store), str(SAMPLE)), repeat=1).printed.split()
+    return write_lines(bench.scratch("uris") / "uris.txt", found)
+
+
+def write_lines(path: Path, lines: Sequence[str]) -> Path:
+    """Write one text per line; return the path."""
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def load_synthetic(bench: Bench, store: Path, pages: int, links: int) -> None:
+    """Load a store of synthetic pages anew; graph files are removed once they are in it."""
+    store.parent.mkdir(parents=True, exist_ok=True)
+    remove_store(store)
+    for first in range(0, pages, LOADED_PAGES):
+        folder = bench.scratch("synthetic")
+        words = ("--first", str(first), "--pages", str(min(LOADED_PAGES, pages - first)), "--links", str(links), "--of", str(pages))
+        bench.run(python("benchmarks.synthetic_graph", str(folder), *words), repeat=1)
+        bench.run(arclink("load", "--folder", str(folder), "--store", str(store)), repeat=1)
+    bench.scratch("synthetic")
+
+
+@contextmanager
+def service(store: Path) -> Iterator[str]:
+    """Serve a store on a free port of this machine alone; yield host and port."""
+    command = arclink("serve", "--store", str(store), "--port", "0")
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}) as server:
+        try:
+            assert server.stdout is not None
+            announced = server.stdout.readline()
+            yield urlsplit(announced[announced.index("http://") :].split()[0]).netloc
+        finally:
+            server.send_signal(signal.SIGTERM)
+            server.wait()
+
+
+def _ask_http(address: str, uris: Sequence[str], more: str = "") -> Times:
+    connection = http.client.HTTPConnection(address)
+    found = []
+    for uri in [uris[0], *uris]:  # the first one is not counted
+        started = time.perf_counter()
+        connection.request("GET", f"/LinkService/linkQuery?format=json&uri={quote(uri, safe='')}{more}")
+        response = connection.getresponse()
+        response.read()
+        found.append(1e3 * (time.perf_counter() - started))
+        if response.status != 200:
+            raise RuntimeError(f"{uri}: the service answered {response.status}")
+    connection.close()
+    found = found[1:]
+    return Times(statistics.median(found), sorted(found)[len(found) * 95 // 100])

@@ -1,0 +1,301 @@
+"""WAT records: what they describe, and the links they list."""
+
+import gzip
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arclink.errors import PayloadError, RecordError
+from arclink.extract.archives import NO_HEADERS, ArchiveFile, ArchiveRecord
+from arclink.extract.extracting import ExtractSettings, extract_pointers
+from arclink.extract.html import Limits
+from arclink.extract.wat import Described, describe, is_described, wat_links
+from arclink.filter.cdx import parse_row
+from arclink.filter.filtering import map_captures, reduce_captures
+from arclink.filter.index import index_archive
+from arclink.filter.rules import Rules
+from arclink.model import EMPTY_PAYLOAD, UriR
+from arclink.reasons import Reason
+from tests.extract.made_archives import warc
+
+Json = dict[str, Any]  # what a test makes up
+
+DIGEST = "A" * 32
+
+# As Common Crawl writes it: Block-Digest and Format in the envelope, attributes beside the address, repeated headers as a list.
+COMMON_CRAWL: Json = {
+    "Container": {"Filename": "CC-MAIN-1.warc.gz", "Compressed": True, "Offset": "1024", "Gzip-Metadata": {"Deflate-Length": "5952"}},
+    "Envelope": {
+        "Format": "WARC",
+        "WARC-Header-Length": "647",
+        "Actual-Content-Length": "24707",
+        "Block-Digest": "sha1:U45OUWTVGO5ZPCXRAP5JJMF4OB4VXRQ5",
+        "WARC-Header-Metadata": {
+            "WARC-Type": "response",
+            "WARC-Target-URI": "http://h.example/dir/page?q=ü",
+            "WARC-Date": "2019-05-19T07:25:24Z",
+            "WARC-Payload-Digest": f"sha1:{DIGEST}",
+            "Content-Type": "application/http; msgtype=response",
+        },
+        "Payload-Metadata": {
+            "Actual-Content-Type": "application/http; msgtype=response",
+            "HTTP-Response-Metadata": {
+                "Response-Message": {"Status": "200", "Version": "HTTP/1.1", "Reason": "OK"},
+                "Headers": {"Content-Type": "text/html; charset=ISO-8859-1", "Set-Cookie": ["a=1", "b=2"]},
+                "Entity-Length": "24390",
+                "Entity-Digest": "sha1:" + "B" * 32,
+                "HTML-Metadata": {
+                    "Head": {
+                        "Base": "http://h.example/base/",
+                        "Metas": [{"http-equiv": "Refresh", "content": "5; url=later.html"}, {"name": "viewport", "content": "x"}],
+                        "Link": [{"path": "LINK@/href", "url": "/style.css", "rel": "StyleSheet", "type": "text/css"}],
+                        "Scripts": [{"path": "SCRIPT@/src", "url": "a.js"}],
+                    },
+                    "Links": [
+                        {"path": "A@/href", "url": "b.html", "text": " Next\n page ", "title": "t", "target": "_blank", "rel": "NoFollow"},
+                        {"path": "IMG@/src", "url": "i.png", "alt": "An image"},
+                        {"path": "INPUT@/src", "url": "go.png"},
+                        {"path": "FORM@/action", "url": "", "method": "post"},
+                        {"path": "A@/href", "url": "javascript:x()"},
+                        {"path": "STYLE/#text", "href": "/bg.png"},
+                        {"path": "DIV@/data-href", "url": "d.html"},
+                        {"path": "IMG@/srcset", "url": "s1.png 1x, s2.png 2x"},
+                    ],
+                },
+            },
+        },
+    },
+}
+
+
+def changed(path: str, value: object) -> Json:
+    """Return the record above with another value at a dotted path below the envelope."""
+    copy: Json = json.loads(json.dumps(COMMON_CRAWL))
+    *names, last = path.split("/")
+    place = copy["Envelope"]
+    for name in names:
+        place = place[name]
+    place[last] = value
+    return copy
+
+
+def wat_record(content: object) -> bytes:
+    block = content if isinstance(content, bytes) else json.dumps(content).encode()
+    return warc("h.example", block, "Content-Type: application/json", record_type="metadata", date="2026-01-01T00:00:00Z")
+
+
+def write(folder: Path, *contents: object) -> Path:
+    path = folder / "CC-MAIN-1.warc.wat.gz"
+    path.write_bytes(b"".join(gzip.compress(wat_record(content)) for content in contents))
+    return path
+
+
+def records(path: Path) -> list[ArchiveRecord]:
+    with ArchiveFile(str(path)) as archive:
+        return [record for record in archive.records() if isinstance(record, ArchiveRecord)]
+
+
+def described(folder: Path, content: object) -> Described:
+    (record,) = records(write(folder, content))
+    assert is_described(record)
+    return describe(record)
+
+
+def extracted(path: Path, rules: Rules | None = None) -> tuple[list[tuple[bytes, bytes]], Counter[Reason]]:
+    """Take a file through index, filter and extract; return the rows and what was counted."""
+    counts: Counter[Reason] = Counter()
+    rows = list(index_archive(str(path), path.name, counts))
+    shuffled: dict[bytes, list[bytes]] = {}
+    for key, value in map_captures(rows, rules or Rules(), counts):
+        shuffled.setdefault(key, []).append(value)
+    pointers = [
+        row for key in sorted(shuffled) for name, row in reduce_captures(key, iter(sorted(shuffled[key])), counts) if name == b"pointers"
+    ]
+    lines = [json.dumps(str(path)).encode() + b"\t" + pointer for pointer in pointers]
+    return list(extract_pointers(lines, ExtractSettings(), counts)), counts
+
+
+def test_what_common_crawl_says_of_a_page(tmp_path: Path) -> None:
+    found = described(tmp_path, COMMON_CRAWL)
+    capture = found.capture
+    assert (found.container, found.place) == ("CC-MAIN-1.warc.gz", 1024)
+    assert (capture.record_type, capture.uri, capture.timestamp) == ("response", "http://h.example/dir/page?q=ü", "20190519072524")
+    assert (capture.status, capture.mime, capture.checksum) == ("200", "text/html", DIGEST)
+    assert capture.http_headers.all("set-cookie") == ("a=1", "b=2")
+    page, charset = wat_links(found, Limits())
+    assert charset == "windows-1252"
+    assert page.base == "http://h.example/base/"
+    assert page.links == [
+        ("link@href", "/style.css", "", "stylesheet"),
+        ("script@src", "a.js", "", None),
+        ("meta@refresh", "later.html", "", None),
+        ("a@href", "b.html", "Next page", "nofollow"),
+        ("img@src", "i.png", "An image", None),
+        ("input@src", "go.png", "", None),
+        ("img@srcset", "s1.png", "", None),
+        ("img@srcset", "s2.png", "", None),
+    ]
+    assert page.counts == {Reason.LINK_SAME_PAGE: 1, Reason.LINK_JAVASCRIPT: 1, Reason.LINK_OTHER_KIND: 2}
+
+
+def test_what_the_internet_archive_says_of_an_arc_record(shared_data: Path) -> None:
+    with ArchiveFile(str(shared_data / "aut/example.arc.gz.wat.gz")) as wat, ArchiveFile(str(shared_data / "aut/example.arc.gz")) as arc:
+        compared = 0
+        for record in wat.records():
+            assert isinstance(record, ArchiveRecord)
+            if is_described(record):
+                found = describe(record)
+                original = arc.record_at(found.place)
+                capture = found.capture
+                assert (capture.uri, capture.timestamp, capture.record_type) == (original.uri, original.timestamp, original.record_type)
+                if original.http_headers.fields:
+                    assert (capture.status, capture.mime, capture.location) == (original.status, original.mime, original.location)
+                compared += 1
+    assert compared == 300
+
+
+def test_a_wat_has_the_rows_of_the_file_it_describes(shared_data: Path) -> None:
+    def rows(name: str) -> list[tuple[object, ...]]:
+        counts: Counter[Reason] = Counter()
+        captures = [parse_row(row) for row in index_archive(str(shared_data / name), name, counts)]
+        assert counts[Reason.RECORD_INDEXED] == len(captures)
+        return [
+            (
+                one.key,
+                one.timestamp,
+                one.original,
+                one.mime,
+                one.status,
+                one.checksum,
+                one.record_type,
+                one.location,
+                one.refers_to_timestamp,
+            )
+            for one in captures
+        ]
+
+    for name, wat in [("example.warc.gz", "example.warc.gz.wat.gz"), ("example.arc.gz", "example.arc.gz.wat.gz")]:
+        assert rows(f"aut/{name}") == rows(f"aut/{wat}")
+    for year in (2015, 2016):
+        assert rows(f"flink_web/flink.apache.org-{year}.warc.gz") == rows(f"flink_web/flink.apache.org-{year}.warc.wat.gz")
+
+
+def test_every_record_of_a_wat_ends_in_a_reason(tmp_path: Path) -> None:
+    request = changed("WARC-Header-Metadata/WARC-Type", "request")
+    no_uri = changed("WARC-Header-Metadata/WARC-Target-URI", None)
+    no_date = changed("WARC-Header-Metadata/WARC-Date", "soon")
+    damaged = b'{"Envelope": {"Payload-Metadata"'
+    other_json = {"some": "other metadata"}
+    path = write(tmp_path, COMMON_CRAWL, request, no_uri, no_date, damaged, other_json)
+    counts: Counter[Reason] = Counter()
+    (row,) = index_archive(str(path), path.name, counts)
+    capture = parse_row(row)
+    assert (capture.original, capture.timestamp, capture.file, capture.offset) == (
+        "http://h.example/dir/page?q=ü",
+        "20190519072524",
+        path.name,
+        0,
+    )
+    assert counts == {
+        Reason.RECORD_INDEXED: 1,
+        Reason.RECORD_NOT_A_CAPTURE: 2,
+        Reason.RECORD_NO_URI: 1,
+        Reason.RECORD_NO_DATE: 1,
+        Reason.RECORD_DAMAGED: 1,
+    }
+
+
+PAYLOAD = "Payload-Metadata/HTTP-Response-Metadata"
+
+
+@pytest.mark.parametrize(
+    ("content", "relations", "reason"),
+    [
+        pytest.param(COMMON_CRAWL, [b"pages"], Reason.PAYLOAD_READ, id="page"),
+        pytest.param(changed(f"{PAYLOAD}/HTML-Metadata", None), [b"payloads"], Reason.PAYLOAD_NOT_IN_WAT, id="no links"),
+        pytest.param(changed(f"{PAYLOAD}/HTML-Metadata", {}), [b"pages"], Reason.PAYLOAD_READ, id="a page without links"),
+        pytest.param(
+            changed("WARC-Header-Metadata/WARC-Payload-Digest", f"sha1:{EMPTY_PAYLOAD}"),
+            [b"mementos"],
+            Reason.PAYLOAD_EMPTY,
+            id="empty payload",
+        ),
+    ],
+)
+def test_a_pointer_into_a_wat_is_followed(content: Json, relations: list[bytes], reason: Reason, tmp_path: Path) -> None:
+    rows, counts = extracted(write(tmp_path, content))
+    assert [relation for relation, _ in rows] == relations
+    assert {one: count for one, count in counts.items() if one.group == "payloads"} == {reason: 1}
+
+
+def test_without_any_digest_a_capture_stays_a_memento(tmp_path: Path) -> None:
+    content = changed("WARC-Header-Metadata/WARC-Payload-Digest", None)
+    del content["Envelope"]["Payload-Metadata"]["HTTP-Response-Metadata"]["Entity-Digest"]
+    rows, counts = extracted(write(tmp_path, content))
+    ((relation, row),) = rows
+    assert relation == b"mementos"
+    assert row.endswith(b"PAYLOAD_NO_DIGEST")
+    assert counts[Reason.PAYLOAD_NO_DIGEST] == 1
+
+
+def test_where_checksums_are_not_trusted_the_wat_has_to_do(tmp_path: Path) -> None:
+    rows, counts = extracted(write(tmp_path, COMMON_CRAWL), Rules(checksum=False))
+    assert [relation for relation, _ in rows] == [b"mementos", b"pages"]
+    assert counts[Reason.PAYLOAD_READ] == 1
+
+
+def test_a_redirect_leads_where_its_header_says(tmp_path: Path) -> None:
+    content = changed(f"{PAYLOAD}/Response-Message/Status", "301")
+    content["Envelope"]["Payload-Metadata"]["HTTP-Response-Metadata"]["Headers"]["Location"] = "/new"
+    rows, counts = extracted(write(tmp_path, content))
+    assert [relation for relation, _ in rows] == [b"mementos", b"pages"]
+    assert b"http@location\\u001f/new" in rows[1][1]
+    assert counts[Reason.PAYLOAD_READ] == 1
+
+
+def test_a_capture_in_a_warc_is_read_before_the_same_in_a_wat() -> None:
+    rows = [
+        b"h)/ 20190101000000 http://h/ text/html 200 %b - - 10 20 a.warc.wat.gz" % DIGEST.encode(),
+        b"h)/ 20200101000000 http://h/ text/html 200 %b - - 10 20 b.warc.gz" % DIGEST.encode(),
+    ]
+    counts: Counter[Reason] = Counter()
+    key, value = next(pair for pair in map_captures(rows, Rules(), counts) if pair[0].startswith(b"p"))
+    ((_, pointer),) = reduce_captures(key, iter([value]), counts)
+    assert json.loads(pointer)[2] == "b.warc.gz"
+    assert [fall_back[0] for fall_back in json.loads(pointer)[8]] == ["a.warc.wat.gz"]
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+PLACES = [
+    "WARC-Header-Metadata",
+    "Payload-Metadata",
+    PAYLOAD,
+    f"{PAYLOAD}/Headers",
+    f"{PAYLOAD}/Response-Message",
+    f"{PAYLOAD}/Entity-Length",
+    f"{PAYLOAD}/HTML-Metadata",
+    f"{PAYLOAD}/HTML-Metadata/Head",
+    f"{PAYLOAD}/HTML-Metadata/Head/Metas",
+    f"{PAYLOAD}/HTML-Metadata/Links",
+]
+
+
+@given(st.sampled_from(PLACES), json_values)
+def test_whatever_json_a_wat_holds_gives_links_or_its_one_error(place: str, value: object) -> None:
+    block = json.dumps(changed(place, value)).encode()
+    fields = {"content-type": "application/json"}
+    record = ArchiveRecord("metadata", UriR(""), "-", NO_HEADERS, fields, 0, 1, block, len(block))
+    try:
+        page, _ = wat_links(describe(record), Limits())
+    except (RecordError, PayloadError):
+        return
+    assert all(len(link) == 4 for link in page.links)
