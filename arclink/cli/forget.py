@@ -38,8 +38,9 @@ def command(
 ) -> None:
     """Remove captures from a store after a takedown request, and whatever only they show.
 
-    SURT-PREFIX is what the SURT of the captures starts with: 'org,example)/' is a site, 'org,example)/a' what is below /a there,
-    'org,example,' its subdomains. Builds keep out what was forgotten, also when they read the same files again, and with --rebuild.
+    SURT-PREFIX is what the SURT of the captures starts with: 'org,example)/' is a site, 'org,example)/a' what begins with /a there,
+    'org,example' the site with all of its ports and subdomains. Builds keep out what was forgotten, also when they read the
+    same files again, and with --rebuild.
     """
     from arclink.pipeline.build import only_build
     from arclink.store.opening import open_store, path_of
@@ -58,9 +59,8 @@ def command(
                 removed = opened.forget(takedown, is_trial=is_trial)
                 click.echo(_sentence(opened, takedown.what, removed, is_trial=is_trial))
             if cleans is not False and not is_trial:
-                before = opened.sums().bytes
                 opened.clean()
-                click.echo(f"{store}: written anew, {before:,} bytes before and {opened.sums().bytes:,} now.")
+                click.echo(f"{store}: written anew, {opened.sums().bytes:,} bytes.")
     if lists or export_path:
         with open_store(store) as opened:
             known = list(opened.forgotten())
@@ -116,8 +116,9 @@ def _meant(text: str, surt: str) -> str:
     host, bracket, path = surt.partition(")")
     if not bracket:
         return f"{text!r}: not a SURT prefix; give {surt!r}"
+    domain = host.partition(":")[0]
     page = f"{surt!r} for this page and whatever begins like it, " if path != "/" else ""
-    return f"{text!r}: a URL, not a SURT prefix; give {page}'{host})/' for the site, or '{host})' and '{host},' with its subdomains"
+    return f"{text!r}: a URL, not a SURT prefix; give {page}'{host})/' for the site, or {domain!r} with its ports and subdomains"
 
 
 def _sentence(store: GraphStore, what: Forgotten, removed: Removed, *, is_trial: bool) -> str:
@@ -127,7 +128,7 @@ def _sentence(store: GraphStore, what: Forgotten, removed: Removed, *, is_trial:
         return f"{sentence}, {removed.inlinks:,} of these links of other pages to it."
     if is_trial:
         return f"{sentence}."
-    links = sum(count for surt in store.surts(what.prefix) for _, count in store.inlink_kinds(surt))
+    links = sum(count for surt in store.surts(what.prefix) if what.has(surt) for _, count in store.inlink_kinds(surt))
     return f"{sentence}; {links:,} links to it stay (--targets)." if links else f"{sentence}."
 
 

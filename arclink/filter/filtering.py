@@ -233,7 +233,7 @@ class _Mapper:
             surt = surt_of(uri)
         prefixes = self._rules.prefixes
         is_selected = not prefixes or surt.startswith(prefixes)
-        spans = [(what.span.first.encode(), what.span.last.encode()) for what in self._forgotten if surt.startswith(what.prefix)]
+        spans = [(what.span.first.encode(), what.span.last.encode()) for what in self._forgotten if what.has(surt)]
         about = surt.encode(), is_selected, extension_of(uri) in self._extensions, is_refused, spans
         self._abouts[original] = about
         return about

@@ -132,7 +132,7 @@ class _Forgetting:
 
         def change(row: Row) -> Row | None:
             surt = surt_field(row)
-            if not surt.startswith(self._what.prefix):
+            if not self._what.has(surt):
                 return row
             items = mementos_of(row, self._names)
             is_kept = [not self._what.covers(surt, item[0]) for item in items]
@@ -227,7 +227,7 @@ class _Forgetting:
         """Remove the links to what is forgotten, and note the contents that have them as outlinks."""
 
         def change(row: Row) -> Row | None:
-            if not surt_field(row).startswith(self._what.prefix):
+            if not self._what.has(surt_field(row)):
                 return row
             _, _, numbers = groups_of(row)
             self._scratch.executemany("INSERT OR IGNORE INTO linking VALUES (?)", [(number,) for number in np.unique(numbers).tolist()])
@@ -256,7 +256,7 @@ class _Forgetting:
         links = block.distinct_links
         forgotten: frozenset[int] = frozenset()
         if self._what.has_targets:
-            forgotten = frozenset(number for number, link in enumerate(links) if self._surt_of(UriR(link[0])).startswith(self._what.prefix))
+            forgotten = frozenset(number for number, link in enumerate(links) if self._what.has(self._surt_of(UriR(link[0]))))
         targets: set[str] = set()
         for content in gone:
             numbers = block.numbers(content)

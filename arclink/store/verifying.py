@@ -297,7 +297,8 @@ class Verifier:
                         yield Violation("what was forgotten is not stored", f"{timestamp} {original}: a memento under {what.prefix}")
             if what.has_targets:
                 for key in self._runs.scan_keys((Relation.INLINKS,), low, end_of_prefix(low)):
-                    yield Violation("what was forgotten is not stored", f"{key.split(NUL)[0].decode()}: a target under {what.prefix}")
+                    if what.has(surt := key.split(NUL)[0].decode()):
+                        yield Violation("what was forgotten is not stored", f"{surt}: a target under {what.prefix}")
 
     # SURTs and their ids
 

@@ -198,7 +198,7 @@ class DictionaryStore:
         dropped = 0
         if what.has_targets:
             for content in outlinks:
-                kept = [link for link in outlinks[content] if not surt_of(link.target).startswith(what.prefix)]
+                kept = [link for link in outlinks[content] if not what.has(surt_of(link.target))]
                 away = [link for link in outlinks[content] if link not in kept]
                 dropped += len({*away})
                 outlinks[content] = kept
@@ -218,7 +218,7 @@ class DictionaryStore:
         self._inlinks = {
             inlink: surt
             for inlink, surt in self._inlinks.items()
-            if inlink.content in outlinks and not (what.has_targets and surt.startswith(what.prefix))
+            if inlink.content in outlinks and not (what.has_targets and what.has(surt))
         }
         return removed
 
