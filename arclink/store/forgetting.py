@@ -175,7 +175,8 @@ class _Forgetting:
                 yield rows_of(number_field(payload))
 
         def is_kept(original: str, timestamp: str) -> bool:
-            return not (timestamp in self._what.span and self._what.covers(self._surt_of(original), timestamp))
+            is_within = self._what.span.first <= timestamp <= self._what.span.last
+            return not (is_within and self._what.has(self._surt_of(original)))
 
         self._runs.rewrite(Relation.SIGHTINGS, ranges, lambda row: kept_sightings(row, is_kept))
 

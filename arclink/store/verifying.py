@@ -297,8 +297,8 @@ class Verifier:
                         yield Violation("what was forgotten is not stored", f"{timestamp} {original}: a memento under {what.prefix}")
             if what.has_targets:
                 for key in self._runs.scan_keys((Relation.INLINKS,), low, end_of_prefix(low)):
-                    if what.has(surt := key.split(NUL)[0].decode()):
-                        yield Violation("what was forgotten is not stored", f"{surt}: a target under {what.prefix}")
+                    if what.has(target := key.split(NUL)[0].decode()):
+                        yield Violation("what was forgotten is not stored", f"{target}: a target under {what.prefix}")
 
     # SURTs and their ids
 

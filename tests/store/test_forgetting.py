@@ -3,7 +3,7 @@
 import io
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +13,7 @@ import zstandard
 
 from arclink.errors import StoreError
 from arclink.graph.not_modified import checksum_of_reference
-from arclink.model import ContentId, Forgotten, Kind, Memento, Outlink, Payload, Scope, Span, Surt, Timestamp, UriR
+from arclink.model import Checksum, ContentId, Forgotten, Kind, Memento, Outlink, Payload, Scope, Span, Surt, Timestamp, UriR
 from arclink.store import Removed, Takedown
 from arclink.store.names import StoredNames
 from arclink.store.packing import pack_checksum
@@ -35,7 +35,7 @@ def path_of_store(tmp_path: Path) -> Path:
     return tmp_path / "links.db"
 
 
-def load(store: SqliteStore, folder: Path, mementos: list[Memento], links: dict[str, list[Outlink]]) -> None:
+def load(store: SqliteStore, folder: Path, mementos: list[Memento], links: Mapping[Checksum, list[Outlink]]) -> None:
     """Load a batch of pages: each payload is read from its first memento here, and its links depend on nothing."""
     first = {one.checksum: one for one in reversed(mementos)}
     payloads = [
@@ -132,7 +132,7 @@ def test_a_revisit_does_not_bring_back_the_capture_it_refers_to(tmp_path: Path) 
     revisit = memento(page, "20110101000000", checksum_of_reference(page, then), "revisit")
     with SqliteStore(tmp_path / "links.db", create=True) as store:
         load(store, tmp_path / "1", [shown, revisit], {READ: [Outlink(PAGES[2], Kind("a@href"), "two", None)]})
-        assert store.content_of(revisit) == READ
+        assert store.content_of(revisit) == ContentId(READ)
         what = replace(EXAMPLE.what, span=Span(last=then))
         assert store.forget(Takedown(what, "", "")) == Removed(1, 1, 1, 1)
         assert list(store.mementos(revisit.surt)) == [revisit]
