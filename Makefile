@@ -63,7 +63,7 @@ $(CHECKS): requirements-test.txt $(RUN)
 	$(INSTALL) -r requirements-test.txt
 	@touch $@
 
-.PHONY: help demo test test-wayback bench format lock clean
+.PHONY: help demo test test-wayback oracles fuzz bench format lock clean
 
 help:  ## Show what make can do
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -107,6 +107,20 @@ test-wayback: $(CHECKS) $(PYWB)/.installed  ## Run the tests that fetch from a r
 	$(SECTION) 'pytest: a real Wayback Machine'
 	$(BIN)/python -m pytest -m engine tests/wayback $(PYTEST_OPTIONS)
 
+oracles: $(CHECKS)  ## Compare every real page at hand with what the second extractor finds (minutes)
+	ARCLINK_ALL_PAGES=1 $(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_OPTIONS) tests/extract/test_oracles.py
+
+# Each target for so many seconds: make fuzz SECONDS=600. What was found is in .fuzz, and becomes a test.
+SECONDS ?= 60
+FUZZ_TARGETS := cdx_row warc_record html_links feed_links uri_resolution
+
+fuzz: $(CHECKS)  ## Feed parsers with what breaks parsers, each for a minute; longer: make fuzz SECONDS=600
+	$(INSTALL) -r requirements-fuzz.txt
+	@for target in $(FUZZ_TARGETS); do \
+	  printf "\n== %s, %s seconds\n" "$$target" "$(SECONDS)"; mkdir -p ".fuzz/$$target"; \
+	  $(BIN)/python -m tests.fuzz $$target -max_total_time=$(SECONDS) -timeout=30 -artifact_prefix=".fuzz/$$target-" ".fuzz/$$target" || exit 1; \
+	done
+
 $(BENCH)/venv/.installed: requirements-build.txt benchmarks/requirements.txt | $(VENV)/bin/python
 	$(SECTION) 'environment of the peers in $(BENCH)/venv, from the locked requirements'
 	@mkdir -p $(BENCH)
@@ -129,9 +143,10 @@ lock:  ## Write requirements*.txt anew from setup.cfg and pyproject.toml; newest
 	  | $(COMPILE) - --output-file requirements-build.txt
 	$(COMPILE) setup.cfg --output-file requirements.txt
 	$(COMPILE) setup.cfg --extra test --constraint requirements.txt --output-file requirements-test.txt
+	$(COMPILE) setup.cfg --extra fuzz --constraint requirements.txt --output-file requirements-fuzz.txt
 	$(COMPILE) benchmarks/requirements.in --constraint requirements-test.txt --output-file benchmarks/requirements.txt
 	$(COMPILE) tests/wayback/requirements-pywb.in --output-file tests/wayback/requirements-pywb.txt
 
 clean:  ## Remove what make made: environments, demo, caches
-	rm -rf $(VENV) .engines .venv-lock $(DEMO) build arclink.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .engines .venv-lock $(DEMO) .fuzz build arclink.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find arclink jobs service tests benchmarks -name __pycache__ -prune -exec rm -rf {} +

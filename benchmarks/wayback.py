@@ -41,7 +41,7 @@ from arclink.wayback.replay import Replay
 from benchmarks import corpus
 from tests.wayback.pywb_server import serving_pywb
 
-FILE_BYTES = 4 << 20
+HOSTS_PER_FILE = 16
 """Smaller files than usual, so that there are some for each task."""
 
 Share = Sequence[tuple[str, Pointer]]
@@ -169,7 +169,7 @@ def main() -> None:
     parser.add_argument("--captures", type=int, default=3_000)
     parser.add_argument("--tasks", type=int, nargs="+", default=[2, 5])
     arguments = parser.parse_args()
-    corpus.FILE_BYTES = FILE_BYTES
+    corpus.HOSTS_PER_FILE = HOSTS_PER_FILE
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         corpus.write_corpus(folder / "corpus", arguments.captures)

@@ -5,7 +5,7 @@ A job's class only decodes, calls a function of `arclink`, and encodes. Lines ar
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from mrjob.job import MRJob
@@ -119,6 +119,19 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
     def reducer_final(self) -> Iterator[Pair]:
         """Hand on the end of the task."""
         return self.reduce_end()
+
+    def _wrap_protocols(self, step_num: int, step_type: str) -> tuple[Callable[[], Iterator[Pair]], Callable[[bytes, bytes], None]]:
+        """Do what mrjob does, with one call for a line instead of four: filter's lines are short and many."""
+        read, write = self.pick_protocols(step_num, step_type)
+        put = self.stdout.write
+
+        def read_lines() -> Iterator[Pair]:
+            return (read(line.rstrip(b"\r\n")) for line in self._read_input())
+
+        def write_line(key: bytes, value: bytes) -> None:
+            put(write(key, value) + b"\n")
+
+        return read_lines, write_line
 
     def send_counts(self) -> None:
         """Send each counter once: a write and a flush per count would cost more than most of the work counted."""

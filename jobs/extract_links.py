@@ -1,7 +1,7 @@
 """Extract (paper, 3.2): payloads become the links written in them; each archive file is opened once.
 
-Input: manifests of pointers, sorted by file and offset. Output: ``pages``, ``mementos``, ``payloads`` (those that
-could not be read) and ``retries``, tagged with their relation.
+Input: manifests of pointers, sorted by file and offset. Output: ``pages``, ``mementos`` and ``retries`` (pointers to
+payloads that could not be read), tagged with their relation.
 """
 
 from collections.abc import Iterable, Iterator

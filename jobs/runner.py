@@ -8,12 +8,14 @@ Three things differ from mrjob's own; semantics stay:
 """
 
 import ctypes
+import errno
 import gc
 import os
 import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, BinaryIO
@@ -25,6 +27,9 @@ from mrjob.step import StepFailedException
 from jobs.base import ATTEMPT_ID
 
 ATTEMPTS = 2
+NO_SPACE = 28
+"""Exit code of a task that could not write: what it would say has no room, either."""
+
 LEAST_SPLIT = 1 << 20
 """Bytes of input that are worth a task of their own: starting one costs as much as 10 ms of work."""
 
@@ -180,10 +185,22 @@ def _fork(func: Callable[[], None], attempt: int) -> int:
         os.environ["ARCLINK_ATTEMPT"] = str(attempt)
         func()
         status = 0
-    except BaseException:  # the child's edge: whatever it is, it ends here and the parent hears of it
-        traceback.print_exc()
+    except BaseException as error:  # the child's edge: whatever it is, it ends here and the parent hears of it
+        if _is_of_space(error):
+            status = NO_SPACE
+        with suppress(OSError):
+            traceback.print_exc()
     finally:
         os._exit(status)
+
+
+def _is_of_space(error: BaseException | None) -> bool:
+    """Tell whether something failed because a disk, a quota or a file is full, whatever failed after it."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _die_with_parent() -> None:
@@ -224,5 +241,7 @@ def _failure(func: Callable[[], None], status: int) -> StepFailedException:
         if paths:
             lines = Path(paths[0]).read_bytes().decode(errors="replace").splitlines()
             said = "\n".join(line for line in lines[-15:] if not line.startswith("reporter:"))
+    if os.WIFEXITED(status) and os.WEXITSTATUS(status) == NO_SPACE:
+        said = f"{said}\n{os.strerror(errno.ENOSPC)}"
     how = f"exit {os.WEXITSTATUS(status)}" if os.WIFEXITED(status) else f"signal {os.WTERMSIG(status)}"
     return _TaskFailedException(reason=f"task ended with {how}\n{said}")

@@ -18,7 +18,7 @@ from service.stores import current_store, stores_of_app
 home = Blueprint("home", __name__)
 
 _LIMIT = "200"
-_FIELDS = ("uri", "direction", "from", "to", "at", "kind")
+_FIELDS = ("uri", "direction", "from", "to", "at", "kind", "redirects")
 
 
 @dataclass(frozen=True, slots=True)

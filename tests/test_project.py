@@ -227,10 +227,10 @@ def normal(requirement: str) -> str:
 
 @cache
 def declared() -> dict[str, list[str]]:
-    """Return the names of the packages in setup.cfg: ``run`` and ``test``."""
+    """Return the names of the packages in setup.cfg: ``run``, ``test`` and ``fuzz``."""
     config = ConfigParser()
     config.read(ROOT / "setup.cfg", encoding="utf-8")
-    sections = {"run": config["options"]["install_requires"], "test": config["options.extras_require"]["test"]}
+    sections = {"run": config["options"]["install_requires"], **config["options.extras_require"]}
     return {name: [normal(line) for line in text.split("\n") if line.strip()] for name, text in sections.items()}
 
 
@@ -258,12 +258,12 @@ def test_the_code_imports_the_dependency(package: str) -> None:
     assert module_of(package) in imported(*PACKAGES)
 
 
-@pytest.mark.parametrize("package", [name for name in declared()["test"] if not name.startswith("types-")])
+@pytest.mark.parametrize("package", [name for name in declared()["test"] + declared()["fuzz"] if not name.startswith("types-")])
 def test_the_tests_use_the_dependency(package: str) -> None:
     assert package in RUN_NOT_IMPORTED or module_of(package) in imported("tests", "benchmarks")
 
 
-@pytest.mark.parametrize(("folders", "sections"), [(PACKAGES, ("run",)), (("tests",), ("run", "test"))], ids=["code", "tests"])
+@pytest.mark.parametrize(("folders", "sections"), [(PACKAGES, ("run",)), (("tests",), ("run", "test", "fuzz"))], ids=["code", "tests"])
 def test_every_package_imported_is_declared(folders: tuple[str, ...], sections: tuple[str, ...]) -> None:
     """An import that works by the accident of another package's dependency breaks with its next version."""
     known = {module_of(name) for section in sections for name in declared()[section]}
@@ -274,14 +274,18 @@ def test_every_package_imported_is_declared(folders: tuple[str, ...], sections: 
 
 def test_dependencies_are_documented() -> None:
     """docs/dependencies.md has a row for each package of setup.cfg, and for no other."""
-    run, _, test = text_of("docs/dependencies.md").partition("## To test")
-    assert [normal(name) for name in re.findall(r"^\| `([\w-]+)` \|", run, re.MULTILINE)] == declared()["run"]
-    assert [normal(name) for name in re.findall(r"^\| `([\w-]+)` \|", test, re.MULTILINE)] == declared()["test"]
+    chapters = re.split("^## To .*", text_of("docs/dependencies.md"), flags=re.MULTILINE)[1:]
+    for chapter, section in zip(chapters, ("run", "test", "fuzz"), strict=True):
+        assert [normal(name) for name in re.findall(r"^\| `([\w-]+)` \|", chapter, re.MULTILINE)] == declared()[section]
 
 
 @pytest.mark.parametrize(
     ("file", "sections"),
-    [pytest.param("requirements.txt", ("run",), id="run"), pytest.param("requirements-test.txt", ("run", "test"), id="test")],
+    [
+        pytest.param("requirements.txt", ("run",), id="run"),
+        pytest.param("requirements-test.txt", ("run", "test"), id="test"),
+        pytest.param("requirements-fuzz.txt", ("run", "fuzz"), id="fuzz"),
+    ],
 )
 def test_the_lock_has_every_dependency_with_hashes(file: str, sections: tuple[str, ...]) -> None:
     """Run `make lock` after a change of setup.cfg."""

@@ -1,13 +1,14 @@
 """What became of each capture, and why: the words of ``arclink explain URI``."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from arclink.access.queries import surt_asked
 from arclink.errors import StoreError
-from arclink.model import ALL_TIME, Checksum, ContentId, Memento, Payload, Span
+from arclink.model import ALL_TIME, ContentId, Memento, Payload, Span
 from arclink.reasons import Reason
 from arclink.store import GraphStore
+from arclink.uris.resolving import checksum_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +42,24 @@ def explain(store: GraphStore, uri: str, span: Span = ALL_TIME) -> Iterator[Expl
 
 def explain_memento(store: GraphStore, memento: Memento) -> Explanation:
     """Return what became of one memento."""
+    explanation = _explained(store, memento)
+    if explanation.reason is Reason.PAYLOAD_NOT_AT_HAND and memento.record_type == "revisit" and _is_left_out(store, memento):
+        return replace(explanation, reason=Reason.PAYLOAD_LEFT_OUT)
+    return explanation
+
+
+def _is_left_out(store: GraphStore, memento: Memento) -> bool:
+    """Tell whether an earlier capture of the same URI has this payload, and a rule left it out; of whatever batch."""
+    earlier = store.mementos(memento.surt, Span(last=memento.timestamp))
+    return any(one.checksum == memento.checksum and one.reason.startswith("MEMENTO_") for one in earlier)
+
+
+def _explained(store: GraphStore, memento: Memento) -> Explanation:
     if memento.reason != "-":
         return Explanation(memento, _reason(memento.reason), None, None, ())
     content = store.content_of(memento)
     # A revisit that only says "not modified" shows the payload of another capture: its content names it.
-    payload = store.payload(Checksum(content.partition("-")[0]) if content else memento.checksum)
+    payload = store.payload(checksum_of(content) if content else memento.checksum)
     if payload is None:
         return Explanation(memento, Reason.PAYLOAD_NOT_AT_HAND, None, None, ())
     if content is None:

@@ -65,7 +65,7 @@ def group_outlinks(reading: Reading, budget: Budget) -> Groups | None:
             rows += len(links)
             if rows > budget.rows:
                 return None
-            links_of[content] = [link for link in links if reading.query.wants(link.kind)] if reading.query.kinds else links
+            links_of[content] = links if reading.query.wants_all else [link for link in links if reading.query.wants(link.kind)]
         rows += len(links_of[content])
         for link in links_of[content]:
             vertices = members.setdefault(link, [])

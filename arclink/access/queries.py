@@ -7,7 +7,7 @@ of the interface that needs more than this version has (``matchType``, ``level``
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Self
 
@@ -23,7 +23,10 @@ MOST_MEMBERS = 10_000
 LONGEST_URI = 65_536
 """Characters; the graph holds no longer ones."""
 
-PARAMETERS = ("uri", "url", "direction", "from", "to", "at", "kind", "limit", "cursor")
+PARAMETERS = ("uri", "url", "direction", "from", "to", "at", "kind", "redirects", "limit", "cursor")
+
+REDIRECTS = frozenset({Kind("http@location"), Kind("meta@refresh")})
+"""Kinds of links that are followed by themselves."""
 
 _TIMES = "1 to 14 digits (YYYYMMDDhhmmss) or ISO 8601"
 _KIND = re.compile(r"[a-z][a-z0-9:_-]*@[a-z][a-z0-9:_-]*")
@@ -65,6 +68,14 @@ class Direction(Enum):
         return self is not Direction.OUT
 
 
+class Redirects(Enum):
+    """Whether redirects count as links."""
+
+    YES = "yes"
+    NO = "no"
+    ONLY = "only"
+
+
 @dataclass(frozen=True, slots=True)
 class LinkQuery:
     """Which links of which URI, when.
@@ -75,6 +86,7 @@ class LinkQuery:
         span: Only what was observed in this range.
         at: Only what held at this time; None without. ``span`` is all time then.
         kinds: Only these kinds; empty for all.
+        redirects: Whether `REDIRECTS` are among them.
         limit: Members per direction; 0 for all of them, in store order.
         cursor: Where to go on; None for the beginning.
     """
@@ -85,6 +97,7 @@ class LinkQuery:
     span: Span = ALL_TIME
     at: Timestamp | None = None
     kinds: frozenset[Kind] = frozenset()
+    redirects: Redirects = Redirects.YES
     limit: int = DEFAULT_LIMIT
     cursor: Cursor | None = None
 
@@ -108,6 +121,7 @@ class LinkQuery:
             span=span,
             at=at,
             kinds=kinds,
+            redirects=_redirects(single.get("redirects", "yes")),
             limit=_limit(single.get("limit", str(DEFAULT_LIMIT))),
         )
         return query._at_cursor(single.get("cursor", ""))
@@ -115,11 +129,18 @@ class LinkQuery:
     @property
     def fingerprint(self) -> str:
         """16 hex digits over what is asked, without limit and cursor: a cursor belongs to one question."""
-        asked = (self.surt, self.direction.value, self.span.first, self.span.last, self.at or "", *sorted(self.kinds))
+        asked = (self.surt, self.direction.value, self.span.first, self.span.last, self.at or "", self.redirects.value, *sorted(self.kinds))
         return hashlib.sha1("\n".join(asked).encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()[:16]
+
+    @property
+    def wants_all(self) -> bool:
+        """Whether links of every kind are asked for."""
+        return not self.kinds and self.redirects is Redirects.YES
 
     def wants(self, kind: Kind) -> bool:
         """Return whether links of this kind are asked for."""
+        if self.redirects is not Redirects.YES and (kind in REDIRECTS) is (self.redirects is Redirects.NO):
+            return False
         return not self.kinds or kind in self.kinds
 
     def _at_cursor(self, text: str) -> Self:
@@ -131,7 +152,7 @@ class LinkQuery:
             cursor = decode_cursor(text, self.fingerprint)
         except CursorError as error:
             raise BadParameterError("cursor", text, "the 'next' of an answer to the same query") from error
-        return type(self)(self.uri, self.surt, self.direction, self.span, self.at, self.kinds, self.limit, cursor)
+        return replace(self, cursor=cursor)
 
 
 def absolute_uri(text: str) -> UriR:
@@ -251,6 +272,13 @@ def _direction(text: str) -> Direction:
         return Direction(text)
     except ValueError as error:
         raise BadParameterError("direction", text, "out, in or both") from error
+
+
+def _redirects(text: str) -> Redirects:
+    try:
+        return Redirects(text)
+    except ValueError as error:
+        raise BadParameterError("redirects", text, "yes, no or only") from error
 
 
 def _limit(text: str) -> int:

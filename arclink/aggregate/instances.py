@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import urlencode, urlsplit
 
-from arclink.access.queries import MOST_MEMBERS, LinkQuery
+from arclink.access.queries import MOST_MEMBERS, LinkQuery, Redirects
 from arclink.errors import UsageError
 from arclink.model import ALL_TIME
 
@@ -95,6 +95,8 @@ def question(instance: Instance, query: LinkQuery, cursor: str = "") -> str:
     if query.at is not None:
         asked.append(("at", query.at))
     asked += [("kind", kind) for kind in sorted(query.kinds)]
+    if query.redirects is not Redirects.YES:  # a service of before this parameter would refuse it
+        asked.append(("redirects", query.redirects.value))
     if cursor:
         asked.append(("cursor", cursor))
     return f"{instance.url}{PATH}?{urlencode(asked)}"

@@ -38,6 +38,9 @@ INCOMPLETE = 3
 @click.option("--to", "last", default="", metavar="TIME", help="Observed not after; 1 to 14 digits or ISO 8601.")
 @click.option("--at", default="", metavar="TIME", help="The state at that time: the links of the mementos in force.")
 @click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Only this kind, such as a@href or img@src; may come several times.")
+@click.option(
+    "--redirects", type=click.Choice(["yes", "no", "only"]), default="yes", show_default=True, help="Whether redirects count as links."
+)
 @click.option("--limit", default=str(DEFAULT_LIMIT), show_default=True, metavar="N", help="Members per direction.")
 @click.option("--cursor", default="", metavar="CURSOR", help="Go on where an answer ended.")
 @click.option("--format", "name", type=click.Choice(list(FORMATS)), default="table", show_default=True, help="How the answer is written.")
@@ -66,6 +69,7 @@ def command(
     last: str,
     at: str,
     kinds: tuple[str, ...],
+    redirects: str,
     limit: str,
     cursor: str,
     name: str,
@@ -77,7 +81,7 @@ def command(
 
     Exit code 3 says that an instance failed or told only a part; standard error says which, and why.
     """
-    given = {"direction": direction, "from": first, "to": last, "at": at, "limit": limit, "cursor": cursor}
+    given = {"direction": direction, "from": first, "to": last, "at": at, "redirects": redirects, "limit": limit, "cursor": cursor}
     parameters = [("uri", uri), *((option, value) for option, value in given.items() if value), *(("kind", kind) for kind in kinds)]
     asked = MergedQuery.from_parameters(parameters)
     form = FORMATS[name].in_profile(profile or "")

@@ -25,6 +25,7 @@ SIZES = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 @click.option("--from", "first", help="Only captures from this time on: 1 to 14 digits, or ISO 8601.")
 @click.option("--to", "last", help="Only captures up to this time.")
 @click.option("--no-redirects", is_flag=True, help="Do not read redirects for where they lead.")
+@click.option("--lazy", is_flag=True, help="Also look at the data- attributes of lazy loading, such as data-src.")
 @click.option("--heritrix-outlinks", is_flag=True, help="Add the links that Heritrix recorded beside a page (docs/heritrix.md).")
 @click.option("--batch-size", default="1G", show_default=True, help="Archive bytes that go through all stages together.")
 @click.option("--runner", type=click.Choice(["local", "inline"]), default="local", show_default=True, help="All cores, or one process.")
@@ -41,6 +42,7 @@ def command(
     first: str | None,
     last: str | None,
     no_redirects: bool,
+    lazy: bool,
     heritrix_outlinks: bool,
     batch_size: str,
     runner: str,
@@ -67,7 +69,7 @@ def command(
 
     settings = BuildSettings(
         rules=rules_from_options(rules_file, prefixes, first, last, read_redirects=not no_redirects),
-        extract=ExtractSettings(heritrix_outlinks=heritrix_outlinks),
+        extract=ExtractSettings(lazy=lazy, heritrix_outlinks=heritrix_outlinks),
         batch_bytes=parse_size(batch_size),
         runner=runner,
     )

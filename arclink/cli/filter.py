@@ -35,18 +35,21 @@ def command(
     from arclink.cli.rules import rules_from_options
     from arclink.pipeline import stages
     from arclink.pipeline.cdx_files import find_cdx, usual_files
-    from arclink.pipeline.running import parts_of
+    from arclink.pipeline.rows import check_rows
+    from arclink.pipeline.running import parts_of, room_in
     from arclink.pipeline.settings import BuildSettings
 
     where = Path(folder)
     settings = BuildSettings(rules=rules_from_options(rules_file, prefixes, first, last, read_redirects=not no_redirects))
     settings = replace(settings, runner=runner)
     given = find_cdx(cdx)
+    check_rows(given, settings.rules.prefixes)
     if not given:
         needs(where, "rows", "index")
     run = job_runner(where, runner, cores)
     clear(where, "filter")
-    rows = usual_files(given, where / "cdx-rows", settings.rules.prefixes) if given else parts_of(where / "rows")
-    counts = stages.filter_rows(rows, where, settings, run)
+    with room_in(where, "filter"):
+        rows = usual_files(given, where / "cdx-rows", settings.rules.prefixes) if given else parts_of(where / "rows")
+        counts = stages.filter_rows(rows, where, settings, run)
     write_settings(where, settings)
     show_counts(counts)

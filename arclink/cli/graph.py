@@ -13,9 +13,12 @@ from arclink.cli.summary import show_counts
 def command(folder: str, runner: str, cores: int | None) -> None:
     """Join and invert FOLDER/pages: write the graph files to FOLDER/graph (docs/graph-files.md)."""
     from arclink.pipeline import stages
+    from arclink.pipeline.running import room_in
 
     where = Path(folder)
     needs(where, "pages", "extract")
     run = job_runner(where, runner, cores)
     clear(where, "graph")
-    show_counts(stages.join(where, run) + stages.invert(where, run))
+    with room_in(where, "graph"):
+        counts = stages.join(where, run) + stages.invert(where, run)
+    show_counts(counts)

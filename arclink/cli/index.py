@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from arclink.cli.stage_options import clear, job_runner, stage_options
+from arclink.cli.stage_options import archives_of, clear, job_runner, stage_options
 from arclink.cli.summary import show_counts
 
 
@@ -14,10 +14,12 @@ from arclink.cli.summary import show_counts
 def command(inputs: tuple[str, ...], folder: str, runner: str, cores: int | None) -> None:
     """Write the CDXJ rows of archive files to FOLDER/rows."""
     from arclink.pipeline import stages
-    from arclink.pipeline.inputs import describe, find_archives, leave_out_foreign
+    from arclink.pipeline.running import room_in
 
     where = Path(folder)
+    files = archives_of(inputs, {})
     run = job_runner(where, runner, cores)
     clear(where, "index")
-    counts = stages.index(describe(leave_out_foreign(find_archives(inputs))[0], {}), where, run)
+    with room_in(where, "index"):
+        counts = stages.index(files, where, run)
     show_counts(counts)

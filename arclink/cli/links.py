@@ -22,6 +22,9 @@ from arclink.store.opening import open_store
 @click.option("--at", default="", metavar="TIME", help="The state at that time: the links of the mementos in force.")
 @click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Only this kind, such as a@href or img@src; may come several times.")
 @click.option(
+    "--redirects", type=click.Choice(["yes", "no", "only"]), default="yes", show_default=True, help="Whether redirects count as links."
+)
+@click.option(
     "--limit", default=str(DEFAULT_LIMIT), show_default=True, metavar="N", help="Members per direction; 0 for all, as jsonl, csv or RDF."
 )
 @click.option("--cursor", default="", metavar="CURSOR", help="Go on where an answer ended.")
@@ -35,6 +38,7 @@ def command(
     last: str,
     at: str,
     kinds: tuple[str, ...],
+    redirects: str,
     limit: str,
     cursor: str,
     name: str,
@@ -44,7 +48,7 @@ def command(
 
     Any variant of the URI (http or https, with or without www.) finds it.
     """
-    given = {"direction": direction, "from": first, "to": last, "at": at, "limit": limit, "cursor": cursor}
+    given = {"direction": direction, "from": first, "to": last, "at": at, "redirects": redirects, "limit": limit, "cursor": cursor}
     parameters = [("uri", uri), *((option, value) for option, value in given.items() if value), *(("kind", kind) for kind in kinds)]
     query = LinkQuery.from_parameters(parameters)
     form = FORMATS[name].in_profile(profile or "")

@@ -1,6 +1,9 @@
 """The ``arclink`` command: its commands are modules of this package, imported when they are called."""
 
+import os
+import signal
 import sys
+from contextlib import suppress
 from importlib import import_module
 
 import click
@@ -43,6 +46,18 @@ class LazyCommands(click.Group):
         command.name = cmd_name
         return command
 
+    def invoke(self, ctx: click.Context) -> object:
+        """Run a command; when the reader of its output leaves, as ``head`` does, end at once as a program does that SIGPIPE ends."""
+        try:
+            result: object = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            for stream in (sys.stdout, sys.stderr):  # or Python complains of it when it ends
+                with suppress(OSError, ValueError):
+                    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            raise click.exceptions.Exit(128 + signal.SIGPIPE) from None  # click itself would make it 1
+        return result
+
 
 @click.group(cls=LazyCommands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="arclink")
@@ -53,27 +68,29 @@ def group() -> None:
 def main() -> None:
     """Run the command line: exit 2 for a wrong call, 1 for what needs a person, never a traceback for either."""
     try:
-        group.main(standalone_mode=False)
+        code = group.main(standalone_mode=False)
+        if isinstance(code, int):  # of a `click.exceptions.Exit`, which ends here without being raised
+            sys.exit(code)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
     except click.Abort:
         click.echo("interrupted", err=True)
         sys.exit(130)
-    except click.exceptions.Exit as error:
-        sys.exit(error.exit_code)
     except UsageError as error:
-        click.echo(f"arclink: {error}", err=True)
+        _complain(str(error))
         sys.exit(2)
     except ArclinkError as error:
-        click.echo(f"arclink: {error}", err=True)
+        _complain(str(error))
         sys.exit(1)
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output left, as `head` does
-        sys.exit(0)
     except OSError as error:
-        click.echo(f"arclink: {error}: check that the path is right, and its space and rights", err=True)
+        _complain(f"{error}: check that the path is right, and its space and rights")
         sys.exit(1)
+
+
+def _complain(text: str) -> None:
+    """Say what is wrong; names that are no UTF-8 with escapes."""
+    click.echo(f"arclink: {text.encode(errors='backslashreplace').decode()}", err=True)
 
 
 if __name__ == "__main__":

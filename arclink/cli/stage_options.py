@@ -55,6 +55,20 @@ def clear(folder: Path, stage: str) -> None:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
+def archives_of(inputs: Sequence[str], known: Mapping[str, ArchiveFile]) -> list[ArchiveFile]:
+    """Return the archive files that are given; say which files are none.
+
+    Raises:
+        InputError: As `arclink.pipeline.inputs` says.
+    """
+    from arclink.pipeline.inputs import describe, find_archives, leave_out_foreign
+
+    paths, complaints = leave_out_foreign(find_archives(inputs))
+    for complaint in complaints:
+        click.echo(f"passed over: {complaint}", err=True)
+    return describe(paths, known)
+
+
 def needs(folder: Path, name: str, stage: str) -> None:
     """Raise InputError if the files of an earlier stage are not there."""
     if not (folder / name).exists():
@@ -78,10 +92,10 @@ def write_settings(folder: Path, settings: BuildSettings) -> None:
     (folder / SETTINGS).write_bytes(orjson.dumps(settings.for_store(), option=orjson.OPT_INDENT_2))
 
 
-def note_setting(folder: Path, name: str, value: str) -> None:
-    """Note one more setting that shaped the files of this folder; if it was noted before, its value now."""
-    settings = read_settings(folder) | {name: value}
-    (folder / SETTINGS).write_bytes(orjson.dumps(settings, option=orjson.OPT_INDENT_2))
+def add_settings(folder: Path, settings: BuildSettings) -> None:
+    """Note the settings of extract; those of filter stay."""
+    noted = {**settings.for_store(), "rules": read_settings(folder)["rules"]}
+    (folder / SETTINGS).write_bytes(orjson.dumps(noted, option=orjson.OPT_INDENT_2))
 
 
 def read_settings(folder: Path) -> dict[str, str]:

@@ -249,14 +249,16 @@ class ArchiveFile:
             segment: At its beginning.
             before: Bytes that the segments before it inflate to.
         """
-        position = _skip_blank(segment, 0)
+        position = beginning = _skip_blank(segment, 0)
         count = 0
         while segment.view(position, 1):
             head = self._read_head(segment, position)
             if head is None:
                 if segment.damage and count:
                     return  # the damage is that of the record before
-                yield self._error(Reason.RECORD_DAMAGED, "no record begins here", self._address(segment, before, position, count))
+                yield self._error(
+                    Reason.RECORD_DAMAGED, "no record begins here", self._address(segment, before, position, is_first=position == beginning)
+                )
                 position = _find_in(segment, position)
                 if position < 0:
                     return
@@ -271,10 +273,10 @@ class ArchiveFile:
             block = block[:block_length]
             damage = damage if head.is_whole else _CUT
             rest = _Block(segment.reopened(), start, block_length) if len(block) == _FORWARD_LIMIT < block_length else None
-            offset = self._address(segment, before, position, count)
+            offset = self._address(segment, before, position, is_first=position == beginning)
             if isinstance(segment, PlainSegment):
                 length = min(head.length + block_length, self._stored.size - offset)
-            elif count == 0 and segment.ended and following >= segment.length:
+            elif position == beginning and segment.ended and following >= segment.length:
                 length = segment.end - segment.offset
             else:
                 length = -1
@@ -284,10 +286,10 @@ class ArchiveFile:
         if count == 0 and segment.damage:
             yield self._error(Reason.RECORD_DAMAGED, segment.damage, segment.offset)
 
-    def _address(self, segment: PlainSegment | GzipSegment, before: int, position: int, count: int) -> int:
+    def _address(self, segment: PlainSegment | GzipSegment, before: int, position: int, *, is_first: bool) -> int:
         if isinstance(segment, PlainSegment):
             return segment.offset + position
-        return segment.offset if count == 0 else self._stored.size + before + position
+        return segment.offset if is_first else self._stored.size + before + position
 
     def _read_head(self, segment: Segment, position: int) -> Head | None:
         data = segment.view(position, _HEAD)

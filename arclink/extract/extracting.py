@@ -6,7 +6,7 @@ exactly one ``payloads`` reason, or in a retry from another capture of the same 
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -16,15 +16,17 @@ import orjson
 from arclink.errors import InputError, PayloadError, RecordError
 from arclink.extract.archives import ArchiveFile, ArchiveRecord
 from arclink.extract.charsets import decode_html
+from arclink.extract.feeds import links_of
 from arclink.extract.heritrix import add_outlinks, find_metadata
-from arclink.extract.html import Limits, PageLinks, extract_links
+from arclink.extract.html import DEFAULT_KINDS, OPTIONAL_KINDS, Limits, PageLinks
 from arclink.extract.payloads import decode_payload, payload_checksum, redirect_checksum
 from arclink.extract.wat import Described, describe, is_described, wat_links
+from arclink.filter.cdx import REVISIT
 from arclink.filter.pointers import NO_FILE, Pointer, PointerKind, format_pointer, parse_pointer
 from arclink.graph.not_modified import checksum_of_reference
 from arclink.graph.pages import Page, format_link, format_page
-from arclink.graph.relations import MEMENTOS, PAYLOADS, Row, format_memento, format_payload, parse_memento
-from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM, Checksum, Memento, Payload, Timestamp
+from arclink.graph.relations import MEMENTOS, Row, format_memento, parse_memento
+from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM, Checksum, Kind, Memento, Timestamp
 from arclink.reasons import Reason
 from arclink.timestamps import TimestampError, normal_timestamp
 from arclink.uris.resolving import Base
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 
 PAGES = b"pages"
 RETRIES = b"retries"
+
+_BY_CHECKSUM = frozenset({PointerKind.PAYLOAD, PointerKind.LAST_RESORT})
 
 Extractor = Callable[[bytes | str], PageLinks]
 """Finds the links of a page; raises `ParserCrashedError` where the parser takes its process down."""
@@ -48,12 +52,14 @@ class ExtractSettings:
         payload_bytes: Decoded HTML beyond this is cut, and counted.
         links: Links of one page beyond this are counted, not kept.
         text: Characters of a link's text beyond this are cut, and counted.
+        lazy: Whether the ``data-`` attributes of lazy loading are looked at, too.
         heritrix_outlinks: Whether links are added that the crawler recorded (`arclink.extract.heritrix`).
     """
 
     payload_bytes: int = 16 << 20
     links: int = 200_000
     text: int = 1_000
+    lazy: bool = False
     heritrix_outlinks: bool = False
 
     @classmethod
@@ -68,19 +74,21 @@ def extract_pointers(
     """Yield what the pointers of one manifest lead to.
 
     Args:
-        lines: ``path TAB pointer``, sorted by path and offset; path is a JSON string, ``"-"`` where the file is not known.
+        lines: ``paths TAB pointer``, sorted by the first path and offset; paths is a JSON string, ``"-"`` where the file is not
+            known, or a list of them: that of the capture to read, then those of its fall-backs, to be tried at once.
         settings: Limits.
         counts: Where payloads, notes and opened files are counted.
         is_isolated: Parse in a child process, so that a page that crashes the parser costs that page only.
 
     Yields:
         ``pages`` rows (SURT of the first original, tab, page), ``mementos`` rows of captures whose CDX row did not say
-        what they hold, ``payloads`` rows of what could not be read, ``retries`` (pointers to another capture).
+        what they hold, ``retries`` (pointers to another capture of a payload, or to none that is left).
     """
     with _Extraction(settings, counts, is_isolated=is_isolated) as extraction:
         for line in lines:
-            path, _, pointer = line.partition(b"\t")
-            yield from extraction.follow(orjson.loads(path), parse_pointer(pointer))
+            paths, _, pointer = line.partition(b"\t")
+            found = orjson.loads(paths)
+            yield from extraction.follow(found if isinstance(found, list) else [found], parse_pointer(pointer))
 
 
 class _Extraction:
@@ -90,7 +98,8 @@ class _Extraction:
         self._settings = settings
         self._counts = counts
         self._limits = Limits(settings.links, settings.text)
-        self._isolated = _isolated(self._limits) if is_isolated else None
+        self._kinds = DEFAULT_KINDS | OPTIONAL_KINDS if settings.lazy else DEFAULT_KINDS
+        self._isolated = _isolated(self._limits, self._kinds) if is_isolated else None
         self._path: str | None = None
         self._archive: ArchiveFile | None = None
         self._archive_reason = Reason.PAYLOAD_FILE_MISSING
@@ -109,19 +118,36 @@ class _Extraction:
             self._archive.__exit__(None, None, None)
             self._archive = None
 
-    def follow(self, path: str, pointer: Pointer) -> Iterator[Row]:
-        """Yield what one pointer leads to."""
+    def follow(self, paths: Sequence[str], pointer: Pointer) -> Iterator[Row]:
+        """Yield what one pointer leads to: to the capture at the first path, or the first of several that can be read."""
         if pointer.chunk and self._last is not None and self._last[0] == pointer.checksum:
             yield PAGES, _page_row(replace(self._last[1], chunk=pointer.chunk, originals=pointer.originals, counts={}), pointer)
             return
+        for path in paths[:-1]:
+            try:
+                yield from self._rows_of(path, pointer)
+            except (RecordError, PayloadError) as error:
+                pointer = _next_capture(pointer, error.reason)
+            else:
+                return
         try:
-            rows = self._read(path, pointer)
+            yield from self._rows_of(paths[-1], pointer)
         except (RecordError, PayloadError) as error:
-            rows = self._give_up(pointer, error.reason)
-        else:
-            reason = Reason.PAYLOAD_NOT_MODIFIED if pointer.kind is PointerKind.NOT_MODIFIED else Reason.PAYLOAD_READ
-            self._counts[reason] += pointer.chunk == 0
-        yield from rows
+            yield self._give_up(pointer, error.reason)
+
+    def _rows_of(self, path: str, pointer: Pointer) -> list[Row]:
+        """Return the rows of what a pointer leads to, and count it.
+
+        Raises:
+            RecordError: As `_read`.
+            PayloadError: As `_read`.
+        """
+        rows = self._read(path, pointer)
+        if pointer.chunk == 0:
+            is_reference = pointer.kind in (PointerKind.NOT_MODIFIED, PointerKind.REDIRECT) and _is_reference(rows)
+            self._counts[Reason.PAYLOAD_NOT_MODIFIED if is_reference else Reason.PAYLOAD_READ] += 1
+            self._counts[Reason.NOTE_FALL_BACK] += bool(pointer.reason)
+        return rows
 
     def _open(self, path: str) -> ArchiveFile:
         if path != self._path:
@@ -158,8 +184,10 @@ class _Extraction:
         if pointer.kind is PointerKind.NOT_MODIFIED:
             return [_referring(pointer, record.refers_to_uri, record.refers_to_timestamp)]
         if pointer.kind is PointerKind.REDIRECT:
+            if record.record_type == REVISIT and not record.location:
+                return [_redirected_as(record, pointer)]
             return self._redirect(parse_memento(pointer.memento), record.location, pointer)
-        if pointer.kind is PointerKind.PAYLOAD:
+        if pointer.kind in _BY_CHECKSUM:
             return [self._page(record, pointer, pointer.checksum, described)]
         checksum = payload_checksum(record) if described is None else _digest_in(described)
         if checksum == EMPTY_PAYLOAD:
@@ -217,7 +245,7 @@ class _Extraction:
     def _extract(self, html: bytes | str) -> PageLinks:
         if self._isolated is not None:
             return self._isolated.extract(html)
-        return extract_links(html, self._limits)
+        return links_of(html, self._limits, self._kinds)
 
     def _redirect(self, memento: Memento, location: str, pointer: Pointer) -> list[Row]:
         checksum = redirect_checksum(memento.status, location)
@@ -229,14 +257,13 @@ class _Extraction:
             (PAGES, checksum.encode() + b"\t" + format_page(page)),
         ]
 
-    def _give_up(self, pointer: Pointer, reason: Reason) -> list[Row]:
+    def _give_up(self, pointer: Pointer, reason: Reason) -> Row:
         if pointer.fall_backs:
-            self._counts[Reason.NOTE_FALL_BACK] += pointer.chunk == 0
-            return [(RETRIES, format_pointer(_next_capture(pointer)))]
-        self._counts[reason] += pointer.chunk == 0
-        if pointer.memento:
-            return [(MEMENTOS, format_memento(replace(parse_memento(pointer.memento), reason=reason.name)))]
-        return [(PAYLOADS, format_payload(Payload(pointer.checksum, None, "-", pointer.file, pointer.offset, reason.name)))]
+            return RETRIES, format_pointer(_next_capture(pointer, reason))
+        if pointer.kind in _BY_CHECKSUM:
+            return RETRIES, format_pointer(replace(pointer, kind=PointerKind.UNREAD, reason=reason.name))
+        self._counts[reason] += 1
+        return MEMENTOS, format_memento(replace(parse_memento(pointer.memento), reason=reason.name))
 
 
 def _described(record: ArchiveRecord) -> Described | None:
@@ -261,10 +288,10 @@ def _digest_in(described: Described) -> Checksum:
     return checksum
 
 
-def _isolated(limits: Limits) -> "IsolatedExtractor":
+def _isolated(limits: Limits, kinds: frozenset[Kind]) -> "IsolatedExtractor":
     from arclink.extract.isolation import IsolatedExtractor  # late: nearly no task needs it
 
-    return IsolatedExtractor(limits)
+    return IsolatedExtractor(limits, kinds)
 
 
 def _is_meant(record: ArchiveRecord, pointer: Pointer) -> bool:
@@ -274,7 +301,7 @@ def _is_meant(record: ArchiveRecord, pointer: Pointer) -> bool:
             return False
         if record.timestamp == pointer.timestamp:
             return True
-    if pointer.kind is not PointerKind.PAYLOAD:
+    if pointer.kind not in _BY_CHECKSUM:
         return bool(pointer.original)
     return record.checksum == pointer.checksum or payload_checksum(record) == pointer.checksum
 
@@ -291,8 +318,24 @@ def _referring(pointer: Pointer, uri: str, timestamp: str) -> Row:
     return MEMENTOS, format_memento(replace(parse_memento(pointer.memento), checksum=checksum_of_reference(pointer.original, when)))
 
 
-def _next_capture(pointer: Pointer) -> Pointer:
-    """Return the pointer to the next capture of the same payload."""
+def _redirected_as(record: ArchiveRecord, pointer: Pointer) -> Row:
+    """Return the memento of a revisit of a redirect that does not say where that leads: the capture it refers to does.
+
+    Raises:
+        PayloadError: It refers to none, or to that of another address.
+    """
+    if not record.refers_to_timestamp or record.refers_to_uri not in ("", pointer.original):
+        raise PayloadError(Reason.PAYLOAD_NOT_AT_HAND, "a redirect's revisit without Location", pointer.file, pointer.offset)
+    return _referring(pointer, record.refers_to_uri, record.refers_to_timestamp)
+
+
+def _is_reference(rows: Sequence[Row]) -> bool:
+    """Tell whether what was read is only that a revisit refers to an earlier capture: a memento, but no page."""
+    return not any(relation == PAGES for relation, _ in rows)
+
+
+def _next_capture(pointer: Pointer, reason: Reason) -> Pointer:
+    """Return the pointer to the next capture of the same payload; ``reason``: why this one could not be read."""
     other, *rest = pointer.fall_backs
     return replace(
         pointer,
@@ -302,6 +345,7 @@ def _next_capture(pointer: Pointer) -> Pointer:
         timestamp=other.timestamp,
         original=other.original,
         fall_backs=tuple(rest),
+        reason=reason.name,
     )
 
 

@@ -50,7 +50,7 @@ class PageLinks:
     Attributes:
         base: The page's base as written, to be resolved against the page's URI; None if it has none that matters.
         written: The links in page order, repeated ones included, each as one string (`arclink.graph.pages.format_link`).
-            References are not cleaned, but for what `format_link` takes out: they may start or end with blanks.
+            References are not cleaned: they may start or end with white space and hold line breaks.
         counts: Links that are not in ``written``, by reason; and the notes ``NOTE_TEXT_CUT`` and ``NOTE_BASE_INVALID``.
     """
 
@@ -91,15 +91,23 @@ _LINKS: Final[dict[str, dict[str, int]]] = {
     "input": {"src": _BUTTON},
     "body": {"background": _RESOURCE},
     "image": {"href": _RESOURCE},  # of SVG; the parser turns HTML's own <image> into <img>
-}
-
-# Citations are addresses that nobody follows; lazy attributes are a habit of scripts, not a standard.
-_OPTIONAL_LINKS: Final[dict[str, dict[str, int]]] = {
     "blockquote": {"cite": _HYPERLINK},
     "q": {"cite": _HYPERLINK},
     "del": {"cite": _HYPERLINK},
     "ins": {"cite": _HYPERLINK},
+}
+
+# A habit of scripts, not a standard.
+_OPTIONAL_LINKS: Final[dict[str, dict[str, int]]] = {
     "a": {"data-href": _HYPERLINK},
+    "article": {"data-href": _HYPERLINK},
+    "button": {"data-href": _HYPERLINK},
+    "div": {"data-href": _HYPERLINK},
+    "li": {"data-href": _HYPERLINK},
+    "link": {"data-href": _RESOURCE},
+    "span": {"data-href": _HYPERLINK},
+    "td": {"data-href": _HYPERLINK},
+    "tr": {"data-href": _HYPERLINK},
     "img": {"data-src": _RESOURCE, "data-srcset": _SRCSET, "data-original": _RESOURCE, "data-lazy-src": _RESOURCE},
     "script": {"data-src": _RESOURCE},
     "iframe": {"data-src": _RESOURCE},
@@ -117,7 +125,7 @@ DEFAULT_KINDS: Final = _kinds(_LINKS)
 """Kinds of links that are looked for unless a caller says otherwise."""
 
 OPTIONAL_KINDS: Final = _kinds(_OPTIONAL_LINKS)
-"""Kinds of links that are looked for only when asked: citations and the ``data-`` attributes of lazy loading."""
+"""Kinds of links that are looked for only when asked: the ``data-`` attributes of lazy loading."""
 
 _WITH_ALT: Final = {"area", "img", "input"}
 _WITH_REL: Final = {"a", "area", "link", "form"}
@@ -329,7 +337,7 @@ class _Page:
                 else:
                     text = text.strip(" ")
                 rel = attributes.get("rel")
-                if not reference.isprintable():
+                if PART in reference:
                     append(format_link((kind, reference, text, rel and self.folded(rel).lower())))
                 elif rel:
                     append(f"a@href{PART}{reference}{PART}{text}{PART}{self.folded(rel).lower()}")

@@ -8,7 +8,9 @@ import resource
 from multiprocessing.connection import Connection
 
 from arclink.errors import PayloadError
-from arclink.extract.html import Limits, PageLinks, extract_links
+from arclink.extract.feeds import links_of
+from arclink.extract.html import DEFAULT_KINDS, Limits, PageLinks
+from arclink.model import Kind
 from arclink.reasons import Reason
 
 SECONDS = 300.0
@@ -21,13 +23,14 @@ MEMORY = 4 << 30
 class IsolatedExtractor:
     """Finds links in a child process, which is started again when a page takes it down."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, kinds: frozenset[Kind] = DEFAULT_KINDS) -> None:
         self._limits = limits
+        self._kinds = kinds
         self._child: multiprocessing.process.BaseProcess | None = None
         self._pipe: Connection | None = None
 
     def extract(self, html: bytes | str) -> PageLinks:
-        """Return what `extract_links` returns.
+        """Return what `links_of` returns.
 
         Raises:
             PayloadError: The child died of this page, or took more time or memory than it may (``PAYLOAD_CRASHED``).
@@ -46,7 +49,7 @@ class IsolatedExtractor:
     def _start(self) -> Connection:
         context = multiprocessing.get_context("fork")
         self._pipe, theirs = context.Pipe()
-        self._child = context.Process(target=_serve, args=(theirs, self._pipe, self._limits), daemon=True)
+        self._child = context.Process(target=_serve, args=(theirs, self._pipe, self._limits, self._kinds), daemon=True)
         self._child.start()
         theirs.close()
         return self._pipe
@@ -62,7 +65,7 @@ class IsolatedExtractor:
             self._child = None
 
 
-def _serve(pipe: Connection, parents: Connection, limits: Limits) -> None:
+def _serve(pipe: Connection, parents: Connection, limits: Limits, kinds: frozenset[Kind]) -> None:
     """Answer pages with their links until the other end closes."""
     parents.close()
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
@@ -71,4 +74,4 @@ def _serve(pipe: Connection, parents: Connection, limits: Limits) -> None:
             html = pipe.recv()
         except EOFError:
             return
-        pipe.send(extract_links(html, limits))
+        pipe.send(links_of(html, limits, kinds))

@@ -138,7 +138,7 @@ class ArchiveRecord:
     def mime(self) -> str:
         """The content type in lower case without parameters; ``-`` if there is none."""
         mime = _MIME.match(self.content_type)
-        return mime[0].lower() if mime else "-"
+        return _without_controls(mime[0].lower()) if mime else "-"
 
     @property
     def checksum(self) -> Checksum:
@@ -161,8 +161,8 @@ class ArchiveRecord:
 
     @property
     def location(self) -> str:
-        """Where a redirect leads, as written; empty if it is none (RFC 9110, 15.4)."""
-        return self.http_headers.first("location") if self.status.startswith("3") else ""
+        """Where a redirect leads, as written but for control characters; empty if it is none (RFC 9110, 15.4)."""
+        return _without_controls(self.http_headers.first("location")) if self.status.startswith("3") else ""
 
     @property
     def refers_to_uri(self) -> str:
@@ -177,7 +177,7 @@ class ArchiveRecord:
     @property
     def profile(self) -> str:
         """Of a revisit, the URI that says what was compared; empty if it does not say."""
-        return self.fields.get("warc-profile", "").strip("<> ")
+        return _without_controls(self.fields.get("warc-profile", "").strip("<> "))
 
     @property
     def truncated(self) -> str:
@@ -371,10 +371,12 @@ def clean_uri(text: str) -> UriR:
     >>> clean_uri(" <http://h/a\tb\f> ")
     'http://h/ab%0C'
     """
-    text = text.strip(_BLANKS).removeprefix("<").removesuffix(">")
-    if text.isprintable():
-        return UriR(text)
-    return UriR(_CONTROL.sub(_percent_encode, re.sub("[\t\n\r]", "", text)))
+    return UriR(_without_controls(text.strip(_BLANKS).removeprefix("<").removesuffix(">")))
+
+
+def _without_controls(text: str) -> str:
+    """Return a text without tabs and line ends, other controls percent-encoded: as it is in a row of an index, too."""
+    return text if text.isprintable() else _CONTROL.sub(_percent_encode, re.sub("[\t\n\r]", "", text))
 
 
 def _percent_encode(found: re.Match[str]) -> str:

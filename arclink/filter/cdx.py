@@ -68,6 +68,7 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 _BASE32_SHA1 = re.compile("[A-Z2-7]{32}|[a-z2-7]{32}")
 _HEX = re.compile("[0-9a-fA-F]+")
+_END_OF_CONTENT = re.compile(r"-(?=[0-9a-f]{16}\Z)")
 _HEX_ALGORITHMS = {32: "md5:", 64: "sha256:", 128: "sha512:"}
 _STATUS = re.compile("[0-9]{3}")
 _NO_STATUS = frozenset({"0", "-1"})
@@ -214,7 +215,8 @@ def parse_header(line: bytes) -> Layout | None:
 def format_row(capture: Capture) -> bytes:
     """Return the capture as a CDXJ row without line end, as `arclink index` writes them: pywb's names and order.
 
-    `parse_row` gives the same capture back, but for its note.
+    `parse_row` gives the same capture back, but for its note, and for what of its key is percent-encoded: blanks, and a first
+    sign that would make the line JSON as a whole, or a header.
     """
     fields = {
         "url": capture.original,
@@ -231,18 +233,24 @@ def format_row(capture: Capture) -> bytes:
         "profile": capture.profile,
     }
     json = orjson.dumps({name: value for name, value in fields.items() if value not in ("", "-")})
-    return f"{capture.key or '-'} {capture.timestamp} ".encode() + json
+    key = (capture.key or "-").replace(" ", "%20")
+    if key.startswith(("{", "!", "CDX")):
+        key = f"%{ord(key[0]):02X}{key[1:]}"
+    return f"{key} {capture.timestamp} ".encode() + json
 
 
 def normal_checksum(text: str) -> Checksum:
     """Return a checksum in the form of the data model.
 
     SHA-1 is base32 without prefix, everything else has its algorithm's name before it. Without one, the number of hex
-    digits tells the algorithm. What is not recognised stays as it is.
+    digits tells the algorithm. What is not recognised stays as it is, but for what ArcLink's own words look like: the hyphen
+    before 16 hex digits at the end, as content ids have it, and the colon behind ``redirect`` are percent-encoded; so are
+    control characters.
 
     >>> normal_checksum("sha1:37cf167c2672a4a64af901d9484e75eee0e2c98a")
     'G7HRM7BGOKSKMSXZAHMUQTTV53QOFSMK'
     """
+    text = _encode_controls(text)
     if _BASE32_SHA1.fullmatch(text):
         return Checksum(text.upper())
     algorithm, colon, digits = text.rpartition(":")
@@ -257,9 +265,10 @@ def normal_checksum(text: str) -> Checksum:
                 return Checksum(_HEX_ALGORITHMS[len(digits)] + digits.lower())
     if not text or not digits:
         return Checksum(NO_CHECKSUM)
-    if not algorithm:
-        return Checksum(text)
-    return Checksum(algorithm + colon + (digits.lower() if _HEX.fullmatch(digits) else digits))
+    whole = text if not algorithm else algorithm + colon + (digits.lower() if _HEX.fullmatch(digits) else digits)
+    if whole.startswith("redirect:"):
+        whole = whole.replace(":", "%3A", 1)
+    return Checksum(_END_OF_CONTENT.sub("%2D", whole))
 
 
 What = tuple[bytes, bytes, bytes]
@@ -430,7 +439,7 @@ def _capture(fields: dict[str, str]) -> Capture:
         original=UriR(original),
         mime=mime,
         status=status,
-        checksum=Checksum(_encode_controls(normal_checksum(fields.get("checksum", "")))),
+        checksum=normal_checksum(fields.get("checksum", "")),
         length=_number(fields.get("length") or "-1", "length"),
         offset=_number(fields.get("offset", ""), "offset"),
         file=file,

@@ -9,7 +9,8 @@ key      value                        what
 ======== ============================ =====================================================================
 m SURT   rows, U+001E between them    memento blocks; the SURT of the first row spreads and sorts them
 p CHECK  ORIGINAL …, see `_candidate` captures whose payload has this checksum, to be grouped
-p CHECK  U+0001 NUMBER                how many more captures have it; only the rule's own effect counts them
+p CHECK  U+0001 NUMBER TAB NUMBER     how many more captures have it, which the rule's own effect counts, and how
+                                      many of them fail a rule: what revisits of it would show is not read
 u SPREAD a pointer                    captures whose row does not say what they hold: read one by one
 ======== ============================ =====================================================================
 
@@ -29,7 +30,17 @@ import orjson
 
 from arclink.archive_names import WAT_SUFFIXES
 from arclink.filter.cdx import EMPTY_CHECKSUMS, REVISIT, Capture, Layout, Row, What, read_rows
-from arclink.filter.pointers import FALL_BACKS, NO_FILE, ORIGINALS, POINTERS, FallBack, Pointer, PointerKind, format_pointer
+from arclink.filter.pointers import (
+    FALL_BACKS,
+    NO_FILE,
+    ORIGINALS,
+    POINTERS,
+    FallBack,
+    Pointer,
+    PointerKind,
+    format_plain_pointer,
+    format_pointer,
+)
 from arclink.filter.rules import Rules, extension_of
 from arclink.graph.relations import MEMENTOS, ROWS
 from arclink.model import NO_CHECKSUM, Checksum, Forgotten, Timestamp, UriR
@@ -123,8 +134,24 @@ def reduce_captures(key: bytes, values: Iterator[bytes], counts: Counter[Reason]
         for value in values:
             yield POINTERS, value
     else:
-        for pointer in _reduce_checksum(Checksum(key[1:].decode()), values, counts):
+        first, second = next(values), next(values, None)
+        only = _only_capture(key[1:], first) if second is None else None
+        if only:
+            counts[Reason.MEMENTO_WITH_PAYLOAD] += 1
+            yield POINTERS, only
+            return
+        all_values = chain([first] if second is None else [first, second], values)
+        for pointer in _reduce_checksum(Checksum(key[1:].decode()), all_values, counts):
             yield POINTERS, format_pointer(pointer)
+
+
+def _only_capture(checksum: bytes, value: bytes) -> bytes | None:
+    """Return the pointer to a payload that was captured once, as most are; None if it was not: a short way, with the same result."""
+    columns = value.split(b"\t")
+    if len(columns) != 5 or columns[1:4] != [b"1", b"0", b""]:
+        return None
+    timestamp, offset, length, file = columns[4].split(b" ", 3)
+    return format_plain_pointer(checksum.decode(), file.decode(), int(offset), int(length), timestamp.decode(), columns[0].decode())
 
 
 class _Mapper:
@@ -145,6 +172,7 @@ class _Mapper:
         is_trusted = self._rules.checksum
         mementos: list[bytes] = []
         unread: list[bytes] = []  # checksums of captures that are no candidates
+        left_out: list[bytes] = []  # of these, those that fail a rule
         run: list[_Seen] = []
         revisits: list[bytes] = []  # timestamps of those in the run
         surt = place = last_original = run_original = run_checksum = b""
@@ -195,6 +223,8 @@ class _Mapper:
                     kind = PointerKind.UNDIGESTED
             if (kind or reason != b"-") and checksum not in _UNDIGESTED:
                 unread.append(checksum)
+                if not kind:
+                    left_out.append(checksum)
 
             memento = b"\t".join((surt, timestamp, original, checksum, verdict.columns, file, offset, length, reason))
             if kind:
@@ -203,23 +233,25 @@ class _Mapper:
                 place = place or surt
                 mementos.append(memento)
             if len(mementos) >= self._block or len(unread) >= _CACHED:
-                yield from self._spill(mementos, place, unread)
+                yield from self._spill(mementos, place, unread, left_out)
                 if run or revisits:  # one page captured every minute is not collected, either
                     yield _CHECKSUM + run_checksum, _candidate(run_original, run, revisits)
                     run, revisits = [], []
                 place = b""
         if run or revisits:
             yield _CHECKSUM + run_checksum, _candidate(run_original, run, revisits)
-        yield from self._spill(mementos, place, unread)
+        yield from self._spill(mementos, place, unread, left_out)
 
-    def _spill(self, mementos: list[bytes], place: bytes, unread: list[bytes]) -> Iterator[Pair]:
+    def _spill(self, mementos: list[bytes], place: bytes, unread: list[bytes], left_out: list[bytes]) -> Iterator[Pair]:
         """Yield a memento block, and once per checksum how many captures are no candidates; forget them, and count."""
         if mementos:
             yield _MEMENTO + place, ROWS.join(mementos)
+        failing = Counter(left_out)
         for checksum, number in Counter(unread).items():
-            yield _CHECKSUM + checksum, b"%b%d" % (_MORE, number)
+            yield _CHECKSUM + checksum, b"%b%d\t%d" % (_MORE, number, failing[checksum])
         mementos.clear()
         unread.clear()
+        left_out.clear()
         self._settle()
 
     def _learn(self, original: bytes) -> _About:
@@ -338,13 +370,15 @@ def _age(capture: _Seen) -> tuple[bool, bytes, bytes, bytes, int]:
 
 def _reduce_checksum(checksum: Checksum, values: Iterable[bytes], counts: Counter[Reason]) -> Iterator[Pointer]:
     """Yield the pointers of one checksum; count its captures."""
-    more = payloads = revisits = 0
+    more = left_out = payloads = revisits = 0
     best: list[_Seen] = []
     first_revisit: tuple[bytes, bytes] | None = None
     with _Originals() as originals:
         for value in values:
             if value.startswith(_MORE):
-                more += int(value[1:])
+                number, failing = value[1:].split(b"\t")
+                more += int(number)
+                left_out += int(failing)
                 continue
             original, number, again, revisited, *seen = value.split(b"\t")
             payloads += int(number)
@@ -365,7 +399,8 @@ def _reduce_checksum(checksum: Checksum, values: Iterable[bytes], counts: Counte
             yield from originals.pointers(PointerKind.PAYLOAD, checksum, found, others)
         elif first_revisit:
             nowhere = FallBack(NO_FILE, 0, -1, Timestamp(first_revisit[0].decode()), UriR(first_revisit[1].decode()))
-            yield from originals.pointers(PointerKind.REVISIT_ONLY, checksum, nowhere, [])
+            reason = Reason.PAYLOAD_LEFT_OUT.name if left_out else ""
+            yield from originals.pointers(PointerKind.REVISIT_ONLY, checksum, nowhere, [], reason)
 
 
 def _parse_seen(text: bytes, original: bytes) -> _Seen:
@@ -409,7 +444,9 @@ class _Originals:
             self._portion = []
         self._portion.append(original.decode())
 
-    def pointers(self, kind: PointerKind, checksum: Checksum, found: FallBack, others: Sequence[FallBack]) -> Iterator[Pointer]:
+    def pointers(
+        self, kind: PointerKind, checksum: Checksum, found: FallBack, others: Sequence[FallBack], reason: str = ""
+    ) -> Iterator[Pointer]:
         """Yield one pointer per portion."""
         portions: Iterable[list[str]] = [self._portion]
         if self._waiting is not None:
@@ -418,4 +455,4 @@ class _Originals:
         for chunk, portion in enumerate(portions):
             originals = tuple(map(UriR, portion))
             place = (found.file, found.offset, found.length, found.timestamp, found.original)
-            yield Pointer(kind, checksum, *place, originals=originals, fall_backs=tuple(others), chunk=chunk)
+            yield Pointer(kind, checksum, *place, originals=originals, fall_backs=tuple(others), chunk=chunk, reason=reason)

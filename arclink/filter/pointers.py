@@ -17,7 +17,10 @@ ORIGINALS = 1_000
 """Most originals that one pointer carries; a soft 404 is captured at a million."""
 
 FALL_BACKS = 2
-"""Most other captures to try should reading one fail."""
+"""Most other captures to try should reading one fail, before all others of the batch are looked for."""
+
+LAST_RESORTS = 1_000
+"""Most captures that one pointer of the last resort names."""
 
 
 class PointerKind(Enum):
@@ -28,6 +31,12 @@ class PointerKind(Enum):
 
     REVISIT_ONLY = "revisit only"
     """Nothing to read in this batch: only revisits have the checksum. The store may know the payload, or where it is."""
+
+    UNREAD = "unread"
+    """No capture named so far could be read, for the ``reason``; the batch may have further ones."""
+
+    LAST_RESORT = "last resort"
+    """Read the page from the first of many captures that can be read, whichever files they are in."""
 
     REDIRECT = "redirect"
     """Read the ``Location``; write the memento with the checksum that follows from it."""
@@ -62,12 +71,15 @@ class Pointer:
         timestamp: Of the capture to read: the earliest; without file, of the earliest revisit.
         original: Of that capture; the same in every chunk. Empty if it is not known, as of a payload read for an earlier batch.
         originals: Distinct originals captured with this checksum, sorted; at most `ORIGINALS`.
-        fall_backs: Up to `FALL_BACKS`, each in another file, earliest first.
+        fall_backs: Up to `FALL_BACKS`, each in another file, earliest first, and behind them perhaps where an earlier batch read
+            the payload; of the last resort, any.
         memento: For the kinds whose memento extract is to write: its row (docs/graph-files.md) as far as it is known.
         chunk: 0, 1, … when the originals need more than one pointer. All chunks but for ``originals`` are equal.
         location: Of a redirect, where the row has it: the record need not be read.
         refers_to_uri: Of a revisit that does not say of what, where the row has it.
         refers_to_timestamp: The same; as written, not normalised.
+        reason: Name of the `Reason` that kept the captures before this one from being read; of `PointerKind.REVISIT_ONLY`,
+            what is to be said if nothing is found: empty for "not at hand".
     """
 
     kind: PointerKind
@@ -84,6 +96,7 @@ class Pointer:
     location: str = ""
     refers_to_uri: str = ""
     refers_to_timestamp: str = ""
+    reason: str = ""
 
 
 def format_pointer(pointer: Pointer) -> bytes:
@@ -104,8 +117,15 @@ def format_pointer(pointer: Pointer) -> bytes:
             pointer.location,
             pointer.refers_to_uri,
             pointer.refers_to_timestamp,
+            pointer.reason,
         ]
     )
+
+
+def format_plain_pointer(checksum: str, file: str, offset: int, length: int, timestamp: str, original: str) -> bytes:
+    """Return what `format_pointer` makes of a payload that was captured once, without making a `Pointer`."""
+    kind = PointerKind.PAYLOAD.value
+    return orjson.dumps([kind, checksum, file, offset, length, timestamp, original, [original], [], "", 0, "", "", "", ""])
 
 
 def parse_pointer(line: bytes) -> Pointer:

@@ -27,15 +27,22 @@ STATUSES = ("-", "200")
 
 MIMES = (
     "-",
+    "application/atom+xml",
     "application/http",  # the record's own type: the writer of the row did not look inside
+    "application/rdf+xml",
+    "application/rss+xml",
     "application/vnd.wap.xhtml+xml",
+    "application/x-rss+xml",
     "application/xhtml+xml",
+    "application/xml",
     "no-type",
     "text/html",
+    "text/rss+xml",
+    "text/xml",
     "unk",
     "unknown",
 )
-"""HTML, and what the Internet Archive's and other CDX writers write when they do not know."""
+"""HTML, feeds and sitemaps (many are called ``text/xml``), and what CDX writers write when they do not know."""
 
 EXTENSION_GROUPS = {
     "images": "apng avif bmp cur eps gif heic ico jfif jp2 jpe jpeg jpg pbm pcx pgm png pnm ppm psd svg svgz tga tif tiff webp xbm xpm",

@@ -3,9 +3,6 @@
 One line per payload (or per 1,000 originals of it), keyed by the SURT of its first original, so that the pages of one
 site meet in one reducer. A link is one string, its four parts joined by U+001F, which no part can hold: the join looks
 most links up as they are and never takes them apart.
-
-The line is JSON for what a page has once, and behind it the links, each after U+001D: they are most of the bytes, and need no
-escaping.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,9 +13,8 @@ import orjson
 from arclink.model import Checksum, RawLink, UriR
 
 PART = "\x1f"
-_LINK = "\x1d"
-_IN_REFERENCE = str.maketrans({PART: "%1F", _LINK: "%1D", "\t": None, "\n": None, "\r": None})
-"""What URL parsing makes of them anyway (URL Standard: C0 control percent-encode set; tab and newline are removed)."""
+_IN_REFERENCE = "%1F"
+"""What URL parsing makes of U+001F anyway (WHATWG URL, C0 control percent-encode set)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +47,8 @@ def format_link(link: RawLink) -> str:
     'a@href\x1f/news\x1fNews\x1f'
     """
     kind, reference, text, rel = link
-    if not reference.isprintable():
-        reference = reference.translate(_IN_REFERENCE)
+    if PART in reference:
+        reference = reference.replace(PART, _IN_REFERENCE)
     return f"{kind}{PART}{reference}{PART}{text}{PART}{rel or ''}"
 
 
@@ -67,13 +63,22 @@ def parse_link(text: str) -> RawLink:
 
 
 def format_page(page: Page) -> bytes:
-    """Return a page on one line."""
-    once = [page.checksum, page.chunk, page.file, page.offset, page.charset, page.base, page.originals, page.counts]
-    return b"%b%b" % (orjson.dumps(once), "".join([_LINK + link for link in page.links]).encode())
+    """Return a page as JSON on one line."""
+    return orjson.dumps(
+        [
+            page.checksum,
+            page.chunk,
+            page.file,
+            page.offset,
+            page.charset,
+            page.base,
+            page.originals,
+            page.links,
+            page.counts,
+        ]
+    )
 
 
 def parse_page(line: bytes) -> Page:
     """Return the page that `format_page` wrote."""
-    once, *links = line.decode().split(_LINK)
-    *rest, counts = orjson.loads(once)
-    return Page(*rest, links, counts)
+    return Page(*orjson.loads(line))

@@ -23,8 +23,8 @@ from arclink.pipeline.counts import Counts
 from arclink.pipeline.inputs import batches_of
 from arclink.pipeline.manifest import format_manifest
 from arclink.pipeline.progress import Progress
-from arclink.pipeline.rows import IN_STORE, NO_ROW, SharedRows, count_lines, share_rows
-from arclink.pipeline.running import JobRunner, parts_of
+from arclink.pipeline.rows import IN_STORE, NO_ROW, SharedRows, check_rows, count_lines, share_rows
+from arclink.pipeline.running import JobRunner, parts_of, room_in
 from arclink.pipeline.settings import BuildSettings
 from arclink.store import ArchiveFile, GraphStore
 
@@ -77,7 +77,8 @@ def build(
     report = BuildReport(skipped=len(files) - len(fresh))
     work.mkdir(parents=True, exist_ok=True)
     run = JobRunner(settings.runner, settings.cores, work / "tasks", progress.tasks)
-    rows = _share_rows(cdx, batches, [file for file in files if _is_known(file, known)], work / "rows", settings.rules.prefixes)
+    with room_in(work, "sharing out the rows"):
+        rows = _share_rows(cdx, batches, [file for file in files if _is_known(file, known)], work / "rows", settings.rules.prefixes)
     report.counts += rows.passed_over
     progress.begin(len(batches), sum(file.size for file in fresh))
     # A file that was given is where it was given, wherever the store saw it before.
@@ -86,7 +87,7 @@ def build(
         for number, batch in enumerate(batches):
             folder = work / f"batch-{number:06d}"
             step = partial(progress.stage, number + 1, sum(file.size for file in batch))
-            with _uncollected():
+            with room_in(folder, "build"), _uncollected():
                 counts = _run_batch(batch, rows, number, archives, store, settings, run, folder, step, progress.counts)
             progress.stored()
             known.update({file.name: file for file in batch})
@@ -144,6 +145,7 @@ def _share_rows(
     """Return the rows of each batch, by its place in ``batches``; lines that are no rows go with the first."""
     if not cdx or not batches:
         return SharedRows({}, frozenset(), Counts())
+    check_rows(cdx, prefixes)
     batch_of = {file.name: IN_STORE for file in stored}
     batch_of.update({file.name: number for number, batch in enumerate(batches) for file in batch})
     names = {file.path: file.name for file in (*stored, *(file for batch in batches for file in batch))}

@@ -47,9 +47,9 @@ def find_archives(inputs: Iterable[str]) -> list[Location]:
     """
     found: dict[str, Location] = {}
     for text in inputs:
-        for path in _expand(text, Path()):
+        for path in _expand(text, Path(), ()):
             # A link has the name it was given, and is the file it leads to.
-            found.setdefault(str(path.resolve() if isinstance(path, Path) else path), path)
+            found.setdefault(str(_resolved(path) if isinstance(path, Path) else path), path)
     return sorted(found.values(), key=_order)
 
 
@@ -57,16 +57,40 @@ def _order(path: Location) -> tuple[bool, Sequence[str]]:
     return isinstance(path, RemotePath), path.parts
 
 
-def _expand(text: str, folder: Path) -> Iterator[Location]:
+def _resolved(path: Path) -> Path:
+    """Return the file a path leads to.
+
+    Raises:
+        InputError: It leads nowhere, or its name cannot be kept.
+    """
+    try:
+        str(path).encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{shown(path)}: the name is no UTF-8, and the graph names its files; rename it, or give it through a link"
+        ) from error
+    try:
+        return path.resolve(strict=not split_entry(str(path)))  # what is inside of a file has no path of its own
+    except (OSError, RuntimeError) as error:  # a loop of links is one or the other, by the Python's version
+        what = f"a link to {os.readlink(path)}, which is not there" if path.is_symlink() else "not there"
+        raise InputError(f"{path}: {what}; mend or remove it, or leave it out of the input") from error
+
+
+def shown(path: Path) -> str:
+    """Return a path as it can be printed: bytes that are no UTF-8 as escapes."""
+    return os.fsencode(path).decode(errors="backslashreplace")
+
+
+def _expand(text: str, folder: Path, lists: tuple[Location, ...]) -> Iterator[Location]:
     if scheme_of(text):
-        yield from _expand_remote(text)
+        yield from _expand_remote(text, lists)
         return
     path = folder / Path(text.removeprefix("file://")).expanduser()
     if path.is_dir():
         yield from _search(path)
     elif path.is_file():
         if path.name.lower().endswith(LIST_SUFFIXES):
-            yield from _read_list(path)
+            yield from _read_list(path, lists)
         else:
             yield from _unpacked(path.absolute())
     elif split_entry(str(path)):
@@ -76,12 +100,14 @@ def _expand(text: str, folder: Path) -> Iterator[Location]:
         if not matches:
             raise InputError(f"no file matches {text!r}: check the pattern, and quote it so that the shell leaves it alone")
         for match in matches:
-            yield from _expand(match, Path())
+            yield from _expand(match, Path(), lists)
+    elif path.is_symlink():
+        yield path.absolute()
     else:
         raise InputError(f"{text}: no such file or folder; give archive files ({', '.join(_SEARCHED)}), folders, globs or list files")
 
 
-def _expand_remote(url: str) -> Iterator[Location]:
+def _expand_remote(url: str, lists: tuple[Location, ...]) -> Iterator[Location]:
     """Yield the archive files that an address names: a file, a WACZ, a list; where places can be listed, a folder or pattern."""
     if url.endswith("/") or (glob.has_magic(url) and scheme_of(url) not in UNLISTED):
         from arclink.files.remote import find_remote
@@ -95,7 +121,7 @@ def _expand_remote(url: str) -> Iterator[Location]:
         for one in found:
             yield from _unpacked(RemotePath(one))
     elif RemotePath(url).name.lower().endswith(LIST_SUFFIXES):
-        yield from _read_list(RemotePath(url))
+        yield from _read_list(RemotePath(url), lists)
     elif split_entry(url):
         yield RemotePath(url)
     else:
@@ -133,7 +159,10 @@ def _unpacked(path: Location) -> Iterator[Location]:
         yield location_of(entry_of(str(path), entry))
 
 
-def _read_list(path: Location) -> Iterator[Location]:
+def _read_list(path: Location, lists: tuple[Location, ...]) -> Iterator[Location]:
+    itself = path.resolve() if isinstance(path, Path) else path
+    if itself in lists:
+        raise InputError(f"{path}: the list names itself" + (", through another list" if lists[-1] != itself else ""))
     try:
         with open_stream(str(path)) as file:
             lines = file.read().decode("utf-8").splitlines()
@@ -146,9 +175,9 @@ def _read_list(path: Location) -> Iterator[Location]:
         if entry and not entry.startswith("#"):
             try:
                 if isinstance(path, Path):
-                    yield from _expand(entry, path.parent)
+                    yield from _expand(entry, path.parent, (*lists, itself))
                 else:
-                    yield from _expand_remote(urljoin(str(path), entry))
+                    yield from _expand_remote(urljoin(str(path), entry), (*lists, itself))
             except InputError as error:
                 raise InputError(f"{path}, line {number}: {error}") from error
 
@@ -157,11 +186,13 @@ def leave_out_foreign(paths: Sequence[Location]) -> tuple[list[Location], list[s
     """Return the paths that are archive files, and for each other one what it is instead.
 
     Raises:
-        InputError: None of them is an archive file, or there is none.
+        InputError: None of them is an archive file, or there is none; or one cannot be read, so that nobody knows.
     """
     archives: list[Location] = []
     complaints = []
     for path in paths:
+        if isinstance(path, Path) and not split_entry(str(path)) and not os.access(path, os.R_OK):
+            raise InputError(f"{path}: this user may not read it; change its rights, or leave it out of the input")
         try:
             if is_wacz(path.name):
                 archives_in(str(path))

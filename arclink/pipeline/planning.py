@@ -9,14 +9,14 @@ import gzip
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 import orjson
 
 from arclink.archive_names import known_as
-from arclink.filter.pointers import NO_FILE, Pointer, PointerKind, format_pointer, parse_pointer
-from arclink.graph.relations import format_payload
-from arclink.model import Payload, UriR
+from arclink.filter.pointers import NO_FILE, ORIGINALS, FallBack, Pointer, PointerKind, format_pointer, parse_pointer
+from arclink.model import Timestamp, UriR
 from arclink.reasons import Reason
 from arclink.store import ArchiveFile
 from arclink.store.nothing import KnownPayloads
@@ -28,12 +28,12 @@ class Plan:
 
     Attributes:
         manifests: One per task.
-        unread: ``payloads`` rows of what cannot be read, with the reason.
-        counts: What was decided here: known, or not at hand.
+        waiting: What there is nothing to read of, unless the batch turns out to hold a capture of it.
+        counts: What was decided here: known already.
     """
 
     manifests: Sequence[Path]
-    unread: Sequence[bytes]
+    waiting: Sequence[Pointer]
     counts: Counter[Reason]
 
 
@@ -56,35 +56,50 @@ def plan(pointers: Iterable[Pointer], store: KnownPayloads, paths: Mapping[str, 
         tasks: How many there may be at most.
     """
     counts: Counter[Reason] = Counter()
-    unread: list[bytes] = []
+    waiting: list[Pointer] = []
     wanted: list[tuple[str, int, Pointer]] = []
-    for pointer in _with_store(sorted(pointers, key=lambda pointer: (pointer.checksum, pointer.chunk)), store, counts, unread):
-        path = paths.get(pointer.file) or paths.get(known_as(pointer.file, paths) or "") or NO_FILE
-        wanted.append((path, pointer.offset, pointer))
+    for pointer in _with_store(sorted(pointers, key=lambda pointer: (pointer.checksum, pointer.chunk)), store, counts, waiting):
+        wanted.append((_path_of(pointer.file, paths), pointer.offset, pointer))
     wanted.sort(key=lambda entry: (entry[0], entry[1], entry[2].chunk))
     folder.mkdir(parents=True, exist_ok=True)
     manifests = []
     for number, share in enumerate(_share_out(wanted, tasks)):
         manifest = folder / f"manifest-{number:05d}.gz"  # compressed: one input file is one task on every engine
-        lines = [orjson.dumps(path) + b"\t" + format_pointer(pointer) + b"\n" for path, _, pointer in share]
+        lines = [orjson.dumps(_paths_of(path, pointer, paths)) + b"\t" + format_pointer(pointer) + b"\n" for path, _, pointer in share]
         manifest.write_bytes(gzip.compress(b"".join(lines), compresslevel=1))
         manifests.append(manifest)
-    return Plan(manifests, unread, counts)
+    return Plan(manifests, waiting, counts)
 
 
-def _with_store(pointers: Sequence[Pointer], store: KnownPayloads, counts: Counter[Reason], unread: list[bytes]) -> Iterator[Pointer]:
+def _paths_of(path: str, pointer: Pointer, paths: Mapping[str, str]) -> str | list[str]:
+    """Return the path of the capture to read; of the last resort, those of all captures to try."""
+    if pointer.kind is not PointerKind.LAST_RESORT:
+        return path
+    return [path, *(_path_of(other.file, paths) for other in pointer.fall_backs)]
+
+
+def _path_of(file: str, paths: Mapping[str, str]) -> str:
+    return paths.get(file) or paths.get(known_as(file, paths) or "") or NO_FILE
+
+
+_OF_CHECKSUM = frozenset({PointerKind.PAYLOAD, PointerKind.REVISIT_ONLY, PointerKind.LAST_RESORT})
+
+
+def _with_store(pointers: Sequence[Pointer], store: KnownPayloads, counts: Counter[Reason], waiting: list[Pointer]) -> Iterator[Pointer]:
     """Yield what is to be read, with the originals that the store adds, and without those it has the content of."""
-    by_checksum = [pointer for pointer in pointers if pointer.kind in (PointerKind.PAYLOAD, PointerKind.REVISIT_ONLY)]
+    waiting += [pointer for pointer in pointers if pointer.kind is PointerKind.UNREAD]
+    by_checksum = [pointer for pointer in pointers if pointer.kind in _OF_CHECKSUM]
+    chunks = Counter(pointer.checksum for pointer in by_checksum)
     known = store.known_contents((pointer.checksum, pointer.originals) for pointer in by_checksum)
     for pointer, (payload, missing) in zip(by_checksum, known, strict=True):
         if payload is None or payload.scope is None:
             if pointer.kind is PointerKind.REVISIT_ONLY:
-                counts[Reason.PAYLOAD_NOT_AT_HAND] += pointer.chunk == 0
-                if payload is None:
-                    unread.append(_not_at_hand(pointer))
+                waiting.append(pointer)
                 continue
-            earlier = [] if pointer.chunk else [one for one in store.originals_of(pointer.checksum) if one not in pointer.originals]
-            yield replace(pointer, originals=(*pointer.originals, *earlier)) if earlier else pointer
+            if pointer.chunk:
+                yield pointer
+            else:
+                yield from _with_earlier(pointer, store.originals_of(pointer.checksum), chunks[pointer.checksum])
         elif not missing:
             counts[Reason.PAYLOAD_KNOWN] += pointer.chunk == 0
         elif pointer.kind is PointerKind.REVISIT_ONLY:
@@ -92,12 +107,28 @@ def _with_store(pointers: Sequence[Pointer], store: KnownPayloads, counts: Count
             place = replace(pointer, file=payload.file, offset=payload.offset, length=-1, original=UriR(""))
             yield replace(place, kind=PointerKind.PAYLOAD, originals=tuple(missing))
         else:
-            yield replace(pointer, originals=tuple(missing))
-    yield from (pointer for pointer in pointers if pointer.kind not in (PointerKind.PAYLOAD, PointerKind.REVISIT_ONLY))
+            # The new capture may be damaged; the one that was read before was not.
+            before = FallBack(payload.file, payload.offset, -1, Timestamp(""), UriR(""))
+            yield replace(pointer, originals=tuple(missing), fall_backs=(*pointer.fall_backs, before))
+    yield from (pointer for pointer in pointers if pointer.kind not in _OF_CHECKSUM and pointer.kind is not PointerKind.UNREAD)
 
 
-def _not_at_hand(pointer: Pointer) -> bytes:
-    return format_payload(Payload(pointer.checksum, None, "-", NO_FILE, 0, Reason.PAYLOAD_NOT_AT_HAND.name))
+def _with_earlier(pointer: Pointer, earlier: Iterable[UriR], chunk: int) -> Iterator[Pointer]:
+    """Yield a pointer with the originals of earlier batches; those that it has no room for in further pointers.
+
+    Args:
+        pointer: The first of its payload.
+        earlier: Where earlier batches captured its payload; there may be a million.
+        chunk: Number of the first further pointer.
+    """
+    own = set(pointer.originals)
+    others = (original for original in earlier if original not in own)
+    room = max(ORIGINALS - len(own), 0)
+    first = tuple(islice(others, room))
+    yield replace(pointer, originals=(*pointer.originals, *first)) if first else pointer
+    while some := tuple(islice(others, ORIGINALS)):
+        yield replace(pointer, originals=some, chunk=chunk)
+        chunk += 1
 
 
 def _share_out(wanted: Sequence[tuple[str, int, Pointer]], tasks: int) -> Iterator[Sequence[tuple[str, int, Pointer]]]:

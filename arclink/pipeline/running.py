@@ -1,13 +1,15 @@
 """Runs one job of `jobs` on one runner, and sorts its tagged output into relations."""
 
+import errno
 import glob
 import io
 import logging
 import os
+import signal
 import subprocess
 import zlib
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -87,7 +89,9 @@ class JobRunner:
         except (EOFError, zlib.error) as error:
             raise PipelineError(f"{name}: an input file is damaged: {error}") from error
         except OSError as error:
-            raise PipelineError(f"{name}: {error}: check the space and rights of {self.scratch}") from error
+            if is_of_space(error):
+                raise no_space(name, self.scratch) from error
+            raise PipelineError(f"{name}: {error}: check the rights of {self.scratch}") from error
         finally:
             logger.removeHandler(handler)
             self.seconds[name] = self.seconds.get(name, 0.0) + _cpu_seconds() - before
@@ -95,12 +99,40 @@ class JobRunner:
     def _failure(self, name: str, said: str) -> PipelineError:
         """Return the error for a task that failed: its last line, and where the rest can be read."""
         lines = [line for line in said.splitlines() if line.strip()]
-        if "No space left on device" in said:
-            return PipelineError(f"{name}: no space left on device: free some at {self.scratch}, or name another folder with --work")
+        if os.strerror(errno.ENOSPC) in said:
+            return no_space(name, self.scratch)
         report = self.scratch / "failed-task.txt"
         with suppress(OSError):
             report.write_text(said, encoding="utf-8")
         return PipelineError(f"{name}: {lines[0]}: {lines[-1]} (all that the task said: {report})")
+
+
+def is_of_space(error: OSError) -> bool:
+    """Tell whether a disk, a quota or a file is full."""
+    return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def no_space(name: str, folder: Path) -> PipelineError:
+    """Return the error for a step that could not write what it made."""
+    return PipelineError(
+        f"{name}: no space left in {folder}: free some there, or name a folder on a larger disk with --work (--folder, for one stage); "
+        "a smaller --batch-size needs less. Then make the same call again"
+    )
+
+
+@contextmanager
+def room_in(folder: Path, name: str) -> Iterator[None]:
+    """Say of what is done inside that there is no space, where there is none.
+
+    Raises:
+        PipelineError: There is no space; the text names the folder.
+    """
+    try:
+        yield
+    except OSError as error:
+        if is_of_space(error):
+            raise no_space(name, folder) from error
+        raise
 
 
 def _cpu_seconds() -> float:
@@ -163,4 +195,7 @@ def sort_rows(parts: Sequence[Path], output: Path, run: JobRunner) -> None:
         check=False,
     )
     if done.returncode:
-        raise PipelineError(f"sort: {done.stderr.decode(errors='replace').strip()}: check the space and rights of {run.scratch}")
+        said = done.stderr.decode(errors="replace").strip()
+        if done.returncode == -signal.SIGXFSZ or any(os.strerror(number) in said for number in (errno.ENOSPC, errno.EFBIG)):
+            raise no_space("sort", run.scratch)
+        raise PipelineError(f"sort: {said}: check the space and rights of {run.scratch}")

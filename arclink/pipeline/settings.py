@@ -8,7 +8,7 @@ from arclink.extract.extracting import ExtractSettings
 from arclink.filter.rules import Rules
 from arclink.model import Forgotten
 
-EXTRACTOR_VERSION = "1"
+EXTRACTOR_VERSION = "2"
 """Raised whenever the same payload would give other links than before."""
 
 OUTLINKS_SETTING = "heritrix outlinks"
@@ -41,10 +41,12 @@ class BuildSettings:
     def for_store(self) -> dict[str, str]:
         """Return what decides which graph comes out: a store holds one answer to each."""
         limits = asdict(self.extract)
+        lazy = limits.pop("lazy")
         adds_recorded = limits.pop("heritrix_outlinks")
         return {
             "extractor version": EXTRACTOR_VERSION,
             "rules": self.rules.to_json(),
+            "lazy links": "yes" if lazy else "no",
             "limits": " ".join(f"{name}={limits[name]}" for name in sorted(limits)),
             OUTLINKS_SETTING: "on" if adds_recorded else "off",
         }

@@ -11,6 +11,7 @@ import orjson
 
 from arclink.graph import relations
 from arclink.pipeline.counts import Counts
+from arclink.pipeline.last_resorts import LastResorts, awaited
 from arclink.pipeline.planning import archive_paths, plan, read_pointers
 from arclink.pipeline.running import JobRunner, parts_of, sort_rows, split_relations
 from arclink.pipeline.settings import BuildSettings
@@ -50,37 +51,46 @@ def extract(folder: Path, archives: Iterable[ArchiveFile], store: KnownPayloads,
     """Write ``folder/pages``, ``folder/graph/mementos`` and ``payloads`` from ``folder/pointers`` and ``folder/mementos``.
 
     A payload that cannot be read is tried again from another capture of it, in a further round, so that no round opens
-    a file twice.
+    a file twice but to try what is left.
     """
     paths = archive_paths(archives)
-    pointers = parts_of(folder / "pointers")
+    filtered = parts_of(folder / "pointers")
+    pointers = list(read_pointers(filtered))
+    resorts = LastResorts()
+    is_awaited = True
     (folder / "graph/payloads").mkdir(parents=True, exist_ok=True)
     (folder / "pages").mkdir(parents=True, exist_ok=True)
     counts: Counts = Counts()
     number = 0
     while pointers:
-        planned = plan(read_pointers(pointers), store, paths, folder / f"manifests-{number}", run.cores * 2 if run.cores > 1 else 1)
+        planned = plan(pointers, store, paths, folder / f"manifests-{number}", run.cores * 2 if run.cores > 1 else 1)
         counts += planned.counts
-        if planned.unread:
-            (folder / f"graph/payloads/part-extract{number}-unread").write_bytes(b"".join(row + b"\n" for row in planned.unread))
-        if not planned.manifests:
-            break
-        output = folder / f"extracted-{number}"
-        counts += run.run("extract", planned.manifests, output, settings.for_jobs())
-        split_relations(
-            output,
-            {
-                PAGES: folder / "pages",
-                relations.MEMENTOS: folder / "mementos",
-                relations.PAYLOADS: folder / "graph/payloads",
-                RETRIES: folder / f"retries-{number}",
-            },
-            f"extract{number}",
-        )
-        pointers = parts_of(folder / f"retries-{number}")
+        resorts.add(planned.waiting)
+        pointers = []
+        if planned.manifests:
+            output, retries = folder / f"extracted-{number}", folder / f"retries-{number}"
+            counts += run.run("extract", planned.manifests, output, settings.for_jobs())
+            outputs = {PAGES: folder / "pages", relations.MEMENTOS: folder / "mementos", RETRIES: retries}
+            split_relations(output, outputs, f"extract{number}")
+            pointers = list(read_pointers(parts_of(retries)))
         number += 1
+        if not pointers:
+            mementos, digested = (_parts_named(folder / "mementos", stage) for stage in ("filter", "extract"))
+            pointers = resorts.further(mementos, digested, read_pointers(filtered))
+            if is_awaited:
+                is_awaited = False
+                pointers += awaited(digested, store)
+    unread = list(resorts.unread())
+    counts.update(Reason[payload.reason] for payload in unread)
+    if unread:
+        rows = b"".join(relations.format_payload(payload) + b"\n" for payload in unread)
+        (folder / "graph/payloads/part-extract-unread").write_bytes(rows)
     sort_rows(parts_of(folder / "mementos"), folder / "graph/mementos", run)
     return counts
+
+
+def _parts_named(folder: Path, stage: str) -> list[Path]:
+    return [path for path in parts_of(folder) if path.name.startswith(f"part-{stage}")]
 
 
 def join(folder: Path, run: JobRunner) -> Counts:

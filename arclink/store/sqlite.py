@@ -11,7 +11,7 @@ page in about a byte. ``docs/store-schema.md`` draws the tables, ``docs/decision
 
 import json
 import os
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from itertools import groupby, islice
@@ -41,6 +41,7 @@ from arclink.model import (
     UriR,
 )
 from arclink.store import ArchiveFile, Removed, StoreStats, StoreSums, Takedown, Violation
+from arclink.store.cuts import CapturesByCut
 from arclink.store.forgetting import forget
 from arclink.store.graph_files import identity_of
 from arclink.store.loading import BatchLoader, shows_payload
@@ -72,6 +73,10 @@ from arclink.uris.surts import surt_of
 
 CACHED_OUTLINK_BLOCKS = 16
 CACHED_CONTENTS = 20_000
+CACHED_BY_CUT = 4
+
+FEW_CAPTURES = 500
+"""Captures of a payload that are looked through for each of its contents; more are sorted out first."""
 
 _PATIENCE = 60_000
 """Milliseconds that cleaning waits for readers."""
@@ -119,6 +124,7 @@ class SqliteStore:
         self._payloads: dict[Checksum, ReadPayload] = {}
         self._contents: dict[int, ContentId] = {}
         self._numbers: dict[ContentId, int] = {}
+        self._by_cut: OrderedDict[tuple[int, int, int], CapturesByCut] = OrderedDict()
         self._version = 0  # of the file, as this connection sees it: it tells that another one wrote
 
     # Questions
@@ -203,22 +209,35 @@ class SqliteStore:
                 captures = self._runs.scan_each(Relation.SIGHTINGS, ranges)
                 for content, checksum in zip(some, checksums, strict=True):
                     if checksum in read:
-                        yield self._sources(content, checksum, read[checksum].scope, next(captures), span, refers)
+                        yield self._sources(content, checksum, read[checksum], next(captures), span, refers)
                     else:
                         yield iter(())
 
     def _sources(
-        self, content: ContentId, checksum: Checksum, scope: Scope, captures: Iterable[Row], span: Span, refers: bool
+        self, content: ContentId, checksum: Checksum, payload: ReadPayload, captures: Iterable[Row], span: Span, refers: bool
     ) -> Iterator[Source]:
         """Yield those pages that show one content of a payload, of all that show the payload."""
         with translated(self.path):
-            for original, timestamps in pages_of(captures):
-                if content_id(checksum, original, scope) == content:
-                    if refers:
-                        timestamps = sorted({*timestamps, *self._not_modified_since(original, timestamps)})
-                    within = [timestamp for timestamp in timestamps if span.first <= timestamp <= span.last]
-                    if within:
-                        yield original, within
+            for original, timestamps in self._pages_with(content, checksum, payload, captures):
+                if refers:
+                    timestamps = sorted({*timestamps, *self._not_modified_since(original, timestamps)})
+                within = [timestamp for timestamp in timestamps if span.first <= timestamp <= span.last]
+                if within:
+                    yield original, within
+
+    def _pages_with(self, content: ContentId, checksum: Checksum, payload: ReadPayload, captures: Iterable[Row]) -> Iterator[Source]:
+        """Return those pages that show one content of a payload; of very many they are found once for all its contents."""
+        scope = payload.scope
+        are_few = isinstance(captures, list) and sum(row.values[0].count(b"\n") for row in captures) < FEW_CAPTURES
+        if are_few or scope is Scope.NONE:
+            return ((original, times) for original, times in pages_of(captures) if content_id(checksum, original, scope) == content)
+        key = payload.number, self._connection.execute("PRAGMA data_version").fetchone()[0], self._connection.total_changes
+        by_cut = self._by_cut.get(key)
+        if by_cut is None:
+            by_cut = self._by_cut[key] = CapturesByCut(checksum, scope, pages_of(captures))
+            if len(self._by_cut) > CACHED_BY_CUT:
+                self._by_cut.popitem(last=False)  # its file goes when nobody reads it any more
+        return by_cut.of(split_content(content)[1])
 
     def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
         with translated(self.path):
@@ -408,7 +427,7 @@ class SqliteStore:
             self._forget_what_is_kept()
 
     def _forget_what_is_kept(self) -> None:
-        for kept in (self._outlink_blocks, self._payloads, self._contents, self._numbers):
+        for kept in (self._outlink_blocks, self._payloads, self._contents, self._numbers, self._by_cut):
             kept.clear()
 
     def _check_settings(self, settings: Mapping[str, str]) -> None:

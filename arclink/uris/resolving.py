@@ -280,6 +280,19 @@ def content_id(checksum: Checksum, original: UriR, scope: Scope) -> ContentId:
     return ContentId(f"{checksum}-{digest[:16]}")
 
 
+_CUT = re.compile("(.*)-[0-9a-f]{16}", re.DOTALL)
+
+
+def checksum_of(content: ContentId) -> Checksum:
+    """Return the checksum of a vertex. None ends like a cut: `arclink.filter.cdx.normal_checksum` sees to it.
+
+    >>> checksum_of(ContentId("ABC-34ed37a6987e402e"))
+    'ABC'
+    """
+    found = _CUT.fullmatch(content)
+    return Checksum(found[1] if found else content)
+
+
 @lru_cache(maxsize=1024)
 def _normalize(uri: str) -> str | None:
     """Return the serialisation of an absolute URI without fragment; None if it is no valid URL."""

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from arclink.access.queries import BadParameterError, Direction, LinkQuery, absolute_uri
 from arclink.errors import UsageError
-from arclink.model import ALL_TIME, Span, Timestamp
+from arclink.model import ALL_TIME, Kind, Span, Timestamp
 
 URI = ("uri", "http://example.org/a")
 
@@ -54,6 +54,20 @@ def test_at_is_the_end_of_what_it_names() -> None:
     assert LinkQuery.from_parameters([URI, ("at", "20100130")]).at == "20100130235959"
 
 
+@pytest.mark.parametrize(
+    ("redirects", "wanted"),
+    [("yes", ["http@location", "meta@refresh", "a@href"]), ("no", ["a@href"]), ("only", ["http@location", "meta@refresh"])],
+)
+def test_redirects_count_as_asked(redirects: str, wanted: list[str]) -> None:
+    query = LinkQuery.from_parameters([("uri", "a.example"), ("redirects", redirects)])
+    assert [kind for kind in ("http@location", "meta@refresh", "a@href") if query.wants(Kind(kind))] == wanted
+    others = LinkQuery.from_parameters([("uri", "a.example"), ("redirects", redirects), ("kind", "meta@refresh")])
+    assert [kind for kind in ("http@location", "meta@refresh", "a@href") if others.wants(Kind(kind))] == ["meta@refresh"] * (
+        redirects != "no"
+    )
+    assert (query.fingerprint == LinkQuery.from_parameters([("uri", "a.example")]).fingerprint) is (redirects == "yes")
+
+
 def test_kinds_come_repeated_or_with_commas() -> None:
     query = LinkQuery.from_parameters([URI, ("kind", "a@href,img@src"), ("kind", "meta@refresh")])
     assert query.kinds == {"a@href", "img@src", "meta@refresh"}
@@ -77,6 +91,7 @@ def test_kinds_come_repeated_or_with_commas() -> None:
         pytest.param([URI, ("at", "2010"), ("to", "2011")], "at", "either at, or from and to", id="at with to"),
         pytest.param([URI, ("kind", "a")], "kind", "element and attribute", id="kind"),
         pytest.param([URI, ("kind", "")], "kind", "element and attribute", id="empty kind"),
+        pytest.param([URI, ("redirects", "maybe")], "redirects", "yes, no or only", id="redirects"),
         pytest.param([URI, ("limit", "-1")], "limit", "from 1 to 10000", id="negative limit"),
         pytest.param([URI, ("limit", "10001")], "limit", "from 1 to 10000", id="limit too large"),
         pytest.param([URI, ("limit", "²")], "limit", "from 1 to 10000", id="digit that is none"),

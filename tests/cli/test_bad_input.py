@@ -1,8 +1,12 @@
 """What goes wrong is said in one clear message: what, where, what to do; never a traceback."""
 
 import gzip
+import json
+import os
+import resource
 import socket
 import sqlite3
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -189,3 +193,62 @@ def test_each_stage_alone_gives_the_store_of_a_build(run: Run, archive: Path, st
         assert (code, err) == (0, "")
     with open_store(str(tmp_path / "l.db")) as by_stage, open_store(str(store)) as built:
         assert graph_of(by_stage) == graph_of(built)
+
+
+@pytest.mark.parametrize("stage", ["index", "extract"])
+def test_a_stage_names_what_it_passes_over(stage: str, run: Run, archive: Path, tmp_path: Path) -> None:
+    odd = tmp_path / "odd.warc.gz"
+    odd.write_bytes(b"<html>not found</html>")
+    run("index", archive, "--folder", tmp_path / "w")
+    run("filter", "--folder", tmp_path / "w")
+    code, _, err = run(stage, archive, odd, "--folder", tmp_path / "w")
+    assert code == 0
+    assert "passed over" in err
+    assert "odd.warc.gz is no WARC or ARC file" in err
+
+
+def test_filter_of_what_is_no_cdx_fails(run: Run, tmp_path: Path) -> None:
+    code, _, err = run("filter", text(tmp_path / "notes.md", "these are notes\n"), "--folder", tmp_path / "w")
+    assert code == 1
+    assert "notes.md: no CDX or CDXJ file" in err
+
+
+def test_a_name_that_is_no_utf_8_can_be_said(run: Run, tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"caf\xe9.warc")).write_bytes(b"")
+    code, _, err = run("build", tmp_path, "--store", tmp_path / "l.db")
+    assert code == 1
+    assert "caf\\xe9.warc: the name is no UTF-8" in err
+
+
+@pytest.mark.parametrize("runner", ["local", "inline"])
+def test_a_full_disk_is_said_with_its_folder_and_what_to_do(runner: str, tmp_path: Path) -> None:
+    """A limit on the size of files stands in for the disk: what writes beyond it fails in the same places."""
+    work, archive = tmp_path / "work", tmp_path / "archive"
+    write_demo_archive(archive, captures=1000, hosts=12, seed=1)
+    options = ["--store", str(tmp_path / "l.db"), "--work", str(work), "--runner", runner]
+    call = [sys.executable, "-m", "arclink.cli.main", "build", str(archive), *options]
+    limit = 150 << 10
+    done = subprocess.run(
+        call,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+    )
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert f"no space left in {work}" in done.stderr
+    assert "free some there, or name a folder on a larger disk with --work" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["table", "csv"])
+def test_a_reader_that_leaves_ends_an_answer_without_a_word(name: str, archive: Path, store: Path) -> None:
+    truth = [json.loads(line) for line in (archive / "truth.jsonl").read_text("utf-8").splitlines()]
+    uri = max(truth, key=lambda one: len(one["links"] or ()))["original"]
+    call = [sys.executable, "-m", "arclink.cli.main", "links", uri, "--store", str(store), "--format", name]
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(call, stdout=writer, stderr=subprocess.PIPE, timeout=60, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, b"")

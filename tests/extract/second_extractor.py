@@ -61,6 +61,8 @@ def second_extract(html: str) -> SecondPage:
             add(page, tag, "action", value_of(tag, "action"))
         elif tag.name == "input" and tag.has_attr("src") and value_of(tag, "type").lower() == "image":
             add(page, tag, "src", value_of(tag, "src"))
+        elif tag.name in ("blockquote", "q", "del", "ins") and tag.has_attr("cite"):
+            add(page, tag, "cite", value_of(tag, "cite"))
         elif tag.name in ("a", "area") and has_link(tag, "href"):
             add(page, tag, "href", link_of(tag, "href"))
         for name in RESOURCES.get(tag.name, ()):
@@ -84,8 +86,7 @@ def add(page: SecondPage, tag: Tag, name: str, reference: str) -> None:
     elif tag.name in ("img", "area", "input"):
         text = fold(value_of(tag, "alt"))
     rel = fold(value_of(tag, "rel")).lower() if tag.name in ("a", "area", "link", "form") else ""
-    kept = "".join({"\x1d": "%1D", "\x1f": "%1F"}.get(sign, sign) for sign in reference if sign not in "\t\n\r")
-    page.links.append((f"{tag.name}@{name}", kept, text[:1000].rstrip(), rel[:1000].rstrip() or None))
+    page.links.append((f"{tag.name}@{name}", reference, text[:1000].rstrip(), rel[:1000].rstrip() or None))
 
 
 def why_not(page: SecondPage, kind: str, reference: str) -> str | None:
@@ -93,7 +94,7 @@ def why_not(page: SecondPage, kind: str, reference: str) -> str | None:
     if bare == "":
         if kind == "form@action":
             return "LINK_SAME_PAGE"
-        if kind not in ("a@href", "area@href", "meta@refresh"):
+        if kind not in ("a@href", "area@href", "meta@refresh") and not kind.endswith("@cite"):
             return "LINK_EMPTY"
     if bare == "" or bare.startswith("#"):
         return "LINK_SAME_PAGE" if page.base is None else None

@@ -1,6 +1,7 @@
 import csv
 import io
 import os
+import re
 import time
 from collections import Counter
 from contextlib import redirect_stderr
@@ -15,6 +16,7 @@ from arclink.extract.archives import ArchiveFile, ArchiveRecord
 from arclink.filter.index import index_archive
 from arclink.reasons import Reason
 from tests.extract.made_archives import read
+from tests.extract.odd_files import odd_files
 
 FEWER_RECORDS = {
     "011-warcfile.warc.lz4": "LZ4, which no standard of web archives knows; the error says what to do",
@@ -152,3 +154,20 @@ def test_every_record_of_a_sound_archive_has_what_a_capture_needs(shared_data: P
         assert isinstance(record, ArchiveRecord)
         assert record.timestamp
         assert record.record_type == "warcinfo" or (record.uri and record.checksum != "-")
+
+
+def test_the_page_of_odd_files_says_what_is_so(shared_data: Path) -> None:
+    """Make it anew with `python -m tests.extract.odd_files FOLDER > docs/odd-files.md` and look at what differs."""
+    page = Path(__file__).parents[2] / "docs" / "odd-files.md"
+    assert odd_files(shared_data).splitlines() == page.read_text("utf-8").splitlines()
+
+
+def test_what_the_page_of_odd_files_says_adds_up(shared_data: Path) -> None:
+    rows = [
+        [cell.strip() for cell in line.split("|")[1:-1]] for line in odd_files(shared_data).splitlines() if re.match("[|] [a-z]+/", line)
+    ]
+    assert len(rows) > 300
+    for name, read_from, kept, skipped, *_ in rows:
+        if not read_from.startswith("refused"):
+            reasons = [int(one.partition(" ")[0]) for one in skipped.split("; ") if one]
+            assert int(kept) + sum(reasons) == int(read_from), name

@@ -74,12 +74,17 @@ def names(page: PageLinks) -> dict[str, int]:
             id="templates in their place",
         ),
         pytest.param("<!-- <a href=b> --><noframes><a href=b></noframes><script>'<a href=b>'</script>", [], id="no markup"),
-        pytest.param('<a href=" b\n.html ">B</a>', [("a@href", " b.html ", "B", None)], id="as written"),
+        pytest.param('<a href=" b\n.html ">B</a>', [("a@href", " b\n.html ", "B", None)], id="as written"),
         pytest.param("<a href='?a=1&amp;b=2&copy=3'>&lt;B&gt;</a>", [("a@href", "?a=1&b=2&copy=3", "<B>", None)], id="entities"),
         pytest.param(
             "<a href=b><div><a href=c>C", [("a@href", "b", "", None), ("a@href", "b", "", None), ("a@href", "c", "C", None)], id="split"
         ),
-        pytest.param("<blockquote cite=b></blockquote><img data-src=c>", [], id="off by default"),
+        pytest.param(
+            "<blockquote cite=b></blockquote><p><q cite=c></q><del cite=d></del><ins cite=e></ins>",
+            [("blockquote@cite", "b", "", None), ("q@cite", "c", "", None), ("del@cite", "d", "", None), ("ins@cite", "e", "", None)],
+            id="citations",
+        ),
+        pytest.param("<img data-src=b><a data-href=c>C</a><div data-href=d></div>", [], id="off by default"),
         pytest.param("mailto: <a href=mailto:b@example.org>B</a>", [("a@href", "mailto:b@example.org", "B", None)], id="mail"),
         pytest.param("", [], id="nothing"),
     ],
@@ -225,7 +230,8 @@ def test_lone_surrogates_are_left_out() -> None:
 def test_every_kind_can_be_switched(kind: Kind) -> None:
     element, _, attribute = kind.partition("@")
     written = "http-equiv=refresh content='0;url=b'" if attribute == "refresh" else f"{attribute}=b type=image"
-    html = {"frame": f"<frameset><frame {written}>", "image": f"<svg><image {written}>", "body": f"<body {written}>"}.get(
+    inside = {"frame": "<frameset>", "image": "<svg>", "td": "<table><tr>", "tr": "<table>"}
+    html = {"body": f"<body {written}>", **{name: f"{start}<{name} {written}>" for name, start in inside.items()}}.get(
         element, f"<{element} {written}></{element}>"
     )
     assert [link[:2] for link in extract_links(html, kinds=frozenset([kind])).links] == [(kind, "b")]

@@ -14,9 +14,9 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]
 
 from arclink.extract.html import DEFAULT_KINDS, OPTIONAL_KINDS, PageLinks, extract_links
-from arclink.model import Kind, RawLink
+from arclink.model import Kind
 from arclink.reasons import Reason
-from tests.extract.second_extractor import fold, second_extract
+from tests.extract.second_extractor import fold
 
 A = frozenset([Kind("a@href")])
 
@@ -127,7 +127,7 @@ def test_links_of_a_are_those_of_jsoup_in_its_order(shared_data: Path, archive: 
 ALL_KINDS = DEFAULT_KINDS | OPTIONAL_KINDS
 
 # Paths that are no kind of ours, or not a link.
-NOT_OURS = re.compile("@/longdesc|@/onclick|@/data-uri|STYLE|(DIV|BUTTON|ARTICLE|LINK)@/data-href|__base__")
+NOT_OURS = re.compile("@/longdesc|@/onclick|@/data-uri|STYLE|__base__")
 # Links that the list has once: an <a> around blocks inside a <p> is split in three by the parser, as in a browser.
 SPLIT = {"exampleLinks": {("a@href", "https://example.org/"): 2}}
 
@@ -164,47 +164,3 @@ def test_gold_links_of_a_hand_made_site_are_found(shared_data: Path) -> None:
         for kind, reference, _, _ in links.links
     }
     assert expected - found == set()
-
-
-SECOND_ARCHIVES = [
-    ("aut/example.warc.gz", 2),
-    *((f"flink_web/flink.apache.org-{year}.warc.gz", 41) for year in range(2015, 2019)),
-    ("warc2graph/*.warc.gz", 1),
-    ("html/*.warc", 1),
-    ("formats/*.warc", 1),
-    ("formats/*.warc.gz", 1),
-    ("pywb/warcs/*.warc", 1),
-    ("pywb/warcs/*.warc.gz", 1),
-    ("pywb/warcs/*.arc.gz", 1),
-]
-
-
-# White space in a table cell behind an unclosed link is a link again, without text (HTML, 13.2.6.4.15 and 13.2.6.4.7: a cell reads
-# text like the body, which reconstructs what is open). lexbor and jsoup do so; html5lib does not.
-REPEATED = {"http://www.archive.org/about/faqs.php": 1, "http://mek.oszk.hu/": 13}
-
-
-def without_repeated(links: list[RawLink], second: list[RawLink]) -> list[RawLink]:
-    """Return ``links`` without those that repeat the last link without its text where ``second`` does not."""
-    kept: list[RawLink] = []
-    last: RawLink | None = None
-    for link in links:
-        is_expected = len(kept) < len(second) and second[len(kept)] == link
-        if is_expected or last is None or (link[0], link[1], link[2], link[3]) != ("a@href", last[1], "", last[3]):
-            kept.append(link)
-        last = link
-    return kept
-
-
-@pytest.mark.parametrize(("pattern", "every"), SECOND_ARCHIVES, ids=[pattern for pattern, _ in SECOND_ARCHIVES])
-def test_real_pages_give_the_links_that_the_second_extractor_finds(shared_data: Path, pattern: str, every: int) -> None:
-    pages = [page for path in sorted(shared_data.glob(pattern)) for page in read_pages(path, ("text/html", "application/xhtml+xml"))]
-    assert pages
-    for page in pages[::every]:
-        first, second = extract_links(page.html), second_extract(page.html)
-        links = without_repeated(first.links, second.links)
-        assert links == second.links
-        assert len(first.links) - len(links) == REPEATED.get(page.uri, 0)
-        assert first.base == second.base
-        notes = {Reason.NOTE_TEXT_CUT.name, Reason.NOTE_BASE_INVALID.name}
-        assert {reason.name: count for reason, count in first.counts.items() if reason.name not in notes} == second.gone

@@ -8,26 +8,28 @@ import pytest
 
 from arclink.errors import PayloadError
 from arclink.extract import isolation
-from arclink.extract.html import Limits, PageLinks, extract_links
+from arclink.extract.feeds import links_of
+from arclink.extract.html import DEFAULT_KINDS, OPTIONAL_KINDS, Limits, PageLinks, extract_links
 from arclink.extract.isolation import IsolatedExtractor
+from arclink.model import Kind
 from arclink.reasons import Reason
 
 PAGE = b'<a href="/x">X</a>'
 
 
-def hostile(html: bytes | str, limits: Limits) -> PageLinks:
+def hostile(html: bytes | str, limits: Limits, kinds: frozenset[Kind]) -> PageLinks:
     if html == b"crash":
         os.kill(os.getpid(), signal.SIGKILL)
     if html == b"hang":
         time.sleep(60)
     if html == b"swell":
         return PageLinks(base="x" * (8 << 30))
-    return extract_links(html, limits)
+    return links_of(html, limits, kinds)
 
 
 @pytest.fixture
 def extractor(monkeypatch: pytest.MonkeyPatch) -> IsolatedExtractor:
-    monkeypatch.setattr(isolation, "extract_links", hostile)
+    monkeypatch.setattr(isolation, "links_of", hostile)
     monkeypatch.setattr(isolation, "SECONDS", 1.0)
     return IsolatedExtractor(Limits())
 
@@ -44,4 +46,11 @@ def test_the_next_page_is_parsed_as_if_nothing_had_been(extractor: IsolatedExtra
         extractor.extract(page)
     assert caught.value.reason is Reason.PAYLOAD_CRASHED
     assert extractor.extract(PAGE) == extract_links(PAGE)
+    extractor.close()
+
+
+def test_kinds_and_feeds_are_the_same_in_a_child() -> None:
+    extractor = IsolatedExtractor(Limits(), DEFAULT_KINDS | OPTIONAL_KINDS)
+    assert [link[0] for link in extractor.extract(b"<img data-src=x>").links] == ["img@data-src"]
+    assert [link[0] for link in extractor.extract(b"<rss><link>x</link></rss>").links] == ["rss@link"]
     extractor.close()

@@ -1,6 +1,5 @@
 """Join and invert against the plain definition: every link of every page resolved where the page was captured."""
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 
@@ -203,7 +202,7 @@ def test_a_hub_comes_in_rows_of_bounded_size() -> None:
 
 @given(st.tuples(st.text(), st.text(), st.text(), st.one_of(st.none(), st.text(min_size=1))))
 def test_a_link_reads_back(link: tuple[str, str, str, str | None]) -> None:
-    kind, reference, text, rel = (None if part is None else re.sub("[\x1d\x1f\t\n\r]", "", part) for part in link)
+    kind, reference, text, rel = (None if part is None else part.replace("\x1f", "") for part in link)
     assert kind is not None
     assert reference is not None
     assert text is not None
@@ -211,10 +210,8 @@ def test_a_link_reads_back(link: tuple[str, str, str, str | None]) -> None:
 
 
 def test_a_separator_in_a_reference_is_what_url_parsing_makes_of_it() -> None:
-    assert parse_link(format_link(("a@href", "x\x1f\x1dy", "", None)))[1] == "x%1F%1Dy"
-    assert ada_url.join_url("http://h/", "x\x1f\x1dy") == "http://h/x%1F%1Dy"
-    assert parse_link(format_link(("a@href", "x\ty\r\nz", "", None)))[1] == "xyz"
-    assert ada_url.join_url("http://h/", "x\ty\r\nz") == "http://h/xyz"
+    assert parse_link(format_link(("a@href", "x\x1fy", "", None)))[1] == "x%1Fy"
+    assert ada_url.join_url("http://h/", "x\x1fy") == "http://h/x%1Fy"
 
 
 @pytest.mark.parametrize("base", [None, "/b/"], ids=["no base", "base"])

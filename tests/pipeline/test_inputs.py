@@ -1,11 +1,12 @@
 """Which archive files a build is given."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 from arclink.errors import InputError
-from arclink.pipeline.inputs import batches_of, describe, find_archives
+from arclink.pipeline.inputs import batches_of, describe, find_archives, leave_out_foreign
 from arclink.store import ArchiveFile
 
 
@@ -82,3 +83,48 @@ def test_a_list_that_is_no_text_is_named(tmp_path: Path) -> None:
     (tmp_path / "list.txt").write_bytes(b"caf\xe9.warc.gz\n")
     with pytest.raises(InputError, match=r"list\.txt: not a list file: byte 3 is no UTF-8"):
         find_archives([str(tmp_path / "list.txt")])
+
+
+@pytest.mark.parametrize(("lists", "message"), [(["a.txt"], "a.txt: the list names itself$"), (["b.txt", "a.txt"], "through another list")])
+def test_a_list_that_names_itself_is_named(lists: list[str], message: str, tmp_path: Path) -> None:
+    for name, entry in zip(["a.txt", *lists], lists, strict=False):
+        (tmp_path / name).write_text(entry + "\n")
+    with pytest.raises(InputError, match=message):
+        find_archives([str(tmp_path / "a.txt")])
+
+
+def test_a_list_may_be_named_twice(archives: Path) -> None:
+    (archives / "one.txt").write_text("a/x.warc.gz\n")
+    (archives / "two.txt").write_text("one.txt\none.txt\n")
+    assert find_archives([str(archives / "two.txt"), str(archives / "one.txt")]) == [archives / "a/x.warc.gz"]
+
+
+@pytest.mark.parametrize("how", ["in a folder", "by a glob", "by its name"])
+def test_a_name_that_is_no_utf_8_is_refused(how: str, archives: Path) -> None:
+    odd = archives / "b" / os.fsdecode(b"caf\xe9.warc")
+    odd.write_bytes(b"")
+    given = {"in a folder": archives, "by a glob": archives / "b" / "*.warc", "by its name": odd}[how]
+    with pytest.raises(InputError, match=r"caf\\xe9\.warc: the name is no UTF-8.*rename it"):
+        find_archives([str(given)])
+
+
+@pytest.mark.parametrize("how", ["in a folder", "by a glob", "by its name"])
+def test_a_link_to_nothing_is_said_to_be_one(how: str, archives: Path) -> None:
+    odd = archives / "b" / "gone.warc"
+    odd.symlink_to("/mnt/crawls/gone.warc")
+    given = {"in a folder": archives, "by a glob": archives / "b" / "*.warc", "by its name": odd}[how]
+    with pytest.raises(InputError, match=r"gone\.warc: a link to /mnt/crawls/gone\.warc, which is not there"):
+        find_archives([str(given)])
+
+
+def test_a_link_to_itself_is_said_to_lead_nowhere(archives: Path) -> None:
+    (archives / "b" / "loop.warc").symlink_to("loop.warc")
+    with pytest.raises(InputError, match=r"loop\.warc: a link to loop\.warc, which is not there"):
+        find_archives([str(archives)])
+
+
+def test_a_file_that_may_not_be_read_is_no_foreign_one(archives: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: not str(path).endswith("z.arc.gz"))  # root may read everything
+    (archives / "a/x.warc.gz").write_bytes(b"")
+    with pytest.raises(InputError, match=r"z\.arc\.gz: this user may not read it"):
+        leave_out_foreign([archives / "a/x.warc.gz", archives / "b/z.arc.gz"])

@@ -11,8 +11,9 @@ import orjson
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arclink.filter.pointers import NO_FILE, Pointer, PointerKind, parse_pointer
+from arclink.filter.pointers import NO_FILE, ORIGINALS, FallBack, Pointer, PointerKind, parse_pointer
 from arclink.model import Checksum, Payload, Scope, Timestamp, UriR
+from arclink.pipeline.last_resorts import LastResorts
 from arclink.pipeline.planning import Plan, plan
 from arclink.reasons import Reason
 from arclink.store.nothing import EmptyStore
@@ -99,9 +100,36 @@ def test_a_revisit_that_came_before_its_payload_gives_its_original(tmp_path: Pat
     assert set(entry[1].originals) == {"http://h.example/2", "http://earlier.example/"}
 
 
-def test_a_revisit_without_payload_is_not_at_hand(tmp_path: Path) -> None:
-    planned = plan([pointer(3, NO_FILE, kind=PointerKind.REVISIT_ONLY)], OneKnown(), {}, tmp_path, 2)
+def test_a_revisit_without_payload_waits_for_one_and_is_not_at_hand_without(tmp_path: Path) -> None:
+    revisit = pointer(3, NO_FILE, kind=PointerKind.REVISIT_ONLY)
+    planned = plan([revisit], OneKnown(), {}, tmp_path, 2)
     assert not planned.manifests
-    assert planned.counts == {Reason.PAYLOAD_NOT_AT_HAND: 1}
-    (row,) = planned.unread
-    assert row.startswith(b"SUM00003\t-\t")
+    assert not planned.counts
+    resorts = LastResorts()
+    resorts.add([*planned.waiting, replace(revisit, chunk=1)])
+    assert resorts.further([], [], []) == []
+    assert list(resorts.unread()) == [Payload(revisit.checksum, None, "-", NO_FILE, 3000, "PAYLOAD_NOT_AT_HAND")]
+
+
+def test_a_known_payload_captured_elsewhere_may_be_read_where_it_was_read_before(tmp_path: Path) -> None:
+    elsewhere = replace(pointer(1), originals=(UriR("http://h.example/else"),))
+    ((entry,),) = shares(plan([elsewhere], OneKnown(), {"f0": "/a/f0"}, tmp_path, 2))
+    assert entry[1].fall_backs == (FallBack("old", 77, -1, Timestamp(""), UriR("")),)
+
+
+class ManyEarlier(EmptyStore):
+    """Has seen a payload at very many URIs, and never read it."""
+
+    def originals_of(self, checksum: Checksum) -> Iterator[UriR]:
+        return (UriR(f"http://earlier.example/{number:05d}") for number in range(2_500))
+
+
+def test_what_earlier_batches_saw_of_a_payload_comes_in_portions(tmp_path: Path) -> None:
+    chunks = [pointer(1, chunk=chunk) for chunk in range(2)]
+    found = [one for share in shares(plan(chunks, ManyEarlier(), {"f0": "/a/f0"}, tmp_path, 1)) for _, one in share]
+    assert [one.chunk for one in found] == [0, 1, 2, 3]
+    assert max(len(one.originals) for one in found) == ORIGINALS
+    assert {original for one in found for original in one.originals} == {
+        "http://h.example/1",
+        *ManyEarlier().originals_of(found[0].checksum),
+    }

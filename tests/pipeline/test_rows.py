@@ -1,11 +1,14 @@
 """CDX rows shared out over batches."""
 
 import gzip
+import resource
 from pathlib import Path
 
 import pytest
 
-from arclink.pipeline.rows import IN_STORE, NO_ROW, count_lines, share_rows
+from arclink.errors import InputError
+from arclink.pipeline import rows
+from arclink.pipeline.rows import IN_STORE, NO_ROW, check_rows, count_lines, share_rows
 from arclink.reasons import Reason
 
 ROWS = [
@@ -22,8 +25,8 @@ def test_each_row_goes_to_the_batch_of_its_file(tmp_path: Path) -> None:
     path = tmp_path / "all.cdx.gz"
     path.write_bytes(b"".join(gzip.compress(row.encode() + b"\n") for row in ROWS[:-1]) + gzip.compress(ROWS[-1].encode()))
     shared = share_rows([path], {"one.warc.gz": 0, "two.warc.gz": 1, "old.warc.gz": IN_STORE}, tmp_path / "rows")
-    rows = {batch: rows_path.read_text().splitlines() for batch, rows_path in shared.by_batch.items()}
-    assert rows == {0: [ROWS[1]], 1: [ROWS[2]], NO_ROW: [ROWS[0], ROWS[5]]}
+    found = {batch: rows_path.read_text().splitlines() for batch, rows_path in shared.by_batch.items()}
+    assert found == {0: [ROWS[1]], 1: [ROWS[2]], NO_ROW: [ROWS[0], ROWS[5]]}
     assert shared.passed_over == {Reason.ROW_IN_STORE: 1, Reason.ROW_FILE_NOT_GIVEN: 1}
     assert shared.names == {"one.warc.gz", "two.warc.gz", "old.warc.gz"}
 
@@ -44,3 +47,37 @@ def test_files_of_one_name_are_told_apart_by_the_folders_that_rows_name(tmp_path
 def test_lines_are_counted(text: bytes, lines: int, tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(text)
     assert count_lines([tmp_path / "x"]) == lines
+
+
+def test_more_batches_than_files_may_be_open_share_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows, "HELD", 2_000)
+    monkeypatch.setattr(rows, "CACHED", 10)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    lines = [f"org,a)/{n} 20100101000000 http://a.org/{n} text/html 200 AAA - - 10 0 {n % 300}.warc.gz\n" for n in range(1_500)]
+    (tmp_path / "all.cdx").write_text("".join(lines))
+    (tmp_path / "rows").mkdir()
+    (tmp_path / "rows/rows-7.cdx").write_text("left by a build that was killed\n")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (100, hard))
+    try:
+        shared = share_rows([tmp_path / "all.cdx"], {f"{n}.warc.gz": n for n in range(300)}, tmp_path / "rows")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert {batch: path.read_text() for batch, path in shared.by_batch.items()} == {n: "".join(lines[n::300]) for n in range(300)}
+    assert len(shared.names) == 300
+
+
+@pytest.mark.parametrize(
+    "text", [b"<html>\n\n", b"\x7fELF\0\0\n", b"\n\n", b"notes about the crawl\nof 2010\n"], ids=["HTML", "binary", "blank", "text"]
+)
+def test_what_is_no_cdx_is_named(text: bytes, tmp_path: Path) -> None:
+    (tmp_path / "odd.cdx").write_bytes(text)
+    with pytest.raises(InputError, match=r"odd\.cdx: no CDX or CDXJ file"):
+        check_rows([tmp_path / "odd.cdx"])
+
+
+def test_a_cdx_that_holds_no_capture_is_one(tmp_path: Path) -> None:
+    (tmp_path / "empty.cdx").write_bytes(b"")
+    (tmp_path / "header.cdx").write_text(ROWS[0] + "\n")
+    (tmp_path / "header.cdxj").write_text("!OpenWayback-CDXJ 1.0\n")
+    (tmp_path / "dns.cdx").write_text("dns:a.org 20100101000000 dns:a.org text/dns - AAA - - 10 0 one.warc.gz\n")
+    check_rows([tmp_path / name for name in ("empty.cdx", "header.cdx", "header.cdxj", "dns.cdx")])

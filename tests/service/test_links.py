@@ -180,3 +180,18 @@ def test_another_method_is_refused_with_what_is_allowed(client: FlaskClient) -> 
 def test_a_long_query_is_refused() -> None:
     response = client_of(MemoryStore, Settings(longest_query=50)).get(f"/linkQuery?uri={A}{'x' * 50}")
     assert (response.status_code, response.content_type) == (414, "application/problem+json")
+
+
+@pytest.mark.parametrize(
+    ("redirects", "kinds"),
+    [("yes", {"a@href", "http@location", "meta@refresh"}), ("no", {"a@href"}), ("only", {"http@location", "meta@refresh"})],
+)
+def test_redirects_are_links_if_they_are_asked_for(redirects: str, kinds: set[str]) -> None:
+    links = [link(B, "News"), link(C, kind="http@location"), link(C, kind="meta@refresh")]
+    client = client_of(lambda: MemoryStore([Page(A, T1, links), Page(B, T1, [link(A, kind="http@location"), link(A, "Home")])]))
+    answer = client.get(f"/linkQuery?uri={A}&format=json&redirects={redirects}").get_json()
+    assert {member["kind"] for member in answer["outlinks"]} == kinds
+    assert {member["kind"] for member in answer["inlinks"]} == kinds - {"meta@refresh"}
+    page = client.get(f"/?uri={A}&redirects={redirects}").text
+    assert f'value="{redirects}" selected' in page
+    assert ("http@location" in page) is (redirects != "no")

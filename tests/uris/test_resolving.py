@@ -10,9 +10,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from arclink.errors import UriError
+from arclink.filter.cdx import normal_checksum
 from arclink.model import Checksum, Scope, UriR
 from arclink.reasons import Reason
-from arclink.uris.resolving import Base, class_of, content_id, cut, fields_of, scope_of
+from arclink.uris.resolving import Base, checksum_of, class_of, content_id, cut, fields_of, scope_of
 
 
 def resolved(reference: str, base: str | None) -> str | None:
@@ -429,3 +430,9 @@ def test_an_original_that_is_no_url_has_a_vertex_of_its_own(original: str) -> No
     ids = {content_id(Checksum("A"), UriR(other), Scope.ORIGIN) for other in (original, original + "x", "http://h/", "mailto:x")}
     assert len(ids) == 4
     assert all(len(content) == len("A-") + 16 for content in ids)
+
+
+@given(st.text(), st.sampled_from(Scope))
+def test_a_vertex_gives_its_checksum_back(digest: str, scope: Scope) -> None:
+    checksum = normal_checksum(digest)
+    assert checksum_of(content_id(checksum, UriR("http://h.example/a/b?c"), scope)) == checksum

@@ -1,0 +1,341 @@
+"""The links of feeds and sitemaps, as written, in document order: `extract_feed_links`; and which documents are such.
+
+What decides:
+
+- *What is one.* The root element, as browsers sniff feeds: servers send them as ``text/html``, ``text/xml`` and much else.
+- *What is a link.* The elements of ``_LINKS``. A kind is the format and the element: ``rss@link``, ``atom@link``, ``sitemap@loc``.
+  HTML inside of entries is not looked at.
+- *Text.* The title of the entry or channel that a link stands in; of an ``atom@link`` its own ``title`` where it has one.
+- *Base.* ``xml:base`` of the root; where an element below has another, its links are resolved against that at once.
+
+A feed may be hostile: entities of entities are refused, external ones never fetched, depth and texts are bounded. It may be
+broken: bare ampersands and HTML's named characters are put right, then it is read as far as it is XML.
+"""
+
+import re
+from contextlib import suppress
+from dataclasses import dataclass, field
+from html.entities import html5
+from typing import Final
+from xml.parsers import expat
+from xml.sax.saxutils import escape
+
+import ada_url
+
+from arclink.extract.html import DEFAULT_KINDS, Limits, PageLinks, extract_links
+from arclink.graph.pages import format_link
+from arclink.model import Kind, RawLink
+from arclink.reasons import Reason
+
+_SNIFFED: Final = 4096
+_ROOT: Final = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*+(?:<\?[^>]*+>\s*+|<!--(?:[^-]|-(?!->))*+-->\s*+|<!DOCTYPE[^>\[]*+(?:\[[^\]]*+\]\s*+)?+>\s*+)*+"
+    rb"<(?:[A-Za-z][\w.-]*:)?(rss|feed|RDF|urlset|sitemapindex)[\s>]",
+    re.IGNORECASE,
+)
+_RDF_FEED: Final = re.compile(rb"purl\.org/rss/1\.0|netscape\.com/rdf/simple")
+
+_VOCABULARIES: Final = {
+    "": "",
+    "http://purl.org/rss/1.0/": "rss",
+    "http://my.netscape.com/rdf/simple/0.9/": "rss",
+    "http://backend.userland.com/rss2": "rss",
+    "http://www.w3.org/2005/atom": "atom",
+    "http://purl.org/atom/ns#": "atom",
+    "http://www.sitemaps.org/schemas/sitemap/0.9": "sitemap",
+    "http://www.google.com/schemas/sitemap/0.84": "sitemap",
+    "http://www.google.com/schemas/sitemap-image/1.1": "image",
+    "http://www.google.com/schemas/sitemap-video/1.1": "video",
+    "http://search.yahoo.com/mrss/": "media",
+    "http://search.yahoo.com/mrss": "media",
+    "http://www.w3.org/1999/xhtml": "xhtml",
+}
+"""By namespace, in lower case."""
+
+_PREFIXES: Final = frozenset({"atom", "image", "media", "video", "xhtml"})
+"""Prefixes that mean their vocabulary where a feed forgets to declare them."""
+
+_OF_ROOT: Final = {"rss": "rss", "rdf": "rss", "feed": "atom", "urlset": "sitemap", "sitemapindex": "sitemap"}
+
+_CONTENT: Final = ""
+_LINKS: Final[dict[tuple[str, str], tuple[str, Kind]]] = {
+    ("rss", "link"): (_CONTENT, Kind("rss@link")),
+    ("rss", "guid"): (_CONTENT, Kind("rss@guid")),
+    ("rss", "comments"): (_CONTENT, Kind("rss@comments")),
+    ("rss", "url"): (_CONTENT, Kind("rss@url")),
+    ("rss", "enclosure"): ("url", Kind("rss@enclosure")),
+    ("rss", "source"): ("url", Kind("rss@source")),
+    ("atom", "link"): ("href", Kind("atom@link")),
+    ("atom", "content"): ("src", Kind("atom@content")),
+    ("atom", "icon"): (_CONTENT, Kind("atom@icon")),
+    ("atom", "logo"): (_CONTENT, Kind("atom@logo")),
+    ("atom", "uri"): (_CONTENT, Kind("atom@uri")),
+    ("atom", "url"): (_CONTENT, Kind("atom@uri")),  # Atom 0.3
+    ("media", "content"): ("url", Kind("media@content")),
+    ("media", "thumbnail"): ("url", Kind("media@thumbnail")),
+    ("media", "player"): ("url", Kind("media@player")),
+    ("sitemap", "loc"): (_CONTENT, Kind("sitemap@loc")),
+    ("xhtml", "link"): ("href", Kind("sitemap@link")),
+    ("image", "loc"): (_CONTENT, Kind("sitemap@image")),
+    ("video", "content_loc"): (_CONTENT, Kind("sitemap@video")),
+    ("video", "player_loc"): (_CONTENT, Kind("sitemap@video")),
+    ("video", "thumbnail_loc"): (_CONTENT, Kind("sitemap@image")),
+}
+"""Where links are: an attribute, or the element's content."""
+
+FEED_KINDS: Final = frozenset(kind for _, kind in _LINKS.values())
+"""Kinds of links that feeds and sitemaps have."""
+
+_CONTAINERS: Final = frozenset(
+    [("rss", "channel"), ("rss", "item"), ("rss", "image"), ("rss", "textinput"), ("atom", "feed"), ("atom", "entry"), ("atom", "source")]
+)
+"""Elements that have a title, which is the text of the links in them."""
+
+_LIMITS: Final = Limits()
+_MOST_DEPTH: Final = 1_000
+_MOST_CHARACTERS: Final = 80_000
+"""Of one content: more than a URI may have."""
+
+_LONGEST_ENTITY: Final = 16
+"""Characters an entity may stand for: one, as a rule, such as ``nbsp``."""
+
+_BARE: Final = re.compile(rb"&(?!#[0-9]{1,7};|#x[0-9a-fA-F]{1,6};|amp;|lt;|gt;|quot;|apos;)(?:([A-Za-z][A-Za-z0-9]{1,31};))?")
+_NO_XML: Final = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]+")
+_WHITE: Final = re.compile("[\x00-\x20\x7f-\xa0\u2028\u2029]+")
+_NO_CHARACTER: Final = re.compile("[\ud800-\udfff\ufffe\uffff]+")
+_C0_OR_SPACE: Final = "".join(map(chr, range(0x21)))
+_NO_TAB_NEWLINE: Final = str.maketrans("", "", "\t\n\r")
+_NO_ADDRESS: Final = (("javascript:", Reason.LINK_JAVASCRIPT), ("data:", Reason.LINK_DATA), ("about:", Reason.LINK_ABOUT))
+
+
+def is_feed(document: bytes | str) -> bool:
+    """Tell whether a document is RSS (0.9 to 2.0), Atom or a sitemap, by its root element.
+
+    Source:
+        MIME Sniffing Standard, *distinguish if a resource is a feed or HTML*, which looks for the same roots.
+
+    >>> is_feed("<?xml version='1.0'?><rss version='2.0'>"), is_feed("<html>")
+    (True, False)
+    """
+    start = document[:_SNIFFED].encode("utf-8", "ignore") if isinstance(document, str) else document[:_SNIFFED]
+    root = _ROOT.match(start)
+    if root is None:
+        return False
+    return root[1].lower() != b"rdf" or _RDF_FEED.search(start) is not None
+
+
+def links_of(document: bytes | str, limits: Limits = _LIMITS, kinds: frozenset[Kind] = DEFAULT_KINDS) -> PageLinks:
+    """Return the links of a document, whatever of both it is: a feed or sitemap, else HTML.
+
+    Args:
+        document: Decoded; bytes are UTF-8.
+        limits: What it may cost.
+        kinds: Kinds to look for in HTML; those of feeds are always found.
+    """
+    return extract_feed_links(document, limits) if is_feed(document) else extract_links(document, limits, kinds)
+
+
+def extract_feed_links(feed: bytes | str, limits: Limits = _LIMITS) -> PageLinks:
+    """Return the links of a feed or sitemap.
+
+    Args:
+        feed: Decoded; bytes are UTF-8. What its XML declaration says of the charset is not looked at.
+        limits: What one document may cost.
+
+    Returns:
+        The links in document order, as `arclink.extract.html.extract_links` returns those of a page.
+        ``NOTE_FEED_BROKEN`` is counted where it is no XML; then the links up to there are kept.
+
+    Source:
+        RSS 2.0 and RSS 1.0 specifications, RFC 4287 (Atom), sitemaps.org protocol, XML Base.
+
+    >>> extract_feed_links("<rss><channel><item><title>News</title><link>http://a.example/1</link></item></channel></rss>").links
+    [('rss@link', 'http://a.example/1', 'News', None)]
+    """
+    data = feed.encode("utf-8", "ignore") if isinstance(feed, str) else feed
+    data = data.removeprefix(b"\xef\xbb\xbf").lstrip()
+    first = _Reading(limits)
+    if first.read(data):
+        return first.found
+    # Most of what is wrong is a bare ampersand, or a name that HTML knows and XML does not.
+    second = _Reading(limits)
+    if not second.read(_NO_XML.sub(b"", _BARE.sub(_repaired, data))):
+        second.found.counts[Reason.NOTE_FEED_BROKEN] += 1
+    return second.found
+
+
+def _repaired(reference: re.Match[bytes]) -> bytes:
+    """Return what stands for ``&`` and perhaps a name behind it: the character of that name in HTML, else the sign itself."""
+    name = reference[1]
+    known = html5.get(name.decode()) if name else None
+    return escape(known).encode() if known else b"&amp;" + (name or b"")
+
+
+class _RefusedError(Exception):
+    """The document asks for more than a feed needs."""
+
+
+@dataclass(slots=True)
+class _Element:
+    """An open element. ``vocabularies``: by prefix, as they hold inside of it."""
+
+    name: tuple[str, str]
+    vocabularies: dict[str, str]
+    base: str | None
+    kind: Kind | None = None
+    title: str | None = None
+    links: list[int] = field(default_factory=list)
+
+
+class _Reading:
+    """One document while it is read."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.found = PageLinks()
+        self._limits = limits
+        self._links: list[RawLink] = []
+        self._open: list[_Element] = []
+        self._pieces: list[str] | None = None
+        self._size = 0
+
+    def read(self, data: bytes) -> bool:
+        """Collect the links; tell whether the document was XML to its end."""
+        is_whole = self._parse(data)
+        self.found.written = list(map(format_link, self._links))
+        return is_whole
+
+    def _parse(self, data: bytes) -> bool:
+        parser = expat.ParserCreate("utf-8")
+        parser.buffer_text = True
+        parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.CharacterDataHandler = self._text
+        parser.EntityDeclHandler = self._entity
+        try:
+            parser.Parse(data, True)
+        except (expat.ExpatError, _RefusedError) as error:
+            for element in self._open:
+                element.kind = None  # half an address is another one
+            while self._open:
+                self._close()
+            # What stands behind the last end tag is nobody's.
+            return isinstance(error, expat.ExpatError) and error.code == expat.errors.codes[expat.errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT]
+        return True
+
+    def _entity(
+        self,
+        name: str,
+        is_parameter: bool,
+        value: str | None,
+        base: str | None,
+        system: str | None,
+        public: str | None,
+        notation: str | None,
+    ) -> None:
+        """Refuse what could grow: an entity that stands for others, or for much."""
+        if is_parameter or (value is not None and ("&" in value or len(value) > _LONGEST_ENTITY)):
+            raise _RefusedError
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        outer = self._open[-1] if self._open else None
+        if len(self._open) >= _MOST_DEPTH:
+            raise _RefusedError
+        prefix, _, local = tag.rpartition(":")
+        local = local.lower()
+        vocabularies = self._vocabularies(local, attributes, outer)
+        name = vocabularies.get(prefix, prefix if prefix in _PREFIXES else "?"), local
+        element = _Element(name, vocabularies, self._base(attributes, outer))
+        self._open.append(element)
+        where = _LINKS.get(name)
+        if where is not None:
+            attribute, kind = where
+            if attribute == _CONTENT:
+                if local != "guid" or attributes.get("isPermaLink", "true").lower() != "false":
+                    element.kind = kind
+                    self._pieces, self._size = [], 0
+            elif attribute in attributes:
+                self._add(kind, attributes[attribute], attributes.get("rel"), attributes.get("title"))
+        elif local == "title" and outer is not None and outer.name in _CONTAINERS and name[0] == outer.name[0]:
+            self._pieces, self._size = [], 0
+
+    def _vocabularies(self, local: str, attributes: dict[str, str], outer: _Element | None) -> dict[str, str]:
+        """Return what prefixes mean inside of an element."""
+        vocabularies = {"": _OF_ROOT.get(local, "?")} if outer is None else outer.vocabularies
+        declared = {name: value for name, value in attributes.items() if name.startswith("xmlns")}
+        if not declared:
+            return vocabularies
+        vocabularies = dict(vocabularies)
+        for name, value in declared.items():
+            meant = _VOCABULARIES.get(value.strip().lower(), "?")
+            if meant != "?" or outer is not None or name != "xmlns":  # a root with a namespace of its own is what its name says
+                vocabularies[name.partition(":")[2]] = meant or vocabularies[""]
+        return vocabularies
+
+    def _base(self, attributes: dict[str, str], outer: _Element | None) -> str | None:
+        """Return what references in an element resolve against; None for the document's own base or address."""
+        written = attributes.get("xml:base")
+        if outer is None:
+            if written and written.strip():
+                self.found.base = written
+            return None
+        if written is None:
+            return outer.base
+        try:
+            return ada_url.join_url(outer.base or self.found.base or written, written)
+        except ValueError:
+            return outer.base
+
+    def _text(self, text: str) -> None:
+        if self._pieces is not None and self._size < _MOST_CHARACTERS:
+            self._pieces.append(text)
+            self._size += len(text)
+
+    def _end(self, tag: str) -> None:
+        self._close()
+
+    def _close(self) -> None:
+        element = self._open.pop()
+        text = "" if self._pieces is None else "".join(self._pieces)
+        if element.kind is not None:
+            self._pieces = None
+            self._open.append(element)
+            self._add(element.kind, text, None, None)
+            self._open.pop()
+        elif element.name[1] == "title" and self._pieces is not None:
+            self._pieces = None
+            self._open[-1].title = self._open[-1].title or self._folded(text)
+        for number in element.links:
+            kind, reference, _, rel = self._links[number]
+            self._links[number] = (kind, reference, element.title or "", rel)
+
+    def _add(self, kind: Kind, reference: str, rel: str | None, title: str | None) -> None:
+        """Keep a link, or count it."""
+        cleaned = reference.strip(_C0_OR_SPACE).translate(_NO_TAB_NEWLINE)
+        if kind == "rss@guid" and not cleaned.lower().startswith(("http:", "https:")):
+            return  # a name, whatever it says of itself
+        reason = next((reason for scheme, reason in _NO_ADDRESS if cleaned[:11].lower().startswith(scheme)), None)
+        if not cleaned:
+            reason = Reason.LINK_EMPTY
+        elif len(self._links) >= self._limits.links:
+            reason = reason or Reason.LINK_TOO_MANY
+        if reason is not None:
+            self.found.counts[reason] += 1
+            return
+        base = self._open[-1].base
+        if base is not None:
+            with suppress(ValueError):  # it is counted where it is resolved
+                reference = ada_url.join_url(base, reference)
+        if not title:
+            container = next((element for element in reversed(self._open) if element.name in _CONTAINERS), None)
+            if container is not None:
+                container.links.append(len(self._links))
+        self._links.append((kind, reference, self._folded(title or ""), self._folded(rel or "").lower() or None))
+
+    def _folded(self, text: str) -> str:
+        """Return a text as it is kept: white space folded, nothing in it that a line or XML cannot hold, not too long."""
+        text = _WHITE.sub(" ", _NO_CHARACTER.sub("", text)).strip(" ")
+        if len(text) > self._limits.text:
+            self.found.counts[Reason.NOTE_TEXT_CUT] += 1
+            text = text[: self._limits.text].rstrip(" ")
+        return text

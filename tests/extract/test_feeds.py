@@ -1,0 +1,221 @@
+"""The links of feeds and sitemaps."""
+
+import re
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arclink.extract.feeds import FEED_KINDS, extract_feed_links, is_feed, links_of
+from arclink.extract.html import Limits, extract_links
+from arclink.model import RawLink
+from arclink.reasons import Reason
+from tests.extract.made_archives import read
+
+RSS = """<?xml version="1.0"?>
+<!DOCTYPE rss [<!ENTITY nbsp "&#160;">]>
+<rss version="2.0" xmlns:a="http://www.w3.org/2005/Atom" xmlns:media="http://search.yahoo.com/mrss/">
+<channel><title>Channel</title><link>http://a.example/</link><a:link rel="SELF" href="/rss"/>
+<image><url>i.png</url><title>Logo</title><link>http://a.example/i</link></image>
+<item><link> http://a.example/1?x=1&amp;y=2 </link><title>One &amp;&nbsp; <![CDATA[<b>]]></title>
+<guid isPermaLink="false">http://x.example/</guid><enclosure url="e.mp3"/><comments>c</comments><source url="s">S</source>
+<media:content url="m"><media:title>M</media:title></media:content><description>&lt;a href="no">no&lt;/a></description></item>
+<item><guid>http://a.example/2</guid><guid>tag:x</guid></item>
+</channel></rss>"""
+
+RDF = """<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/">
+<channel rdf:about="x"><title>Channel</title><link>l</link></channel><item><title>Item</title><link>k</link></item></rdf:RDF>"""
+
+ATOM = """<feed xmlns="http://www.w3.org/2005/Atom" xml:base="http://b.example/"><title>Feed</title>
+<link href="x"/><icon>i</icon><logo>o</logo>
+<entry xml:base="d/"><title type="xhtml"><div xmlns="http://www.w3.org/1999/xhtml">E <b>1</b></div></title><link rel="alternate" href="e"/>
+<link rel="enclosure" title="Song" href="http://q.example/s"/><author><uri>u</uri></author><content src="c"/></entry></feed>"""
+
+SITEMAP = """<?xml version="1.0" encoding="UTF-8"?><!-- made by hand -->
+<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:xhtml="http://www.w3.org/1999/xhtml"
+ xmlns:image="http://www.google.com/schemas/sitemap-image/1.1" xmlns:video="http://www.google.com/schemas/sitemap-video/1.1">
+<url><loc>http://a.example/1</loc><xhtml:link rel="alternate" hreflang="de" href="http://a.example/de"/>
+<image:image><image:loc>i</image:loc></image:image><video:video><video:content_loc>v</video:content_loc></video:video></url></urlset>"""
+
+INDEX = (
+    "<sitemapindex xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><sitemap><loc>http://a.example/s.xml</loc></sitemap></sitemapindex>"
+)
+
+
+@pytest.mark.parametrize(
+    ("feed", "links"),
+    [
+        pytest.param(
+            RSS,
+            [
+                ("rss@link", "http://a.example/", "Channel", None),
+                ("atom@link", "/rss", "Channel", "self"),
+                ("rss@url", "i.png", "Logo", None),
+                ("rss@link", "http://a.example/i", "Logo", None),
+                ("rss@link", " http://a.example/1?x=1&y=2 ", "One & <b>", None),
+                ("rss@enclosure", "e.mp3", "One & <b>", None),
+                ("rss@comments", "c", "One & <b>", None),
+                ("rss@source", "s", "One & <b>", None),
+                ("media@content", "m", "One & <b>", None),
+                ("rss@guid", "http://a.example/2", "", None),
+            ],
+            id="RSS 2.0",
+        ),
+        pytest.param(RDF, [("rss@link", "l", "Channel", None), ("rss@link", "k", "Item", None)], id="RSS 1.0"),
+        pytest.param(
+            ATOM,
+            [
+                ("atom@link", "x", "Feed", None),
+                ("atom@icon", "i", "Feed", None),
+                ("atom@logo", "o", "Feed", None),
+                ("atom@link", "http://b.example/d/e", "E 1", "alternate"),
+                ("atom@link", "http://q.example/s", "Song", "enclosure"),
+                ("atom@uri", "http://b.example/d/u", "E 1", None),
+                ("atom@content", "http://b.example/d/c", "E 1", None),
+            ],
+            id="Atom",
+        ),
+        pytest.param(
+            SITEMAP,
+            [
+                ("sitemap@loc", "http://a.example/1", "", None),
+                ("sitemap@link", "http://a.example/de", "", "alternate"),
+                ("sitemap@image", "i", "", None),
+                ("sitemap@video", "v", "", None),
+            ],
+            id="sitemap",
+        ),
+        pytest.param(INDEX, [("sitemap@loc", "http://a.example/s.xml", "", None)], id="index of sitemaps"),
+        pytest.param("<RSS><Channel><Link>x</Link></Channel></RSS>", [("rss@link", "x", "", None)], id="upper case"),
+        pytest.param(
+            "<rss><media:content url='x'/><dc:link>y</dc:link></rss>", [("media@content", "x", "", None)], id="prefix not declared"
+        ),
+        pytest.param('<urlset xmlns="urn:mine"><url><loc>x</loc></url></urlset>', [("sitemap@loc", "x", "", None)], id="own namespace"),
+    ],
+)
+def test_every_kind_is_found_with_the_title_it_stands_under(feed: str, links: list[RawLink]) -> None:
+    assert is_feed(feed)
+    for given_as in (feed, feed.encode(), "\ufeff\n" + feed):
+        found = links_of(given_as)
+        assert found.links == links
+        assert not found.counts
+    assert found.base == ("http://b.example/" if feed is ATOM else None)
+    assert {link[0] for link in links} <= FEED_KINDS
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        pytest.param("<html><rss>", id="HTML"),
+        pytest.param("<svg xmlns='http://www.w3.org/2000/svg'>", id="SVG"),
+        pytest.param('<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><channel>', id="RDF that is no RSS"),
+        pytest.param("<rssx>", id="longer name"),
+        pytest.param("x<rss>", id="text"),
+        pytest.param("<!-- <rss> -->", id="comment"),
+        pytest.param("", id="nothing"),
+    ],
+)
+def test_other_documents_are_read_as_html(document: str) -> None:
+    assert not is_feed(document)
+    page = document + "<a href=x>y</a>"
+    assert links_of(page) == extract_links(page)
+
+
+@pytest.mark.parametrize(
+    ("feed", "links", "counts"),
+    [
+        pytest.param(
+            "<rss><item><title>A & B &eacute;&nope;&LT;</title><link>http://b/?x=1&y=2</link></item></rss>",
+            [("rss@link", "http://b/?x=1&y=2", "A & B é&nope;<", None)],
+            {},
+            id="ampersands and names of HTML",
+        ),
+        pytest.param(
+            "<rss><link>a</link>\x01<link>b</link></rss>", [("rss@link", "a", "", None), ("rss@link", "b", "", None)], {}, id="control"
+        ),
+        pytest.param("<rss><link>a</link></rss><p>advert", [("rss@link", "a", "", None)], {}, id="something behind it"),
+        pytest.param(
+            "<rss><item><title>T</title><link>a</link><link>http://b/lon",
+            [("rss@link", "a", "T", None)],
+            {Reason.NOTE_FEED_BROKEN: 1},
+            id="cut",
+        ),
+        pytest.param("<rss><link>a</link><b></c>", [("rss@link", "a", "", None)], {Reason.NOTE_FEED_BROKEN: 1}, id="wrong end"),
+        pytest.param(
+            "<rss><link>javascript:x()</link><link>data:,</link><link>about:blank</link><link/><enclosure url=''/><link>a</link></rss>",
+            [("rss@link", "a", "", None)],
+            {Reason.LINK_JAVASCRIPT: 1, Reason.LINK_DATA: 1, Reason.LINK_ABOUT: 1, Reason.LINK_EMPTY: 2},
+            id="no addresses",
+        ),
+    ],
+)
+def test_a_broken_feed_is_read_as_far_as_it_goes(feed: str, links: list[RawLink], counts: dict[Reason, int]) -> None:
+    found = extract_feed_links(feed)
+    assert found.links == links
+    assert found.counts == counts
+
+
+def test_limits_hold_for_feeds_too() -> None:
+    feed = "<rss><channel><title>" + "t" * 50 + "</title>" + "<link>a</link>" * 5 + "</channel></rss>"
+    found = extract_feed_links(feed, Limits(links=3, text=10))
+    assert found.links == [("rss@link", "a", "t" * 10, None)] * 3
+    assert found.counts == {Reason.LINK_TOO_MANY: 2, Reason.NOTE_TEXT_CUT: 1}
+
+
+LAUGHS = '<!ENTITY a0 "ha">' + "".join(f'<!ENTITY a{n} "&a{n - 1};&a{n - 1};&a{n - 1};&a{n - 1};">' for n in range(1, 40))
+
+
+@pytest.mark.parametrize(
+    "feed",
+    [
+        pytest.param(f"<!DOCTYPE rss [{LAUGHS}]><rss><link>a</link><title>&a39;</title></rss>", id="entities of entities"),
+        pytest.param(f'<!DOCTYPE rss [<!ENTITY b "{"b" * 100_000}">]><rss><title>{"&b;" * 100_000}</title></rss>', id="a long entity"),
+        pytest.param('<!DOCTYPE rss [<!ENTITY % p SYSTEM "http://127.0.0.1:9/x">%p;]><rss><link>a</link></rss>', id="parameter entity"),
+        pytest.param("<rss>" + "<a>" * 1_000_000, id="deep"),
+        pytest.param("<rss " + " ".join(f"xmlns:a{n}='urn:{n}'" for n in range(20_000)) + ">" + "<b>" * 2_000, id="many namespaces"),
+    ],
+)
+def test_a_hostile_feed_ends_soon_and_is_noted(feed: str) -> None:
+    begin = time.process_time()
+    assert extract_feed_links(feed).counts[Reason.NOTE_FEED_BROKEN] == 1
+    assert time.process_time() - begin < 10
+
+
+def test_an_external_entity_is_never_fetched() -> None:
+    feed = '<!DOCTYPE rss [<!ENTITY x SYSTEM "file:///etc/hostname">]><rss><item><title>&x;</title><link>a</link></item></rss>'
+    assert extract_feed_links(feed).links == [("rss@link", "a", "", None)]
+
+
+TAGS = "<rss> <item> </item> <link> </link> <title> </title> <entry> x & &x; &eacute; <![CDATA[ ]]> ]> <!-- --> \0"
+pieces = st.sampled_from(
+    [
+        *re.findall(r"\S+", TAGS),
+        "<feed xmlns='http://www.w3.org/2005/Atom'>",
+        "<link href='a' xml:base='b'/>",
+        "<!DOCTYPE rss [<!ENTITY a 'b'>",
+    ]
+)
+
+
+@given(st.lists(pieces, max_size=30).map("".join) | st.binary())
+def test_any_document_gives_links_or_counts(document: str | bytes) -> None:
+    is_feed(document)
+    found = extract_feed_links(document)
+    for kind, reference, text, _ in found.links:
+        assert kind in FEED_KINDS
+        assert reference.strip()
+        assert text == text.strip()
+
+
+def test_the_feeds_of_a_real_crawl_have_a_link_per_item(shared_data: Path) -> None:
+    records, _ = read(shared_data / "aut/example.warc.gz")
+    feeds = [record.body for record in records if record.status == "200" and record.mime == "text/xml" and is_feed(record.body)]
+    assert len(feeds) == 9
+    for feed in feeds:
+        found = extract_feed_links(feed)
+        assert not found.counts
+        links = [link for link in found.links if link[0] == "rss@link"]
+        assert len(links) == feed.count(b"<item>") + feed.count(b"<channel>") + feed.count(b"<image>")
+        assert all(link[2] for link in links)

@@ -1,0 +1,43 @@
+"""A pointer reads back, and the short way of writing one writes the same."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arclink.filter.pointers import FallBack, Pointer, PointerKind, format_plain_pointer, format_pointer, parse_pointer
+from arclink.model import Checksum, Timestamp, UriR
+
+texts = st.text(st.characters(exclude_categories=["Cs"]))
+offsets = st.integers(0, 1 << 50)
+fall_backs = st.builds(FallBack, texts, offsets, st.integers(-1, 1 << 40), texts.map(Timestamp), texts.map(UriR))
+pointers = st.builds(
+    Pointer,
+    st.sampled_from(PointerKind),
+    texts.map(Checksum),
+    texts,
+    offsets,
+    st.integers(-1, 1 << 40),
+    texts.map(Timestamp),
+    texts.map(UriR),
+    st.lists(texts.map(UriR)).map(tuple),
+    st.lists(fall_backs, max_size=2).map(tuple),
+    texts.map(str.encode),
+    st.integers(0, 9),
+    texts,
+    texts,
+    texts,
+)
+
+
+@given(pointers)
+def test_a_pointer_reads_back(pointer: Pointer) -> None:
+    assert parse_pointer(format_pointer(pointer)) == pointer
+
+
+@given(texts, texts, offsets, st.integers(-1, 1 << 40), texts, texts)
+def test_a_plain_pointer_is_written_the_same_in_the_short_way(
+    checksum: str, file: str, offset: int, length: int, timestamp: str, original: str
+) -> None:
+    pointer = Pointer(
+        PointerKind.PAYLOAD, Checksum(checksum), file, offset, length, Timestamp(timestamp), UriR(original), (UriR(original),)
+    )
+    assert format_plain_pointer(checksum, file, offset, length, timestamp, original) == format_pointer(pointer)

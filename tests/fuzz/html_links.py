@@ -1,0 +1,40 @@
+"""Fuzz target: any page becomes text, and its links are kept or counted; each resolves or is refused."""
+
+from arclink.errors import UriError
+from arclink.extract.charsets import decode_html
+from arclink.extract.html import DEFAULT_KINDS, OPTIONAL_KINDS, Limits, extract_links
+from arclink.model import Scope, UriR
+from arclink.uris.resolving import Base
+
+ALL_KINDS = DEFAULT_KINDS | OPTIONAL_KINDS
+LIMITS = Limits(links=50, text=40)
+
+SEEDS = [
+    b'<base href="/d/"><a href="b.html" rel=nofollow>Next <b>page</b></a><a href="javascript:x()">x</a><img srcset="a 1x, b 2x" alt=A>',
+    b"<meta charset=windows-1251><meta http-equiv=refresh content=\"5; url='x'\"><form action=x><input type=image src=y></form>",
+    b"<table><a href=1><tr><td>x<template><a href=2></template><svg><a xlink:href=3><image href=4></svg>",
+    "<a href='ö?ü'>Größe</a>".encode("utf-16"),
+]
+
+
+def check(data: bytes) -> None:
+    """Hold one page against what must be true of every page."""
+    html = decode_html(data, None)
+    page = extract_links(html.text, LIMITS, ALL_KINDS)
+    assert page == extract_links(html.text, LIMITS, ALL_KINDS)
+    assert len(page.links) <= LIMITS.links
+    base = Base(UriR("http://a.example/b/c?d"), page.base, html.charset)
+    for kind, reference, text, rel in page.links:
+        assert kind in ALL_KINDS
+        assert len(text) <= LIMITS.text
+        assert text == text.strip(" ")
+        assert rel is None or rel == rel.strip(" ").lower() != ""
+        assert not set(text + (rel or "")) & set("\t\n\r\x1e\x1f")
+        text.encode()
+        try:
+            target, scope = base.follow(reference)
+        except UriError:
+            continue
+        assert ":" in target
+        assert "#" not in target
+        assert scope <= Scope.DOCUMENT

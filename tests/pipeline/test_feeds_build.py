@@ -1,0 +1,53 @@
+"""Feeds and lazy links, from archive file to answer."""
+
+from pathlib import Path
+
+import pytest
+
+from arclink.errors import StoreError
+from arclink.extract.extracting import ExtractSettings
+from arclink.model import Surt
+from arclink.pipeline.settings import BuildSettings
+from arclink.store.opening import open_store
+from tests.extract.made_archives import http, warc
+from tests.pipeline.reading import build_store, outlinks_of
+
+ALONE = BuildSettings(runner="inline", cores=1)
+
+
+@pytest.mark.parametrize(
+    ("mime", "body"),
+    [
+        ("application/rss+xml", "<rss><item><title>Größe</title><link>/1</link></item></rss>".encode()),
+        (
+            "text/xml",
+            "<?xml version='1.0' encoding='ISO-8859-1'?><rss><item><title>Größe</title><link>/1</link></item></rss>".encode("latin-1"),
+        ),
+        ("text/xml;charset=iso-8859-1", "<rss><item><title>Größe</title><link>/1</link></item></rss>".encode("latin-1")),
+        (
+            "application/xml",
+            "<?xml version='1.0' encoding='UTF-16'?><rss><item><title>Größe</title><link>/1</link></item></rss>".encode("utf-16"),
+        ),
+        ("text/html", "\ufeff<rss><item><title>Größe</title><link>/1</link></item></rss>".encode()),
+    ],
+    ids=["RSS", "XML that declares", "HTTP declares", "UTF-16", "called HTML"],
+)
+def test_a_feed_is_read_whatever_it_is_called_and_however_encoded(mime: str, body: bytes, tmp_path: Path) -> None:
+    (tmp_path / "a.warc").write_bytes(warc("http://h.example/feed", http(body, f"Content-Type: {mime}")))
+    build_store(tmp_path / "a.warc", tmp_path / "l.db", ALONE)
+    with open_store(str(tmp_path / "l.db")) as store:
+        links = outlinks_of(store, {Surt("example,h)/feed")})
+    assert links == {("http://h.example/feed", "20200102030405"): [("http://h.example/1", "rss@link", "Größe", None)]}
+
+
+def test_lazy_links_are_looked_for_when_asked_and_the_store_remembers(tmp_path: Path) -> None:
+    body = b"<img data-src=a.png alt=A>"
+    (tmp_path / "a.warc").write_bytes(warc("http://h.example/", http(body, "Content-Type: text/html")))
+    lazy = BuildSettings(extract=ExtractSettings(lazy=True), runner="inline", cores=1)
+    for settings, expected in ((ALONE, []), (lazy, [("http://h.example/a.png", "img@data-src", "A", None)])):
+        path = tmp_path / f"{settings.extract.lazy}.db"
+        build_store(tmp_path / "a.warc", path, settings)
+        with open_store(str(path)) as store:
+            assert outlinks_of(store, {Surt("example,h)/")}) == {("http://h.example/", "20200102030405"): expected}
+    with pytest.raises(StoreError, match="lazy links"):
+        build_store(tmp_path / "a.warc", tmp_path / "False.db", lazy)
