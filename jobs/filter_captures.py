@@ -21,7 +21,7 @@ class FilterCaptures(ArclinkJob):
         """Yield memento blocks, and candidates under their checksum."""
         settings = json.loads(self.options.settings)
         rules = Rules.from_json(settings["rules"])
-        forgotten = [Forgotten(prefix, Span(first, last)) for prefix, first, last in settings["forgotten"]]
+        forgotten = [Forgotten(prefix, Span(first, last)) for prefix, first, last in settings.get("forgotten", ())]
         return map_captures(lines, rules, self.counts, forgotten=forgotten)
 
     def reduce_group(self, key: bytes, values: Iterator[bytes]) -> Iterator[Pair]:
