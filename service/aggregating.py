@@ -10,7 +10,7 @@ from arclink.access.queries import LinkQuery
 from arclink.aggregate.merged_answers import MergedQuery, answer_of
 from arclink.aggregate.merging import Findings, merge
 from arclink.errors import StoreError
-from arclink.fetch.asking import Asked, Asking, ask_store
+from arclink.neighbours.asking import Asked, Asking, ask_store
 from service.links import HOW, content_type, next_page
 from service.negotiation import accepted_format
 from service.problems import problem, store_away

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from flask import Flask, Response, request
 from werkzeug.exceptions import RequestURITooLarge
 
-from arclink.fetch.asking import Asking
+from arclink.neighbours.asking import Asking
 from arclink.store import GraphStore
 from service.aggregating import aggregating, attach_asking
 from service.explain import explaining

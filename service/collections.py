@@ -10,7 +10,7 @@ from werkzeug.exceptions import NotFound
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 
 from arclink.errors import StoreError
-from arclink.fetch.asking import Asking
+from arclink.neighbours.asking import Asking
 from arclink.store import GraphStore
 from service.application import create_app
 from service.home import protected

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from arclink.access.grouping import Budget
 from arclink.aggregate.instances import Instance
-from arclink.fetch.asking import Limits
+from arclink.neighbours.asking import Limits
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from arclink.aggregate.instances import parse_instances
 from arclink.aggregate.merged_answers import MergedQuery, answer_of
 from arclink.aggregate.merging import merge
 from arclink.errors import InstanceError
-from arclink.fetch.asking import Asking, Limits
+from arclink.neighbours.asking import Asking, Limits
 
 LIMITS = Limits()
 INCOMPLETE = 3

@@ -24,7 +24,8 @@ class CapturesByCut:
     """
 
     def __init__(self, checksum: Checksum, scope: Scope, pages: Iterable[Source]) -> None:
-        self._connection = sqlite3.connect("", isolation_level=None)  # a private file, gone when it is closed
+        # A private file, gone when it is closed; a thread that ends may leave that to another.
+        self._connection = sqlite3.connect("", isolation_level=None, check_same_thread=False)
         self._connection.execute("PRAGMA journal_mode = OFF")
         self._connection.execute(_TABLE)
         rows = ((split_content(content_id(checksum, original, scope))[1], original, " ".join(times)) for original, times in pages)

@@ -14,7 +14,7 @@ import os
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from operator import itemgetter
 from pathlib import Path
 from types import TracebackType
@@ -228,7 +228,16 @@ class SqliteStore:
     def _pages_with(self, content: ContentId, checksum: Checksum, payload: ReadPayload, captures: Iterable[Row]) -> Iterator[Source]:
         """Return those pages that show one content of a payload; of very many they are found once for all its contents."""
         scope = payload.scope
-        are_few = isinstance(captures, list) and sum(row.values[0].count(b"\n") for row in captures) < FEW_CAPTURES
+        rest = iter(captures)
+        first: list[Row] = []
+        pages = 0
+        for row in rest:
+            first.append(row)
+            pages += row.values[0].count(b"\n") + 1
+            if pages >= FEW_CAPTURES:
+                break
+        are_few = pages < FEW_CAPTURES
+        captures = first if are_few else chain(first, rest)
         if are_few or scope is Scope.NONE:
             return ((original, times) for original, times in pages_of(captures) if content_id(checksum, original, scope) == content)
         key = payload.number, self._connection.execute("PRAGMA data_version").fetchone()[0], self._connection.total_changes

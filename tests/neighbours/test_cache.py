@@ -2,8 +2,8 @@
 
 import pytest
 
-from arclink.fetch.cache import OVERHEAD, AnswerCache
-from arclink.fetch.http_answers import HttpAnswer
+from arclink.neighbours.cache import OVERHEAD, AnswerCache
+from arclink.neighbours.http_answers import HttpAnswer
 
 
 class Clock:

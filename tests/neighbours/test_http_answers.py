@@ -7,8 +7,8 @@ import time
 import pytest
 
 from arclink.errors import InstanceError
-from arclink.fetch.http_answers import fetch
-from tests.fetch.servers import Play, drips, playing, response, sends
+from arclink.neighbours.http_answers import fetch
+from tests.neighbours.servers import Play, drips, playing, response, sends
 
 MOST = 100_000
 

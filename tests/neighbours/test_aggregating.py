@@ -20,14 +20,14 @@ from arclink.access.queries import LinkQuery
 from arclink.aggregate.instances import Instance, parse_instances
 from arclink.cli.main import group
 from arclink.errors import InstanceError, OperatorError, StoreError, UsageError
-from arclink.fetch.asking import Asking, Limits
-from arclink.fetch.http_answers import HttpAnswer
+from arclink.neighbours.asking import Asking, Limits
+from arclink.neighbours.http_answers import HttpAnswer
 from arclink.uris.surts import surt_of
 from service.settings import Settings
 from tests.access.memory_store import MemoryStore, Page, link
 from tests.access.test_rdf_xml import T1
-from tests.fetch.conftest import FOREIGN_TEXT, FOREIGN_TIME, Archives
-from tests.fetch.servers import Play, drips, handling, playing, response, sends
+from tests.neighbours.conftest import FOREIGN_TEXT, FOREIGN_TIME, Archives
+from tests.neighbours.servers import Play, drips, handling, playing, response, sends
 from tests.service.conftest import client_of
 
 A, B = "http://a.example/", "http://b.example/"
@@ -266,7 +266,7 @@ def test_who_asks_does_not_wait_for_a_thread_that_cannot_be_ended(monkeypatch: p
         is_over.wait(10)
         raise InstanceError("too late")
 
-    monkeypatch.setattr("arclink.fetch.asking.fetch", hangs)
+    monkeypatch.setattr("arclink.neighbours.asking.fetch", hangs)
     start = time.monotonic()
     ((found, report),) = Asking((Instance("x", "http://127.0.0.1:9"),), Limits(whole_seconds=0.2)).ask(QUERY)
     assert time.monotonic() - start < 5

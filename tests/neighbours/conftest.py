@@ -18,7 +18,7 @@ from click.testing import CliRunner
 
 from arclink.cli.main import group
 from arclink.demo import write_demo_archive
-from tests.fetch.servers import handling
+from tests.neighbours.servers import handling
 
 NAMES = ("autumn", "winter", "spring")
 FOREIGN_TIME = "20100217101229"

@@ -21,8 +21,8 @@ from arclink.aggregate.listings import parse_listing
 from arclink.aggregate.merging import Findings, merge
 from arclink.aggregate.told import ToldAnswer, told_by
 from arclink.errors import InstanceError
-from arclink.fetch.cache import AnswerCache
-from arclink.fetch.http_answers import HttpAnswer, fetch
+from arclink.neighbours.cache import AnswerCache
+from arclink.neighbours.http_answers import HttpAnswer, fetch
 from arclink.store import GraphStore
 
 ACCEPT = "application/json, application/rdf+xml;q=0.5"

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from arclink.fetch.http_answers import HttpAnswer
+from arclink.neighbours.http_answers import HttpAnswer
 
 OVERHEAD = 1_000
 """Bytes that an entry counts beside its body and its URL."""
