@@ -23,6 +23,7 @@ COMMANDS = {
     "stats": "arclink.cli.stats",
     "explain": "arclink.cli.explain",
     "verify": "arclink.cli.verify",
+    "forget": "arclink.cli.forget",
     "demo-archive": "arclink.cli.demo_archive",
     "index": "arclink.cli.index",
     "filter": "arclink.cli.filter",
