@@ -4,6 +4,7 @@ Values only: no I/O, no parsing. One word per idea; ``docs/data-model.md`` has t
 (links, sightings) are named tuples: those are made in a fifth of the time.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -66,6 +67,41 @@ class Span:
 
 
 ALL_TIME = Span()
+
+
+_LABELS = re.compile("[^):/]*[^):/,]")
+_ENDS_OF_LABEL = frozenset({")", ",", ":"})
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """Captures that a graph must not have: those of a part of the web, from a span of time.
+
+    Attributes:
+        prefix: What their SURT starts with (``org,example)/``); not empty. One that ends inside of a host name (``org,example``) means
+            whole labels: that host, its ports and what is below it, but not ``org,example2``.
+        span: When they were made.
+        has_targets: Whether links to that part of the web are forgotten, too; only for all time.
+    """
+
+    prefix: Surt
+    span: Span = ALL_TIME
+    has_targets: bool = False
+
+    def has(self, surt: str) -> bool:
+        """Tell whether a SURT belongs to that part of the web.
+
+        >>> host = Forgotten(Surt("org,example"))
+        >>> host.has("org,example:8080)/"), host.has("org,example,sub)/"), host.has("org,example2)/")
+        (True, True, False)
+        """
+        return surt.startswith(self.prefix) and (
+            not _LABELS.fullmatch(self.prefix) or surt[len(self.prefix) : len(self.prefix) + 1] in _ENDS_OF_LABEL
+        )
+
+    def covers(self, surt: str, timestamp: str) -> bool:
+        """Tell whether a capture is one of them."""
+        return self.has(surt) and self.span.first <= timestamp <= self.span.last
 
 
 @dataclass(frozen=True, slots=True)

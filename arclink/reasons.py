@@ -34,6 +34,7 @@ class Reason(Enum):
     ROW_HEADER = ("rows", "header line")
     ROW_NOT_A_CAPTURE = ("rows", "not a capture")
     ROW_OUTSIDE_SELECTION = ("rows", "outside selection")
+    ROW_FORGOTTEN = ("rows", "forgotten on request")
     ROW_IN_STORE = ("rows", "of a file already in the store")
     ROW_FILE_NOT_GIVEN = ("rows", "of an archive file that was not given")
     ROW_REPEATED = ("rows", "a capture that is listed already")
@@ -114,6 +115,7 @@ class Reason(Enum):
     LINK_TOO_MANY = ("links", "page has too many links")
     LINK_IN_PAGE = ("links", "recorded by the crawler, and in the page itself")
     LINK_OTHER_KIND = ("links", "kind of link that is not looked for")
+    LINK_FORGOTTEN = ("links", "to a page that was forgotten on request")
 
     # notes: what was kept, but is worth knowing
     NOTE_TIMESTAMP_PADDED = ("notes", "timestamp had less than 14 digits")

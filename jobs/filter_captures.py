@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from arclink.filter.filtering import map_captures, reduce_captures
 from arclink.filter.rules import Rules
+from arclink.model import Forgotten, Span
 from jobs.base import ArclinkJob, Pair
 
 
@@ -18,8 +19,10 @@ class FilterCaptures(ArclinkJob):
 
     def map_lines(self, lines: Iterable[bytes]) -> Iterator[Pair]:
         """Yield memento blocks, and candidates under their checksum."""
-        rules = Rules.from_json(json.loads(self.options.settings)["rules"])
-        return map_captures(lines, rules, self.counts)
+        settings = json.loads(self.options.settings)
+        rules = Rules.from_json(settings["rules"])
+        forgotten = [Forgotten(prefix, Span(first, last)) for prefix, first, last in settings.get("forgotten", ())]
+        return map_captures(lines, rules, self.counts, forgotten=forgotten)
 
     def reduce_group(self, key: bytes, values: Iterator[bytes]) -> Iterator[Pair]:
         """Yield tagged rows: memento blocks as they are, and the pointers of one checksum."""

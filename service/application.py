@@ -12,9 +12,11 @@ from service.explain import explaining
 from service.health import health
 from service.home import home
 from service.links import links
+from service.memento import memento
 from service.problems import register_problems
 from service.settings import Settings
 from service.stores import Stores, attach_stores
+from service.through_time import through_time
 
 
 def create_app(store: str | Callable[[], GraphStore], settings: Settings | None = None, asking: Asking | None = None) -> Flask:
@@ -30,7 +32,7 @@ def create_app(store: str | Callable[[], GraphStore], settings: Settings | None 
     attach_stores(app, Stores(store, chosen))
     attach_asking(app, asking or Asking(chosen.instances, chosen.limits))
     register_problems(app)
-    for resource in (home, links, explaining, aggregating, health):
+    for resource in (home, links, through_time, memento, explaining, aggregating, health):
         app.register_blueprint(resource)
 
     @app.before_request

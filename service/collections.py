@@ -48,9 +48,10 @@ def create_collections(stores: Mapping[str, str | Callable[[], GraphStore]], set
             response.headers["Retry-After"] = str(chosen.retry_after)
         return response
 
-    @app.get("/<any(linkQuery, explain, aggregate):resource>")
+    @app.get("/<any(linkQuery, anchors, diff, explain, aggregate):resource>")
     @app.get("/LinkService/<any(linkQuery):resource>")
-    def say_where(resource: str) -> Response:
+    @app.get("/<any(timemap):resource>/<path:rest>")
+    def say_where(resource: str, rest: str = "") -> Response:
         places = ", ".join(f"/{name}/{resource}" for name in kept)
         raise NotFound(f"Each collection answers for itself; ask one of {places}.")
 

@@ -8,17 +8,19 @@ from urllib.parse import urlencode
 from flask import Blueprint, Response, current_app, render_template, request
 
 from arclink.access.answers import LinkAnswer, Member, answer_link_query
+from arclink.access.formats.fields import uri_ms_of
 from arclink.access.formats.table import date_and_time
 from arclink.access.queries import BadParameterError, Direction, LinkQuery
 from arclink.access.texts import printable, printable_uri
 from arclink.errors import StoreError
+from arclink.model import Timestamp
 from service.problems import store_away
 from service.stores import current_store, stores_of_app
 
 home = Blueprint("home", __name__)
 
 _LIMIT = "200"
-_FIELDS = ("uri", "direction", "from", "to", "at", "kind", "redirects")
+_FIELDS = ("uri", "direction", "from", "to", "at", "kind", "redirects", "validity")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,10 @@ class _Row:
     first: str
     last: str
     times: int
+    first_uri_m: str | None
+    last_uri_m: str | None
+    came_after: str | None
+    gone_by: str | None
 
 
 @home.get("/")
@@ -45,7 +51,8 @@ def page() -> Response:
         query = LinkQuery.from_parameters([*given, *([] if "limit" in request.args else [("limit", _LIMIT)])])
         if query.limit == 0:
             raise BadParameterError("limit", "0", "at least 1 on this page")
-        answer = answer_link_query(current_store(), query, stores_of_app().settings.budget)
+        settings = stores_of_app().settings
+        answer = answer_link_query(current_store(), query, settings.budget, settings.replay)
     except BadParameterError as error:
         return _rendered(HTTPStatus.BAD_REQUEST, asked, error=f"{printable(error.name)}: expected {error.allowed}.")
     except StoreError as error:
@@ -90,13 +97,14 @@ def _sections(answer: LinkAnswer) -> Sequence[tuple[str, str, Sequence[_Row]]]:
     """Return (heading, name of the other end, rows) for each direction asked for."""
     sections: list[tuple[str, str, Sequence[_Row]]] = []
     if answer.query.direction is not Direction.OUT:
-        sections.append(("Inlinks: who linked to it", "From", [_row(member) for member in answer.inlinks]))
+        sections.append(("Inlinks: who linked to it", "From", [_row(member, Direction.IN, answer) for member in answer.inlinks]))
     if answer.query.direction is not Direction.IN:
-        sections.append(("Outlinks: where it linked to", "To", [_row(member) for member in answer.outlinks]))
+        sections.append(("Outlinks: where it linked to", "To", [_row(member, Direction.OUT, answer) for member in answer.outlinks]))
     return sections
 
 
-def _row(member: Member) -> _Row:
+def _row(member: Member, direction: Direction, answer: LinkAnswer) -> _Row:
+    uri_ms = [uri_m for _, uri_m in uri_ms_of(member, direction, answer.replay)]
     return _Row(
         uri=printable_uri(member.uri),
         href="?" + urlencode({"uri": printable_uri(member.uri)}),
@@ -105,4 +113,12 @@ def _row(member: Member) -> _Row:
         first=date_and_time(member.timestamps[0]),
         last=date_and_time(member.timestamps[-1]),
         times=len(member.timestamps),
+        first_uri_m=uri_ms[0] if uri_ms else None,
+        last_uri_m=uri_ms[-1] if uri_ms else None,
+        came_after=_time_or_none(member.validity and member.validity.last_without),
+        gone_by=_time_or_none(member.validity and member.validity.first_without),
     )
+
+
+def _time_or_none(timestamp: Timestamp | None) -> str | None:
+    return None if timestamp is None else date_and_time(timestamp)

@@ -7,8 +7,12 @@ from urllib.parse import urlencode
 from flask import Blueprint, Response, request
 
 from arclink.access.answers import answer_link_query
+from arclink.access.formats.levels import level_as_rows
+from arclink.access.formats.rows import RowAnswer, RowFormat
+from arclink.access.levels import LevelQuery, answer_level
 from arclink.access.queries import LinkQuery
-from service.negotiation import accepted_format
+from service.memento import add_memento_headers
+from service.negotiation import accepted_format, accepted_row_format
 from service.stores import current_store, stores_of_app
 
 links = Blueprint("links", __name__)
@@ -20,16 +24,34 @@ HOW = ("format", "profile")
 @links.get("/LinkService/linkQuery")
 @links.get("/linkQuery")
 def link_query() -> Response:
-    """Answer with the outlinks and inlinks of one URI; no links is an answer, not a 404."""
+    """Answer with the outlinks and inlinks of one URI, or with counts of them; no links is an answer, not a 404."""
+    if request.args.get("level", "uri") != "uri":
+        return _level_query()
     form, media_type = accepted_format(request)
-    query = LinkQuery.from_parameters((name, value) for name, value in request.args.items(multi=True) if name not in HOW)
+    query = LinkQuery.from_parameters((name, value) for name, value in request.args.items(multi=True) if name not in (*HOW, "level"))
     form.check(query)
-    answer = answer_link_query(current_store(), query, stores_of_app().settings.budget)
+    settings = stores_of_app().settings
+    answer = answer_link_query(current_store(), query, settings.budget, settings.replay)
     pieces = form.write(answer)
     response = Response(_started(pieces) if query.limit == 0 else b"".join(pieces), content_type=content_type(media_type))
     response.vary.add("Accept")
     if answer.next is not None:
         response.headers["Link"] = f'<{next_page(answer.next)}>; rel="next"'
+    add_memento_headers(response, answer)
+    return response
+
+
+def _level_query() -> Response:
+    form = accepted_row_format(request)
+    query = LevelQuery.from_parameters((name, value) for name, value in request.args.items(multi=True) if name != "format")
+    answer = answer_level(current_store(), query, stores_of_app().settings.budget)
+    return respond(level_as_rows(answer), form)
+
+
+def respond(answer: RowAnswer, form: tuple[RowFormat, str]) -> Response:
+    """Return an answer that is rows in a format, with the media type to call it by."""
+    response = Response(b"".join(form[0].write(answer)), content_type=content_type(form[1]))
+    response.vary.add("Accept")
     return response
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from arclink.access.grouping import Budget
+from arclink.access.replay import NO_REPLAY, ReplayPrefix
 from arclink.aggregate.instances import Instance
 from arclink.neighbours.asking import Limits
 
@@ -17,6 +18,7 @@ class Settings:
         retry_after: Seconds that a client should wait when the store is away.
         budget: What one request may cost the store.
         collection: Its name among several collections of one service; empty if it is the only one.
+        replay: Replay prefix that mementos are named by; empty if there is none.
         archive: What answers merged from several archives call the own store.
         instances: The other services that are asked for such an answer, and no others.
         limits: What one question to all of them may cost.
@@ -26,6 +28,7 @@ class Settings:
     retry_after: int = 30
     budget: Budget = field(default_factory=Budget)
     collection: str = ""
+    replay: ReplayPrefix = NO_REPLAY
     archive: str = "here"
     instances: tuple[Instance, ...] = ()
     limits: Limits = field(default_factory=Limits)

@@ -5,8 +5,9 @@ store order (`store_order`), as does the rest of a grouped answer when the store
 direction goes its own way.
 """
 
+import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TypeVar
 
@@ -24,11 +25,14 @@ from arclink.access.cursors import (
     OutPosition,
     encode_cursor,
 )
+from arclink.access.evidence import Gathering
 from arclink.access.grouping import Budget, Groups, group_inlinks, group_outlinks
 from arclink.access.members import Member
 from arclink.access.queries import BadParameterError, Direction, LinkQuery
 from arclink.access.reading import MementoSummary, Reading
+from arclink.access.replay import NO_REPLAY, ReplayPrefix
 from arclink.access.store_order import inlinks_after, outlinks_after, stream_inlinks, stream_outlinks
+from arclink.access.validity import Dating
 from arclink.errors import UsageError
 from arclink.model import Memento, UriId
 from arclink.store import GraphStore
@@ -64,6 +68,7 @@ class LinkAnswer:
         is_grouped_in: Grouped, oldest first; else ungrouped, in store order.
         next: Cursor of the next page; None if nothing is left. A page may be short and still have a next one.
         archives: What became of the question in each archive, if their answers were merged; in the order of asking.
+        replay: Replay prefix that mementos are named by; empty if there is none.
     """
 
     query: LinkQuery
@@ -76,6 +81,7 @@ class LinkAnswer:
     is_grouped_in: bool
     next: str | None
     archives: tuple[ArchiveReport, ...] = ()
+    replay: ReplayPrefix = NO_REPLAY
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +94,7 @@ class _Page:
     inlinks: InPosition = DONE
 
 
-def answer_link_query(store: GraphStore, query: LinkQuery, budget: Budget | None = None) -> LinkAnswer:
+def answer_link_query(store: GraphStore, query: LinkQuery, budget: Budget | None = None, replay: ReplayPrefix = NO_REPLAY) -> LinkAnswer:
     """Return the answer to ``query``; with ``limit=0`` one whose members are read while the answer is.
 
     Raises:
@@ -98,7 +104,7 @@ def answer_link_query(store: GraphStore, query: LinkQuery, budget: Budget | None
     budget = budget or Budget()
     reading = Reading(store, query)
     if query.limit == 0:
-        return _answer(reading, _Page(is_grouped=False), _Page(is_grouped=False), None)
+        return _answer(reading, _Page(is_grouped=False), _Page(is_grouped=False), None, replay)
     # Read before the links: a batch that lands in between makes the cursor too old, which repeats members but loses none.
     batch = store.last_batch()
     cursor = query.cursor or Cursor(
@@ -109,9 +115,11 @@ def answer_link_query(store: GraphStore, query: LinkQuery, budget: Budget | None
     is_same_store = cursor.batch == batch
     outlinks = _outlinks_page(reading, cursor.outlinks, budget, is_same_store)
     inlinks = _inlinks_page(reading, cursor.inlinks, budget, is_same_store)
+    outlinks = replace(outlinks, members=tuple(_detailed(reading, outlinks.members, Direction.OUT, budget.rows)))
+    inlinks = replace(inlinks, members=tuple(_detailed(reading, inlinks.members, Direction.IN, budget.rows)))
     behind = Cursor(batch, outlinks.outlinks, inlinks.inlinks)
     is_last = isinstance(behind.outlinks, Done) and isinstance(behind.inlinks, Done)
-    return _answer(reading, outlinks, inlinks, None if is_last else encode_cursor(behind, query.fingerprint))
+    return _answer(reading, outlinks, inlinks, None if is_last else encode_cursor(behind, query.fingerprint), replay)
 
 
 def stream_members(store: GraphStore, query: LinkQuery) -> Iterator[tuple[Direction, Member]]:
@@ -123,7 +131,24 @@ def stream_members(store: GraphStore, query: LinkQuery) -> Iterator[tuple[Direct
         yield from ((Direction.IN, member) for member in stream_inlinks(reading))
 
 
-def _answer(reading: Reading, outlinks: _Page, inlinks: _Page, behind: str | None) -> LinkAnswer:
+def _detailed(reading: Reading, members: Iterable[Member], direction: Direction, rows: int) -> Iterable[Member]:
+    """Return ``members`` with what the query asks to be told of each; for each of these ``rows`` may be read."""
+    if reading.query.with_evidence:
+        gathering = Gathering(reading, rows)
+        members = (gathering.with_evidence(member, direction) for member in members)
+    if reading.query.with_validity:
+        dating = Dating(reading, rows)
+        members = (dating.with_validity(member, direction) for member in members)
+    return members
+
+
+def _stream(reading: Reading, direction: Direction) -> Iterable[Member]:
+    """Return all members of one direction in store order; what they cost is not bounded, as the answer is not."""
+    members = stream_outlinks(reading) if direction is Direction.OUT else stream_inlinks(reading)
+    return _detailed(reading, members, direction, sys.maxsize)
+
+
+def _answer(reading: Reading, outlinks: _Page, inlinks: _Page, behind: str | None, replay: ReplayPrefix) -> LinkAnswer:
     query = reading.query
     is_stream = query.limit == 0
     return LinkAnswer(
@@ -131,11 +156,12 @@ def _answer(reading: Reading, outlinks: _Page, inlinks: _Page, behind: str | Non
         uri_id=uri_ids([query.surt])[0],
         mementos=reading.summary(),
         in_force=tuple(InForce(memento, reading.content_of(memento) is not None) for memento in reading.in_force()),
-        outlinks=stream_outlinks(reading) if is_stream and query.direction.is_out else outlinks.members,
-        inlinks=stream_inlinks(reading) if is_stream and query.direction.is_in else inlinks.members,
+        outlinks=_stream(reading, Direction.OUT) if is_stream and query.direction.is_out else outlinks.members,
+        inlinks=_stream(reading, Direction.IN) if is_stream and query.direction.is_in else inlinks.members,
         is_grouped_out=outlinks.is_grouped,
         is_grouped_in=inlinks.is_grouped,
         next=behind,
+        replay=replay,
     )
 
 

@@ -11,7 +11,7 @@ from itertools import islice
 from arclink.access.members import Member, MemberKey, member_of, ordered_member
 from arclink.access.queries import MOST_MEMBERS
 from arclink.access.reading import Reading, Vertex
-from arclink.model import ContentId, Outlink, Timestamp, UriR
+from arclink.model import ContentId, Outlink, Sighting, Timestamp, UriR
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +79,15 @@ def group_outlinks(reading: Reading, budget: Budget) -> Groups | None:
         timestamps = {time for vertex in vertices for time in seen[vertex]}
         return tuple(sorted(timestamps)), tuple(sorted({original for _, original in vertices}))
 
+    @cache
+    def each_shown_by(vertices: tuple[Vertex, ...]) -> tuple[Sighting, ...]:
+        times = sorted({(time, vertex[1]) for vertex in vertices for time in seen[vertex]})
+        return tuple(Sighting(original, time) for time, original in times)
+
     def member(key: MemberKey) -> Member:
-        return ordered_member(key, *shown_by(tuple(members[key])))
+        vertices = tuple(members[key])
+        found = ordered_member(key, *shown_by(vertices))
+        return found if len(found.variants) == 1 else found._replace(shown=each_shown_by(vertices))
 
     return Groups(tuple(members), member)
 

@@ -2,14 +2,32 @@
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from arclink.access.archives import InArchives
-from arclink.model import Kind, Surt, Timestamp, UriR
+from arclink.access.queries import Direction
+from arclink.model import Kind, Sighting, Surt, Timestamp, UriR
 from arclink.uris.surts import surt_of
+
+if TYPE_CHECKING:
+    from arclink.access.evidence import Evidence
 
 MemberKey = tuple[UriR, Kind, str, str | None]
 """What makes two links one member: the URI at the other end, kind, text, rel."""
+
+
+class Validity(NamedTuple):
+    """The mementos of its page between which a link came and went (`arclink.access.validity`).
+
+    Attributes:
+        last_without: None if no memento before tells.
+        first_without: None if no memento behind tells.
+    """
+
+    last_without: Timestamp | None
+    first_with: Timestamp
+    last_with: Timestamp
+    first_without: Timestamp | None
 
 
 class Member(NamedTuple):
@@ -23,6 +41,9 @@ class Member(NamedTuple):
         variants: The URIs really used on this end, distinct, sorted: sources of an outlink, targets of an inlink. All
             have the SURT asked for.
         archives: Where it was seen, if the answers of several archives were merged.
+        shown: Which variant shows it at which time, by time and URI, where that is not plain: several variants show an outlink.
+        evidence: Its mementos, if they were asked for and the request could afford it.
+        validity: When it came and went, likewise.
     """
 
     uri: UriR
@@ -33,6 +54,9 @@ class Member(NamedTuple):
     timestamps: tuple[Timestamp, ...]
     variants: tuple[UriR, ...]
     archives: InArchives | None = None
+    shown: tuple[Sighting, ...] = ()
+    evidence: "tuple[Evidence, ...] | None" = None
+    validity: Validity | None = None
 
 
 def member_of(key: MemberKey, timestamps: Iterable[Timestamp], variants: Iterable[UriR]) -> Member:
@@ -44,6 +68,14 @@ def ordered_member(key: MemberKey, timestamps: tuple[Timestamp, ...], variants: 
     """Return the member ``key`` with these timestamps and variants, both distinct and sorted."""
     uri, kind, text, rel = key
     return Member(uri, _surt_of(uri), kind, text, rel, timestamps, variants)
+
+
+def sightings_of(member: Member, direction: Direction) -> tuple[Sighting, ...]:
+    """Return the mementos that show ``member``, by time and URI; none if archives were merged, which do not tell that."""
+    if member.archives is not None or member.shown:
+        return member.shown
+    page = member.uri if direction is Direction.IN else member.variants[0]
+    return tuple(Sighting(page, timestamp) for timestamp in member.timestamps)
 
 
 _surt_of = lru_cache(maxsize=1 << 14)(surt_of)  # the pages of a site link to the same menus, with several words

@@ -1,7 +1,7 @@
 """What is asked: one link query, parsed once from the words of its caller.
 
 The command line and the service hand over the same plain strings, so a parameter means the same in both. A parameter
-of the interface that needs more than this version has (``matchType``, ``level``, ``filter`` …) is refused like any unknown one.
+of the interface that needs more than this version has (``matchType``, ``filter`` …) is refused like any unknown one.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ MOST_MEMBERS = 10_000
 LONGEST_URI = 65_536
 """Characters; the graph holds no longer ones."""
 
-PARAMETERS = ("uri", "url", "direction", "from", "to", "at", "kind", "redirects", "limit", "cursor")
+PARAMETERS = ("uri", "url", "direction", "from", "to", "at", "kind", "redirects", "limit", "cursor", "evidence", "validity")
 
 REDIRECTS = frozenset({Kind("http@location"), Kind("meta@refresh")})
 """Kinds of links that are followed by themselves."""
@@ -89,6 +89,8 @@ class LinkQuery:
         redirects: Whether `REDIRECTS` are among them.
         limit: Members per direction; 0 for all of them, in store order.
         cursor: Where to go on; None for the beginning.
+        with_evidence: Tell the mementos of each link, with archive file, offset and checksum.
+        with_validity: Tell between which mementos each link came and went.
     """
 
     uri: UriR
@@ -100,6 +102,8 @@ class LinkQuery:
     redirects: Redirects = Redirects.YES
     limit: int = DEFAULT_LIMIT
     cursor: Cursor | None = None
+    with_evidence: bool = False
+    with_validity: bool = False
 
     @classmethod
     def from_parameters(cls, parameters: Iterable[tuple[str, str]]) -> Self:
@@ -123,6 +127,8 @@ class LinkQuery:
             kinds=kinds,
             redirects=_redirects(single.get("redirects", "yes")),
             limit=_limit(single.get("limit", str(DEFAULT_LIMIT))),
+            with_evidence=_switch("evidence", single.get("evidence", "")),
+            with_validity=_switch("validity", single.get("validity", "")),
         )
         return query._at_cursor(single.get("cursor", ""))
 
@@ -272,6 +278,12 @@ def _direction(text: str) -> Direction:
         return Direction(text)
     except ValueError as error:
         raise BadParameterError("direction", text, "out, in or both") from error
+
+
+def _switch(name: str, text: str) -> bool:
+    if text not in ("", "true", "false"):
+        raise BadParameterError(name, text, "true or false")
+    return text == "true"
 
 
 def _redirects(text: str) -> Redirects:

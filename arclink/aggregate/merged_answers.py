@@ -42,7 +42,7 @@ class MergedQuery:
 
     @classmethod
     def from_parameters(cls, parameters: Iterable[tuple[str, str]]) -> Self:
-        """Return the query that ``parameters`` ask; they are those of `LinkQuery`, but for ``limit=0``.
+        """Return the query that ``parameters`` ask; they are those of `LinkQuery`, but for ``limit=0``, ``evidence`` and ``validity``.
 
         Raises:
             BadParameterError: A parameter is unknown, missing, given twice, or its value is not allowed.
@@ -54,6 +54,9 @@ class MergedQuery:
         query = LinkQuery.from_parameters((name, value) for name, value in given if name != "cursor")
         if query.limit == 0:
             raise BadParameterError("limit", "0", "at least 1: an answer merged from archives does not stream")
+        for name, is_asked in (("evidence", query.with_evidence), ("validity", query.with_validity)):
+            if is_asked:
+                raise BadParameterError(name, "true", f"no {name} of merged links: ask each archive for it")
         if not "".join(cursors):
             return cls(query, _BEGINNING if query.direction.is_out else None, _BEGINNING if query.direction.is_in else None)
         try:
@@ -76,7 +79,7 @@ def answer_of(found: Findings, asked: MergedQuery, reports: Sequence[ArchiveRepo
         query=query,
         uri_id=uri_id(query.surt),
         mementos=summed(found.mementos.values()),
-        in_force=tuple(_in_force(memento) for memento in sorted(found.in_force, key=lambda one: (one.timestamp, one.uri, one.archive))),
+        in_force=tuple(_in_force(memento) for memento in sorted(found.in_force, key=_by_time)),
         outlinks=outlinks,
         inlinks=inlinks,
         is_grouped_out=True,
@@ -120,6 +123,10 @@ def _member(key: LinkKey, link: SeenLink, is_out: bool) -> Member:
         variants=tuple(sorted(here)),
         archives=InArchives(uris, tuple((name, tuple(sorted(link.timestamps[name]))) for name in sorted(link.timestamps))),
     )
+
+
+def _by_time(seen: SeenInForce) -> tuple[str, str, str, str, bool]:
+    return seen.timestamp, seen.uri, seen.archive, seen.status, seen.is_known
 
 
 def _in_force(found: SeenInForce) -> InForce:

@@ -1,13 +1,19 @@
 """``arclink links URI``: which links it has, which lead to it, when, with which words."""
 
 import sys
+from collections.abc import Sequence
 
 import click
 
 from arclink.access.answers import answer_link_query
 from arclink.access.formats import FORMATS, PROFILES
-from arclink.access.queries import DEFAULT_LIMIT, LinkQuery
-from arclink.cli.options import store_option
+from arclink.access.formats.levels import level_as_rows
+from arclink.access.formats.rows import ROW_FORMATS
+from arclink.access.levels import LevelQuery, answer_level
+from arclink.access.queries import DEFAULT_LIMIT, BadParameterError, LinkQuery
+from arclink.access.replay import parse_replay
+from arclink.cli.options import replay_option, store_option
+from arclink.cli.row_options import write_rows
 from arclink.store.opening import open_store
 
 
@@ -30,6 +36,13 @@ from arclink.store.opening import open_store
 @click.option("--cursor", default="", metavar="CURSOR", help="Go on where an answer ended.")
 @click.option("--format", "name", type=click.Choice(list(FORMATS)), default="table", show_default=True, help="How the answer is written.")
 @click.option("--profile", type=click.Choice(PROFILES), help="RDF in the paper's shape, or a node per link.")
+@click.option(
+    "--level", type=click.Choice(["uri", "host", "domain"]), default="uri", show_default=True, help="Count per host or domain instead."
+)
+@click.option("--by", default="", metavar="UNIT", help="With --level host or domain: count per day, month (the default) or year.")
+@click.option("--evidence", is_flag=True, help="Tell the mementos of each link: archive file, offset, checksum; as json, jsonl or csv.")
+@click.option("--validity", is_flag=True, help="Tell between which mementos each link came and went; as table, json, jsonl or csv.")
+@replay_option
 def command(
     uri: str,
     store: str,
@@ -43,6 +56,11 @@ def command(
     cursor: str,
     name: str,
     profile: str | None,
+    level: str,
+    by: str,
+    evidence: bool,
+    validity: bool,
+    replay: str,
 ) -> None:
     """Show which links URI has and which lead to it, when, and with which words.
 
@@ -50,10 +68,24 @@ def command(
     """
     given = {"direction": direction, "from": first, "to": last, "at": at, "redirects": redirects, "limit": limit, "cursor": cursor}
     parameters = [("uri", uri), *((option, value) for option, value in given.items() if value), *(("kind", kind) for kind in kinds)]
+    parameters += [(option, "true") for option, is_asked in (("evidence", evidence), ("validity", validity)) if is_asked]
+    parameters += [("by", by)] if by else []
+    if level != "uri":
+        _count([*parameters, ("level", level), *([("profile", profile)] if profile else [])], store, name)
+        return
     query = LinkQuery.from_parameters(parameters)
+    prefix = parse_replay("--replay", replay)
     form = FORMATS[name].in_profile(profile or "")
     form.check(query)
     with open_store(store) as graph:
-        for piece in form.write(answer_link_query(graph, query)):
+        for piece in form.write(answer_link_query(graph, query, replay=prefix)):
             sys.stdout.buffer.write(piece)
     sys.stdout.buffer.flush()
+
+
+def _count(parameters: Sequence[tuple[str, str]], store: str, name: str) -> None:
+    query = LevelQuery.from_parameters(parameters)
+    if name not in ROW_FORMATS:
+        raise BadParameterError("format", name, f"with --level {query.level.value}: {', '.join(ROW_FORMATS)}")
+    with open_store(store) as graph:
+        write_rows(level_as_rows(answer_level(graph, query)), name)

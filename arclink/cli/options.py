@@ -11,3 +11,12 @@ store_option = click.option(
     show_envvar=True,
     help="The link graph: a file such as links.db, or a URL such as sqlite:///links.db.",
 )
+
+replay_option = click.option(
+    "--replay",
+    default="",
+    metavar="PREFIX",
+    envvar="ARCLINK_REPLAY",
+    show_envvar=True,
+    help="What stands before TIMESTAMP/URI where mementos are replayed, such as https://web.archive.org/web/.",
+)

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import click
 
+from arclink.access.replay import parse_replay
+from arclink.cli.options import replay_option
 from arclink.errors import UsageError
 
 _NAMED = re.compile(r"([^/=:]*)=(.*)", re.DOTALL)
 _COLLECTION = re.compile(r"[a-z0-9][a-z0-9_-]{0,50}")
-_OURS = frozenset({"static", "health", "explain", "aggregate"})
+_OURS = frozenset({"static", "health", "explain", "aggregate", "anchors", "diff", "timemap"})
 """Paths of the service itself."""
 
 
@@ -44,8 +46,9 @@ class _Lines(click.types.StringParamType):
     show_envvar=True,
     help="Another service that /aggregate asks too; may come several times.",
 )
+@replay_option
 @click.option("--name", default="here", show_default=True, help="What /aggregate calls the store of this service.")
-def command(stores: tuple[str, ...], host: str, port: int, threads: int, instances: tuple[str, ...], name: str) -> None:
+def command(stores: tuple[str, ...], host: str, port: int, threads: int, instances: tuple[str, ...], replay: str, name: str) -> None:
     """Answer link queries over HTTP, with a page for people at /, until stopped.
 
     Several stores, each with a name, are collections: --store olympics=a.db answers below /olympics/.
@@ -59,7 +62,7 @@ def command(stores: tuple[str, ...], host: str, port: int, threads: int, instanc
     others = parse_instances(instances)
     for taken in [other.name for other in others if other.name in ({archive} if isinstance(where, str) else where)]:
         raise UsageError(f"--instance {taken}=…: the service calls its own store so; name one of them otherwise")
-    serve(where, host, port, threads, click.echo, Settings(archive=archive, instances=others))
+    serve(where, host, port, threads, click.echo, Settings(replay=parse_replay("--replay", replay), archive=archive, instances=others))
 
 
 def collections_of(texts: Sequence[str]) -> str | Mapping[str, str]:

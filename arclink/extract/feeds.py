@@ -15,10 +15,10 @@ broken: bare ampersands and HTML's named characters are put right, then it is re
 import re
 from contextlib import suppress
 from dataclasses import dataclass, field
+from html import escape
 from html.entities import html5
 from typing import Final
 from xml.parsers import expat
-from xml.sax.saxutils import escape
 
 import ada_url
 
@@ -168,7 +168,7 @@ def _repaired(reference: re.Match[bytes]) -> bytes:
     """Return what stands for ``&`` and perhaps a name behind it: the character of that name in HTML, else the sign itself."""
     name = reference[1]
     known = html5.get(name.decode()) if name else None
-    return escape(known).encode() if known else b"&amp;" + (name or b"")
+    return escape(known, quote=False).encode() if known else b"&amp;" + (name or b"")
 
 
 class _RefusedError(Exception):

@@ -43,7 +43,7 @@ from arclink.filter.pointers import (
 )
 from arclink.filter.rules import Rules, extension_of
 from arclink.graph.relations import MEMENTOS, ROWS
-from arclink.model import NO_CHECKSUM, Checksum, Timestamp, UriR
+from arclink.model import NO_CHECKSUM, Checksum, Forgotten, Timestamp, UriR
 from arclink.reasons import Reason
 from arclink.uris.surts import surt_of, surt_or_none
 
@@ -83,15 +83,22 @@ class _Verdict:
     failing_extension: int = 0
 
 
-_About = tuple[bytes, bool, bool, bool]
-"""What follows from an original: SURT, is it selected, does it fail the extension rule, did `surt` refuse it."""
+_Spans = list[tuple[bytes, bytes]]
+
+_About = tuple[bytes, bool, bool, bool, _Spans]
+"""What follows from an original: SURT, is it selected, does it fail the extension rule, did `surt` refuse it, when it is forgotten."""
 
 _Seen = tuple[bytes, bytes, bytes, bytes, bytes]
 """A payload that might be read: timestamp, original, file, offset, length."""
 
 
 def map_captures(
-    lines: Iterable[bytes], rules: Rules, counts: Counter[Reason], block: int = BLOCK, layout: Layout | None = None
+    lines: Iterable[bytes],
+    rules: Rules,
+    counts: Counter[Reason],
+    block: int = BLOCK,
+    layout: Layout | None = None,
+    forgotten: Sequence[Forgotten] = (),
 ) -> Iterator[Pair]:
     """Yield memento blocks, candidates and ready pointers of CDX or CDXJ lines, as the table above says.
 
@@ -104,8 +111,9 @@ def map_captures(
         counts: Every line ends in one of ``rows``. Of ``mementos``, those that the reducer does not count end here.
         block: Rows to a memento block.
         layout: Column order of the lines (`arclink.filter.cdx.parse_header`) if their header may be elsewhere.
+        forgotten: Captures that the graph must not have, whatever the rules say.
     """
-    return _Mapper(rules, counts, block).pairs(read_rows(lines, counts, layout))
+    return _Mapper(rules, counts, block, forgotten).pairs(read_rows(lines, counts, layout))
 
 
 def reduce_captures(key: bytes, values: Iterator[bytes], counts: Counter[Reason]) -> Iterator[Pair]:
@@ -149,8 +157,9 @@ def _only_capture(checksum: bytes, value: bytes) -> bytes | None:
 class _Mapper:
     """The rows of one task on their way to the shuffle. Memory: one block, one run, and caches of bounded size."""
 
-    def __init__(self, rules: Rules, counts: Counter[Reason], block: int) -> None:
+    def __init__(self, rules: Rules, counts: Counter[Reason], block: int, forgotten: Sequence[Forgotten]) -> None:
         self._rules = rules
+        self._forgotten = forgotten
         self._counts = counts
         self._block = block
         self._verdicts: dict[What, _Verdict] = {}
@@ -168,13 +177,17 @@ class _Mapper:
         revisits: list[bytes] = []  # timestamps of those in the run
         surt = place = last_original = run_original = run_checksum = b""
         is_selected = fails_extension = is_refused = is_digested = False
+        spans: _Spans = []
         last_what: What | None = None
         for key, timestamp, original, checksum, length, offset, file, what, capture in rows:
             if original != last_original:
                 last_original = original
-                surt, is_selected, fails_extension, is_refused = self._abouts.get(original) or self._learn(original)
+                surt, is_selected, fails_extension, is_refused, spans = self._abouts.get(original) or self._learn(original)
             if not is_selected or not first <= timestamp <= last:
                 self._counts[Reason.ROW_OUTSIDE_SELECTION] += 1
+                continue
+            if spans and any(begin <= timestamp <= end for begin, end in spans):
+                self._counts[Reason.ROW_FORGOTTEN] += 1
                 continue
             if what is not last_what:
                 last_what = what
@@ -252,7 +265,8 @@ class _Mapper:
             surt = surt_of(uri)
         prefixes = self._rules.prefixes
         is_selected = not prefixes or surt.startswith(prefixes)
-        about = surt.encode(), is_selected, extension_of(uri) in self._extensions, is_refused
+        spans = [(what.span.first.encode(), what.span.last.encode()) for what in self._forgotten if what.has(surt)]
+        about = surt.encode(), is_selected, extension_of(uri) in self._extensions, is_refused, spans
         self._abouts[original] = about
         return about
 

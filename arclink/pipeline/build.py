@@ -11,7 +11,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -73,6 +73,7 @@ def build(
         PipelineError: A step failed.
     """
     check_settings(store, settings)
+    settings = replace(settings, forgotten=tuple(takedown.what for takedown, _ in store.forgotten()))
     known = {file.name: file for file in store.files()}
     fresh = [file for file in files if not _is_known(file, known)]
     batches = batches_of(fresh, settings.batch_bytes)

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 
 from arclink.extract.extracting import ExtractSettings
 from arclink.filter.rules import Rules
+from arclink.model import Forgotten
 
 EXTRACTOR_VERSION = "2"
 """Raised whenever the same payload would give other links than before."""
@@ -19,6 +20,7 @@ class BuildSettings:
     """Settings of one build.
 
     Attributes:
+        forgotten: What the store was told to forget: never a row of the graph. It is no setting of the store, which has its own record.
         batch_bytes: Archive bytes that go through all stages together.
         runner: ``local`` (all cores) or ``inline`` (one process).
         cores: Tasks at a time.
@@ -26,13 +28,15 @@ class BuildSettings:
 
     rules: Rules = field(default_factory=Rules)
     extract: ExtractSettings = field(default_factory=ExtractSettings)
+    forgotten: tuple[Forgotten, ...] = ()
     batch_bytes: int = 1 << 30
     runner: str = "local"
     cores: int = field(default_factory=lambda: os.cpu_count() or 1)
 
     def for_jobs(self) -> Mapping[str, object]:
         """Return what the jobs' ``--settings`` hold."""
-        return {"rules": self.rules.to_json(), "extract": asdict(self.extract)}
+        forgotten = [[what.prefix, what.span.first, what.span.last] for what in self.forgotten]
+        return {"rules": self.rules.to_json(), "extract": asdict(self.extract), "forgotten": forgotten}
 
     def for_store(self) -> dict[str, str]:
         """Return what decides which graph comes out: a store holds one answer to each."""

@@ -11,6 +11,7 @@ from arclink.model import (
     Batch,
     Checksum,
     ContentId,
+    Forgotten,
     Inlink,
     Kind,
     Memento,
@@ -78,6 +79,40 @@ class Violation:
 
     invariant: str
     detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Takedown:
+    """A request that a store forgets something, as it is recorded.
+
+    Attributes:
+        what: Which captures.
+        reason: Why, in the words of who asked; may be empty.
+        time: When it was recorded: UTC, ``2026-11-21T20:00:00Z``.
+    """
+
+    what: Forgotten
+    reason: str
+    time: str
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """How much was removed from a store, in the order it is shown.
+
+    Attributes:
+        mementos: Distinct captures.
+        payloads: Payloads that no capture shows any more.
+        contents: Contents that no capture shows any more.
+        links: Outlinks, repeated ones included.
+        inlinks: Of these, distinct links to what was forgotten that pages which stay had.
+    """
+
+    mementos: int = 0
+    payloads: int = 0
+    contents: int = 0
+    links: int = 0
+    inlinks: int = 0
 
 
 class GraphStore(Protocol):
@@ -161,6 +196,31 @@ class GraphStore(Protocol):
 
         Raises:
             StoreError: The store is locked by another build, full, or of another version.
+        """
+
+    # What an archive must be able to take back.
+
+    def forget(self, takedown: Takedown, *, is_trial: bool = False) -> Removed:
+        """Remove captures and all that only they show, as one step, and record it: what is loaded later is forgotten, too.
+
+        The store answers afterwards as one that was built without them. Forgetting the same twice changes nothing.
+
+        Args:
+            takedown: What, and why; recorded once.
+            is_trial: Tell how much would be removed, and change nothing.
+
+        Raises:
+            StoreError: The store is locked by a build, or full.
+        """
+
+    def forgotten(self) -> Iterator[tuple[Takedown, Removed]]:
+        """Yield what the store was told to forget and how much that was, later builds included, in the order it was told."""
+
+    def clean(self) -> None:
+        """Leave no byte of what was removed in what the store keeps on disk; takes as long as copying the store.
+
+        Raises:
+            StoreError: The store is locked or full.
         """
 
     def close(self) -> None:

@@ -9,6 +9,7 @@ from arclink.store import StoreStats, StoreSums
 from arclink.store.names import StoredNames
 from arclink.store.relations import NUL, in_order, mementos_of, surt_field
 from arclink.store.runs import Relation, Runs
+from arclink.store.takedowns import last_number, removed_sums
 
 _KEPT = """
 SELECT count(*), coalesce(sum(payloads), 0), coalesce(sum(links), 0),
@@ -20,12 +21,13 @@ FROM batches
 def store_sums(connection: sqlite3.Connection, path: Path) -> StoreSums:
     """Return what the batches add up to, and the size of the file with its log."""
     batches, payloads, links, first, last = connection.execute(_KEPT).fetchone()
+    removed_payloads, removed_contents, removed_links, _ = removed_sums(connection)
     return StoreSums(
         batches=batches,
         files=connection.execute("SELECT count(*) FROM files").fetchone()[0],
-        payloads=payloads,
-        contents=connection.execute("SELECT coalesce(max(number), 0) FROM contents").fetchone()[0],
-        links=links,
+        payloads=payloads - removed_payloads,
+        contents=last_number(connection, "contents") - removed_contents,
+        links=links - removed_links,
         first=first,
         last=last,
         bytes=sum(file.stat().st_size for file in (path, Path(f"{path}-wal")) if file.exists()),

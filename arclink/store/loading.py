@@ -23,6 +23,7 @@ from arclink.store.outlinks import OutlinksWriter
 from arclink.store.packing import pack_checksum, split_content, uri_form
 from arclink.store.relations import Groups, InlinksWriter, MementoRow, pack_fate, pack_head, scope_of_fate, write_mementos, write_sightings
 from arclink.store.runs import Relation, Runs, RunWriter
+from arclink.store.takedowns import last_number
 
 OLD = -1
 """Number of a content that need not be loaded: the store or an earlier block has it, with the same links."""
@@ -89,7 +90,7 @@ class BatchLoader:
         return Added(payloads, links, first, last)
 
     def _load_outlinks(self) -> int:
-        first = self._connection.execute("SELECT coalesce(max(number), 0) + 1 FROM contents").fetchone()[0]
+        first = last_number(self._connection, "contents") + 1
         writer = OutlinksWriter(self._connection, first)
         known: set[str] = set()
         rows: list[tuple[int, int, bytes]] = []
@@ -232,7 +233,7 @@ class _PayloadNumbers:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._known: dict[str, tuple[int, bool]] = {}
-        self._first_new = self._next = int(connection.execute("SELECT coalesce(max(number), 0) + 1 FROM payloads").fetchone()[0])
+        self._first_new = self._next = last_number(connection, "payloads") + 1
         self._new: list[tuple[int, bytes]] = []
         self._fates: dict[int, bytes] = {}
 

@@ -54,6 +54,12 @@ def work_folder(where: str) -> Path:
     return path.with_name(path.name + ".build")
 
 
+def takedowns_path(where: str) -> Path:
+    """Return the file next to a store that holds what it was told to forget while it is built anew."""
+    path = path_of(where)
+    return path.with_name(path.name + ".forgotten")
+
+
 def remove_store(where: str) -> None:
     """Remove a store that is one of ours; nothing happens if there is none.
 
@@ -70,11 +76,11 @@ def remove_store(where: str) -> None:
 
 
 def remove_if_empty(where: str) -> bool:
-    """Remove a store that no batch was loaded into; tell whether there is none now."""
+    """Remove a store that no batch was loaded into and that was told to forget nothing; tell whether there is none now."""
     if not path_of(where).exists():
         return True
     with open_store(where) as store:
-        is_empty = next(store.batches(), None) is None
+        is_empty = next(store.batches(), None) is None and next(store.forgotten(), None) is None
     if is_empty:
         remove_store(where)
     return is_empty

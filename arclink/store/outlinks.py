@@ -102,6 +102,25 @@ class OutlinkBlock:
         return list(map(Outlink._make, zip(cast("list[UriR]", targets), kinds, texts, rels, strict=True)))
 
 
+def without(block: OutlinkBlock, contents: frozenset[int], links: frozenset[int] = frozenset()) -> bytes:
+    """Return a block that lacks the links of some contents, whose places stay, and some links of all contents.
+
+    Args:
+        block: As it is.
+        contents: Numbers of contents.
+        links: Numbers of distinct links.
+    """
+    gone = np.fromiter(links, np.int64, len(links))
+    none = np.empty(0, np.int64)
+    lists = [block.numbers(content) if content not in contents else none for content in range(block.first, block.first + len(block))]
+    lists = [numbers[np.isin(numbers, gone, invert=True)] for numbers in lists]
+    used, flat = np.unique(np.concatenate(lists), return_inverse=True)
+    distinct = block.distinct_links
+    columns = _columns([list(distinct[place]) for place in used.tolist()])
+    assert columns is not None  # they come from a block
+    return zstandard.ZstdCompressor(level=LEVEL).compress(pack_outlinks(columns, flat, [len(numbers) for numbers in lists]))
+
+
 class OutlinksWriter:
     """Writes the outlinks of contents with consecutive numbers: a block of graph files is a block of the store.
 

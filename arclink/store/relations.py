@@ -23,7 +23,7 @@ item of its row; the first row of a SURT or payload in a batch leaves it empty. 
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import heappop, heappush
-from itertools import groupby, islice
+from itertools import compress, groupby, islice
 from operator import itemgetter
 from typing import NamedTuple, Protocol, TypeVar, cast
 
@@ -35,6 +35,7 @@ from arclink.store.packing import (
     pack_checksum,
     pack_few,
     pack_number_rows,
+    pack_numbers,
     plain,
     unpack_checksum,
     unpack_few,
@@ -387,6 +388,59 @@ def _next(opened: list[tuple[Sorted, int, int, Sequence[Sorted]]]) -> Sorted:
     if place + 1 < len(items):
         heappush(opened, (items[place + 1], number, place + 1, items))
     return item
+
+
+# Rows without what was forgotten
+
+
+def _without_first(key: bytes, first: str) -> bytes:
+    """Return the key of a row of mementos or sightings whose first item is gone: its middle field is that of the next."""
+    owner, middle, place = key.split(NUL)
+    return NUL.join((owner, first.encode() if middle else b"", place))
+
+
+def kept_mementos(row: Row, items: Sequence[MementoItem], is_kept: Sequence[bool]) -> Row | None:
+    """Return a row of mementos with some of its items; None if none is kept."""
+    if all(is_kept):
+        return row
+    fields, checksums = row.values
+    lines = list(compress(fields.split(b"\n"), is_kept))
+    if not lines:
+        return None
+    ends = np.cumsum([len(pack_checksum(item[2])) for item in items]).tolist()
+    packed = [checksums[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
+    key = row.key if is_kept[0] else _without_first(row.key, next(compress(items, is_kept))[0])
+    return Row(key, (b"\n".join(lines), b"".join(compress(packed, is_kept))))
+
+
+def kept_sightings(row: Row, is_kept: Callable[[str, str], bool]) -> Row | None:
+    """Return a row of sightings with those (original, timestamp) pairs that are kept; None if none is."""
+    pairs = sightings_of(row)
+    kept = [pair for pair in pairs if is_kept(*pair)]
+    if len(kept) == len(pairs):
+        return row
+    if not kept:
+        return None
+    lines = [f"{original}\t" + " ".join(timestamp for _, timestamp in same) for original, same in groupby(kept, itemgetter(0))]
+    key = row.key if kept[0][0] == pairs[0][0] else _without_first(row.key, kept[0][0])
+    return Row(key, ("\n".join(lines).encode(),))
+
+
+def kept_inlinks(row: Row, gone: Numbers) -> Row | None:
+    """Return a row of inlinks without those of some contents; None if none is left. Its key stays: numbers are not less than that in it."""
+    heads, counts, numbers = groups_of(row)
+    is_kept = np.isin(numbers, gone, invert=True)
+    if is_kept.all():
+        return row
+    if not is_kept.any():
+        return None
+    group = np.repeat(np.arange(len(heads)), counts)[is_kept]
+    places, left = np.unique(group, return_counts=True)
+    numbers = numbers[is_kept]
+    differences = np.diff(numbers, prepend=0)
+    starts = np.cumsum(left) - left
+    differences[starts] = numbers[starts] - int(row.key[-10:], 16)
+    return Row(row.key, ("\n".join(heads[place] for place in places.tolist()).encode(), pack_numbers(left), pack_numbers(differences)))
 
 
 # Payloads

@@ -18,7 +18,8 @@ control character but NUL, which parts the fields of a key, so that a key that s
 import sqlite3
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from enum import IntEnum
 from heapq import merge
 from typing import NamedTuple
@@ -158,6 +159,16 @@ class RunWriter:
         self._keys, self._columns, self._size = [], [], 0
 
 
+Change = Callable[[Row], Row | None]
+"""What becomes of a row (`Runs.rewrite`)."""
+
+
+def _columns(rows: Sequence[Row]) -> list[tuple[Numbers, bytes]]:
+    """Return the values of rows by column, as `pack_block` takes them."""
+    columns = zip(*(row.values for row in rows), strict=True)
+    return [(np.fromiter(map(len, values), np.int64, len(values)), b"".join(values)) for values in columns]
+
+
 class Runs:
     """Reads the sorted runs of a store.
 
@@ -279,6 +290,52 @@ class Runs:
         """Empty the cache: after a transaction that was taken back, numbers of blocks are used again."""
         self._cache.clear()
 
+    def rewrite(self, relation: Relation, ranges: Callable[[], Iterable[tuple[bytes, bytes | None]]], change: Change) -> None:
+        """Change or remove rows, inside the caller's transaction. Runs stay sorted, and keep their numbers and levels.
+
+        A row whose key changes moves to a new run, so it stands in the right place whatever its key is now.
+
+        Args:
+            relation: Of the rows.
+            ranges: The ranges of keys that hold rows to be changed, sorted; asked for once for each run.
+            change: Returns what a row becomes, itself if it stays as it is; None if it goes. It is called with other rows of the same
+                blocks, too.
+        """
+        with closing(sqlite3.connect("")) as moved:  # a file of its own that SQLite deletes: memory does not grow with the rows
+            moved.execute("CREATE TABLE rows (key BLOB, number INTEGER PRIMARY KEY, row BLOB)")
+            for (run,) in self._connection.execute("SELECT number FROM runs WHERE relation = ?", (relation,)).fetchall():
+                done = b""  # where the last block begins that was looked at
+                for low, high in ranges():
+                    for first, block in self._connection.execute(_BLOCKS_OF, (run, low, high)).fetchall():
+                        if first > done:
+                            done = self._rewrite_block(run, first, block, change, moved)
+                self._connection.execute("DELETE FROM runs WHERE number = ? AND entries = 0", (run,))
+            writer = RunWriter(self._connection, relation, 0)
+            for key, values in moved.execute("SELECT key, row FROM rows ORDER BY key"):
+                writer.add(key, *Block(values).rows(b"", None)[0].values)
+            writer.close()
+
+    def _rewrite_block(self, run: int, first: bytes, block: int, change: Change, moved: sqlite3.Connection) -> bytes:
+        """Change the rows of a block; return where it begins now, or began if nothing is left of it."""
+        packed = self._connection.execute("SELECT data FROM blocks WHERE number = ?", (block,)).fetchone()[0]
+        before = Block(self._decompress(packed)).rows(b"", None)
+        after = [(row, change(row)) for row in before]
+        if all(changed is row for row, changed in after):
+            return first
+        self._connection.execute("DELETE FROM fences WHERE run = ? AND first = ?", (run, first))
+        self._connection.execute("DELETE FROM blocks WHERE number = ?", (block,))
+        stay = [changed for row, changed in after if changed is not None and changed.key == row.key]
+        for row, changed in after:
+            if changed is not None and changed.key != row.key:
+                moved.execute("INSERT INTO rows (key, row) VALUES (?, ?)", (changed.key, pack_block([changed.key], _columns([changed]))))
+        self._connection.execute("UPDATE runs SET entries = entries - ? WHERE number = ?", (len(before) - len(stay), run))
+        if not stay:
+            return first
+        data = zstandard.ZstdCompressor(level=LEVEL).compress(pack_block([row.key for row in stay], _columns(stay)))
+        number = self._connection.execute("INSERT INTO blocks (data) VALUES (?)", (data,)).lastrowid
+        self._connection.execute("INSERT INTO fences (run, first, block) VALUES (?, ?, ?)", (run, stay[0].key, number))
+        return stay[0].key
+
     def merge(self, relation: Relation) -> None:
         """Merge the runs of each level that has `FAN_OUT` of them into one of the next, inside the caller's transaction."""
         level = 0
@@ -311,3 +368,9 @@ FROM runs WHERE relation = ?
 """
 _LEVEL = "SELECT number FROM runs WHERE relation = ? AND level = ? ORDER BY number"
 _ABOVE = "SELECT 1 FROM runs WHERE relation = ? AND level > ? LIMIT 1"
+# The blocks of a run that may hold keys of a range, in order.
+_BLOCKS_OF = """
+SELECT first, block FROM fences
+WHERE run = ?1 AND first >= coalesce((SELECT max(first) FROM fences WHERE run = ?1 AND first <= ?2), ?2) AND (?3 IS NULL OR first < ?3)
+ORDER BY first
+"""

@@ -15,8 +15,21 @@ from arclink.errors import StoreError
 APPLICATION_ID = 0x4172634C
 """``ArcL``: the mark in the file's header that tells it from other SQLite files."""
 
-VERSION = 1
+VERSION = 2
 """Of the layout, in the file's header; a file with a greater one was written by a newer ArcLink."""
+
+OLDEST = 1
+"""The oldest layout that is read: it lacks the table ``forgotten``, and gets it when it is opened for loading."""
+
+FORGOTTEN = """
+-- What was the store told to forget, when and why? Then how much that was, later builds included (payloads: with a fate; checksums: all),
+-- and the greatest numbers of then: they are never given again.
+CREATE TABLE forgotten (
+    number INTEGER PRIMARY KEY, prefix TEXT NOT NULL, first TEXT NOT NULL, last TEXT NOT NULL, targets INTEGER NOT NULL,
+    reason TEXT NOT NULL, time TEXT NOT NULL,
+    mementos INTEGER NOT NULL, payloads INTEGER NOT NULL, contents INTEGER NOT NULL, links INTEGER NOT NULL, inlinks INTEGER NOT NULL,
+    checksums INTEGER NOT NULL, last_payload INTEGER NOT NULL, last_content INTEGER NOT NULL, UNIQUE (prefix, first, last, targets)
+)"""
 
 SCHEMA = """
 -- What was the store built with? (extractor version, rules)
@@ -51,6 +64,7 @@ CREATE TABLE runs (
 CREATE TABLE fences (run INTEGER NOT NULL, first BLOB NOT NULL, block INTEGER NOT NULL, PRIMARY KEY (run, first)) WITHOUT ROWID;
 CREATE TABLE blocks (number INTEGER PRIMARY KEY AUTOINCREMENT, data BLOB NOT NULL);
 """
+"""All tables but `FORGOTTEN`."""
 
 NETWORK_FILE_SYSTEMS = frozenset(
     {"nfs", "nfs4", "cifs", "smb", "smb2", "smb3", "smbfs", "fuse.sshfs", "9p", "afs", "ncpfs", "ceph", "lustre"}
@@ -161,7 +175,7 @@ def _create_or_check(connection: sqlite3.Connection, path: Path) -> None:
         if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {VERSION}")
-            for statement in SCHEMA.split(";\n"):
+            for statement in (*SCHEMA.split(";\n"), FORGOTTEN):
                 connection.execute(statement)
         connection.execute("COMMIT")
     _check_ours(connection, path)
@@ -170,7 +184,10 @@ def _create_or_check(connection: sqlite3.Connection, path: Path) -> None:
     connection.execute("PRAGMA journal_size_limit = 0")  # the log is cut once its pages are in the file
     connection.execute("PRAGMA busy_timeout = 0")  # another build takes minutes, not seconds: say so at once
     connection.execute("BEGIN IMMEDIATE")
-    connection.execute("ROLLBACK")
+    if connection.execute("PRAGMA user_version").fetchone()[0] == OLDEST:
+        connection.execute(FORGOTTEN)
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+    connection.execute("COMMIT")
 
 
 def _check_ours(connection: sqlite3.Connection, path: Path) -> None:
@@ -179,7 +196,7 @@ def _check_ours(connection: sqlite3.Connection, path: Path) -> None:
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version > VERSION:
         raise StoreError(f"{path} was written by a newer ArcLink (layout {version}, this one reads {VERSION}). Use that version.")
-    if version < VERSION:
+    if version < OLDEST:
         raise StoreError(f"{path} has the old layout {version}, this ArcLink reads {VERSION}. Load its graph files into a new store.")
 
 

@@ -40,8 +40,9 @@ from arclink.model import (
     Timestamp,
     UriR,
 )
-from arclink.store import ArchiveFile, StoreStats, StoreSums, Violation
+from arclink.store import ArchiveFile, Removed, StoreStats, StoreSums, Takedown, Violation
 from arclink.store.cuts import CapturesByCut
+from arclink.store.forgetting import forget
 from arclink.store.graph_files import identity_of
 from arclink.store.loading import BatchLoader, shows_payload
 from arclink.store.names import StoredNames
@@ -66,6 +67,7 @@ from arclink.store.relations import (
 )
 from arclink.store.runs import Relation, Row, Runs
 from arclink.store.schema import open_for_loading, open_for_reading, translated
+from arclink.store.takedowns import records
 from arclink.uris.resolving import content_id
 from arclink.uris.surts import surt_of
 
@@ -75,6 +77,9 @@ CACHED_BY_CUT = 4
 
 FEW_CAPTURES = 500
 """Captures of a payload that are looked through for each of its contents; more are sorted out first."""
+
+_PATIENCE = 60_000
+"""Milliseconds that cleaning waits for readers."""
 
 AT_ONCE = 128
 """Inlinks whose contents are looked up together; checksums that are asked for together."""
@@ -120,11 +125,13 @@ class SqliteStore:
         self._contents: dict[int, ContentId] = {}
         self._numbers: dict[ContentId, int] = {}
         self._by_cut: OrderedDict[tuple[int, int, int], CapturesByCut] = OrderedDict()
+        self._version = 0  # of the file, as this connection sees it: it tells that another one wrote
 
     # Questions
 
     def mementos(self, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]:
         with translated(self.path):
+            self._look_again()
             rows = self._runs.scan(Relation.MEMENTOS, *rows_of(surt.encode()))
             items = in_order(rows, lambda row: mementos_of(row, self._names))
             for (timestamp, *_), same in groupby(items, itemgetter(0, 1, 2)):
@@ -152,12 +159,14 @@ class SqliteStore:
 
     def outlinks(self, content: ContentId) -> Iterator[Outlink]:
         with translated(self.path):
+            self._look_again()
             number = self._number_of(content)
             links = self._outlink_block(number).links(number) if number is not None else []
         yield from links
 
     def inlinks(self, target: Surt, after: Inlink | None = None) -> Iterator[Inlink]:
         with translated(self.path):
+            self._look_again()
             low, high = rows_of(target.encode())
             last: Posting | None = None
             if after is not None:
@@ -175,7 +184,8 @@ class SqliteStore:
                 uris = {form: uri_of_form(target, form) for form in {posting.form for posting in some}}
                 heads = {head: unpack_head(head) for head in {posting.head for posting in some}}
                 for (form, _, head), content in zip(some, contents, strict=True):
-                    yield Inlink(uris[form], *heads[head], content)
+                    if content is not None:
+                        yield Inlink(uris[form], *heads[head], content)
 
     def inlink_kinds(self, target: Surt) -> Iterator[tuple[Kind, int]]:
         with translated(self.path):
@@ -191,6 +201,7 @@ class SqliteStore:
         rest = iter(contents)
         while some := list(islice(rest, AT_ONCE)):
             with translated(self.path):
+                self._look_again()
                 checksums = [split_content(content)[0] for content in some]
                 read = self._payloads_read(checksums)
                 refers = self._connection.execute(_HAS_REFERENCES, _REFERENCES).fetchone() is not None
@@ -321,7 +332,8 @@ class SqliteStore:
         if self._file_now() != self._file:
             raise StoreError(f"{self.path} was moved or removed while it was being built. Put it back, or build it anew.")
         identity = identity_of(graph, files)
-        with translated(self.path), self._writing():
+        takedowns = [takedown for takedown, _ in self.forgotten()]
+        with translated(self.path), self._writing(is_overwriting=bool(takedowns)):
             found = self._connection.execute("SELECT number, files, manifest FROM batches WHERE identity = ?", (identity,)).fetchone()
             if found:
                 return Batch(found[0], tuple(json.loads(found[1])), found[2])
@@ -337,7 +349,34 @@ class SqliteStore:
             self._connection.execute(
                 "INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (number, identity, json.dumps(names), manifest, *added)
             )
+            for takedown in takedowns:  # filter leaves out what is forgotten; graph files may be older than the takedown
+                forget(self._connection, self._runs, self._names, takedown)
             return Batch(number, names, manifest)
+
+    # What an archive takes back
+
+    def forget(self, takedown: Takedown, *, is_trial: bool = False) -> Removed:
+        if not self._is_loader:
+            raise StoreError(f"{self.path} was opened for reading; open it for loading to make it forget.")
+        with translated(self.path), self._writing(is_overwriting=True, is_trial=is_trial):
+            return forget(self._connection, self._runs, self._names, takedown)
+
+    def forgotten(self) -> Iterator[tuple[Takedown, Removed]]:
+        with translated(self.path):
+            yield from records(self._connection)
+
+    def clean(self) -> None:
+        """Write the file anew, which leaves no free space in it, and empty its log."""
+        with translated(self.path):
+            self._connection.execute(f"PRAGMA busy_timeout = {_PATIENCE}")  # readers hold on for one block at a time
+            self._connection.execute("VACUUM")
+            is_busy, *_ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            self._connection.execute("PRAGMA busy_timeout = 0")
+        if is_busy:
+            raise StoreError(
+                f"{self.path}: what was forgotten is in no answer any more, but may still be in the file's log, since a reader holds "
+                "it. Run `arclink forget --clean` again when that reader has ended."
+            )
 
     def close(self) -> None:
         self._connection.close()
@@ -366,18 +405,39 @@ class SqliteStore:
             self._connection.execute("COMMIT")
 
     @contextmanager
-    def _writing(self) -> Iterator[None]:
-        """All that is written inside becomes visible at its end; nothing of it if it does not come to its end."""
+    def _writing(self, *, is_overwriting: bool = False, is_trial: bool = False) -> Iterator[None]:
+        """All that is written inside becomes visible at its end; nothing of it if it does not come to its end.
+
+        Args:
+            is_overwriting: Overwrite what is deleted with zeros.
+            is_trial: Take everything back at the end.
+        """
+        self._connection.execute(f"PRAGMA secure_delete = {'ON' if is_overwriting else 'OFF'}")
         self._connection.execute("BEGIN IMMEDIATE")
+        is_done = False
         try:
             yield
-            self._connection.execute("COMMIT")
-        except BaseException:
+            if not is_trial:
+                self._connection.execute("COMMIT")
+                is_done = True
+        finally:
             if self._connection.in_transaction:  # SQLite takes some failures back by itself
                 self._connection.execute("ROLLBACK")
-            self._names.forget()
-            self._runs.forget()
-            raise
+            if not is_done:
+                self._names.forget()
+                self._runs.forget()
+            self._forget_what_is_kept()
+
+    def _look_again(self) -> None:
+        """Drop what is kept of the store if somebody wrote to it since: what was forgotten must be in no answer any more."""
+        version = self._connection.execute("PRAGMA data_version").fetchone()[0]
+        if version != self._version:
+            self._version = version
+            self._forget_what_is_kept()
+
+    def _forget_what_is_kept(self) -> None:
+        for kept in (self._outlink_blocks, self._payloads, self._contents, self._numbers, self._by_cut):
+            kept.clear()
 
     def _check_settings(self, settings: Mapping[str, str]) -> None:
         for name, value in settings.items():
@@ -443,7 +503,7 @@ class SqliteStore:
             for _, timestamps in self._pages(number):
                 yield from timestamps
 
-    # What these three find never changes, whatever is loaded: so it is kept.
+    # What these three find changes only when something is forgotten: so it is kept until somebody writes (`_look_again`).
 
     def _payloads_read(self, checksums: Sequence[Checksum]) -> dict[Checksum, ReadPayload]:
         """Return those of the payloads that were read."""
@@ -468,7 +528,8 @@ class SqliteStore:
             number = known[content] = int(found[0])
         return number
 
-    def _contents_of(self, numbers: Sequence[int]) -> list[ContentId]:
+    def _contents_of(self, numbers: Sequence[int]) -> list[ContentId | None]:
+        """Return contents by number; None for one that was forgotten since the caller read its number."""
         known, payloads = _with_room(self._contents), _with_room(self._payloads)
         missing = {number for number in numbers if number not in known}
         if missing:
@@ -477,7 +538,7 @@ class SqliteStore:
                 known[number] = join_content(checksum, cut)
                 if scope is not None:
                     payloads[checksum] = ReadPayload(payload, scope)
-        return [known[number] for number in numbers]
+        return [known.get(number) for number in numbers]
 
     def _posting(self, target: Surt, inlink: Inlink) -> Posting:
         number = self._number_of(inlink.content)

@@ -27,6 +27,7 @@ from arclink.store.packing import Numbers, join_content, pack_checksum, split_co
 from arclink.store.relations import (
     NUL,
     MementoItem,
+    end_of_prefix,
     groups_of,
     in_order,
     mementos_of,
@@ -39,6 +40,7 @@ from arclink.store.relations import (
     unpack_fate,
 )
 from arclink.store.runs import Relation, Runs
+from arclink.store.takedowns import last_number, records, removed_sums
 from arclink.uris.resolving import content_id
 from arclink.uris.surts import surt_of
 from arclink.uris.uri_ids import uri_ids
@@ -76,7 +78,7 @@ class Verifier:
         """Yield every breach; of each kind the first few. Reads one state of the store, whatever is loaded meanwhile."""
         self._connection.execute("BEGIN")
         checks: list[Check] = [self._file, self._numbers, self._blocks, self._outlinks, self._links, self._mementos, self._contents]
-        for check in (*checks, self._targets, self._uri_ids):
+        for check in (*checks, self._forgotten, self._targets, self._uri_ids):
             found: list[Violation] = []
             try:
                 found.extend(islice(check(), NAMED + 1))
@@ -96,10 +98,13 @@ class Verifier:
                 yield Violation("the SQLite file is sound", text)
 
     def _numbers(self) -> Iterator[Violation]:
-        for table in ("contents", "payloads", "batches"):
+        _, contents, _, checksums = removed_sums(self._connection)
+        for table, removed in (("contents", contents), ("payloads", checksums), ("batches", 0)):
             rows, least, greatest = self._one(f"SELECT count(*), min(number), max(number) FROM {table}") or (0, 0, 0)
-            if rows and (least, greatest) != (1, rows):
-                yield Violation("numbers are dense", f"{table}: {rows} rows, numbers {least} to {greatest}")
+            last = greatest if table == "batches" else last_number(self._connection, table)
+            if (rows or removed) and (rows + removed != last or (rows and least < 1)):
+                gone = f", and {removed} are forgotten" if removed else ""
+                yield Violation("numbers are dense", f"{table}: {rows} rows, numbers {least} to {greatest}{gone}")
 
     def _blocks(self) -> Iterator[Violation]:
         for run, relation, entries in self._connection.execute("SELECT number, relation, entries FROM runs ORDER BY number").fetchall():
@@ -124,8 +129,9 @@ class Verifier:
 
     def _outlinks(self) -> Iterator[Violation]:
         """Contents stand in blocks one after the other, and the links their payloads are said to have are there."""
+        _, forgotten, forgotten_links, _ = removed_sums(self._connection)
         expected = 1
-        links = 0
+        links = empty = 0
         for block in self._outlink_blocks():
             if block.first != expected:
                 yield Violation("each content has its outlinks", f"block of outlinks at content {block.first}, expected at {expected}")
@@ -133,12 +139,16 @@ class Verifier:
             for content in range(block.first, expected):
                 count = len(block.numbers(content))
                 links += count
-                yield from self._check_count(content, count)
+                if not count and empty < forgotten and not self._one("SELECT 1 FROM contents WHERE number = ?", content):
+                    empty += 1
+                else:
+                    yield from self._check_count(content, count)
         contents, kept = self._one("SELECT (SELECT count(*) FROM contents), (SELECT coalesce(sum(links), 0) FROM batches)") or (0, 0)
-        if expected != contents + 1:
-            yield Violation("each content has its outlinks", f"outlinks for {expected - 1} of {contents} contents")
-        if links != kept:
-            yield Violation("batches add up", f"{links} outlinks, but the batches added {kept}")
+        if expected != contents + empty + 1:
+            yield Violation("each content has its outlinks", f"outlinks for {expected - 1 - empty} of {contents} contents")
+        if links != kept - forgotten_links:
+            gone = f", of which {forgotten_links} are forgotten" if forgotten_links else ""
+            yield Violation("batches add up", f"{links} outlinks, but the batches added {kept}{gone}")
 
     def _check_count(self, content: int, links: int) -> Iterator[Violation]:
         """Where a payload has several contents, it was read for one of them, and the others need not keep as many links."""
@@ -275,6 +285,20 @@ class Verifier:
                     if cut not in known:
                         content = join_content(checksum, cut)
                         yield Violation("each content follows from a memento", f"{content} belongs to no original of its payload")
+
+    def _forgotten(self) -> Iterator[Violation]:
+        for takedown, _ in records(self._connection):
+            what = takedown.what
+            low = what.prefix.encode()
+            for row in self._runs.scan(Relation.MEMENTOS, low, end_of_prefix(low)):
+                surt = surt_field(row)
+                for timestamp, original, *_ in mementos_of(row, self._names):
+                    if what.covers(surt, timestamp):
+                        yield Violation("what was forgotten is not stored", f"{timestamp} {original}: a memento under {what.prefix}")
+            if what.has_targets:
+                for key in self._runs.scan_keys((Relation.INLINKS,), low, end_of_prefix(low)):
+                    if what.has(target := key.split(NUL)[0].decode()):
+                        yield Violation("what was forgotten is not stored", f"{target}: a target under {what.prefix}")
 
     # SURTs and their ids
 

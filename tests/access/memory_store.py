@@ -27,7 +27,7 @@ from arclink.model import (
     Timestamp,
     UriR,
 )
-from arclink.store import ArchiveFile, StoreStats, StoreSums, Violation
+from arclink.store import ArchiveFile, Removed, StoreStats, StoreSums, Takedown, Violation
 from arclink.uris.resolving import content_id
 from arclink.uris.surts import surt_of
 
@@ -180,6 +180,15 @@ class MemoryStore:
         raise NotImplementedError
 
     def load(self, graph: Path, files: Sequence[ArchiveFile], settings: Mapping[str, str], manifest: str) -> Batch:
+        raise NotImplementedError
+
+    def forget(self, takedown: Takedown, *, is_trial: bool = False) -> Removed:
+        raise NotImplementedError
+
+    def forgotten(self) -> Iterator[tuple[Takedown, Removed]]:
+        raise NotImplementedError
+
+    def clean(self) -> None:
         raise NotImplementedError
 
     def close(self) -> None:

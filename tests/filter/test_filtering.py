@@ -17,7 +17,7 @@ from arclink.filter.filtering import map_captures, reduce_captures
 from arclink.filter.pointers import NO_FILE, ORIGINALS, POINTERS, FallBack, Pointer, PointerKind, format_pointer, parse_pointer
 from arclink.filter.rules import DEFAULT_RULES, Rules
 from arclink.graph.relations import MEMENTOS, format_memento, parse_memento, split_block
-from arclink.model import Checksum, Memento, Timestamp, UriR
+from arclink.model import Checksum, Forgotten, Memento, Span, Surt, Timestamp, UriR
 from arclink.reasons import Reason
 from arclink.uris.surts import surt_of
 
@@ -30,9 +30,11 @@ REFUSED = "http://h:99999999/"
 class Filtered:
     """What one run of filter gives, in an order that does not depend on tasks."""
 
-    def __init__(self, lines: Sequence[bytes], rules: Rules = DEFAULT_RULES, tasks: int = 1, block: int = 3) -> None:
+    def __init__(
+        self, lines: Sequence[bytes], rules: Rules = DEFAULT_RULES, tasks: int = 1, block: int = 3, forgotten: Sequence[Forgotten] = ()
+    ) -> None:
         self.counts: Counter[Reason] = Counter()
-        pairs = [pair for task in range(tasks) for pair in map_captures(lines[task::tasks], rules, self.counts, block)]
+        pairs = [pair for task in range(tasks) for pair in map_captures(lines[task::tasks], rules, self.counts, block, forgotten=forgotten)]
         assert not any(b"\t" in key or b"\n" in key + value for key, value in pairs)
         relations: dict[bytes, list[bytes]] = {MEMENTOS: [], POINTERS: []}
         for key, group in groupby(sorted(pairs), itemgetter(0)):
@@ -224,6 +226,15 @@ def test_what_is_outside_the_selection_is_counted_and_not_kept() -> None:
     assert [memento.original for memento in found.mementos] == ["http://example.org/"]
     assert found.counts[Reason.ROW_OUTSIDE_SELECTION] == 2
     assert found.total("rows") == 3
+
+
+def test_what_is_forgotten_is_counted_and_not_kept() -> None:
+    lines = [row(), row(FAR), row(FAR, timestamp="20150101000000"), row("http://org.example/"), revisit(original=FAR)]
+    forgotten = [Forgotten(Surt("example,far)/"), Span(last=Timestamp("20141231235959"))), Forgotten(Surt("org,exampl"))]
+    found = Filtered(lines, forgotten=[*forgotten, Forgotten(Surt("example,org"))])
+    assert [memento.original for memento in found.mementos] == [FAR, "http://example.org/"]
+    assert found.counts[Reason.ROW_FORGOTTEN] == 3
+    assert found.total("rows") == 5
 
 
 def test_the_surt_is_that_of_the_original_whatever_the_key() -> None:

@@ -6,7 +6,10 @@ import pytest
 from flask.testing import FlaskClient
 from selectolax.lexbor import LexborHTMLParser
 
-from tests.service.conftest import T1, A, B, C
+from arclink.access.replay import parse_replay
+from service.settings import Settings
+from tests.access.memory_store import MemoryStore
+from tests.service.conftest import T1, A, B, C, client_of
 
 
 def page(client: FlaskClient, query: str = "") -> LexborHTMLParser:
@@ -96,3 +99,21 @@ def test_explain_says_what_became_of_each_capture(client: FlaskClient) -> None:
 def test_explain_names_a_wrong_parameter(client: FlaskClient, query: str, parameter: str) -> None:
     response = client.get(f"/explain?{query}")
     assert (response.status_code, json.loads(response.data)["parameter"]) == (400, parameter)
+
+
+def test_the_page_tells_when_links_came_and_went(client: FlaskClient) -> None:
+    html = page(client, f"?uri={A}&direction=out&validity=true")
+    assert [cell.text() for cell in html.css("th")][-2:] == ["Last without it", "First without it"]
+    ends = {row.css("td")[1].text(): [cell.text() for cell in row.css("td")[-2:]] for row in html.css("tbody tr")}
+    assert ends[B] == ["not known", "not known"]
+    assert ends[C] == ["not known", "2010-01-30 00:30:05"]
+    assert html.css("input[name=validity][checked]")
+    assert not page(client).css("input[checked]")
+    assert len(page(client, f"?uri={A}&direction=out").css("th")) == 6
+
+
+def test_times_lead_to_the_mementos_where_a_replay_prefix_is_known(store: MemoryStore) -> None:
+    settings = Settings(replay=parse_replay("--replay", "https://w.example/web/"))
+    page = client_of(lambda: store, settings).get(f"/?uri={A}&direction=out").text
+    assert f'<a href="https://w.example/web/{T1}/{A}">2009-11-03 01:13:07</a>' in page
+    assert "/web/" not in client_of(lambda: store).get(f"/?uri={A}&direction=out").text

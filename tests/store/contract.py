@@ -10,12 +10,12 @@ from operator import attrgetter
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from arclink.errors import StoreError
-from arclink.model import ALL_TIME, Batch, ContentId, Inlink, Span, Surt, Timestamp
-from arclink.store import ArchiveFile, GraphStore
+from arclink.model import ALL_TIME, EMPTY_PAYLOAD, NO_CHECKSUM, Batch, ContentId, Forgotten, Inlink, Payload, Span, Surt, Timestamp
+from arclink.store import ArchiveFile, GraphStore, Removed, Takedown
 from tests.store.dictionary_store import DictionaryStore
 from tests.store.graphs import Graph, graphs, write_next
 
@@ -56,6 +56,24 @@ def canonical(store: GraphStore) -> dict[str, object]:
     answers["stats"] = replace(store.stats(), batches=0, files=0, bytes=0)
     answers["sums"] = replace(store.sums(), batches=0, files=0, bytes=0)
     return answers
+
+
+def placeless(store: GraphStore) -> dict[str, object]:
+    """Return all answers of a store but those that depend on batches, and on which capture a payload was read from."""
+    answers = canonical(store)
+    return {name: replace(answer, file="", offset=0) if isinstance(answer, Payload) else answer for name, answer in answers.items()}
+
+
+@st.composite
+def drawn_forgotten(draw: st.DrawFn) -> Forgotten:
+    """Draw what is to be forgotten: a part of the small web of `graphs`, from all time or some of it."""
+    prefix = draw(st.sampled_from(["org,example)/", "org,example)/news", "org,example", "example,other)/", "org,example,sub)/", "zz"]))
+    first, last = draw(st.sampled_from([("", ""), ("20091103011308", ""), ("2010", "2011")]))
+    span = Span(Timestamp(first.ljust(14, "0")), Timestamp(last.ljust(14, "9")))
+    return Forgotten(Surt(prefix), span, span == ALL_TIME and draw(st.booleans()))
+
+
+forgotten = drawn_forgotten()
 
 
 class StoreContract:
@@ -187,6 +205,46 @@ class StoreContract:
             assert list(store.files()) == FILES[: len(graph.batches)]
             assert store.setting("extractor") == "1"
             assert store.setting("unknown") is None
+
+    @slowly
+    @given(graph=graphs(), what=forgotten, before=st.integers(0, 5), data=st.data())
+    def test_a_store_forgets_as_a_dictionary_does_whenever_it_is_told(
+        self, graph: Graph, what: Forgotten, before: int, data: st.DataObject
+    ) -> None:
+        other = Takedown(data.draw(forgotten), "", "2026-11-22T00:00:00Z")
+        takedown = Takedown(what, "of the owner", "2026-11-21T00:00:00Z")
+        with self.empty() as (store, dictionary, folder):
+            for number in range(len(graph.batches) + 1):
+                if number == before or number == len(graph.batches) < before:
+                    answers = canonical(store)
+                    would = store.forget(takedown, is_trial=True)
+                    assert canonical(store) == answers
+                    assert list(store.forgotten()) == []
+                    assert would == store.forget(takedown) == dictionary.forget(takedown)
+                    assert store.forget(takedown) == dictionary.forget(takedown) == Removed()
+                    assert store.forget(other) == dictionary.forget(other)
+                if number < len(graph.batches):
+                    load_next(store, graph, number, folder)
+                    load_next(dictionary, graph, number, folder / "other")
+            assert placeless(store) == placeless(dictionary)
+            assert list(store.forgotten()) == list(dictionary.forgotten())
+            assert list(store.verify()) == []
+
+    @slowly
+    @given(graph=graphs(), what=forgotten)
+    def test_a_store_that_forgot_answers_like_one_built_without(self, graph: Graph, what: Forgotten) -> None:
+        what = replace(what, has_targets=False)
+        without = [[one for one in batch if not what.covers(one.surt, one.timestamp)] for batch in graph.batches]
+        left = {one.checksum for batch in without for one in batch}
+        whole = {one.checksum for batch in without for one in batch if one.record_type != "revisit" and one.reason == "-"}
+        # What only revisits show is at hand in one store, and was never read in the other.
+        assume(left <= whole | {NO_CHECKSUM, EMPTY_PAYLOAD})
+        with self.empty() as (store, _, folder), self.empty() as (other, _, other_folder):
+            for number in range(len(graph.batches)):
+                load_next(store, graph, number, folder)
+                load_next(other, Graph(graph.truths, without), number, other_folder)
+            store.forget(Takedown(what, "", ""))
+            assert placeless(store) == placeless(other)
 
     def test_an_empty_store_answers_everything_with_nothing(self) -> None:
         with self.empty() as (store, dictionary, _):

@@ -1,6 +1,8 @@
 """A `GraphStore` of plain dictionaries: slow, in memory, and right at a glance. What other stores are compared with."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import astuple, replace
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -15,6 +17,7 @@ from arclink.model import (
     Batch,
     Checksum,
     ContentId,
+    Forgotten,
     Inlink,
     Kind,
     Memento,
@@ -26,8 +29,9 @@ from arclink.model import (
     Surt,
     UriR,
 )
-from arclink.store import ArchiveFile, StoreStats, StoreSums, Violation
+from arclink.store import ArchiveFile, Removed, StoreStats, StoreSums, Takedown, Violation
 from arclink.uris.resolving import content_id
+from arclink.uris.surts import surt_of
 from tests.store.graphs import RELATIONS
 
 
@@ -42,6 +46,7 @@ class DictionaryStore:
         self._batches: list[Batch] = []
         self._files: dict[str, ArchiveFile] = {}
         self._settings: dict[str, str] = {}
+        self._takedowns: list[tuple[Takedown, Removed]] = []
         self._loaded: list[tuple[list[tuple[str, bytes]], list[ArchiveFile]]] = []
 
     def load(self, graph: Path, files: Sequence[ArchiveFile], settings: Mapping[str, str], manifest: str) -> Batch:
@@ -75,6 +80,8 @@ class DictionaryStore:
                     for name in (blocks[block].contents[position] for block, positions in sources for position in positions):
                         if name in new:
                             self._inlinks[Inlink(target, kind, text, rel, name)] = surt
+        for place, (takedown, removed) in enumerate(self._takedowns):
+            self._takedowns[place] = takedown, _sum(removed, self._remove(takedown.what))
         self._files.update({file.name: file for file in files})
         self._settings.update(settings)
         self._batches.append(Batch(len(self._batches) + 1, tuple(file.name for file in files), manifest))
@@ -164,6 +171,63 @@ class DictionaryStore:
     def originals_of(self, checksum: Checksum) -> Iterator[UriR]:
         return iter(sorted({one.original for one in self._mementos.values() if one.checksum == checksum and _is_joined(one)}))
 
+    def forget(self, takedown: Takedown, *, is_trial: bool = False) -> Removed:
+        if is_trial:
+            return deepcopy(self)._remove(takedown.what)
+        removed = self._remove(takedown.what)
+        for place, (known, before) in enumerate(self._takedowns):
+            if known.what == takedown.what:
+                self._takedowns[place] = known, _sum(before, removed)
+                return removed
+        self._takedowns.append((takedown, removed))
+        return removed
+
+    def _remove(self, what: Forgotten) -> Removed:
+        gone = [one for one in self._mementos.values() if what.covers(one.surt, one.timestamp)]
+        mementos = {key: one for key, one in self._mementos.items() if one not in gone}
+        shown = {one.checksum for one in mementos.values() if _is_joined(one)}
+        lost = {one.checksum for one in gone if _is_joined(one)}
+        contents = {self.content_of(one) for one in mementos.values()}
+        outlinks = {
+            content: links
+            for content, links in self._outlinks.items()
+            if content in contents or not any(content.startswith(checksum) for checksum in lost)
+        }
+        payloads = {checksum: payload for checksum, payload in self._payloads.items() if checksum in shown or checksum not in lost}
+        links = sum(map(len, self._outlinks.values()))
+        dropped = 0
+        if what.has_targets:
+            for content in outlinks:
+                kept = [link for link in outlinks[content] if not what.has(surt_of(link.target))]
+                away = [link for link in outlinks[content] if link not in kept]
+                dropped += len({*away})
+                outlinks[content] = kept
+                payload = next(one for one in payloads.values() if content.startswith(one.checksum))
+                if away and next(other for other in outlinks if other.startswith(payload.checksum)) == content:
+                    counts = {**dict(payload.counts), "LINK_KEPT": len(kept)}
+                    counts["LINK_FORGOTTEN"] = counts.get("LINK_FORGOTTEN", 0) + len(away)
+                    payloads[payload.checksum] = replace(payload, counts=tuple(pair for pair in counts.items() if pair[1]))
+        removed = Removed(
+            len(gone),
+            len(self._payloads) - len(payloads),
+            len(self._outlinks) - len(outlinks),
+            links - sum(map(len, outlinks.values())),
+            dropped,
+        )
+        self._mementos, self._payloads, self._outlinks = mementos, payloads, outlinks
+        self._inlinks = {
+            inlink: surt
+            for inlink, surt in self._inlinks.items()
+            if inlink.content in outlinks and not (what.has_targets and what.has(surt))
+        }
+        return removed
+
+    def forgotten(self) -> Iterator[tuple[Takedown, Removed]]:
+        return iter(self._takedowns)
+
+    def clean(self) -> None:
+        pass
+
     def close(self) -> None:
         pass
 
@@ -172,6 +236,10 @@ class DictionaryStore:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         pass
+
+
+def _sum(one: Removed, other: Removed) -> Removed:
+    return Removed(*(first + second for first, second in zip(astuple(one), astuple(other), strict=True)))
 
 
 def _is_joined(memento: Memento) -> bool:

@@ -50,7 +50,7 @@ class TestRefused:
 
     def test_a_newer_store(self, path: Path, create: bool) -> None:
         change(path, "PRAGMA user_version = 99")
-        with pytest.raises(StoreError, match=r"written by a newer ArcLink \(layout 99, this one reads 1\)"):
+        with pytest.raises(StoreError, match=r"written by a newer ArcLink \(layout 99, this one reads 2\)"):
             open_store(str(path), create=create)
 
     def test_an_older_store(self, path: Path, create: bool) -> None:

@@ -36,6 +36,7 @@ class Format:
         media_types: What ``Accept`` may call it, the answer's own first; none if it is for terminals only.
         streams: Written in constant memory, so that an answer may be unlimited.
         write_profile: Writes either profile, if it is a format of RDF.
+        details: What it can tell of each link if it is asked for.
     """
 
     name: str
@@ -43,13 +44,18 @@ class Format:
     streams: bool
     write: Writer
     write_profile: RdfWriter | None = None
+    details: tuple[str, ...] = ()
 
     def check(self, query: LinkQuery) -> None:
-        """Refuse an unlimited query for a format that does not stream.
+        """Refuse an unlimited query for a format that does not stream, and details for one that has no place for them.
 
         Raises:
-            BadParameterError: It is one.
+            BadParameterError: It is one of these.
         """
+        for name, is_asked in (("evidence", query.with_evidence), ("validity", query.with_validity)):
+            if is_asked and name not in self.details:
+                telling = ", ".join(form for form, other in FORMATS.items() if name in other.details)
+                raise BadParameterError(name, "true", f"none with format={self.name}; only {telling} tell it")
         if query.limit == 0 and not self.streams:
             streaming = ", ".join(name for name, other in FORMATS.items() if other.streams)
             raise BadParameterError("limit", "0", f"at least 1 with format={self.name}; only {streaming} can be unlimited")
@@ -74,21 +80,29 @@ def _rdf(name: str, media_types: tuple[str, ...], write: RdfWriter) -> Format:
     return Format(name, media_types, True, partial(write, profile=Profile.LISTING), write)
 
 
+_DETAILS = ("evidence", "validity")
+
 PROFILES = tuple(profile.value for profile in Profile)
 """Names of the profiles of RDF, the default first."""
 
 FORMATS: Mapping[str, Format] = {
     form.name: form
     for form in (
-        Format("table", (), False, write_table),
+        Format("table", (), False, write_table, details=("validity",)),
         _rdf("rdfxml", ("application/rdf+xml", "application/xml", "text/xml"), write_rdf_xml),
         _rdf("turtle", ("text/turtle",), write_turtle),
         _rdf("ntriples", ("application/n-triples",), write_ntriples),
         _rdf("nquads", ("application/n-quads",), write_ntriples),
         _rdf("jsonld", ("application/ld+json",), write_jsonld),
-        Format("json", ("application/json",), False, write_json),
-        Format("jsonl", ("application/jsonl", "application/x-ndjson", "application/jsonlines"), True, write_json_lines),
-        Format("csv", ("text/csv",), True, write_csv),
+        Format("json", ("application/json",), False, write_json, details=_DETAILS),
+        Format(
+            "jsonl",
+            ("application/jsonl", "application/x-ndjson", "application/jsonlines"),
+            True,
+            write_json_lines,
+            details=_DETAILS,
+        ),
+        Format("csv", ("text/csv",), True, write_csv, details=_DETAILS),
     )
 }
 """By the name that ``format`` says; the first with a media type is the service's default."""

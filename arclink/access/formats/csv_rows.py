@@ -7,12 +7,17 @@ formula, so import the file as text.
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from arclink.access.answers import LinkAnswer, Member
-from arclink.access.formats.fields import member_fields
+from arclink.access.evidence import Evidence
+from arclink.access.formats.fields import member_fields, uri_ms_of
 from arclink.access.queries import Direction
+from arclink.access.texts import printable
 from arclink.model import Timestamp
+
+EVIDENCE = ("file", "offset", "checksum")
+VALIDITY = ("last_without", "first_with", "last_with", "first_without")
 
 COLUMNS = ("direction", "uri", "surt", "kind", "text", "rel", "timestamp", "sources", "targets")
 
@@ -21,13 +26,17 @@ def write_csv(answer: LinkAnswer) -> Iterator[bytes]:
     """Yield the header, then the rows of each member; UTF-8, lines end with CR LF. No ``rel`` is an empty column."""
     buffer = io.StringIO(newline="")
     rows = csv.writer(buffer)
-    rows.writerow((*COLUMNS, "archives") if answer.archives else COLUMNS)
+    more = [*(["archives"] if answer.archives else []), *(["uri_ms"] if answer.replay else [])]
+    rows.writerow((*COLUMNS, *more, *(EVIDENCE if answer.query.with_evidence else ()), *(VALIDITY if answer.query.with_validity else ())))
     for direction, members in ((Direction.OUT, answer.outlinks), (Direction.IN, answer.inlinks)):
         for member in members:
             fields = member_fields(member, direction)
             sources, targets = (_joined(uris) for uris in (fields.get("sources", []), fields.get("targets", [])))
             before = (direction.value, fields["uri"], fields["surt"], fields["kind"], fields["text"], fields["rel"])
-            rows.writerows((*before, timestamp, sources, targets, *_archives(member, timestamp)) for timestamp in member.timestamps)
+            behind = _behind(member, direction, answer)
+            rows.writerows(
+                (*before, timestamp, sources, targets, *_archives(member, timestamp), *behind(timestamp)) for timestamp in member.timestamps
+            )
             yield _taken(buffer)
     if buffer.tell():
         yield _taken(buffer)
@@ -40,6 +49,33 @@ def _joined(uris: Sequence[str]) -> str:
 def _archives(member: Member, timestamp: Timestamp) -> tuple[str, ...]:
     """Return the column of archives with a memento of this time; no column if none were merged."""
     return () if member.archives is None else (_joined(member.archives.showing(timestamp)),)
+
+
+def _behind(member: Member, direction: Direction, answer: LinkAnswer) -> Callable[[Timestamp], Sequence[str]]:
+    """Return what tells the columns of the mementos of one time; where there are several, their values are parted by spaces."""
+    addresses: dict[Timestamp, list[str]] = {}
+    for timestamp, uri_m in uri_ms_of(member, direction, answer.replay):
+        addresses.setdefault(timestamp, []).append(uri_m)
+    proofs: dict[Timestamp, list[Evidence]] = {}
+    for proof in member.evidence or ():
+        proofs.setdefault(proof.memento.timestamp, []).append(proof)
+
+    validity = tuple(time or "" for time in member.validity or ("",) * len(VALIDITY))
+
+    def columns(timestamp: Timestamp) -> Sequence[str]:
+        found = [one.memento for one in proofs.get(timestamp, ())]
+        evidence = (
+            _joined([printable(memento.file) for memento in found]),
+            " ".join(str(memento.offset) for memento in found),
+            _joined([printable(memento.checksum) for memento in found]),
+        )
+        return (
+            *([_joined(addresses.get(timestamp, ()))] if answer.replay else ()),
+            *(evidence if answer.query.with_evidence else ()),
+            *(validity if answer.query.with_validity else ()),
+        )
+
+    return columns
 
 
 def _taken(buffer: io.StringIO) -> bytes:

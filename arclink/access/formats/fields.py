@@ -1,15 +1,38 @@
 """The columns of a member, in the words and order of every format that has columns, cleaned for writing."""
 
+from collections.abc import Iterator
 from typing import TypedDict
 
 from arclink.access.answers import Member
+from arclink.access.evidence import Evidence
+from arclink.access.members import sightings_of
 from arclink.access.queries import Direction
+from arclink.access.replay import NO_REPLAY, ReplayPrefix, uri_m
 from arclink.access.texts import printable, printable_uri
-from arclink.model import Kind, Surt
+from arclink.model import Kind, Surt, Timestamp, UriM
+
+
+class EvidenceFields(TypedDict, total=False):
+    """A memento that shows a link as JSON has it; ``uri_m`` with a replay prefix only."""
+
+    uri: str
+    uri_m: str
+    timestamp: str
+    status: str
+    record_type: str
+    checksum: str
+    file: str
+    offset: int
+    length: int
+    read_from: dict[str, str | int]
 
 
 class MemberFields(TypedDict, total=False):
-    """A member as JSON has it; ``sources`` for an outlink, ``targets`` for an inlink; the last two if archives were merged."""
+    """A member as JSON has it; ``sources`` for an outlink, ``targets`` for an inlink.
+
+    ``uris`` and ``archives`` if archives were merged; ``uri_ms`` with a replay prefix; ``evidence`` and ``validity`` if they were
+    asked for, None where they would cost too much.
+    """
 
     direction: str
     uri: str
@@ -22,9 +45,19 @@ class MemberFields(TypedDict, total=False):
     targets: list[str]
     uris: list[str]
     archives: dict[str, list[str]]
+    uri_ms: list[str]
+    evidence: list[EvidenceFields] | None
+    validity: dict[str, str | None] | None
 
 
-def member_fields(member: Member, direction: Direction) -> MemberFields:
+def member_fields(
+    member: Member,
+    direction: Direction,
+    replay: ReplayPrefix = NO_REPLAY,
+    *,
+    with_evidence: bool = False,
+    with_validity: bool = False,
+) -> MemberFields:
     """Return the fields of one member; ``direction`` is OUT or IN, and is none of the fields."""
     uri, surt, kind, text, rel, timestamps, variants = member[:7]
     if not "".join((uri, surt, kind, text, rel or "", *variants)).isprintable():  # nearly all are: looked at together
@@ -39,4 +72,38 @@ def member_fields(member: Member, direction: Direction) -> MemberFields:
     if member.archives is not None:
         fields["uris"] = [printable_uri(uri) for uri in member.archives.uris]
         fields["archives"] = {printable(name): list(timestamps) for name, timestamps in member.archives.timestamps}
+    if replay:
+        fields["uri_ms"] = [uri_m for _, uri_m in uri_ms_of(member, direction, replay)]
+    if with_evidence:
+        fields["evidence"] = None if member.evidence is None else [evidence_fields(one, replay) for one in member.evidence]
+    if with_validity:
+        fields["validity"] = None if member.validity is None else member.validity._asdict()
+    return fields
+
+
+def uri_ms_of(member: Member, direction: Direction, replay: ReplayPrefix) -> Iterator[tuple[Timestamp, UriM]]:
+    """Yield the mementos that show ``member``, oldest first, cleaned for writing; none without a replay prefix."""
+    for original, timestamp in sightings_of(member, direction):
+        found = uri_m(replay, timestamp, original)
+        if found is not None:
+            yield timestamp, UriM(printable_uri(found))
+
+
+def evidence_fields(found: Evidence, replay: ReplayPrefix) -> EvidenceFields:
+    """Return the fields of one memento that shows a link, cleaned for writing."""
+    memento = found.memento
+    fields = EvidenceFields(
+        uri=printable_uri(memento.original),
+        timestamp=memento.timestamp,
+        status=printable(memento.status),
+        record_type=printable(memento.record_type),
+        checksum=printable(memento.checksum),
+        file=printable(memento.file),
+        offset=memento.offset,
+        length=memento.length,
+        read_from={"file": printable(found.file), "offset": found.offset},
+    )
+    address = uri_m(replay, memento.timestamp, memento.original)
+    if address is not None:
+        fields["uri_m"] = printable_uri(address)
     return fields

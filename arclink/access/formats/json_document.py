@@ -1,6 +1,7 @@
 """One JSON document (RFC 8259), as ``docs/service.md`` shows it."""
 
 from collections.abc import Iterator
+from functools import partial
 
 import orjson
 
@@ -8,6 +9,7 @@ from arclink.access.answers import InForce, LinkAnswer
 from arclink.access.archives import ArchiveReport
 from arclink.access.formats.fields import member_fields
 from arclink.access.queries import Direction
+from arclink.access.replay import ReplayPrefix, uri_m
 from arclink.access.texts import printable, printable_uri
 
 
@@ -29,9 +31,10 @@ def write_json(answer: LinkAnswer) -> Iterator[bytes]:
     }
     if query.at is not None:
         document["at"] = query.at
-        document["in_force"] = [_in_force(memento) for memento in answer.in_force]
-    document["outlinks"] = [member_fields(member, Direction.OUT) for member in answer.outlinks]
-    document["inlinks"] = [member_fields(member, Direction.IN) for member in answer.inlinks]
+        document["in_force"] = [_in_force(memento, answer.replay) for memento in answer.in_force]
+    fields = partial(member_fields, replay=answer.replay, with_evidence=query.with_evidence, with_validity=query.with_validity)
+    document["outlinks"] = [fields(member, Direction.OUT) for member in answer.outlinks]
+    document["inlinks"] = [fields(member, Direction.IN) for member in answer.inlinks]
     document["order"] = {
         "outlinks": "grouped" if answer.is_grouped_out else "store",
         "inlinks": "grouped" if answer.is_grouped_in else "store",
@@ -54,9 +57,11 @@ def _archive(report: ArchiveReport) -> dict[str, object]:
     }
 
 
-def _in_force(found: InForce) -> dict[str, object]:
+def _in_force(found: InForce, replay: ReplayPrefix) -> dict[str, object]:
     memento = found.memento
+    address = uri_m(replay, memento.timestamp, memento.original)
     return {
+        **({} if address is None else {"uri_m": printable_uri(address)}),
         "uri": printable_uri(memento.original),
         "timestamp": memento.timestamp,
         "status": memento.status,

@@ -12,7 +12,8 @@ node is blank, and a union of two answers is their merge::
 
 A link's name follows from (source SURT, target SURT, kind, text), by which the answers of archives are merged: it is the
 RFC 6920 name of the SHA-256 of these four, one a line. In an answer merged from archives the link has a ``twg:sighting``
-for each of them: a named node with ``twg:archive`` and its ``twg:timestamp``.
+for each of them: a named node with ``twg:archive`` and its ``twg:timestamp``. Where there is a replay prefix the link has a
+``twg:memento`` for each memento that shows it: its URI-M, with ``twg:timestamp``.
 
 Both profiles: on the subject ``twg:surt``, ``twg:mementoCount``, ``twg:firstMemento``, ``twg:lastMemento``, and
 ``twg:original`` wherever a URI had to be changed to be an IRI.
@@ -30,9 +31,11 @@ from typing import Final
 from arclink.access.answers import LinkAnswer, Member
 from arclink.access.archives import Outcome
 from arclink.access.formats.iris import iri
+from arclink.access.members import sightings_of
 from arclink.access.queries import Direction
+from arclink.access.replay import ReplayPrefix, uri_m
 from arclink.access.texts import printable, printable_uri
-from arclink.model import Kind, Surt, Timestamp, UriR
+from arclink.model import Kind, Surt, Timestamp
 
 RDF: Final = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 TWG: Final = "http://www.mementoweb.org/TemporalWebGraph/"
@@ -161,11 +164,11 @@ def _links(answer: LinkAnswer) -> Iterator[Description]:
     asked = answer.query.surt
     for direction, members in ((Direction.OUT, answer.outlinks), (Direction.IN, answer.inlinks)):
         for member in members:
-            yield from _link(member, asked, direction)
+            yield from _link(member, asked, direction, answer.replay)
 
 
-def _link(member: Member, asked: Surt, direction: Direction) -> Iterator[Description]:
-    """Yield the description of one link, of its sightings in archives, and of URIs that are no IRIs."""
+def _link(member: Member, asked: Surt, direction: Direction, replay: ReplayPrefix) -> Iterator[Description]:
+    """Yield the description of one link, of its mementos, of its sightings in archives, and of URIs that are no IRIs."""
     here, there = member.variants, (member.uri,) if member.archives is None else member.archives.uris
     is_out = direction is Direction.OUT
     source, target = (asked, member.surt) if is_out else (member.surt, asked)
@@ -179,7 +182,15 @@ def _link(member: Member, asked: Surt, direction: Direction) -> Iterator[Descrip
     told += _times(member.timestamps)
     sightings = () if member.archives is None else tuple((_ni(name, archive), archive) for archive in member.archives.names)
     told += [(Iri(TWG + "sighting"), Iri(sighting)) for sighting, _ in sightings]
+    mementos = [
+        (address, timestamp)
+        for original, timestamp in (sightings_of(member, direction) if replay else ())
+        if (address := uri_m(replay, timestamp, original)) is not None
+    ]
+    told += [(Iri(TWG + "memento"), Iri(iri(address))) for address, _ in mementos]
     yield Iri(name), told
+    for address, timestamp in mementos:
+        yield Iri(iri(address)), (_twg("timestamp", timestamp), *_original(address))
     for uri in there:
         yield Iri(iri(uri)), (_twg("surt", printable_uri(member.surt)), *_original(uri))
     yield from ((Iri(iri(uri)), original) for uri in here if (original := tuple(_original(uri))))
@@ -193,7 +204,7 @@ def _known_subject(answer: LinkAnswer) -> Description:
     return Iri(iri(uri)), (*_original(uri), *(_twg(name, text) for name, text in what_is_known(answer)))
 
 
-def _original(uri: UriR) -> Iterator[tuple[Iri, Literal]]:
+def _original(uri: str) -> Iterator[tuple[Iri, Literal]]:
     """Yield the URI as it was, where RDF cannot hold it."""
     if iri(uri) != uri:
         yield _twg("original", printable_uri(uri))

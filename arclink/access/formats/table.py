@@ -15,6 +15,8 @@ from rich.cells import cell_len, set_cell_size
 
 from arclink.access.answers import LinkAnswer, Member
 from arclink.access.archives import ArchiveReport, Outcome
+from arclink.access.queries import LinkQuery
+from arclink.access.reading import MementoSummary
 from arclink.access.texts import printable, printable_uri
 from arclink.model import Timestamp
 
@@ -62,7 +64,7 @@ def columns(head: Sequence[str], rows: Iterable[Sequence[str]], widest: int = TE
 def _lines(answer: LinkAnswer) -> Iterator[str]:
     query = answer.query
     yield f"{printable_uri(query.uri)}  ({printable_uri(query.surt)})"
-    yield _known(answer)
+    yield known_line(query, answer.mementos)
     yield from archive_lines(answer.archives)
     yield from _in_force(answer)
     if query.direction.is_out:
@@ -85,9 +87,8 @@ def archive_lines(reports: Iterable[ArchiveReport]) -> Iterator[str]:
         yield f"{printable(report.name)}: {report.outcome.value}{told}{over} ({report.seconds:.1f} s){why}"
 
 
-def _known(answer: LinkAnswer) -> str:
+def known_line(query: LinkQuery, mementos: MementoSummary) -> str:
     """Return one line that tells "not captured", "not read" and "no links" apart."""
-    query, mementos = answer.query, answer.mementos
     if mementos.first is None or mementos.last is None:
         return "Not captured: the graph has no memento of it, so nothing is known of its outlinks."
     line = f"{_counted(mementos.count, 'memento')}, {date_and_time(mementos.first)} to {date_and_time(mementos.last)}"
@@ -112,13 +113,20 @@ def _members(title: str, other_end: str, members: Sequence[Member], answer: Link
     yield f"{title} ({len(members):,} on this page{order})" if members else f"{title}: none"
     if members:
         archives = ("archives",) if answer.archives else ()
-        yield from columns((*_HEAD, *archives, other_end), (_row(member) for member in members))
+        validity = ("last without", "first without") if answer.query.with_validity else ()
+        rows = (_row(member, with_validity=answer.query.with_validity) for member in members)
+        yield from columns((*_HEAD, *validity, *archives, other_end), rows)
 
 
-def _row(member: Member) -> tuple[str, ...]:
+def _row(member: Member, *, with_validity: bool) -> tuple[str, ...]:
     first, last = (date_and_time(member.timestamps[position]) for position in (0, -1))
     archives = () if member.archives is None else (", ".join(member.archives.names),)
-    return first, last, f"{len(member.timestamps):>5}", member.kind, member.text, *archives, printable_uri(member.uri)
+    validity: tuple[str, ...] = ()
+    if with_validity:
+        known = member.validity
+        ends = (None, None) if known is None else (known.last_without, known.first_without)
+        validity = tuple("" if time is None else date_and_time(time) for time in ends)
+    return first, last, f"{len(member.timestamps):>5}", member.kind, member.text, *validity, *archives, printable_uri(member.uri)
 
 
 def _counted(count: int, word: str) -> str:

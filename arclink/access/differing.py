@@ -1,0 +1,288 @@
+"""Which links came, went and stayed between two times.
+
+Compared are the states in force at both times, as ``at`` has them (`arclink.access.reading`). What was not seen is never
+taken for "no link". Whether a link was *there* one page tells, its original; at a time that page is in one of four states:
+
+- *read*: a memento in force shows its links, so any other link was not there;
+- *no page*: the memento in force is an error or a redirect that was not read, so no link was there;
+- *not read*: there is a memento in force, but nobody knows its links;
+- *not captured*: there is none.
+
+A link is *added* or *removed* only if a page that shows it at one time was read, or was no page, at the other; where it
+was not read or not captured then, the link is *unknown*: it may have been there.
+
+Of a page with very many inlinks only the first are compared, in store order. Then the same link may stand in another
+content further on; so what looks added or removed is looked up in the content of the linking page.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from itertools import groupby, islice
+from operator import attrgetter
+from typing import NamedTuple, Self
+
+from arclink.access.grouping import Budget
+from arclink.access.members import MemberKey
+from arclink.access.parameters import limit_asked, sorted_out
+from arclink.access.queries import BadParameterError, Direction, LinkQuery, timestamp_last
+from arclink.access.reading import Reading
+from arclink.access.states import State, state_of
+from arclink.access.tallies import Extent, sighted_inlinks, sighted_outlinks
+from arclink.model import ContentId, Memento, Span, Timestamp, UriR
+from arclink.store import GraphStore
+from arclink.uris.surts import surt_of
+
+PARAMETERS = ("uri", "url", "from", "to", "direction", "kind", "redirects", "limit")
+
+
+@dataclass(frozen=True, slots=True)
+class DiffQuery:
+    """Which links of a URI differ between two times.
+
+    Attributes:
+        before: The links asked for, at the earlier time.
+        after: The same, at the later time.
+        limit: Most links per kind of change; 0 for all.
+    """
+
+    before: LinkQuery
+    after: LinkQuery
+    limit: int
+
+    @classmethod
+    def from_parameters(cls, parameters: Iterable[tuple[str, str]]) -> Self:
+        """Return the query that ``parameters`` ask; ``from`` and ``to`` are ends of times, as ``at`` is.
+
+        Raises:
+            BadParameterError: One is unknown, missing, given twice, or its value is not allowed.
+        """
+        own, others = sorted_out(parameters, PARAMETERS, ("from", "to", "limit"))
+        for name in ("from", "to"):
+            if not own.get(name):
+                raise BadParameterError(name, "", "the two times to compare: from and to")
+        first, last = (timestamp_last(name, own[name]) for name in ("from", "to"))
+        if first > last:
+            raise BadParameterError("from", own["from"], f"a time that is not after to={own['to']}")
+        query = LinkQuery.from_parameters(others)
+        return cls(replace(query, at=first), replace(query, at=last), limit_asked(own.get("limit", "")))
+
+
+class Change(Enum):
+    """What became of a link between two times."""
+
+    ADDED = "added"
+    REMOVED = "removed"
+    KEPT = "kept"
+    UNKNOWN = "unknown"
+
+
+class ChangedLink(NamedTuple):
+    """One link at two times.
+
+    Attributes:
+        direction: OUT or IN.
+        key: The URI at the other end, kind, text, rel.
+        variants: The URIs really used on this end, distinct, sorted.
+        before: The newest memento in force at the earlier time that shows it: page and timestamp; None if none does.
+        after: Likewise at the later time.
+        elsewhere: What is known at the time at which it is not shown; None if it was kept.
+    """
+
+    change: Change
+    direction: Direction
+    key: MemberKey
+    variants: tuple[UriR, ...]
+    before: tuple[UriR, Timestamp] | None
+    after: tuple[UriR, Timestamp] | None
+    elsewhere: State | None
+
+
+@dataclass(frozen=True, slots=True)
+class InForceThen:
+    """A memento of the URI asked for that is in force at a time, and what is known of its links."""
+
+    memento: Memento
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class DiffAnswer:
+    """How links differ between two times.
+
+    Attributes:
+        before: Mementos of the URI in force at the earlier time, oldest first; empty: not captured by then.
+        after: Likewise at the later time.
+        links: By change, then direction, URI, kind, text, rel; of each change up to the limit.
+        totals: How many links each change has, per direction asked for.
+        extents: How many links were read at the later time, and whether all were compared, per direction asked for.
+    """
+
+    query: DiffQuery
+    before: tuple[InForceThen, ...]
+    after: tuple[InForceThen, ...]
+    links: Mapping[Change, tuple[ChangedLink, ...]]
+    totals: Mapping[Direction, Mapping[Change, int]]
+    extents: Mapping[Direction, Extent]
+
+
+@dataclass(slots=True)
+class _Shown:
+    """Where a link is shown at one time: pages with the timestamps of their mementos, and the URIs used on this end."""
+
+    pages: dict[UriR, Timestamp] = field(default_factory=dict)
+    variants: set[UriR] = field(default_factory=set)
+
+
+def answer_diff(store: GraphStore, query: DiffQuery, budget: Budget | None = None) -> DiffAnswer:
+    """Return how the links of a URI differ between two times.
+
+    Raises:
+        StoreError: The store is away.
+    """
+    budget = budget or Budget()
+    sides = (_Side(Reading(store, query.before), budget), _Side(Reading(store, query.after), budget))
+    links: list[ChangedLink] = []
+    extents: dict[Direction, Extent] = {}
+    for direction in (Direction.OUT, Direction.IN):
+        if direction is Direction.OUT and query.after.direction.is_out:
+            links += _compared(direction, sides, (sides[0].outlinks(), sides[1].outlinks()))
+        elif direction is Direction.IN and query.after.direction.is_in:
+            links += _compared(direction, sides, (sides[0].inlinks(), sides[1].inlinks()))
+        else:
+            continue
+        extents[direction] = Extent(sides[1].extents[direction].links, all(side.extents[direction].is_complete for side in sides))
+    links.sort(key=_order)
+    by_change = {change: [link for link in links if link.change is change] for change in Change}
+    return DiffAnswer(
+        query=query,
+        before=sides[0].in_force(),
+        after=sides[1].in_force(),
+        links={change: tuple(found[: query.limit] if query.limit else found) for change, found in by_change.items()},
+        totals={
+            direction: {change: sum(link.direction is direction for link in found) for change, found in by_change.items()}
+            for direction in extents
+        },
+        extents=extents,
+    )
+
+
+class _Side:
+    """The links and pages of one of the two times."""
+
+    def __init__(self, reading: Reading, budget: Budget) -> None:
+        self.reading = reading
+        self.extents = {Direction.OUT: Extent(), Direction.IN: Extent()}
+        self._budget = budget
+        self._pages: dict[UriR, tuple[State, tuple[ContentId, ...]]] = {}
+        self._rows = budget.rows
+
+    def in_force(self) -> tuple[InForceThen, ...]:
+        return tuple(InForceThen(memento, self._state_of(memento)) for memento in self.reading.in_force())
+
+    def outlinks(self) -> dict[MemberKey, _Shown]:
+        found: dict[MemberKey, _Shown] = {}
+        for (_, original), timestamps, links in sighted_outlinks(self.reading, self._budget, self.extents[Direction.OUT]):
+            for link in links:
+                shown = found.setdefault(link, _Shown())
+                shown.pages[original] = timestamps[-1]
+                shown.variants.add(original)
+        return found
+
+    def inlinks(self) -> dict[MemberKey, _Shown]:
+        found: dict[MemberKey, _Shown] = {}
+        for inlink, source, timestamps in sighted_inlinks(self.reading, self._budget, self.extents[Direction.IN]):
+            shown = found.setdefault((source, inlink.kind, inlink.text, inlink.rel), _Shown())
+            shown.pages[source] = timestamps[-1]
+            shown.variants.add(inlink.target)
+        return found
+
+    def state(self, original: UriR) -> State | None:
+        """Return what is known of the page ``original``; None when looking up pages has cost as much as a request may."""
+        if original not in self._pages:
+            if self._rows <= 0 or len(self._pages) >= self._budget.look_ups:
+                return None
+            mementos = list(self._newest(original))
+            if self._rows < 0:
+                return None
+            states = [self._state_of(memento) for memento in mementos]
+            contents = (self.reading.content_of(memento) for memento in mementos)
+            self._pages[original] = (
+                next((state for state in State if state in states), State.NOT_CAPTURED),
+                tuple(content for content in contents if content is not None),
+            )
+        return self._pages[original][0]
+
+    def shows(self, direction: Direction, key: MemberKey, original: UriR) -> bool:
+        """Return whether the page ``original``, whose state is known, shows a link, whatever was counted."""
+        asked = self.reading.query.surt
+        for content in self._pages[original][1]:
+            for link in self.reading.store.outlinks(content):
+                self._rows -= 1
+                if link == key if direction is Direction.OUT else link[1:] == key[1:] and surt_of(link.target) == asked:
+                    return True
+        return False
+
+    def _newest(self, original: UriR) -> Iterator[Memento]:
+        """Yield the mementos of ``original`` in force: the newest, and others of its time."""
+        surt = surt_of(original)
+        if surt == self.reading.query.surt:
+            return (memento for memento in self.reading.in_force() if memento.original == original)
+        assert self.reading.query.at is not None
+        newest: list[Memento] = []
+        mementos = islice(self.reading.store.mementos(surt, Span(last=self.reading.query.at)), max(self._rows, 0) + 1)
+        for _, same in groupby(mementos, attrgetter("timestamp")):
+            some = list(same)
+            self._rows -= len(some)
+            newest = [memento for memento in some if memento.original == original] or newest
+        return iter(newest)
+
+    def _state_of(self, memento: Memento) -> State:
+        return state_of(memento, is_known=self.reading.content_of(memento) is not None)
+
+
+def _compared(
+    direction: Direction, sides: tuple[_Side, _Side], shown: tuple[Mapping[MemberKey, _Shown], Mapping[MemberKey, _Shown]]
+) -> Iterator[ChangedLink]:
+    """Yield each link that one of the two times shows; those whose pages could not be looked up are left out."""
+    before, after = shown
+    is_whole = all(side.extents[direction].is_complete for side in sides)
+    for key in {**before, **after}:
+        here, there = before.get(key), after.get(key)
+        variants = tuple(sorted((here.variants if here else set()) | (there.variants if there else set())))
+        if here is not None and there is not None:
+            yield ChangedLink(Change.KEPT, direction, key, variants, _newest_page(here), _newest_page(there), None)
+            continue
+        other = sides[0] if here is None else sides[1]
+        pages = (here or there or _Shown()).pages
+        states = [state for original in pages if (state := other.state(original)) is not None]
+        if len(states) < len(pages):
+            other.extents[direction].is_complete = False
+            continue
+        if not is_whole and any(other.shows(direction, key, original) for original in pages):
+            continue  # kept, but its other end was not counted
+        state = _together(states)
+        change = Change.ADDED if here is None else Change.REMOVED
+        if state in (State.NOT_READ, State.NOT_CAPTURED):
+            change = Change.UNKNOWN
+        yield ChangedLink(change, direction, key, variants, _newest_page(here), _newest_page(there), state)
+
+
+def _together(states: list[State]) -> State:
+    """Return what several pages that show a link tell of it together.
+
+    One that was not read leaves it open. One that was not captured says nothing, if another was.
+    """
+    return next(state for state in (State.NOT_READ, State.READ, State.NO_PAGE, State.NOT_CAPTURED) if state in states)
+
+
+def _newest_page(shown: _Shown | None) -> tuple[UriR, Timestamp] | None:
+    if shown is None:
+        return None
+    timestamp, original = max((timestamp, original) for original, timestamp in shown.pages.items())
+    return original, timestamp
+
+
+def _order(link: ChangedLink) -> tuple[bool, UriR, str, str, str]:
+    uri, kind, text, rel = link.key
+    return link.direction is Direction.IN, uri, kind, text, rel or ""

@@ -1,0 +1,95 @@
+"""The words that led to a page, as rows."""
+
+from collections.abc import Mapping
+
+from arclink.access.anchors import Anchor, AnchorsAnswer
+from arclink.access.formats.rows import Row, RowAnswer
+from arclink.access.formats.table import known_line
+from arclink.access.queries import LinkQuery
+from arclink.access.reading import MementoSummary
+from arclink.access.replay import NO_REPLAY, ReplayPrefix, uri_m
+from arclink.access.tallies import Counts, Extent
+from arclink.access.texts import printable, printable_uri
+from arclink.model import Sighting
+
+
+def anchors_as_rows(answer: AnchorsAnswer, replay: ReplayPrefix = NO_REPLAY) -> RowAnswer:
+    """Return the answer as rows; ``first_uri`` and ``first_uri_m`` are where a text was first seen."""
+    asked = answer.query
+    by = [*([asked.period.name.lower()] if asked.period else []), *(["host"] if asked.is_by_host else [])]
+    before = [*(["period"] if asked.period else []), *(["host"] if asked.is_by_host else [])]
+    rows = [_row(anchor, before, replay) for anchor in answer.anchors]
+    about = {
+        **asked_fields(asked.query),
+        "mementos": known_fields(answer.mementos),
+        "by": by,
+        "total": answer.total,
+        "counted": extent_fields(answer.extent),
+    }
+    told = f"{len(rows):,} of {answer.total:,} texts" if len(rows) < answer.total else f"{len(rows):,} texts"
+    lines = [
+        f"{printable_uri(asked.query.uri)}  ({printable_uri(asked.query.surt)})",
+        known_line(asked.query, answer.mementos),
+        f"{told}, of {extent_line(answer.extent)}",
+        *([""] if rows else []),
+    ]
+    names = [*before, "text", "kind", "links", "contents", "mementos", "hosts", "first", "last"]
+    shown = [*names, "first_uri_m" if replay else "first_uri"]
+    return RowAnswer(about, lines, [*names, "first_uri", *(["first_uri_m"] if replay else [])], {"anchors": rows}, shown=shown)
+
+
+def asked_fields(query: LinkQuery) -> dict[str, object]:
+    """Return which URI and which time was asked for."""
+    fields: dict[str, object] = {"uri": printable_uri(query.uri), "surt": printable_uri(query.surt)}
+    return fields if query.at is None else {**fields, "at": query.at}
+
+
+def known_fields(mementos: MementoSummary) -> Mapping[str, object]:
+    """Return what is known of the URI asked for."""
+    return {
+        "count": mementos.count,
+        "first": mementos.first,
+        "last": mementos.last,
+        "asked": mementos.asked,
+        "links_known": mementos.links_known,
+    }
+
+
+def extent_fields(extent: Extent) -> Mapping[str, object]:
+    """Return how much was counted."""
+    return {"links": extent.links, "complete": extent.is_complete}
+
+
+def extent_line(extent: Extent) -> str:
+    """Return how much was counted, for people."""
+    if extent.is_complete:
+        return f"{extent.links:,} links of contents"
+    return f"the first {extent.links:,} links of contents: there are too many to count them all"
+
+
+def count_fields(counts: Counts) -> dict[str, object]:
+    """Return the counts; ``first`` and ``last`` are timestamps."""
+    return {
+        "links": counts.links,
+        "contents": counts.contents,
+        "mementos": counts.mementos,
+        "hosts": counts.hosts,
+        "first": counts.first.timestamp,
+        "last": counts.last.timestamp,
+    }
+
+
+def uri_m_of(sighting: Sighting, replay: ReplayPrefix) -> str | None:
+    """Return the URI-M of a memento, cleaned for writing; None without a replay prefix."""
+    found = uri_m(replay, sighting.timestamp, sighting.original)
+    return None if found is None else printable_uri(found)
+
+
+def _row(anchor: Anchor, before: list[str], replay: ReplayPrefix) -> Row:
+    row: dict[str, object] = {"period": anchor.period, "host": anchor.host}
+    row = {name: row[name] for name in before}
+    row |= {"text": printable(anchor.text), "kind": printable(anchor.kind), **count_fields(anchor.counts)}
+    row["first_uri"] = printable_uri(anchor.counts.first.original)
+    if replay:
+        row["first_uri_m"] = uri_m_of(anchor.counts.first, replay)
+    return row

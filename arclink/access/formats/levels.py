@@ -1,0 +1,55 @@
+"""Links per host or domain, as rows."""
+
+from arclink.access.formats.anchors import asked_fields, count_fields, extent_fields, extent_line, known_fields
+from arclink.access.formats.rows import Row, RowAnswer
+from arclink.access.formats.table import known_line
+from arclink.access.levels import Counted, LevelAnswer
+from arclink.access.queries import Direction
+from arclink.access.texts import printable, printable_uri
+
+_LISTS = {Direction.OUT: "outlinks", Direction.IN: "inlinks"}
+_COUNTS = ("links", "contents", "mementos", "hosts", "first", "last")
+
+
+def level_as_rows(answer: LevelAnswer) -> RowAnswer:
+    """Return the answer as rows, one list per direction; each row has one within it for each period."""
+    asked = answer.query
+    level = asked.level.value
+    about = {
+        **asked_fields(asked.query),
+        "level": level,
+        "by": asked.period.name.lower(),
+        "mementos": known_fields(answer.mementos),
+        "totals": {_LISTS[direction]: total for direction, total in answer.totals.items()},
+        "counted": {_LISTS[direction]: extent_fields(extent) for direction, extent in answer.extents.items()},
+    }
+    lines = [
+        f"{printable_uri(asked.query.uri)}  ({printable_uri(asked.query.surt)})",
+        known_line(asked.query, answer.mementos),
+        *(_total_line(direction, answer) for direction in answer.extents),
+        *([""] if any(answer.counted.values()) else []),
+    ]
+    return RowAnswer(
+        about,
+        lines,
+        ("direction", level, "period", *_COUNTS),
+        {_LISTS[direction]: [_row(one, level) for one in found] for direction, found in answer.counted.items()},
+        section="direction",
+        labels={name: direction.value for direction, name in _LISTS.items()},
+        nested="over_time",
+        shown=("direction", "period", *_COUNTS, level),
+    )
+
+
+def _row(one: Counted, level: str) -> Row:
+    return {
+        level: printable(one.name),
+        **count_fields(one.counts),
+        "over_time": [{"period": period, **count_fields(counts)} for period, counts in one.over_time],
+    }
+
+
+def _total_line(direction: Direction, answer: LevelAnswer) -> str:
+    found, total = len(answer.counted[direction]), answer.totals[direction]
+    shown = f"{found:,} of {total:,}" if found < total else f"{total:,}"
+    return f"{_LISTS[direction].capitalize()}: {shown} {answer.query.level.value}s, of {extent_line(answer.extents[direction])}"

@@ -1,0 +1,125 @@
+"""Answers that are rows of counts or changes: as one JSON document, JSON lines, CSV, or columns for people.
+
+What such an answer says is put together once for all four (`arclink.access.formats.anchors` and its neighbours).
+"""
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import orjson
+
+from arclink.access.formats.table import columns, date_and_time
+from arclink.model import Timestamp
+
+Row = Mapping[str, object]
+"""Values by column, cleaned for writing: texts, numbers, None, lists of texts; or rows within this one (`RowAnswer.nested`)."""
+
+_TIMES = frozenset({"first", "last", "before", "after"})
+"""Columns of timestamps."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowAnswer:
+    """An answer made of rows.
+
+    Attributes:
+        about: What is said before the rows, as JSON has it.
+        lines: The same for people.
+        columns: Names of the columns of CSV, in order.
+        shown: Names of the columns for people; those of CSV if there are none. The last one is never cut.
+        sections: The rows by the name of their list in JSON.
+        section: Column that names the list a row is in, where lists become one; empty if there is one list only.
+        labels: What this column says, by list.
+        nested: Column that holds rows within a row; CSV and the table give them behind it. Empty if there is none.
+    """
+
+    about: Mapping[str, object]
+    lines: Sequence[str]
+    columns: Sequence[str]
+    sections: Mapping[str, Sequence[Row]]
+    section: str = ""
+    labels: Mapping[str, str] | None = None
+    nested: str = ""
+    shown: Sequence[str] = ()
+
+    def labelled(self) -> Iterator[Row]:
+        """Yield the rows of all lists, each with the name of its list."""
+        for name, rows in self.sections.items():
+            label = {self.section: (self.labels or {}).get(name, name)} if self.section else {}
+            yield from ({**label, **row} for row in rows)
+
+    def flat(self) -> Iterator[Row]:
+        """Yield the rows of all lists, each followed by the rows within it."""
+        for row in self.labelled():
+            yield row
+            inner = row.get(self.nested)
+            if isinstance(inner, list):
+                yield from ({**row, **one} for one in inner)
+
+
+@dataclass(frozen=True, slots=True)
+class RowFormat:
+    """One way to write rows; see `arclink.access.formats.Format`."""
+
+    name: str
+    media_types: tuple[str, ...]
+    write: Callable[[RowAnswer], Iterator[bytes]]
+
+
+def write_rows_json(answer: RowAnswer) -> Iterator[bytes]:
+    """Yield one document, with a line end."""
+    yield orjson.dumps({**answer.about, **answer.sections}, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def write_rows_json_lines(answer: RowAnswer) -> Iterator[bytes]:
+    """Yield one row a line; nothing at all if there is none."""
+    for row in answer.labelled():
+        yield orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def write_rows_csv(answer: RowAnswer) -> Iterator[bytes]:
+    """Yield a header and the rows (RFC 4180), UTF-8, lines end with CR LF. A list has spaces between its texts."""
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer)
+    writer.writerow(answer.columns)
+    writer.writerows([_cell(row.get(column)) for column in answer.columns] for row in answer.flat())
+    yield buffer.getvalue().encode()
+
+
+def write_rows_table(answer: RowAnswer) -> Iterator[bytes]:
+    """Yield lines for people, then the rows in columns."""
+    for line in answer.lines:
+        yield f"{line}\n".encode()
+    names = answer.shown or answer.columns
+    rows = [[_shown(column, row.get(column)) for column in names] for row in answer.flat()]
+    if rows:
+        for line in columns([column.replace("_", " ") for column in names], rows):
+            yield f"{line}\n".encode()
+
+
+ROW_FORMATS: Mapping[str, RowFormat] = {
+    form.name: form
+    for form in (
+        RowFormat("table", (), write_rows_table),
+        RowFormat("json", ("application/json",), write_rows_json),
+        RowFormat("jsonl", ("application/jsonl", "application/x-ndjson", "application/jsonlines"), write_rows_json_lines),
+        RowFormat("csv", ("text/csv",), write_rows_csv),
+    )
+}
+"""By the name that ``format`` says; the first with a media type is the service's default."""
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, list):
+        return " ".join(str(one).replace(" ", "%20") for one in value)
+    return "" if value is None else value
+
+
+def _shown(column: str, value: object) -> str:
+    if isinstance(value, int):
+        return f"{value:>6,}"
+    if column in _TIMES and isinstance(value, str):
+        return date_and_time(Timestamp(value))
+    return str(_cell(value))

@@ -1,0 +1,99 @@
+"""TimeMaps as link format (RFC 7089, section 5; RFC 6690) and as JSON in the shape that MemGator and other tools have."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import orjson
+
+from arclink.access.formats.iris import iri
+from arclink.access.replay import ReplayPrefix, http_date, moment_of, uri_m
+from arclink.access.texts import percent_encoded, printable, printable_uri
+from arclink.access.timemaps import TimeMap
+from arclink.model import ALL_TIME, Memento, Timestamp
+
+LINK_FORMAT = "application/link-format"
+
+
+def ascii_uri(uri: str) -> str:
+    """Return ``uri`` as a header or link format may hold it: ASCII, without what no URI has.
+
+    >>> ascii_uri("http://example.org/a b|é")
+    'http://example.org/a%20b%7C%C3%A9'
+    """
+    text = iri(uri)
+    return text if text.isascii() else "".join(sign if sign.isascii() else percent_encoded(sign) for sign in text)
+
+
+def timemap_address(place: str, form: str, found: TimeMap, start: Timestamp) -> str:
+    """Return where a service at ``place``, which ends with ``/``, has the TimeMap of this URI from ``start`` on."""
+    part = "" if start == ALL_TIME.first else f"{start}/"
+    return ascii_uri(f"{place}timemap/{form}/{part}") + ascii_uri(found.uri)
+
+
+def write_link_timemap(found: TimeMap, replay: ReplayPrefix, place: str = "") -> Iterator[bytes]:
+    """Yield the TimeMap in link format, one link a line.
+
+    The replay prefix may not be empty: a memento has no other address. ``place`` is the URL of the service, with ``/`` at its
+    end; without it there are no links to TimeMaps.
+    """
+    links = [f'<{ascii_uri(found.uri)}>; rel="original"']
+    if place:
+        links.append(_link(timemap_address(place, "link", found, found.start), "self", *_range(found)))
+        if found.following is not None:
+            links.append(_link(timemap_address(place, "link", found, found.following), "timemap", _attribute("from", found.following)))
+    for number, memento in enumerate(found.mementos):
+        first = "first " if number == 0 and found.is_first else ""
+        last = "last " if number == len(found.mementos) - 1 and found.following is None else ""
+        address = uri_m(replay, memento.timestamp, memento.original)
+        assert address is not None
+        links.append(f'<{ascii_uri(address)}>; rel="{first}{last}memento"; datetime="{http_date(memento.timestamp)}"')
+    yield (",\n".join(links) + "\n").encode()
+
+
+def write_json_timemap(found: TimeMap, replay: ReplayPrefix, place: str = "") -> Iterator[bytes]:
+    """Yield the TimeMap as one JSON document; without a replay prefix its mementos have no ``uri``."""
+    mementos = [_memento(memento, replay) for memento in found.mementos]
+    document: dict[str, object] = {
+        "original_uri": printable_uri(found.uri),
+        "surt": printable_uri(found.surt),
+        "mementos": {
+            "first": mementos[0] if mementos and found.is_first else None,
+            "last": mementos[-1] if mementos and found.following is None else None,
+            "list": mementos,
+        },
+    }
+    if place:
+        document["self"] = timemap_address(place, "json", found, found.start)
+        forms = {"json_format": "json", **({"link_format": "link"} if replay else {})}
+        document["timemap_uri"] = {name: timemap_address(place, form, found, found.start) for name, form in forms.items()}
+        document["next"] = None if found.following is None else timemap_address(place, "json", found, found.following)
+    document["next_from"] = found.following
+    yield orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _memento(memento: Memento, replay: ReplayPrefix) -> Mapping[str, object]:
+    address = uri_m(replay, memento.timestamp, memento.original)
+    return {
+        "datetime": f"{moment_of(memento.timestamp).isoformat()[:19]}Z",
+        **({} if address is None else {"uri": printable_uri(address)}),
+        "timestamp": memento.timestamp,
+        "original": printable_uri(memento.original),
+        "status": printable(memento.status),
+        "mime": printable(memento.mime),
+        "checksum": printable(memento.checksum),
+        "file": printable(memento.file),
+        "offset": memento.offset,
+    }
+
+
+def _range(found: TimeMap) -> Sequence[str]:
+    if not found.mementos:
+        return ()
+    return _attribute("from", found.mementos[0].timestamp), _attribute("until", found.mementos[-1].timestamp)
+
+
+def _link(address: str, relation: str, *attributes: str) -> str:
+    return "; ".join((f'<{address}>; rel="{relation}"; type="{LINK_FORMAT}"', *attributes))
+
+
+def _attribute(name: str, timestamp: Timestamp) -> str:
+    return f'{name}="{http_date(timestamp)}"'

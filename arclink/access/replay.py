@@ -1,0 +1,55 @@
+"""Where a memento can be looked at: its URI-M, on the replay prefix that the operator names. Without one there is none."""
+
+import re
+from datetime import UTC, datetime
+from email.utils import format_datetime
+from typing import NewType
+
+from arclink.errors import UsageError
+from arclink.model import Timestamp, UriM, UriR
+
+ReplayPrefix = NewType("ReplayPrefix", str)
+"""What stands before ``TIMESTAMP/URI`` in the addresses of a Wayback Machine, with its last ``/``; empty if there is none."""
+
+NO_REPLAY = ReplayPrefix("")
+
+_PREFIX = re.compile(r"https?://[^\s\"'<>\x00-\x20\x7f?#]+", re.ASCII)
+
+
+def parse_replay(name: str, text: str) -> ReplayPrefix:
+    """Return the replay prefix that an operator gave; the last ``/`` may be missing.
+
+    Raises:
+        UsageError: It is no http or https URL; ``name`` is the setting to blame.
+
+    >>> parse_replay("--replay", "https://web.archive.org/web")
+    'https://web.archive.org/web/'
+    """
+    if not text:
+        return NO_REPLAY
+    if _PREFIX.fullmatch(text) is None or not text.isascii():
+        raise UsageError(f"{name} {text!r}: expected what stands before TIMESTAMP/URI, such as https://web.archive.org/web/")
+    return ReplayPrefix(text if text.endswith("/") else f"{text}/")
+
+
+def uri_m(replay: ReplayPrefix, timestamp: Timestamp, original: UriR) -> UriM | None:
+    """Return the URI-M of a memento in a Wayback-style archive; None without a replay prefix.
+
+    >>> uri_m(ReplayPrefix("https://web.archive.org/web/"), Timestamp("20100217101229"), UriR("http://example.org/?a=b"))
+    'https://web.archive.org/web/20100217101229/http://example.org/?a=b'
+    """
+    return UriM(f"{replay}{timestamp}/{original}") if replay else None
+
+
+def moment_of(timestamp: Timestamp) -> datetime:
+    """Return ``timestamp`` as a moment, UTC."""
+    return datetime.strptime(timestamp, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+
+
+def http_date(timestamp: Timestamp) -> str:
+    """Return ``timestamp`` as ``Memento-Datetime`` and TimeMaps have it (RFC 7089, section 2.1.1).
+
+    >>> http_date(Timestamp("20100217101229"))
+    'Wed, 17 Feb 2010 10:12:29 GMT'
+    """
+    return format_datetime(moment_of(timestamp), usegmt=True)

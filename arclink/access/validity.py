@@ -1,0 +1,131 @@
+"""Since when and until when a link was there, as far as captures tell.
+
+Four mementos of its page: the last without the link, the first with it, the last with it, the first without it. Somewhere
+between the first two it came, between the last two it went. A memento is *without* a link if it was read and does not
+show it, or is an error or a redirect (`arclink.access.states`); one that was not read says nothing. Where there is none,
+nobody knows: the page was not captured, or not read, before or after.
+
+All time counts, whatever range was asked for. What one request may read for that is bounded: links behind that come
+without.
+"""
+
+from dataclasses import dataclass
+
+from arclink.access.members import Member, Validity
+from arclink.access.queries import Direction
+from arclink.access.reading import Reading
+from arclink.access.states import State, state_of
+from arclink.model import ContentId, Memento, Surt, Timestamp, UriR
+from arclink.uris.surts import surt_of
+
+MOST_MEMENTOS = 100_000
+"""A page with more of them is not looked at."""
+KEPT = 200_000
+"""Mementos and links remembered for the next members."""
+
+
+@dataclass(frozen=True, slots=True)
+class _History:
+    """The mementos of one SURT that say something of links, oldest first, and the contents they show."""
+
+    mementos: tuple[tuple[Timestamp, UriR, ContentId | None], ...]
+    contents: frozenset[tuple[ContentId, UriR]]
+
+
+class Dating:
+    """Dates the links of one answer.
+
+    Args:
+        rows: Most mementos, links and comparisons for it.
+    """
+
+    def __init__(self, reading: Reading, rows: int) -> None:
+        self._reading = reading
+        self._rows = rows
+        self._kept = 0
+        self._histories: dict[Surt, _History | None] = {}
+        self._links: dict[ContentId, frozenset[tuple[object, ...]]] = {}
+        self._found: dict[tuple[Surt, frozenset[tuple[ContentId, UriR]]], Validity] = {}
+
+    def with_validity(self, member: Member, direction: Direction) -> Member:
+        """Return ``member`` with its validity; without if too much was read already."""
+        is_out = direction is Direction.OUT
+        surt = self._reading.query.surt if is_out else surt_of(member.uri)
+        history = self._history(surt)
+        if history is None:
+            return member
+        key = (member.uri, member.kind, member.text, member.rel) if is_out else (member.kind, member.text, member.rel)
+        showing = set()
+        for content, original in history.contents:
+            if is_out or original == member.uri:
+                links = self._links_of(content, direction)
+                if links is None:
+                    return member
+                if key in links:
+                    showing.add((content, original))
+        self._rows -= len(history.contents)
+        if not showing:  # loaded between two looks at the store
+            return member
+        shown = surt, frozenset(showing)
+        if shown not in self._found:
+            self._rows -= len(history.mementos)
+            self._found[shown] = _dated(history, shown[1])
+        return member._replace(validity=self._found[shown])
+
+    def _history(self, surt: Surt) -> _History | None:
+        if surt not in self._histories:
+            self._make_room()
+            self._histories[surt] = self._read_history(surt)
+        return self._histories[surt]
+
+    def _read_history(self, surt: Surt) -> _History | None:
+        told: list[tuple[Timestamp, UriR, ContentId | None]] = []
+        for memento in self._reading.store.mementos(surt):
+            if self._rows <= 0 or len(told) == MOST_MEMENTOS:
+                return None
+            self._rows -= 1
+            content = self._reading.content_of(memento)
+            if content is not None or _is_without_links(memento):
+                told.append((memento.timestamp, memento.original, content))
+        self._kept += len(told)
+        return _History(tuple(told), frozenset((content, original) for _, original, content in told if content is not None))
+
+    def _links_of(self, content: ContentId, direction: Direction) -> frozenset[tuple[object, ...]] | None:
+        """Return what tells the links of a content apart: all of an outlink, and of an inlink all but its target."""
+        if content not in self._links:
+            if self._rows <= 0:
+                return None
+            self._make_room()
+            links = list(self._reading.store.outlinks(content))
+            self._rows -= len(links) + 1
+            self._kept += len(links)
+            if direction is Direction.OUT:
+                self._links[content] = frozenset(links)
+            else:
+                asked = self._reading.query.surt
+                self._links[content] = frozenset(link[1:] for link in links if surt_of(link.target) == asked)
+        return self._links[content]
+
+    def _make_room(self) -> None:
+        if self._kept > KEPT:
+            for kept in (self._histories, self._links, self._found):
+                kept.clear()
+            self._kept = 0
+
+
+def _is_without_links(memento: Memento) -> bool:
+    return state_of(memento, is_known=False) is State.NO_PAGE
+
+
+def _dated(history: _History, showing: frozenset[tuple[ContentId, UriR]]) -> Validity:
+    """Return the validity of a link that ``showing`` show; of variants of a page, only those that ever show it count."""
+    pages = {original for _, original in showing}
+    having = [timestamp for timestamp, original, content in history.mementos if (content, original) in showing]
+    lacking = [timestamp for timestamp, original, content in history.mementos if original in pages and (content, original) not in showing]
+    first, last = having[0], having[-1]
+    return Validity(
+        max((timestamp for timestamp in lacking if timestamp < first), default=None),
+        first,
+        last,
+        min((timestamp for timestamp in lacking if timestamp > last), default=None),
+    )

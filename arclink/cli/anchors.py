@@ -1,0 +1,47 @@
+"""``arclink anchors URI``: the words that were used to link to it."""
+
+import click
+
+from arclink.access.anchors import AnchorsQuery, answer_anchors
+from arclink.access.formats.anchors import anchors_as_rows
+from arclink.access.queries import DEFAULT_LIMIT
+from arclink.access.replay import parse_replay
+from arclink.cli.options import replay_option, store_option
+from arclink.cli.row_options import redirects_option, row_format_option, write_rows
+from arclink.store.opening import open_store
+
+
+@click.command("anchors", short_help="Show the words that were used to link to a URI.")
+@click.argument("uri")
+@store_option
+@click.option("--by", default="", metavar="UNITS", help="Count per day, month or year, per host of the linking pages, or both: month,host.")
+@click.option("--from", "first", default="", metavar="TIME", help="Observed not before; 1 to 14 digits or ISO 8601.")
+@click.option("--to", "last", default="", metavar="TIME", help="Observed not after; 1 to 14 digits or ISO 8601.")
+@click.option("--at", default="", metavar="TIME", help="The state at that time: the links of the mementos in force.")
+@click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Only this kind, such as a@href; may come several times.")
+@redirects_option
+@click.option("--limit", default=str(DEFAULT_LIMIT), show_default=True, metavar="N", help="Most rows; 0 for all that were counted.")
+@replay_option
+@row_format_option
+def command(
+    uri: str,
+    store: str,
+    by: str,
+    first: str,
+    last: str,
+    at: str,
+    kinds: tuple[str, ...],
+    redirects: str,
+    limit: str,
+    replay: str,
+    name: str,
+) -> None:
+    """Show which words were used to link to URI, when, and by how many contents, mementos and hosts.
+
+    URI need not have been captured itself: the words tell what it was.
+    """
+    given = {"uri": uri, "by": by, "from": first, "to": last, "at": at, "redirects": redirects, "limit": limit}
+    query = AnchorsQuery.from_parameters([*((key, value) for key, value in given.items() if value), *(("kind", kind) for kind in kinds)])
+    prefix = parse_replay("--replay", replay)
+    with open_store(store) as graph:
+        write_rows(anchors_as_rows(answer_anchors(graph, query), prefix), name)

@@ -1,0 +1,38 @@
+"""``arclink diff URI --from TIME --to TIME``: which links came, went and stayed."""
+
+import click
+
+from arclink.access.differing import DiffQuery, answer_diff
+from arclink.access.formats.differing import diff_as_rows
+from arclink.access.queries import DEFAULT_LIMIT
+from arclink.access.replay import parse_replay
+from arclink.cli.options import replay_option, store_option
+from arclink.cli.row_options import redirects_option, row_format_option, write_rows
+from arclink.store.opening import open_store
+
+
+@click.command("diff", short_help="Show which links of a URI came, went and stayed.")
+@click.argument("uri")
+@store_option
+@click.option("--from", "first", required=True, metavar="TIME", help="The state at the end of that time; 1 to 14 digits or ISO 8601.")
+@click.option("--to", "last", required=True, metavar="TIME", help="Compared with the state at the end of that time.")
+@click.option(
+    "--direction", type=click.Choice(["out", "in", "both"]), default="both", show_default=True, help="Outlinks, inlinks, or both."
+)
+@click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Only this kind, such as a@href; may come several times.")
+@redirects_option
+@click.option("--limit", default=str(DEFAULT_LIMIT), show_default=True, metavar="N", help="Most links of each change; 0 for all.")
+@replay_option
+@row_format_option
+def command(
+    uri: str, store: str, first: str, last: str, direction: str, kinds: tuple[str, ...], redirects: str, limit: str, replay: str, name: str
+) -> None:
+    """Show which links URI has and which lead to it that were added, removed and kept between two times.
+
+    Where a page was not captured or not read at one of them, its links are "unknown" there: not captured is not "no link".
+    """
+    given = {"uri": uri, "from": first, "to": last, "direction": direction, "redirects": redirects, "limit": limit}
+    query = DiffQuery.from_parameters([*given.items(), *(("kind", kind) for kind in kinds)])
+    prefix = parse_replay("--replay", replay)
+    with open_store(store) as graph:
+        write_rows(diff_as_rows(answer_diff(graph, query), prefix), name)

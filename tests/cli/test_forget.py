@@ -1,0 +1,193 @@
+"""``arclink forget``, and builds after it."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from arclink.cli.build import command as build
+from arclink.cli.forget import command as forget
+from arclink.demo import write_demo_archive
+from arclink.errors import ArclinkError, StoreError, UsageError
+from arclink.model import Surt
+from arclink.store.opening import open_store
+from service.application import create_app
+from tests.pipeline.reading import graph_of
+
+SITE, PAGE = "example,aurora-daily)/", "http://aurora-daily.example/"
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("archive")
+    write_demo_archive(folder, 200, 6, 1)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def built(archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("built") / "links.db"
+    run_build(archive, path)
+    return path
+
+
+@pytest.fixture
+def store(built: Path, tmp_path: Path) -> Path:
+    shutil.copy(built, tmp_path / "links.db")
+    return tmp_path / "links.db"
+
+
+def run_build(archive: Path, store: Path, *options: str) -> Result:
+    arguments = [str(archive), "--store", str(store), "--runner", "inline", "--quiet", *options]
+    return CliRunner().invoke(build, arguments, catch_exceptions=False)
+
+
+def run(store: Path, *arguments: str) -> str:
+    return CliRunner().invoke(forget, [*arguments, "--store", str(store)], catch_exceptions=False).stdout
+
+
+def captures(store: Path, prefix: str) -> int:
+    with open_store(str(store)) as opened:
+        return len([memento for surt in opened.surts(Surt(prefix)) for memento in opened.mementos(surt)])
+
+
+def breaches(store: Path) -> list[object]:
+    with open_store(str(store)) as opened:
+        return list(opened.verify())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        pytest.param([], "name a SURT prefix", id="nothing"),
+        pytest.param([""], "an empty SURT prefix", id="empty"),
+        pytest.param(["org, example)/"], "no blanks", id="blank"),
+        pytest.param(
+            ["http://www.a.example:80/b/"], r"a URL, .* give 'example,a\)/b' for this page .*'example,a\)/' for the site", id="URL"
+        ),
+        pytest.param(["a.example:8080"], r"'example,a:8080\)/' for the site, or 'example,a' with its ports", id="host and port"),
+        pytest.param(["http://"], "neither a SURT prefix", id="no URL"),
+        pytest.param(["Org,example)/"], r"give 'org,example\)/'", id="upper case"),
+        pytest.param(["org,a)/", "--from", "2010x"], "--from or --to", id="no time"),
+        pytest.param(["org,a)/", "--from", "2011", "--to", "2010"], "is after", id="no span"),
+        pytest.param(["org,a)/", "--targets", "--to", "2010"], "--targets goes with neither", id="targets of a time"),
+        pytest.param(["--import", "none.jsonl"], "cannot be read", id="no list"),
+    ],
+)
+def test_a_wrong_call_says_what_is_right(store: Path, arguments: list[str], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        run(store, *arguments)
+    assert run(store, "--list") == "nothing was forgotten.\n"
+
+
+@pytest.mark.parametrize("line", ["[]", '"text"', "{}", '{"prefix": "", "time": ""}', '{"prefix": "a", "time": "", "from": "x"}'])
+def test_a_line_of_another_kind_is_no_takedown(store: Path, tmp_path: Path, line: str) -> None:
+    (tmp_path / "list").write_text(f"\n{line}\n")
+    with pytest.raises(UsageError, match="line 2: no takedown"):
+        run(store, "--import", str(tmp_path / "list"))
+
+
+def test_a_store_that_is_missing_is_not_made(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="no store at"):
+        run(tmp_path / "links.db", SITE)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_dry_run_says_what_would_go_and_changes_nothing(store: Path) -> None:
+    before = captures(store, SITE)
+    assert before > 10
+    assert run(store, SITE, "--dry-run").startswith(f"{SITE}: {before} mementos, ")
+    assert captures(store, SITE) == before
+    assert run(store, SITE).startswith(f"{SITE}: {before} mementos, ")
+    assert captures(store, SITE) == 0
+    assert breaches(store) == []
+
+
+def test_the_list_says_what_when_why_and_how_much(store: Path) -> None:
+    run(store, SITE, "--to", "2010", "--reason", "letter of the owner", "--no-clean")
+    (line,) = run(store, "--list").splitlines()
+    assert line[:4].isdigit()
+    assert f"{SITE} to 20101231235959  " in line
+    assert " mementos, " in line
+    assert line.endswith("  letter of the owner")
+
+
+def test_a_service_forgets_without_being_started_again(store: Path) -> None:
+    client = create_app(str(store)).test_client()
+    asked = {"uri": PAGE, "direction": "out", "format": "json"}
+    assert client.get("/linkQuery", query_string=asked).get_json()["outlinks"] != []
+    run(store, SITE)
+    assert client.get("/linkQuery", query_string=asked).get_json()["outlinks"] == []
+
+
+def test_the_same_files_again_bring_nothing_back(archive: Path, store: Path, tmp_path: Path) -> None:
+    run(store, SITE, "--targets")
+    with open_store(str(store)) as opened:
+        links = opened.sums().links
+    for path in archive.glob("*.warc.gz"):
+        (tmp_path / "again").mkdir(exist_ok=True)
+        shutil.copy(path, tmp_path / "again" / f"copy-{path.name}")
+    result = run_build(tmp_path / "again", store)
+    assert "forgotten on request" in result.output
+    assert captures(store, SITE) == 0
+    assert breaches(store) == []
+    with open_store(str(store)) as opened:
+        assert opened.sums().links == links
+        assert list(opened.surts(Surt("example,aurora-daily)"))) == []
+
+
+@pytest.mark.parametrize("site", ["example,aurora-daily", "example,kalvik2010)/press", "example,lyzhnya"])
+def test_a_store_that_forgot_is_the_store_that_is_built_without(archive: Path, store: Path, tmp_path: Path, site: str) -> None:
+    run(store, site)
+    run(store, "--export", str(tmp_path / "list.jsonl"))
+    run(tmp_path / "new.db", "--import", str(tmp_path / "list.jsonl"))
+    run_build(archive, tmp_path / "new.db")
+    with open_store(str(store)) as forgot, open_store(str(tmp_path / "new.db")) as built:
+        one, other = graph_of(forgot), graph_of(built)
+    mementos = [row for row in one - other if len(row) == 9]
+    # What only a revisit shows was read from the capture that is gone: one store has it, the other never had.
+    assert {row[6] for row in mementos} <= {"revisit"}
+    shown = {row[8] for row in mementos}
+    assert {row[:8] for row in mementos} == {row[:8] for row in other - one if row[8] is None}
+    assert {row for row in one - other if not {row[0], getattr(row[1], "content", None)} & shown} == {*mementos}
+
+
+def test_a_rebuild_keeps_what_was_forgotten(archive: Path, store: Path) -> None:
+    run(store, SITE, "--reason", "letter")
+    before = run(store, "--list").split("  ")
+    run_build(archive, store, "--rebuild")
+    after = run(store, "--list").split("  ")
+    assert (before[0], before[1], before[-1]) == (after[0], after[1], after[-1])
+    assert captures(store, SITE) == 0
+    assert captures(store, "") > 50
+    assert [path.name for path in store.parent.iterdir()] == ["links.db"]
+
+
+def test_a_rebuild_that_was_killed_keeps_what_was_forgotten(archive: Path, store: Path) -> None:
+    from arclink.store.opening import remove_store, takedowns_path
+    from arclink.store.takedown_files import set_aside
+
+    run(store, SITE)
+    with open_store(str(store)) as opened:
+        set_aside(opened, takedowns_path(str(store)))
+    remove_store(str(store))
+    run_build(archive, store)
+    assert captures(store, SITE) == 0
+    assert len(run(store, "--list").splitlines()) == 1
+
+
+def test_a_list_goes_to_another_store_before_it_is_built(archive: Path, store: Path, tmp_path: Path) -> None:
+    run(store, SITE, "--reason", "letter")
+    run(store, "--export", str(tmp_path / "list.jsonl"))
+    run(tmp_path / "new.db", "--import", str(tmp_path / "list.jsonl"))
+    run_build(archive, tmp_path / "new.db")
+    assert captures(tmp_path / "new.db", SITE) == 0
+    assert run(tmp_path / "new.db", "--list").endswith("letter\n")
+
+
+def test_nothing_is_forgotten_while_a_build_is_at_work(store: Path) -> None:
+    from arclink.pipeline.build import only_build
+
+    with only_build(store), pytest.raises(ArclinkError, match="another build"):
+        run(store, SITE)
