@@ -18,6 +18,7 @@ from arclink.extract.wat import Described, describe, is_described, wat_links
 from arclink.filter.cdx import parse_row
 from arclink.filter.filtering import map_captures, reduce_captures
 from arclink.filter.index import index_archive
+from arclink.filter.pointers import PointerKind, parse_pointer
 from arclink.filter.rules import Rules
 from arclink.model import EMPTY_PAYLOAD, UriR
 from arclink.reasons import Reason
@@ -217,7 +218,6 @@ PAYLOAD = "Payload-Metadata/HTTP-Response-Metadata"
     ("content", "relations", "reason"),
     [
         pytest.param(COMMON_CRAWL, [b"pages"], Reason.PAYLOAD_READ, id="page"),
-        pytest.param(changed(f"{PAYLOAD}/HTML-Metadata", None), [b"payloads"], Reason.PAYLOAD_NOT_IN_WAT, id="no links"),
         pytest.param(changed(f"{PAYLOAD}/HTML-Metadata", {}), [b"pages"], Reason.PAYLOAD_READ, id="a page without links"),
         pytest.param(
             changed("WARC-Header-Metadata/WARC-Payload-Digest", f"sha1:{EMPTY_PAYLOAD}"),
@@ -231,6 +231,15 @@ def test_a_pointer_into_a_wat_is_followed(content: Json, relations: list[bytes],
     rows, counts = extracted(write(tmp_path, content))
     assert [relation for relation, _ in rows] == relations
     assert {one: count for one, count in counts.items() if one.group == "payloads"} == {reason: 1}
+
+
+def test_a_wat_without_links_leaves_the_payload_to_another_capture(tmp_path: Path) -> None:
+    rows, counts = extracted(write(tmp_path, changed(f"{PAYLOAD}/HTML-Metadata", None)))
+    ((relation, row),) = rows
+    assert relation == b"retries"
+    pointer = parse_pointer(row)
+    assert (pointer.kind, pointer.reason) == (PointerKind.UNREAD, Reason.PAYLOAD_NOT_IN_WAT.name)
+    assert not any(reason.group == "payloads" for reason in counts), "counted when no capture is left"
 
 
 def test_without_any_digest_a_capture_stays_a_memento(tmp_path: Path) -> None:
