@@ -69,7 +69,7 @@ class BatchLoader:
         self._batch = batch
         self._payloads = _PayloadNumbers(connection)
         self._blocks: dict[str, list[int]] = {}  # numbers of the contents in a block
-        self._has_repeats = False  # whether some of them are `OLD`
+        self._has_repeats = False  # whether some of them are `OLD`, or a block stood twice
 
     def load(self) -> Added:
         """Add everything; return how much that was.
@@ -95,7 +95,11 @@ class BatchLoader:
         known: set[str] = set()
         rows: list[tuple[int, int, bytes]] = []
         for _, name, contents, links, lists in read_sorted(self._graph, "outlinks", 5, keys=1):
-            numbers = self._blocks[name.decode()] = []
+            block = name.decode()
+            if block in self._blocks:  # two tasks wrote the same contents; inlinks name them twice
+                self._has_repeats = True
+                continue
+            numbers = self._blocks[block] = []
             for content in orjson.loads(contents):
                 number = OLD
                 if content not in known:

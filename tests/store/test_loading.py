@@ -97,6 +97,15 @@ def test_links_of_one_page_with_many_texts_to_one_target_stay_in_one_chunk(tmp_p
         assert list(store.verify()) == []
 
 
+def test_a_block_that_two_tasks_wrote_counts_once(store: SqliteStore, tmp_path: Path) -> None:
+    graph = write_pages(tmp_path / "2", 10, 14)
+    for relation in ("outlinks", "inlinks"):
+        (graph / relation / "part-00001").write_bytes((graph / relation / "part-00000").read_bytes())
+    store.load(graph, FILES[1:], SETTINGS, "{}")
+    assert sources(store) == hub_contents(0, 14)
+    assert list(store.verify()) == []
+
+
 def test_a_cursor_of_another_store_is_refused(store: SqliteStore) -> None:
     foreign = Inlink(HUB, Kind("a@href"), "Hub", None, ContentId("A" * 32))
     with pytest.raises(UsageError, match="no such content"):
