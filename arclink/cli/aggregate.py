@@ -11,6 +11,7 @@ from arclink.access.queries import DEFAULT_LIMIT
 from arclink.aggregate.instances import parse_instances
 from arclink.aggregate.merged_answers import MergedQuery, answer_of
 from arclink.aggregate.merging import merge
+from arclink.cli.question_options import at_option, cursor_option, direction_option, from_option, kind_option, redirects_option, to_option
 from arclink.errors import InstanceError
 from arclink.neighbours.asking import Asking, Limits
 
@@ -31,18 +32,14 @@ INCOMPLETE = 3
     show_envvar=True,
     help="A service that answers link queries; may come several times.",
 )
-@click.option(
-    "--direction", type=click.Choice(["out", "in", "both"]), default="both", show_default=True, help="Outlinks, inlinks, or both."
-)
-@click.option("--from", "first", default="", metavar="TIME", help="Observed not before; 1 to 14 digits or ISO 8601.")
-@click.option("--to", "last", default="", metavar="TIME", help="Observed not after; 1 to 14 digits or ISO 8601.")
-@click.option("--at", default="", metavar="TIME", help="The state at that time: the links of the mementos in force.")
-@click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Only this kind, such as a@href or img@src; may come several times.")
-@click.option(
-    "--redirects", type=click.Choice(["yes", "no", "only"]), default="yes", show_default=True, help="Whether redirects count as links."
-)
+@direction_option
+@from_option
+@to_option
+@at_option
+@kind_option
+@redirects_option
 @click.option("--limit", default=str(DEFAULT_LIMIT), show_default=True, metavar="N", help="Members per direction.")
-@click.option("--cursor", default="", metavar="CURSOR", help="Go on where an answer ended.")
+@cursor_option
 @click.option("--format", "name", type=click.Choice(list(FORMATS)), default="table", show_default=True, help="How the answer is written.")
 @click.option("--profile", type=click.Choice(PROFILES), help="RDF in the paper's shape, or a node per link.")
 @click.option(

@@ -7,7 +7,8 @@ from arclink.access.formats.anchors import anchors_as_rows
 from arclink.access.queries import DEFAULT_LIMIT
 from arclink.access.replay import parse_replay
 from arclink.cli.options import replay_option, store_option
-from arclink.cli.row_options import redirects_option, row_format_option, write_rows
+from arclink.cli.question_options import at_option, from_option, kind_option, redirects_option, to_option
+from arclink.cli.row_options import row_format_option, write_rows
 from arclink.store.opening import open_store
 
 
@@ -15,10 +16,10 @@ from arclink.store.opening import open_store
 @click.argument("uri")
 @store_option
 @click.option("--by", default="", metavar="UNITS", help="Count per day, month or year, per host of the linking pages, or both: month,host.")
-@click.option("--from", "first", default="", metavar="TIME", help="Observed not before; 1 to 14 digits or ISO 8601.")
-@click.option("--to", "last", default="", metavar="TIME", help="Observed not after; 1 to 14 digits or ISO 8601.")
-@click.option("--at", default="", metavar="TIME", help="The state at that time: the links of the mementos in force.")
-@click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Only this kind, such as a@href; may come several times.")
+@from_option
+@to_option
+@at_option
+@kind_option
 @redirects_option
 @click.option("--limit", default=str(DEFAULT_LIMIT), show_default=True, metavar="N", help="Most rows; 0 for all that were counted.")
 @replay_option

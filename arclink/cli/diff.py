@@ -7,7 +7,8 @@ from arclink.access.formats.differing import diff_as_rows
 from arclink.access.queries import DEFAULT_LIMIT
 from arclink.access.replay import parse_replay
 from arclink.cli.options import replay_option, store_option
-from arclink.cli.row_options import redirects_option, row_format_option, write_rows
+from arclink.cli.question_options import direction_option, kind_option, redirects_option
+from arclink.cli.row_options import row_format_option, write_rows
 from arclink.store.opening import open_store
 
 
@@ -16,10 +17,8 @@ from arclink.store.opening import open_store
 @store_option
 @click.option("--from", "first", required=True, metavar="TIME", help="The state at the end of that time; 1 to 14 digits or ISO 8601.")
 @click.option("--to", "last", required=True, metavar="TIME", help="Compared with the state at the end of that time.")
-@click.option(
-    "--direction", type=click.Choice(["out", "in", "both"]), default="both", show_default=True, help="Outlinks, inlinks, or both."
-)
-@click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Only this kind, such as a@href; may come several times.")
+@direction_option
+@kind_option
 @redirects_option
 @click.option("--limit", default=str(DEFAULT_LIMIT), show_default=True, metavar="N", help="Most links of each change; 0 for all.")
 @replay_option

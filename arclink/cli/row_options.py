@@ -10,10 +10,6 @@ row_format_option = click.option(
     "--format", "name", type=click.Choice(list(ROW_FORMATS)), default="table", show_default=True, help="How the answer is written."
 )
 
-redirects_option = click.option(
-    "--redirects", type=click.Choice(["yes", "no", "only"]), default="yes", show_default=True, help="Whether redirects count as links."
-)
-
 
 def write_rows(answer: RowAnswer, name: str) -> None:
     """Write ``answer`` to standard output in the format called ``name``."""
