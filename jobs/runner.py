@@ -24,6 +24,7 @@ from mrjob.cat import decompress, is_compressed
 from mrjob.local import LocalMRJobRunner, _TaskFailedException
 from mrjob.step import StepFailedException
 
+from arclink.pipeline.running import is_of_space
 from jobs.base import ATTEMPT_ID
 
 ATTEMPTS = 2
@@ -197,7 +198,7 @@ def _fork(func: Callable[[], None], attempt: int) -> int:
 def _is_of_space(error: BaseException | None) -> bool:
     """Tell whether something failed because a disk, a quota or a file is full, whatever failed after it."""
     while error is not None:
-        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        if isinstance(error, OSError) and is_of_space(error):
             return True
         error = error.__cause__ or error.__context__
     return False
