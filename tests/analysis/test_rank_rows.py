@@ -1,7 +1,6 @@
 """`arclink analyze pagerank` on the demo archive."""
 
 from itertools import pairwise
-from pathlib import Path
 
 import orjson
 import pytest
