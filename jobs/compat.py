@@ -107,8 +107,7 @@ def prepare() -> None:
     _provide("distutils.version", LooseVersion=LooseVersion)
 
     with imported_lazily("yaml"), imported_lazily("urllib.request", "pathname2url", "urlopen"):  # tasks read no settings and ask no server
-        from mrjob import cat, conf  # noqa: F401
-        from mrjob import py2  # noqa: F401
+        from mrjob import cat, conf, py2  # noqa: F401
 
     def gunzip_stream(fileobj: object, bufsize: int = 1 << 16) -> Iterator[bytes]:
         return gunzip_members(cat.to_chunks(fileobj, bufsize))
