@@ -165,7 +165,10 @@ class MemoryStore:
         return None
 
     def sums(self) -> StoreSums:
-        raise NotImplementedError
+        contents = {page.content: page.links or () for page in self.pages if page.content is not None}
+        times = [page.timestamp for page in self.pages]
+        links = sum(map(len, contents.values()))
+        return StoreSums(self.count, 1, len(contents), len(contents), links, min(times, default="-"), max(times, default="-"), 0)
 
     def stats(self) -> StoreStats:
         raise NotImplementedError
