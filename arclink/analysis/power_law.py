@@ -36,6 +36,14 @@ class PowerLaw:
     distance: float
     tail: int
 
+    def share_from(self, values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Return, of what follows the law, the share that is not less than each of the values."""
+        with analysis_extra():
+            from scipy.special import zeta
+
+        shares: npt.NDArray[np.float64] = zeta(self.exponent, np.asarray(values)) / zeta(self.exponent, self.least)
+        return shares
+
 
 def fit_power_law(values: Counts, counts: Counts) -> PowerLaw | None:
     """Return the power law that fits best from some value on; None if no tail is long enough to tell.

@@ -8,6 +8,8 @@ import io
 from collections.abc import Sequence
 from html import escape
 
+import numpy as np
+
 from arclink.analysis.charts import Points, Series, bars, log_log, percent
 from arclink.analysis.power_law import PowerLaw
 from arclink.analysis.properties import Degrees, Properties
@@ -179,9 +181,9 @@ def _degrees_of(title: str, degrees: Degrees) -> str:
     series = [Points(title, [(float(values[place]), float(shares[place])) for place in drawn])]
     law = degrees.law
     if law:
-        at = law.tail / nodes
-        ends = [float(law.least), float(values[-1])]
-        series.append(Points("power law", [(x, at * (x / law.least) ** (1 - law.exponent)) for x in ends], is_line=True))
+        at = np.unique(np.geomspace(law.least, max(law.least + 1, int(values[-1])), 50).round())
+        shares = law.share_from(at) * law.tail / nodes
+        series.append(Points("power law", list(zip(at.tolist(), shares.tolist(), strict=True)), is_line=True))
     return log_log(series, "links", "share of nodes") + f"<p>{law_in_words(law)} The most are {degrees.most:,}.</p>"
 
 
