@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 from arclink.cli.main import group
 from arclink.demo import write_demo_archive
 from arclink.errors import UsageError
+from arclink.model import Surt
 from arclink.pipeline.settings import BuildSettings
 from tests.pipeline.reading import build_store
 
@@ -65,7 +66,7 @@ def test_a_page_that_was_never_captured_has_words(store: str) -> None:
     from arclink.uris.surts import surt_of
 
     with open_store(store) as graph:
-        never = [surt for surt in graph.surts(surt_of(NEWSPAPER)[:-1]) if next(graph.mementos(surt), None) is None]
+        never = [surt for surt in graph.surts(Surt(surt_of(NEWSPAPER)[:-1])) if next(graph.mementos(surt), None) is None]
         uri = next(inlink.target for surt in never for inlink in graph.inlinks(surt) if inlink.text)
     table = analyze(store, "anchors", uri)
     assert "Not captured" in table

@@ -113,12 +113,12 @@ def true_arrivals(captures: Captures, begin: str) -> dict[str, str]:
     edges = sorted(
         {(time, surt_of(page), surt_of(link[0])) for page, by_time in captures.items() for time, links in by_time.items() for link in links}
     )
-    reached = {str(surt_of(begin)): "0" * 14}
+    reached: dict[str, str] = {surt_of(begin): "0" * 14}
     while True:
         better = {to: time for time, place, to in reversed(edges) if reached.get(place, "~") <= time < reached.get(to, "~")}
         if not better:
             return reached
-        reached |= better
+        reached.update(better)
 
 
 def test_paths_arrive_when_they_truly_can(graph: GraphStore, captures: Captures) -> None:
