@@ -37,7 +37,7 @@ LOCK_OPTIONS ?=
 LOCKED_EXTRAS := --extra analysis
 
 # pywb, the Wayback Machine that `make test-wayback` talks to: its packages are older than ours. Some are published as source only.
-PYWB := .engines/pywb
+PYWB := $(ENGINES)/pywb
 
 SECTION = @printf '\n== %s\n'
 
@@ -76,7 +76,7 @@ $(WITH_ENGINES): requirements-engines.txt $(CHECKS)
 	$(INSTALL) --no-binary pyspark -r requirements-engines.txt
 	@touch $@
 
-.PHONY: help demo test engines try-engines test-wayback oracles fuzz bench format lock clean
+.PHONY: help demo test engines test-engines test-wayback oracles fuzz bench format lock clean
 
 help:  ## Show what make can do
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -150,9 +150,9 @@ engines: $(WITH_ENGINES)  ## Install Hadoop, Pig and Spark, to try a cluster on 
 	@for script in engines/*.sh; do case $$script in engines/lib.sh) ;; *) $$script install || exit 1 ;; esac; done
 
 # One process: two clusters at a time would share two cores.
-try-engines: engines  ## Run the tests that need an engine: they start it on loopback, and stop it
+test-engines: engines $(PYWB)/.installed  ## Run the tests that need a server: Hadoop, Pig, Spark, EMR (moto), pywb; they start and stop it
 	$(SECTION) 'pytest: engines'
-	$(BIN)/python -m pytest -m engine --durations=15 $(PYTEST_OPTIONS) tests/engines
+	$(BIN)/python -m pytest -m engine --durations=15 $(PYTEST_OPTIONS) tests/engines tests/wayback
 
 format: $(CHECKS)  ## Lay out the code and put right what can be put right without thinking
 	$(BIN)/ruff check --fix-only .
