@@ -4,10 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, groupby, islice
 from operator import ge, itemgetter
 
+import numpy as np
 import orjson
 
 from arclink.errors import StoreError
-from arclink.store.packing import uri_form
+from arclink.store.packing import Numbers, uri_form
 from arclink.store.relations import Groups, InlinksWriter, pack_head
 
 OLD = -1
@@ -48,20 +49,34 @@ class InlinkGrouping:
 
     def _groups(self, rows: Sequence[bytes]) -> Groups:
         """Return the links to a target; contents that the store had before are left out."""
-        groups = [group for row in rows for group in orjson.loads(row)]
+        if len(rows) == 1:
+            heads, contents = self._groups_of(rows[0])
+        else:
+            heads, contents = [], []
+            for row in rows:  # of a hub: a row at a time becomes numbers
+                some_heads, some_contents = self._groups_of(row)
+                heads += some_heads
+                contents += [np.array(numbers, np.int64) for numbers in some_contents]
+        if len(heads) > 1 and any(map(ge, heads, islice(heads, 1, None))):
+            heads, contents = _united(heads, contents)
+        counts = list(map(len, contents))
+        if len(rows) > 1 and contents:
+            return Groups(heads, counts, np.concatenate(contents))
+        return Groups(heads, counts, list(chain.from_iterable(contents)))
+
+    def _groups_of(self, row: bytes) -> tuple[list[str], list[Sequence[int] | Numbers]]:
+        """Return the heads of a row, and their contents."""
         # A control character in JSON is written with a backslash; there is none by the rules of graph files.
-        is_odd = any(b"\\" in row for row in rows)
+        is_odd = b"\\" in row
         heads: list[str] = []
-        contents: list[list[int]] = []
-        for kind, text, rel, sources in groups:
+        contents: list[Sequence[int] | Numbers] = []
+        for kind, text, rel, sources in orjson.loads(row):
             of_head = self._numbers(sources)
             if of_head:
                 plain = f"{kind}\t{text}" if rel is None else f"{kind}\t{text}\t{rel}"
                 heads.append(pack_head(kind, text, rel) if is_odd else plain)
                 contents.append(of_head)
-        if len(heads) > 1 and any(map(ge, heads, islice(heads, 1, None))):
-            heads, contents = _united(heads, contents)
-        return Groups(heads, list(map(len, contents)), list(chain.from_iterable(contents)))
+        return heads, contents
 
     def _numbers(self, sources: Sequence[tuple[str, Sequence[int]]]) -> list[int]:
         """Return the numbers of contents that blocks and positions name, without those that the store had before."""
@@ -82,9 +97,10 @@ class InlinkGrouping:
         return numbers
 
 
-def _united(heads: Sequence[str], contents: Sequence[Sequence[int]]) -> tuple[list[str], list[list[int]]]:
+def _united(heads: Sequence[str], contents: Sequence[Sequence[int] | Numbers]) -> tuple[list[str], list[Sequence[int] | Numbers]]:
     """Return heads sorted, each once, and the distinct contents of each."""
-    by_head: dict[str, set[int]] = {}
+    by_head: dict[str, list[Sequence[int] | Numbers]] = {}
     for head, of_head in zip(heads, contents, strict=True):
-        by_head.setdefault(head, set()).update(of_head)
-    return sorted(by_head), [sorted(by_head[head]) for head in sorted(by_head)]
+        by_head.setdefault(head, []).append(of_head)
+    names = sorted(by_head)
+    return names, [by_head[head][0] if len(by_head[head]) == 1 else np.unique(np.concatenate(by_head[head])) for head in names]

@@ -1,12 +1,12 @@
 """Loads the graph files of one batch inside one transaction.
 
 The order is that of the numbers: outlinks give contents theirs (and their payloads), then payloads get their fate, mementos
-their rows and sightings, and inlinks name contents by number. Memory holds the contents and captures of the batch, never
-those of the store.
+their rows and sightings, and inlinks name contents by number. Memory holds the payloads of the batch and the names of its
+blocks; its contents are looked up in the store, its captures sorted in files, and of a hub it holds 16 bytes an inlink.
 """
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -23,7 +23,10 @@ from arclink.store.outlinks import OutlinksWriter
 from arclink.store.packing import pack_checksum, split_content
 from arclink.store.relations import InlinksWriter, MementoRow, pack_fate, scope_of_fate, write_mementos, write_sightings
 from arclink.store.runs import Relation, Runs, RunWriter
+from arclink.store.sorting import SortedCaptures
 from arclink.store.takedowns import last_number
+
+_ADD_CONTENT = "INSERT INTO contents (number, payload, cut) VALUES (?, ?, ?) ON CONFLICT (payload, cut) DO NOTHING"
 
 
 class Added(NamedTuple):
@@ -65,7 +68,7 @@ class BatchLoader:
         self._graph = graph
         self._batch = batch
         self._payloads = _PayloadNumbers(connection)
-        self._blocks: dict[str, list[int]] = {}  # numbers of the contents in a block
+        self._blocks: dict[str, Sequence[int]] = {}  # numbers of the contents in a block
         self._has_repeats = False  # whether some of them are `OLD`, or a block stood twice
 
     def load(self) -> Added:
@@ -89,31 +92,26 @@ class BatchLoader:
     def _load_outlinks(self) -> int:
         first = last_number(self._connection, "contents") + 1
         writer = OutlinksWriter(self._connection, first)
-        known: set[str] = set()
-        rows: list[tuple[int, int, bytes]] = []
+        number = first
         for _, name, contents, links, lists in read_sorted(self._graph, "outlinks", 5, keys=1):
             block = name.decode()
             if block in self._blocks:  # two tasks wrote the same contents; inlinks name them twice
                 self._has_repeats = True
                 continue
-            numbers = self._blocks[block] = []
+            numbers: list[int] = []
             for content in orjson.loads(contents):
-                number = OLD
-                if content not in known:
-                    known.add(content)
-                    checksum, cut = split_content(content)
-                    payload, is_new = self._payloads.number_of(checksum)
-                    if is_new or not self._has_content(payload, cut):
-                        number = first + len(rows)
-                        rows.append((number, payload, cut))
-                numbers.append(number)
-            self._has_repeats = self._has_repeats or OLD in numbers
+                checksum, cut = split_content(content)
+                payload, _ = self._payloads.number_of(checksum)
+                if self._connection.execute(_ADD_CONTENT, (number, payload, cut)).rowcount:
+                    numbers.append(number)
+                    number += 1
+                else:
+                    numbers.append(OLD)
+            has_old = OLD in numbers
+            self._has_repeats = self._has_repeats or has_old
+            self._blocks[block] = numbers if has_old or not numbers else range(numbers[0], number)
             writer.add(links, lists, [number != OLD for number in numbers])
-        self._connection.executemany("INSERT INTO contents (number, payload, cut) VALUES (?, ?, ?)", rows)
         return writer.links
-
-    def _has_content(self, payload: int, cut: bytes) -> bool:
-        return self._connection.execute("SELECT 1 FROM contents WHERE payload = ? AND cut = ?", (payload, cut)).fetchone() is not None
 
     def _load_payloads(self) -> int:
         new = 0
@@ -127,7 +125,7 @@ class BatchLoader:
         return new
 
     def _load_mementos(self) -> tuple[str, str]:
-        captures: set[tuple[int, str, str]] = set()
+        captures = SortedCaptures()
         first, last = "9" * 14, ""
 
         def noted() -> Iterator[MementoRow]:
@@ -144,7 +142,7 @@ class BatchLoader:
         write_mementos(writer, noted(), self._batch, self._names)
         writer.close()
         writer = RunWriter(self._connection, Relation.SIGHTINGS, 0)
-        write_sightings(writer, sorted(captures), self._batch)
+        write_sightings(writer, captures.sorted(), self._batch)
         writer.close()
         return (first, last) if last else ("", "")
 

@@ -3,10 +3,7 @@
 from arclink.model import Surt
 from arclink.store import StoreStats, StoreSums
 from arclink.store.cassandra.rows import start_of_inlinks
-from arclink.store.cassandra.store import CassandraStore
-
-PIECES = 16
-"""Ranges of tokens that a whole table is read in."""
+from arclink.store.cassandra.store import PIECES, CassandraStore
 
 
 def store_sums(store: CassandraStore) -> StoreSums:

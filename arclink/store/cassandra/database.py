@@ -9,6 +9,7 @@ fork.
 """
 
 import os
+import re
 import threading
 import time
 from collections import deque
@@ -75,19 +76,21 @@ class _Elsewhere(RetryPolicy):  # type: ignore[misc]  # the driver has no types
 
 Answer = TypeVar("Answer")
 
+_TABLE = re.compile(r"\b(FROM|INTO|UPDATE|TRUNCATE|TABLE IF NOT EXISTS) (\w+)(?![\w.])")
+"""Where the name of a table stands in our statements."""
+
 
 class Database:
     """A keyspace of a cluster.
 
     Args:
         address: Of the store.
-        with_keyspace: Use its keyspace, which must be there.
 
     Raises:
         StoreError: No node answers, or it refuses us.
     """
 
-    def __init__(self, address: Address, *, with_keyspace: bool = True) -> None:
+    def __init__(self, address: Address) -> None:
         self.address = address
         auth = None
         if address.user:
@@ -106,12 +109,18 @@ class Database:
             speculative_execution_policy=ConstantSpeculativeExecutionPolicy(HEDGE, 2),
         )
         self._consistency = consistency
+        # 5 is what Cassandra speaks from 4.0 on; asking for more first would only be refused, with a warning.
         self._cluster = Cluster(
-            list(address.hosts), address.port, auth_provider=auth, execution_profiles={EXEC_PROFILE_DEFAULT: profile}, connect_timeout=10
+            list(address.hosts),
+            address.port,
+            auth_provider=auth,
+            execution_profiles={EXEC_PROFILE_DEFAULT: profile},
+            connect_timeout=10,
+            protocol_version=5,
         )
         with self._translated():
             try:
-                self._session: Session = self._cluster.connect(address.keyspace if with_keyspace else None)
+                self._session: Session = self._cluster.connect()
             except BaseException:
                 self._cluster.shutdown()
                 raise
@@ -163,15 +172,19 @@ class Database:
         prepared = self._prepared.get(statement)
         if prepared is None:
             with self._lock:
-                prepared = self._again(lambda: self._session.prepare(statement))
+                prepared = self._again(lambda: self._session.prepare(self._qualified(statement)))
                 prepared.is_idempotent = True
                 self._prepared[statement] = prepared
         return prepared
 
+    def _qualified(self, statement: str) -> str:
+        """Return a statement with the name of our keyspace before that of the table."""
+        return _TABLE.sub(rf"\1 {self.address.keyspace}.\2", statement)
+
     def command(self, statement: str) -> None:
         """Run a statement that changes the schema."""
         with self._translated():
-            self._again(lambda: self._session.execute(statement, timeout=max(60.0, self.address.timeout)))
+            self._again(lambda: self._session.execute(self._qualified(statement), timeout=max(60.0, self.address.timeout)))
 
     def ask(self, statement: str, values: Values = ()) -> list[Found]:
         """Return all rows of an answer."""

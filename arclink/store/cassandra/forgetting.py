@@ -22,7 +22,6 @@ import numpy as np
 from arclink.model import Checksum, ContentId, Forgotten, Payload, Span, Surt, Timestamp, UriR
 from arclink.reasons import Reason
 from arclink.store import Removed, Takedown
-from arclink.store.cassandra.counting import PIECES
 from arclink.store.cassandra.rows import (
     content_number,
     pack_mementos,
@@ -33,7 +32,7 @@ from arclink.store.cassandra.rows import (
     unpack_sightings,
 )
 from arclink.store.cassandra.steps import Facts, History
-from arclink.store.cassandra.store import CassandraStore
+from arclink.store.cassandra.store import PIECES, CassandraStore
 from arclink.store.cassandra.tables import Chunk, View
 from arclink.store.cassandra.tasks import pack_surts, unpack_surts
 from arclink.store.loading import shows_payload

@@ -33,7 +33,7 @@ def apply_schema(address: Address) -> bool:
     Raises:
         StoreError: The cluster does not answer, refuses, or the keyspace holds what is not ours or is newer.
     """
-    database = Database(address, with_keyspace=False)
+    database = Database(address)
     try:
         known = database.ask("SELECT table_name FROM system_schema.tables WHERE keyspace_name = ?", (address.keyspace,))
         tables = {row[0] for row in known}
@@ -63,12 +63,7 @@ def open_database(address: Address) -> Database:
     Raises:
         StoreError: There is no store, it is no store of ours, or of another version.
     """
-    try:
-        database = database_of(address)
-    except StoreError as error:
-        if "does not exist" in str(error):
-            raise StoreError(_missing(address)) from error
-        raise
+    database = database_of(address)
     known = database.ask("SELECT table_name FROM system_schema.tables WHERE keyspace_name = ?", (address.keyspace,))
     _check(address, _layout(database) if "steps" in {row[0] for row in known} else None)
     return database

@@ -30,7 +30,7 @@ from arclink.model import (
     Timestamp,
     UriR,
 )
-from arclink.store import ArchiveFile, Removed, StoreStats, StoreSums, Takedown, Violation
+from arclink.store import ArchiveFile, ContentBlock, Removed, StoreStats, StoreSums, Takedown, Violation
 from arclink.store.cassandra.addresses import Address
 from arclink.store.cassandra.rows import (
     NamesByHash,
@@ -64,6 +64,9 @@ from arclink.store.relations import (
 )
 from arclink.store.runs import Row
 from arclink.uris.resolving import content_id
+
+PIECES = 16
+"""Ranges of tokens that a whole table is read in."""
 
 AT_ONCE = 128
 """Inlinks whose contents are looked up together; checksums that are asked for together."""
@@ -151,7 +154,7 @@ class CassandraStore:
 
     def payload_in(self, view: View, checksum: Checksum) -> Payload | None:
         """Return a payload as it is in one state of the store."""
-        fate = self._fates(view, [checksum])[0]
+        fate = self.fates_in(view, [checksum])[0]
         return None if fate is None else unpack_fate(checksum, fate, self.names)
 
     def content_of(self, memento: Memento) -> ContentId | None:
@@ -159,7 +162,7 @@ class CassandraStore:
         checksum = checksum_shown(self, memento)
         if checksum is None:
             return None
-        scope = scope_of_fate(self._fates(view, [checksum])[0])
+        scope = scope_of_fate(self.fates_in(view, [checksum])[0])
         if scope is None:
             return None
         content = content_id(checksum, memento.original, scope)
@@ -210,7 +213,7 @@ class CassandraStore:
             history = self.history()
             checksums = [split_content(content)[0] for content in some]
             distinct = list(dict.fromkeys(checksums))
-            scopes = dict(zip(distinct, map(scope_of_fate, self._fates(history.view, distinct)), strict=True))
+            scopes = dict(zip(distinct, map(scope_of_fate, self.fates_in(history.view, distinct)), strict=True))
             read = [checksum for checksum in distinct if scopes[checksum] is not None]
             captures = dict(
                 zip(read, self.tables.sightings.streams_of_each([pack_checksum(one) for one in read], history.view), strict=True)
@@ -234,18 +237,18 @@ class CassandraStore:
         """Return those pages that show one content of a payload; of very many they are found once for all its contents."""
         home = sum(chunk.data.count(b"\n") + 1 for stream in captures for chunk in stream.home)
         if scope is Scope.NONE or home < FEW_CAPTURES:
-            pages = pages_of(_sighting_rows(captures))
+            pages = pages_of(sighting_rows(captures))
             return ((original, times) for original, times in pages if content_id(checksum, original, scope) == content)
         by_cut = self._by_cut.get(checksum)
         if by_cut is None:
-            by_cut = self._by_cut[checksum] = CapturesByCut(checksum, scope, pages_of(_sighting_rows(captures)))
+            by_cut = self._by_cut[checksum] = CapturesByCut(checksum, scope, pages_of(sighting_rows(captures)))
             if len(self._by_cut) > CACHED_BY_CUT:
                 self._by_cut.popitem(last=False)  # its file goes when nobody reads it any more
         return by_cut.of(split_content(content)[1])
 
     def pages_in(self, view: View, checksum: Checksum) -> Iterable[Source]:
         """Return where and when a payload was captured, by original, in one state of the store."""
-        return pages_of(_sighting_rows(self.tables.sightings.streams(pack_checksum(checksum), view)))
+        return pages_of(sighting_rows(self.tables.sightings.streams(pack_checksum(checksum), view)))
 
     def _referring(self, reference: Checksum) -> Iterator[Timestamp]:
         for _, timestamps in self.pages_in(self.history().view, reference):
@@ -283,6 +286,29 @@ class CassandraStore:
                 ranges = self._ranges[load] = [SurtRange(load, *values) for values in results if values]  # type: ignore[misc]
             found += ranges
         return found
+
+    def scan_mementos(self, span: Span = ALL_TIME) -> Iterator[Memento]:
+        view = self.history().view
+        surts = self.surts_in(view, Surt(""))
+        while some := list(islice(surts, AT_ONCE)):
+            answers = self.tables.mementos.streams_of_each([surt.encode() for surt in some], view)
+            for surt, streams in zip(some, answers, strict=True):
+                yield from self.mementos_of(surt, streams, span)
+
+    def scan_contents(self) -> Iterator[ContentBlock]:
+        """Yield every content with its links, block by block, in the order of tokens."""
+        view = self.history().view
+        for low, high in self.database.token_ranges(PIECES):
+            for chunk in self.tables.outlinks.scan(low, high, view):
+                place = chunk.load, chunk.part, chunk.chunk
+                block = OutlinkBlock(chunk.data, content_number(chunk.part, chunk.chunk))
+                ids = self.block_contents(view, [place])[place]
+                here = [position for position in range(len(block)) if ids[position]]
+                if here:
+                    links = [Outlink(UriR(target), Kind(kind), text, rel) for target, kind, text, rel in block.distinct_links]
+                    yield ContentBlock(
+                        [ContentId(ids[position]) for position in here], links, [block.numbers(block.first + position) for position in here]
+                    )
 
     def batches(self) -> Iterator[Batch]:
         for step, facts in sorted(self.history().loads.items()):
@@ -339,7 +365,7 @@ class CassandraStore:
         rest = iter(wanted)
         while some := list(islice(rest, AT_ONCE)):
             view = self.history().view
-            fates = self._fates(view, [checksum for checksum, _ in some])
+            fates = self.fates_in(view, [checksum for checksum, _ in some])
             contents = [
                 [content_id(checksum, original, scope) for original in originals] if (scope := scope_of_fate(fate)) is not None else []
                 for (checksum, originals), fate in zip(some, fates, strict=True)
@@ -404,7 +430,7 @@ class CassandraStore:
         if not self._is_loader:
             raise StoreError(f"{self.address.name} was opened for reading; open it for loading to {what}.")
 
-    def _fates(self, view: View, checksums: Sequence[Checksum]) -> list[bytes | None]:
+    def fates_in(self, view: View, checksums: Sequence[Checksum]) -> list[bytes | None]:
         """Return what became of each payload, packed: what the first batch says that read it, else what the first says."""
         answers = self.tables.payloads.streams_of_each([pack_checksum(checksum) for checksum in checksums], view)
         fates = [[chunk.data for stream in streams for chunk in stream.home if chunk.data] for streams in answers]
@@ -485,7 +511,8 @@ def _merged(streams: Iterable[Stream], unpack: Callable[[bytes], Row]) -> Iterat
     return merge(*rows, key=attrgetter("key")) if len(rows) > 1 else chain.from_iterable(rows)
 
 
-def _sighting_rows(streams: Iterable[Stream]) -> Iterable[Row]:
+def sighting_rows(streams: Iterable[Stream]) -> Iterable[Row]:
+    """Return the rows of sightings in these streams, by key."""
     some = list(streams)
     if len(some) == 1 and len(some[0].home) == 1 and some[0].home[0].data:
         return [unpack_sightings(some[0].home[0].data)]
