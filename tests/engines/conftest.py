@@ -252,5 +252,5 @@ def cassandra(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cassandra]:
     if running := os.environ.get("CASSANDRA"):
         yield Cassandra(tmp_path_factory.mktemp("cassandra"), running, os.getpid() * 1000)
         return
-    with running_cassandra(tmp_path_factory.mktemp("cassandra"), 1) as cluster:
+    with running_cassandra(tmp_path_factory.mktemp("cassandra"), 1, "periodic") as cluster:
         yield cluster
