@@ -7,7 +7,7 @@ the store until the store changes.
 ::
 
     first line      what it is of: version, store, level, terms
-    8 bytes each    terms, sorted: the first half of their BLAKE2b hash, little-endian
+    8 bytes each    terms, sorted: the 64-bit BLAKE2b hash of their UTF-8, little-endian
     8 bytes each    documents that have the term
 
 Terms and targets are counted as hashes: all equally large, and the file tells nobody what pages said. That two of ten million
@@ -38,6 +38,7 @@ from arclink.store import GraphStore
 from arclink.uris.surts import surt_of
 
 FORMAT = "arclink document frequencies 1"
+
 Hashes = NDArray[np.uint64]
 Counts = NDArray[np.int64]
 

@@ -99,7 +99,7 @@ def test_texts_are_weighed_as_all_true_links_say(graph: GraphStore, truth: list[
             links[f"{month[:4]}-{month[4:]}", text] += 1
     found, _ = anchor_texts(
         graph,
-        AnchorTextQuery(target, LinkQuery.from_parameters([("uri", OPENING)]), Term.TEXT, Windows.parse("month").names_at),
+        AnchorTextQuery(target, LinkQuery.from_parameters([("uri", OPENING)]), Term.TEXT, Windows.parse("month")),
         count_frequencies(graph, level, Term.TEXT),
     )
     assert {(one.window, one.term): one.occurrences for one in found} == links
@@ -115,7 +115,7 @@ def true_arrivals(captures: Captures, begin: str) -> dict[str, str]:
     )
     reached: dict[str, str] = {surt_of(begin): "0" * 14}
     while True:
-        better = {to: time for time, place, to in reversed(edges) if reached.get(place, "~") <= time < reached.get(to, "~")}
+        better: dict[str, str] = {to: time for time, place, to in reversed(edges) if reached.get(place, "~") <= time < reached.get(to, "~")}
         if not better:
             return reached
         reached.update(better)
