@@ -72,7 +72,7 @@ def test_bytes_are_those_of_the_range(offset: int, count: int, s3: str) -> None:
 def test_what_is_missing_is_said(place: str, message: str, s3: str, tmp_path: Path) -> None:
     url = f"{s3}/{place}" if not place.startswith("../") else f"s3://{place[3:]}"
     with pytest.raises(InputError, match=message):
-        build_store(url, tmp_path / "l.db", BuildSettings(runner="inline", cores=1))
+        build_store(tmp_path, tmp_path / "l.db", BuildSettings(runner="inline", cores=1), [url])
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_what_keeps_s3_from_answering_is_said(
         monkeypatch.setenv(name, value) if value else monkeypatch.delenv(name)
     fsspec.filesystem("s3").clear_instance_cache()
     with pytest.raises(InputError, match=message):
-        build_store(f"{s3}/crawl/a.warc.gz", tmp_path / "l.db", BuildSettings(runner="inline", cores=1))
+        build_store(tmp_path, tmp_path / "l.db", BuildSettings(runner="inline", cores=1), [f"{s3}/crawl/a.warc.gz"])
     fsspec.filesystem("s3").clear_instance_cache()
 
 
@@ -102,7 +102,7 @@ def test_a_folder_in_s3_gives_the_graph_of_the_same_folder_here(place: str, s3: 
     folder = tmp_path / "crawl"
     fsspec.filesystem("s3").get(f"{BUCKET}/crawl", str(folder), recursive=True)
     settings = BuildSettings(runner="inline", cores=1)
-    build_store(f"{s3}/{place}", tmp_path / "remote.db", settings)
+    build_store(tmp_path, tmp_path / "remote.db", settings, [f"{s3}/{place}"])
     build_store(folder, tmp_path / "local.db", settings)
     with open_store(str(tmp_path / "remote.db")) as one, open_store(str(tmp_path / "local.db")) as other:
         assert list(one.verify()) == []
