@@ -83,7 +83,11 @@ class OutlinkBlock:
     @property
     def distinct_links(self) -> list[tuple[str, str, str, str | None]]:
         """The distinct (target, kind, text, rel) of the block, by number."""
-        return [(link.target, link.kind, link.text, link.rel) for link in self._links(np.arange(len(self._label_of)))]
+        return [(link.target, link.kind, link.text, link.rel) for link in self.all_links()]
+
+    def all_links(self) -> list[Outlink]:
+        """Return the distinct links of the block, by number."""
+        return self._links(np.arange(len(self._label_of)))
 
     def numbers(self, content: int) -> Numbers:
         """Return the numbers of the links of a content, in page order."""

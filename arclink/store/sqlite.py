@@ -40,7 +40,7 @@ from arclink.model import (
     Timestamp,
     UriR,
 )
-from arclink.store import ArchiveFile, Removed, StoreStats, StoreSums, Takedown, Violation
+from arclink.store import ArchiveFile, ContentBlock, Removed, StoreStats, StoreSums, Takedown, Violation
 from arclink.store.cuts import CapturesByCut
 from arclink.store.forgetting import forget
 from arclink.store.graph_files import identity_of
@@ -62,6 +62,7 @@ from arclink.store.relations import (
     postings_of,
     rows_of,
     scope_of_fate,
+    surt_field,
     unpack_fate,
     unpack_head,
 )
@@ -257,6 +258,29 @@ class SqliteStore:
             keys = self._runs.scan_keys((Relation.MEMENTOS, Relation.INLINKS), low, high)
             for surt, _ in groupby(keys, lambda key: key[: key.index(NUL)]):
                 yield Surt(surt.decode())
+
+    def scan_mementos(self, span: Span = ALL_TIME) -> Iterator[Memento]:
+        with translated(self.path):
+            for surt, rows in groupby(self._runs.scan(Relation.MEMENTOS), surt_field):
+                for (timestamp, *_), same in groupby(in_order(rows, lambda row: mementos_of(row, self._names)), itemgetter(0, 1, 2)):
+                    if span.first <= timestamp <= span.last:
+                        yield memento_of(surt, next(same))
+
+    def scan_contents(self) -> Iterator[ContentBlock]:
+        begin = 1
+        while True:
+            with translated(self.path):
+                self._look_again()
+                found = self._connection.execute(_OUTLINKS_FROM, (begin,)).fetchone()
+                if found is None:
+                    return
+                first, data = found
+                block = OutlinkBlock(data, first)
+                begin = first + len(block)
+                names = dict(zip(range(first, begin), self._contents_of(range(first, begin)), strict=True))
+                kept = {number: content for number, content in names.items() if content is not None}
+            if kept:
+                yield ContentBlock(list(kept.values()), block.all_links(), [block.numbers(number) for number in kept])
 
     def batches(self) -> Iterator[Batch]:
         with translated(self.path):
@@ -568,6 +592,7 @@ WHERE payloads.checksum = ? AND contents.cut = ?
 _HAS_CONTENT = "SELECT 1 FROM contents WHERE payload = ? AND cut = ?"
 _PAYLOADS = "SELECT checksum, number, fate FROM payloads WHERE checksum IN ({})"
 _OUTLINKS = "SELECT first, data FROM outlinks WHERE first <= ? ORDER BY first DESC LIMIT 1"
+_OUTLINKS_FROM = "SELECT first, data FROM outlinks WHERE first >= ? ORDER BY first LIMIT 1"
 _CONTENTS = """
 SELECT contents.number, checksum, cut, payload, fate FROM contents JOIN payloads ON payloads.number = contents.payload
 WHERE contents.number IN ({})

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from arclink.errors import StoreError
-from arclink.model import ALL_TIME, EMPTY_PAYLOAD, NO_CHECKSUM, Batch, ContentId, Forgotten, Inlink, Payload, Span, Surt, Timestamp
+from arclink.model import ALL_TIME, EMPTY_PAYLOAD, NO_CHECKSUM, Batch, ContentId, Forgotten, Inlink, Outlink, Payload, Span, Surt, Timestamp
 from arclink.store import ArchiveFile, GraphStore, Removed, Takedown
 from tests.store.dictionary_store import DictionaryStore
 from tests.store.graphs import Graph, graphs, write_next
@@ -36,6 +36,13 @@ def load_next(store: GraphStore, graph: Graph, number: int, folder: Path, parts:
     return store.load(folder / str(number), FILES[number : number + 1], SETTINGS, f'{{"batch": {number}}}')
 
 
+def all_links(store: GraphStore) -> Iterator[tuple[ContentId, list[Outlink]]]:
+    """Yield each content that a whole scan tells, with its links."""
+    for block in store.scan_contents():
+        for content, places in zip(block.contents, block.lists, strict=True):
+            yield content, [block.links[place] for place in places]
+
+
 def canonical(store: GraphStore) -> dict[str, object]:
     """Return all answers of a store but those that depend on how the mementos were divided into batches."""
     answers: dict[str, object] = {}
@@ -53,6 +60,8 @@ def canonical(store: GraphStore) -> dict[str, object]:
                 answers[f"sightings {content}"] = list(store.sightings(content))
         for inlink in store.inlinks(surt):
             answers[f"sightings {inlink.content}"] = list(store.sightings(inlink.content))
+    answers["all mementos"] = list(store.scan_mementos())
+    answers["all links"] = sorted(all_links(store), key=repr)
     answers["stats"] = replace(store.stats(), batches=0, files=0, bytes=0)
     answers["sums"] = replace(store.sums(), batches=0, files=0, bytes=0)
     return answers
@@ -111,6 +120,18 @@ class StoreContract:
                 assert list(store.mementos(surt, span)) == [one for one in mementos if one.timestamp in span]
                 for content in filter(None, map(dictionary.content_of, mementos)):
                     assert list(store.sightings(content, span)) == list(dictionary.sightings(content, span))
+
+    @slowly
+    @given(graph=graphs(), span=st.sampled_from([ALL_TIME, Span(Timestamp("20091103011308"), Timestamp("20111231235959"))]))
+    def test_a_whole_scan_tells_every_content_and_memento_once(self, graph: Graph, span: Span) -> None:
+        with self.empty() as (store, dictionary, folder):
+            for number in range(len(graph.batches)):
+                load_next(store, graph, number, folder)
+                load_next(dictionary, graph, number, folder / "other")
+            assert list(store.scan_mementos(span)) == list(dictionary.scan_mementos(span))
+            scanned = list(all_links(store))
+            assert len(scanned) == len({content for content, _ in scanned}) == store.sums().contents
+            assert scanned == [(content, list(store.outlinks(content))) for content, _ in scanned]
 
     @slowly
     @given(graph=graphs(), span=st.sampled_from([ALL_TIME, Span(Timestamp("20091103011308"), Timestamp("20111231235959"))]))
