@@ -15,7 +15,7 @@ import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import groupby
+from itertools import groupby, islice
 from operator import itemgetter
 from pathlib import Path
 
@@ -25,7 +25,7 @@ import numpy.typing as npt
 from arclink.access.texts import printable_uri
 from arclink.export.queries import ExportQuery, Level
 from arclink.export.scanning import links_shown
-from arclink.model import Outlink, Surt, UriR
+from arclink.model import Outlink, UriR
 from arclink.store import GraphStore
 from arclink.uris.surts import surt_of
 
@@ -65,7 +65,7 @@ class Names:
         begin = int(self._ends[number - 1]) if number else 0
         self._file.seek(begin)
         name, _, label = self._file.read(int(self._ends[number]) - begin - 1).decode().partition("\t")
-        return name, label
+        return name, label or name
 
     def close(self) -> None:
         """Close the file."""
@@ -77,7 +77,8 @@ class Graph:
     """Nodes and links at a level, before anything is cut.
 
     Attributes:
-        names: Of all nodes, sorted: of URIs their SURT, with one of the URIs really used as label; hosts and domains are their own labels.
+        names: Of all nodes, sorted, and of pages without any link: of URIs their SURT, with one of the URIs really used as label;
+            hosts and domains are their own labels.
         links: Of `LINK`, by source and target, each pair once; links of a node to itself are among them.
         left_out: Links of pages (link and memento) whose source or target has no node at this level, such as ``mailto:`` at level host.
     """
@@ -227,7 +228,7 @@ class _NameRuns:
 
     def add(self, uri: UriR) -> int | None:
         """Return the hash of the node that a URI belongs to; None if it belongs to none."""
-        name = printable_uri(self._level.of(surt_of(uri)))
+        name = self._level.name_of(surt_of(uri))
         if not name:
             return None
         label = printable_uri(uri) if self._level is Level.URI else ""
@@ -249,7 +250,7 @@ class _NameRuns:
         lengths: list[Numbers] = []
         with path.open("wb") as stream:
             rows = (next(same) for _, same in groupby(lines, itemgetter(0)))
-            while some := [f"{name}\t{label}\n".encode() for name, label in _first(rows, NAMES_AT_ONCE)]:
+            while some := [f"{name}\t{label}\n".encode() for name, label in islice(rows, NAMES_AT_ONCE)]:
                 stream.writelines(some)
                 lengths.append(np.fromiter(map(len, some), np.int64, len(some)))
                 hashes.append(np.fromiter((self._hash(line.partition(b"\t")[0].decode()) for line in some), np.uint64, len(some)))
@@ -274,8 +275,3 @@ def _pairs(path: Path) -> Iterator[tuple[str, str]]:
         for line in lines:
             name, _, label = line[:-1].partition("\t")
             yield name, label
-
-
-def _first(rows: Iterator[tuple[str, str]], most: int) -> Iterator[tuple[str, str]]:
-    for _, row in zip(range(most), rows, strict=False):
-        yield row

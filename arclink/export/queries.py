@@ -11,6 +11,7 @@ from typing import Self
 
 from arclink.access.parameters import sorted_out
 from arclink.access.queries import BadParameterError, LinkQuery
+from arclink.access.texts import printable_uri
 from arclink.model import Kind, Surt
 from arclink.uris.hosts import domain_of, host_of
 
@@ -35,6 +36,10 @@ class Level(Enum):
             return surt
         host = host_of(surt)
         return host if self is Level.HOST else domain_of(host)
+
+    def name_of(self, surt: Surt) -> str:
+        """Return the same as it is written: without characters that no file may hold."""
+        return printable_uri(self.of(surt))
 
 
 class Spells(Enum):
@@ -82,6 +87,11 @@ class ExportQuery:
     core: int | None = None
     backbone: float | None = None
     spells: Spells = Spells.OBSERVED
+
+    @property
+    def is_dynamic(self) -> bool:
+        """Whether links come and go in what is written."""
+        return self.form is Form.GEXF and self.links.at is None
 
     @classmethod
     def from_parameters(cls, parameters: Iterable[tuple[str, str]]) -> Self:
