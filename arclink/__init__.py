@@ -3,7 +3,7 @@
 In Python: ``arclink.open("links.db")`` (`arclink.linkgraph`, ``docs/python.md``).
 """
 
-from os import PathLike
+from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ def open(store: str | PathLike[str]) -> "LinkGraph":  # noqa: A001  # meant to b
         UsageError: No store is named so.
         StoreError: There is no store, or it cannot be used; the text says why.
     """
-    from arclink.linkgraph import open_graph  # late: every command imports this package, and few need it
+    from arclink.linkgraph import LinkGraph  # late: every command imports this package, and few need it
+    from arclink.store.opening import open_store
 
-    return open_graph(store)
+    return LinkGraph(open_store(fspath(store)))

@@ -6,14 +6,15 @@ are in the extra ``analysis``.
 """
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from importlib import import_module
 from itertools import islice
-from os import PathLike, fspath
+from os import PathLike
+from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
 from arclink.access.anchors import Anchor, AnchorsQuery, answer_anchors
 from arclink.access.answers import answer_link_query
@@ -26,29 +27,78 @@ from arclink.access.reading import MementoSummary, Reading
 from arclink.errors import UsageError
 from arclink.model import Memento, Span
 from arclink.store import GraphStore, StoreStats
-from arclink.store.opening import open_store
 
 if TYPE_CHECKING:
+    import networkx as nx
     import pandas as pd
+
+    from arclink.export.exporting import Exported
+    from arclink.export.queries import ExportQuery
 
 Time = str | date | datetime
 """A time as people write it: 1 to 14 digits, ISO 8601, or a date or datetime of Python; without a zone it is UTC."""
 
+
+class Within(TypedDict, total=False):
+    """Which links count: observed when, of which kinds.
+
+    Attributes:
+        from_: Observed not before.
+        to: Observed not after.
+        kind: One kind, such as ``a@href``, or several.
+        redirects: ``yes``, ``no`` or ``only``.
+    """
+
+    from_: Time
+    to: Time
+    kind: str | Sequence[str]
+    redirects: str
+
+
+class OfLinks(Within, total=False):
+    """What `LinkGraph.outlinks` and `LinkGraph.inlinks` take.
+
+    Attributes:
+        limit: So many links at the most; 0, the default, for all.
+        evidence: Whether each tells the archive file, offset and checksum of its mementos.
+        validity: Whether each tells between which mementos it came and went.
+    """
+
+    limit: int
+    evidence: bool
+    validity: bool
+
+
+class OfRows(Within, total=False):
+    """What `LinkGraph.anchors` and `LinkGraph.counts` take.
+
+    Attributes:
+        by: ``day``, ``month`` or ``year``; of anchors also ``host``, or both with a comma.
+        limit: So many rows at the most; 0, the default, for all.
+    """
+
+    by: str
+    limit: int
+
+
+class OfGraph(Within, total=False):
+    """What `LinkGraph.to_networkx` and `LinkGraph.to_pandas` take; `docs/export.md` says what each leaves out.
+
+    Attributes:
+        min_count: Fewest mementos that must show a link.
+        top: Most nodes.
+        core: Fewest neighbours of each node.
+        backbone: Greatest significance of a link.
+    """
+
+    min_count: int
+    top: int
+    core: int
+    backbone: float
+
+
 _UNLIMITED = Budget(members=sys.maxsize, rows=sys.maxsize // 2, look_ups=sys.maxsize)
 """Who asks in Python waits for all that is counted; a service could not."""
-
-
-def open_graph(store: str | PathLike[str]) -> "LinkGraph":
-    """Return the graph of a store, opened for reading. Use it in the thread that opened it; `LinkGraph.close` it, or use ``with``.
-
-    Args:
-        store: What ``--store`` takes: a path such as ``links.db``, or a URL.
-
-    Raises:
-        UsageError: No store is named so.
-        StoreError: There is no store, or it cannot be used; the text says why.
-    """
-    return LinkGraph(open_store(fspath(store)))
 
 
 class Links(Iterable[Member]):
@@ -110,7 +160,7 @@ class Anchors(list[Anchor]):
 
 
 class LinkGraph:
-    """A temporal link graph, at all times or at one.
+    """A temporal link graph, at all times or at one. Use it in the thread that opened it; close it, or use ``with``.
 
     Every ``uri`` is one as people write it: any variant (``http`` or ``https``, with or without ``www.``) finds the page. Times and
     the other parameters mean what ``docs/service.md`` says, *Parameters*. Wrong ones raise `BadParameterError`, a `UsageError`.
@@ -133,52 +183,51 @@ class LinkGraph:
         LinkQuery.from_parameters([("uri", "example.org"), ("at", graph._at)])  # a wrong time is told here, not at the first question
         return graph
 
-    def outlinks(self, uri: str, **parameters: Any) -> Links:
+    def outlinks(self, uri: str, **parameters: Unpack[OfLinks]) -> Links:
         """Return the links that a page has, with the mementos that show them.
 
         Args:
             uri: Of the page.
-            **parameters: ``from_``, ``to``, ``kind`` (a text or several), ``redirects``, ``limit``, ``evidence``, ``validity``.
+            **parameters: See `OfLinks`.
 
         Raises:
             BadParameterError: One of them is wrong.
         """
         return self._links(uri, Direction.OUT, parameters)
 
-    def inlinks(self, uri: str, **parameters: Any) -> Links:
+    def inlinks(self, uri: str, **parameters: Unpack[OfLinks]) -> Links:
         """Return the links that lead to a page, which need not have been captured itself; see `outlinks`."""
         return self._links(uri, Direction.IN, parameters)
 
-    def anchors(self, uri: str, **parameters: Any) -> Anchors:
+    def anchors(self, uri: str, **parameters: Unpack[OfRows]) -> Anchors:
         """Return the words that were used to link to a page, counted over all its inlinks.
 
         Args:
             uri: Of the page.
-            **parameters: ``by`` (``day``, ``month``, ``year``, ``host``, or two with a comma), ``from_``, ``to``, ``kind``,
-                ``redirects``, ``limit``.
+            **parameters: See `OfRows`.
 
         Raises:
             BadParameterError: One of them is wrong.
         """
-        query = AnchorsQuery.from_parameters(self._parameters(uri, {"limit": 0, **parameters}))
+        query = AnchorsQuery.from_parameters(self._written({"uri": uri, "limit": 0, **parameters}))
         return Anchors(answer_anchors(self.store, query, _UNLIMITED).anchors)
 
-    def counts(self, uri: str, level: str = "host", direction: str = "in", **parameters: Any) -> Sequence[Counted]:
+    def counts(self, uri: str, level: str = "host", direction: str = "in", **parameters: Unpack[OfRows]) -> Sequence[Counted]:
         """Return how many links lead to a page from each host or domain, in all and through time, those with most links first.
 
         Args:
             uri: Of the page.
             level: ``host`` or ``domain``.
             direction: ``in``, or ``out`` for those that the page links to.
-            **parameters: ``by`` (``day``, ``month`` or ``year``), ``from_``, ``to``, ``kind``, ``redirects``, ``limit``.
+            **parameters: See `OfRows`.
 
         Raises:
             BadParameterError: One of them is wrong.
         """
         if direction not in ("in", "out"):
             raise BadParameterError("direction", direction, "in or out")
-        asked = {"limit": 0, **parameters, "level": level, "direction": direction}
-        answer = answer_level(self.store, LevelQuery.from_parameters(self._parameters(uri, asked)), _UNLIMITED)
+        asked = {"uri": uri, "limit": 0, **parameters, "level": level, "direction": direction}
+        answer = answer_level(self.store, LevelQuery.from_parameters(self._written(asked)), _UNLIMITED)
         return answer.counted[Direction(direction)]
 
     def mementos(self, uri: str, from_: Time = "", to: Time = "") -> Iterator[Memento]:
@@ -191,6 +240,68 @@ class LinkGraph:
             raise BadParameterError("at", self._at, "either at, or from and to")
         span = span_asked(text_of_time(from_), text_of_time(to) or self._at)
         return self._mementos(uri, span)
+
+    def to_networkx(self, level: str = "host", **parameters: Unpack[OfGraph]) -> "nx.DiGraph":
+        """Return the graph of all links at a level.
+
+        Nodes are URIs (with their ``surt``), hosts or domains. Links have ``weight`` (how many mementos show one), ``first`` and ``last``
+        (14 digits). All of it is held in memory.
+
+        Args:
+            level: ``uri``, ``host`` or ``domain``.
+            **parameters: See `OfGraph`.
+
+        Raises:
+            BadParameterError: One of them is wrong.
+            UsageError: networkx is not installed.
+        """
+        from arclink.export.exporting import picture_of
+        from arclink.export.markup import links_of, nodes_of
+
+        graph: nx.DiGraph = library("networkx").DiGraph()
+        with picture_of(self.store, self._export_query("graphml", level, parameters)) as picture:
+            names = []
+            for _, name, label in nodes_of(picture):
+                names.append(label)
+                graph.add_node(label, **({"surt": name} if level == "uri" else {}))
+            for source, target, mementos, first, last in links_of(picture.links):
+                graph.add_edge(names[source], names[target], weight=mementos, first=f"{first:014d}", last=f"{last:014d}")
+        return graph
+
+    def to_pandas(self, level: str = "host", **parameters: Unpack[OfGraph]) -> "pd.DataFrame":
+        """Return a row per link between nodes at a level: source, target, mementos, first, last (UTC); see `to_networkx`.
+
+        Raises:
+            BadParameterError: A parameter is wrong.
+            UsageError: pandas is not installed.
+        """
+        from arclink.export.exporting import picture_of
+        from arclink.export.markup import links_of, nodes_of
+
+        with picture_of(self.store, self._export_query("graphml", level, parameters)) as picture:
+            names = [label for _, _, label in nodes_of(picture)]
+            rows = [
+                (names[source], names[target], mementos, f"{first:014d}", f"{last:014d}")
+                for source, target, mementos, first, last in links_of(picture.links)
+            ]
+        return frame_of(rows, ("source", "target", "mementos", "first", "last"), times=("first", "last"))
+
+    def export(self, path: str | PathLike[str], format: str, **parameters: Any) -> "Exported":  # noqa: A002  # the option's name
+        """Write the graph to a file and a manifest beside it, as ``arclink export`` does (``docs/export.md``).
+
+        Args:
+            path: Of the file; one that is there is replaced.
+            format: ``parquet``, ``csv``, ``csv-images``, ``nquads``, ``graphml``, ``gexf`` or ``arcs``.
+            **parameters: Options of that command, with ``_`` for ``-``: ``level``, ``from_``, ``to``, ``min_count`` …
+
+        Raises:
+            BadParameterError: One of them is wrong.
+            UsageError: A package is not installed that the format needs.
+            ExportError: It cannot be written there, or is too large for what it is for.
+        """
+        from arclink.export.exporting import export
+
+        return export(self.store, self._export_query(format, parameters.pop("level", ""), parameters), Path(path))
 
     def stats(self) -> StoreStats:
         """Return counts over the whole store; takes as long as reading much of it."""
@@ -206,23 +317,29 @@ class LinkGraph:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
-    def _links(self, uri: str, direction: Direction, parameters: dict[str, Any]) -> Links:
+    def _export_query(self, form: str, level: str, given: Mapping[str, object]) -> "ExportQuery":
+        from arclink.export.queries import ExportQuery
+
+        return ExportQuery.from_parameters(self._written({"format": form, "level": level, **given}))
+
+    def _links(self, uri: str, direction: Direction, parameters: Mapping[str, object]) -> Links:
         asked = dict(parameters)
         limit = asked.pop("limit", 0)
         if not isinstance(limit, int) or limit < 0:
             raise BadParameterError("limit", str(limit), "a number of links, or 0 for all")
         asked = {**asked, "direction": direction.value, "limit": MOST_MEMBERS}
-        return Links(self.store, LinkQuery.from_parameters(self._parameters(uri, asked)), limit or None)
+        return Links(self.store, LinkQuery.from_parameters(self._written({"uri": uri, **asked})), limit or None)
 
     def _mementos(self, uri: str, span: Span) -> Iterator[Memento]:
         return self.store.mementos(surt_asked("uri", uri), span)
 
-    def _parameters(self, uri: str, given: dict[str, Any]) -> list[tuple[str, str]]:
+    def _written(self, given: Mapping[str, object]) -> list[tuple[str, str]]:
         """Return parameters as the command line and the service write them."""
-        parameters = [("uri", uri), *([("at", self._at)] if self._at else [])]
+        parameters = [("at", self._at)] if self._at else []
         for name, value in given.items():
             values = value if isinstance(value, list | tuple | set | frozenset) else [value]
-            parameters += [(name.removesuffix("_"), _written(one)) for one in values if one not in ("", None)]
+            written = name.removesuffix("_").replace("_", "-")
+            parameters += [(written, _written(one)) for one in values if one not in ("", None)]
         return parameters
 
 
