@@ -161,7 +161,7 @@ lock:  ## Write requirements*.txt anew from setup.cfg and pyproject.toml; newest
 	.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check --upgrade uv
 	.venv-lock/bin/python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['build-system']['requires'])" \
 	  | $(COMPILE) - --output-file requirements-build.txt
-	$(COMPILE) setup.cfg --output-file requirements.txt
+	$(COMPILE) setup.cfg --extra analysis --output-file requirements.txt
 	$(COMPILE) setup.cfg --extra test --constraint requirements.txt --output-file requirements-test.txt
 	$(COMPILE) setup.cfg --extra test --extra emr --extra spark --extra engines --constraint requirements-test.txt --output-file requirements-engines.txt
 	$(COMPILE) setup.cfg --extra fuzz --constraint requirements.txt --output-file requirements-fuzz.txt

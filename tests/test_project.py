@@ -113,8 +113,16 @@ def section_of_readme(name: str) -> str:
     return match[1]
 
 
+def commands_of(group: click.Group) -> list[click.Command]:
+    """Return the commands of a group."""
+    found = [group.get_command(CONTEXT, name) for name in group.list_commands(CONTEXT)]
+    return [command for command in found if command]
+
+
 def options_of(command: click.Command) -> set[str]:
-    """Return the long names of a command's options."""
+    """Return the long names of a command's options; of a group, those of all its commands."""
+    if isinstance(command, click.Group):
+        return {option for one in commands_of(command) for option in options_of(one)}
     return {name for option in command.params if isinstance(option, click.Option) for name in (*option.opts, *option.secondary_opts)}
 
 
@@ -134,8 +142,9 @@ def test_readme_documents_the_options_of(name: str) -> None:
 def test_every_option_says_what_it_is_for(name: str) -> None:
     """Help is complete: the command and each of its options has a text."""
     command = command_called(name)
-    assert command.help
-    assert [option.name for option in command.params if isinstance(option, click.Option) and not option.help] == []
+    for one in [command, *(commands_of(command) if isinstance(command, click.Group) else [])]:
+        assert one.help
+        assert [option.name for option in one.params if isinstance(option, click.Option) and not option.help] == []
 
 
 def calls_in_docs() -> Iterator[tuple[str, str]]:
@@ -155,7 +164,13 @@ def test_a_call_in_the_docs_is_one_the_command_line_takes(file: str, call: str) 
     """Who copies a line from the docs gets no usage error."""
     name, *arguments = [word for word in shlex.split(call.partition(" >")[0], comments=True)[1:] if word != "\\"]
     assert name in COMMANDS, f"{file}: there is no command {name!r}"
-    with command_called(name).make_context(name, arguments):
+    command = command_called(name)
+    if isinstance(command, click.Group) and arguments and not arguments[0].startswith("-"):
+        name, *arguments = arguments
+        one = command.get_command(CONTEXT, name)
+        assert one, f"{file}: there is no command {name!r} in {call!r}"
+        command = one
+    with command.make_context(name, arguments):
         pass
 
 
@@ -227,11 +242,11 @@ def normal(requirement: str) -> str:
 
 @cache
 def declared() -> dict[str, list[str]]:
-    """Return the names of the packages in setup.cfg: ``run``, ``test``, ``fuzz`` and ``engines`` (for all engines and their tests)."""
+    """Return the names of the packages in setup.cfg: ``run`` (with the extras that are locked), ``test``, ``fuzz`` and ``engines``."""
     config = ConfigParser()
     config.read(ROOT / "setup.cfg", encoding="utf-8")
     extras = config["options.extras_require"]
-    sections = {"run": config["options"]["install_requires"], **extras}
+    sections = {"run": config["options"]["install_requires"] + extras["analysis"], **extras}
     sections["engines"] = "\n".join(extras[name] for name in ("emr", "spark", "engines"))
     return {name: [normal(line) for line in text.split("\n") if line.strip()] for name, text in sections.items()}
 

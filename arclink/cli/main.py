@@ -14,6 +14,7 @@ COMMANDS = {
     "links": "arclink.cli.links",
     "anchors": "arclink.cli.anchors",
     "diff": "arclink.cli.diff",
+    "analyze": "arclink.cli.analyze",
     "timemap": "arclink.cli.timemap",
     "aggregate": "arclink.cli.aggregate",
     "serve": "arclink.cli.serve",
