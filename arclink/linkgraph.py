@@ -9,7 +9,6 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
-from importlib import import_module
 from itertools import islice
 from os import PathLike
 from pathlib import Path
@@ -24,7 +23,7 @@ from arclink.access.levels import Counted, LevelQuery, answer_level
 from arclink.access.members import Member
 from arclink.access.queries import MOST_MEMBERS, BadParameterError, Direction, LinkQuery, span_asked, surt_asked
 from arclink.access.reading import MementoSummary, Reading
-from arclink.errors import UsageError
+from arclink.analysis.extra import analysis_extra
 from arclink.model import Memento, Span
 from arclink.store import GraphStore, StoreStats
 
@@ -258,7 +257,9 @@ class LinkGraph:
         from arclink.export.exporting import picture_of
         from arclink.export.markup import links_of, nodes_of
 
-        graph: nx.DiGraph = library("networkx").DiGraph()
+        with analysis_extra():
+            import networkx as nx
+        graph = nx.DiGraph()
         with picture_of(self.store, self._export_query("graphml", level, parameters)) as picture:
             names = []
             for _, name, label in nodes_of(picture):
@@ -358,22 +359,11 @@ def frame_of(rows: Iterable[Sequence[object]], columns: Sequence[str], times: Se
     Raises:
         UsageError: pandas is not installed.
     """
-    pandas = library("pandas")
-    frame = pandas.DataFrame(list(rows), columns=list(columns))
-    moments = {name: pandas.to_datetime(frame[name], format="%Y%m%d%H%M%S", utc=True) for name in times}
+    with analysis_extra():
+        import pandas as pd
+    frame = pd.DataFrame(list(rows), columns=list(columns))
+    moments = {name: pd.to_datetime(frame[name], format="%Y%m%d%H%M%S", utc=True) for name in times}
     return frame.assign(**moments)
-
-
-def library(name: str) -> Any:
-    """Return a module of the extra ``analysis``.
-
-    Raises:
-        UsageError: It is not installed; the text says how to.
-    """
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise UsageError(f"{name} is not installed. Install what analysis and export need: pip install 'arclink[analysis]'") from error
 
 
 def _written(value: object) -> str:

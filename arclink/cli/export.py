@@ -4,9 +4,10 @@ from pathlib import Path
 
 import click
 
+from arclink.analysis.slices import Level
 from arclink.cli.options import store_option
 from arclink.cli.question_options import at_option, from_option, kind_option, redirects_option, to_option
-from arclink.export.queries import ExportQuery, Form, Level, Spells
+from arclink.export.queries import ExportQuery, Form, Spells
 from arclink.store.opening import open_store
 
 

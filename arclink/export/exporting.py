@@ -8,6 +8,7 @@ from pathlib import Path
 
 import orjson
 
+from arclink.analysis.slices import Level
 from arclink.errors import ExportError
 from arclink.export.arcs import write_arcs, write_names
 from arclink.export.cutting import Picture, cut
@@ -17,7 +18,7 @@ from arclink.export.graphml import write_graphml
 from arclink.export.graphs import build_graph
 from arclink.export.manifest import Tally, manifest_of
 from arclink.export.parquet import write_parquet
-from arclink.export.queries import ExportQuery, Form, Level
+from arclink.export.queries import ExportQuery, Form
 from arclink.export.scanning import links_shown
 from arclink.export.spells import spells_of
 from arclink.export.tables import IMAGES, LINKS, write_count_rows, write_link_rows, write_nquads

@@ -11,9 +11,9 @@ from datetime import date
 from xml.sax.saxutils import escape
 
 from arclink.access.texts import printable
+from arclink.analysis.slices import Level
 from arclink.export.cutting import Picture
 from arclink.export.markup import DECLARATION, date_time, in_pieces, links_of, nodes_of, quoted
-from arclink.export.queries import Level
 from arclink.export.spells import Pair, Spell, joined
 
 MOST_NODES = 100_000

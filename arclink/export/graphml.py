@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from xml.sax.saxutils import escape
 
 from arclink.access.texts import printable
+from arclink.analysis.slices import Level
 from arclink.export.cutting import Picture
 from arclink.export.markup import DECLARATION, date_time, in_pieces, links_of, nodes_of
-from arclink.export.queries import Level
 
 _KEYS = (
     ("surt", "node", "string"),  # of URIs only

@@ -23,11 +23,11 @@ import numpy as np
 import numpy.typing as npt
 
 from arclink.access.texts import printable_uri
-from arclink.export.queries import ExportQuery, Level
+from arclink.analysis.slices import Level
+from arclink.export.queries import ExportQuery, node_of
 from arclink.export.scanning import links_shown
 from arclink.model import Outlink, UriR
 from arclink.store import GraphStore
-from arclink.uris.surts import surt_of
 
 ROWS_AT_ONCE = 1 << 21
 """Rows of a run, and roughly those that are merged at a time: 80 MB."""
@@ -228,7 +228,7 @@ class _NameRuns:
 
     def add(self, uri: UriR) -> int | None:
         """Return the hash of the node that a URI belongs to; None if it belongs to none."""
-        name = self._level.name_of(surt_of(uri))
+        name = node_of(self._level, uri)
         if not name:
             return None
         label = printable_uri(uri) if self._level is Level.URI else ""

@@ -14,9 +14,9 @@ from typing import Any
 
 from arclink.access.replay import moment_of
 from arclink.access.texts import printable, printable_uri
+from arclink.analysis.extra import analysis_extra
 from arclink.export.manifest import Tally
 from arclink.export.scanning import Shown
-from arclink.linkgraph import library
 from arclink.model import Timestamp, UriR
 from arclink.uris.hosts import domain_of, host_of
 from arclink.uris.surts import surt_of
@@ -44,12 +44,14 @@ def write_parquet(shown: Iterable[Shown], path: Path, tally: Tally) -> None:
     Raises:
         UsageError: pyarrow is not installed.
     """
-    arrow = library("pyarrow")
+    with analysis_extra():
+        import pyarrow as arrow
+        from pyarrow.parquet import ParquetWriter
     moments = arrow.timestamp("ms", tz="UTC")  # Parquet knows no seconds
     fields = [(name, arrow.string()) for name in TEXTS]
     fields += [("mementos", arrow.int32()), *((name, moments) for name in TIMES), ("timestamps", arrow.list_(moments))]
     schema = arrow.schema(fields)
-    with library("pyarrow.parquet").ParquetWriter(path, schema, compression="zstd") as writer:
+    with ParquetWriter(path, schema, compression="zstd") as writer:
         group = _Group(arrow, schema)
         for one in shown:
             group.add(one)

@@ -12,34 +12,17 @@ from typing import Self
 from arclink.access.parameters import sorted_out
 from arclink.access.queries import BadParameterError, LinkQuery
 from arclink.access.texts import printable_uri
-from arclink.model import Kind, Surt
-from arclink.uris.hosts import domain_of, host_of
+from arclink.analysis.slices import Level
+from arclink.model import Kind, UriR
+from arclink.uris.surts import surt_of
 
 OWN = ("format", "level", "min-count", "top", "core", "backbone", "spells")
 PARAMETERS = ("from", "to", "at", "kind", "redirects", *OWN)
 
 
-class Level(Enum):
-    """What the nodes are: URIs that share a SURT, hosts, or registered domains."""
-
-    URI = "uri"
-    HOST = "host"
-    DOMAIN = "domain"
-
-    def of(self, surt: Surt) -> str:
-        """Return the node that a URI belongs to: its SURT, host or domain; empty if it has none (``mailto:`` has no host).
-
-        >>> Level.DOMAIN.of(Surt("uk,co,bbc,news)/x"))
-        'bbc.co.uk'
-        """
-        if self is Level.URI:
-            return surt
-        host = host_of(surt)
-        return host if self is Level.HOST else domain_of(host)
-
-    def name_of(self, surt: Surt) -> str:
-        """Return the same as it is written: without characters that no file may hold."""
-        return printable_uri(self.of(surt))
+def node_of(level: Level, uri: UriR) -> str:
+    """Return the name of the node that a URI belongs to, without characters that no file may hold; empty if it belongs to none."""
+    return printable_uri(level.name_of(surt_of(uri)))
 
 
 class Spells(Enum):

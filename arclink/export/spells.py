@@ -16,10 +16,9 @@ from arclink.access.reading import Reading
 from arclink.access.states import State, state_of
 from arclink.errors import StoreError
 from arclink.export.cutting import Picture
-from arclink.export.queries import ExportQuery, Spells
+from arclink.export.queries import ExportQuery, Spells, node_of
 from arclink.model import ContentId, Memento, Timestamp
 from arclink.store import GraphStore
-from arclink.uris.surts import surt_of
 
 Spell = tuple[int, int | None]
 """The first and last day, as `date.toordinal` counts them; None for no end."""
@@ -89,7 +88,7 @@ class _Looking:
         source: int | None = None
         for memento in mementos:
             if source is None:
-                source = self._places.get(self._query.level.name_of(memento.surt))
+                source = self._places.get(node_of(self._query.level, memento.original))
                 if source is None:
                     return
             by_page.setdefault(memento.original, []).append((memento.timestamp, self._shown(memento, source)))
@@ -105,7 +104,7 @@ class _Looking:
             if len(self._targets) >= CACHED:
                 self._targets.clear()
             links = (link for link in self._store.outlinks(content) if self._query.links.wants(link.kind))
-            nodes = {self._places.get(self._query.level.name_of(surt_of(link.target))) for link in links}
+            nodes = {self._places.get(node_of(self._query.level, link.target)) for link in links}
             self._targets[key] = frozenset(node for node in nodes if node is not None and (source, node) in self.pairs)
         return self._targets[key]
 

@@ -15,9 +15,10 @@ from arclink.access.formats.rdf_lines import ntriples_lines
 from arclink.access.formats.statements import describe_outlink
 from arclink.access.members import Member
 from arclink.access.texts import printable, printable_uri
+from arclink.analysis.slices import Level
 from arclink.export.cutting import Cut
 from arclink.export.manifest import Tally
-from arclink.export.queries import ExportQuery, Level
+from arclink.export.queries import ExportQuery, node_of
 from arclink.export.scanning import Shown
 from arclink.export.sums import Sums
 from arclink.uris.surts import surt_of
@@ -58,8 +59,8 @@ def write_count_rows(shown: Iterable[Shown], query: ExportQuery, folder: Path, t
     """
     sums = Sums(folder)
     for one in shown:
-        source = query.level.name_of(surt_of(one.page))
-        targets = Counter(query.level.name_of(surt_of(link.target)) for link in one.links)
+        source = node_of(query.level, one.page)
+        targets = Counter(node_of(query.level, link.target) for link in one.links)
         days = Counter(timestamp[:8] for timestamp in one.timestamps)
         for target, links in targets.items():
             if not source or not target:
