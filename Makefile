@@ -123,7 +123,7 @@ oracles: $(CHECKS)  ## Compare every real page at hand with what the second extr
 
 # Each target for so many seconds: make fuzz SECONDS=600. What was found is in .fuzz, and becomes a test.
 SECONDS ?= 60
-FUZZ_TARGETS := cdx_row warc_record html_links feed_links uri_resolution
+FUZZ_TARGETS := cdx_row warc_record html_links feed_links uri_resolution wat
 
 fuzz: $(CHECKS)  ## Feed parsers with what breaks parsers, each for a minute; longer: make fuzz SECONDS=600
 	$(INSTALL) -r requirements-fuzz.txt

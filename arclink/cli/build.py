@@ -11,7 +11,7 @@ from arclink.cli.options import store_option
 from arclink.errors import ArclinkError, UsageError
 from arclink.pipeline.settings import BuildSettings
 
-RUNNERS = ("local", "inline", "hadoop")
+RUNNERS = ("local", "inline", "hadoop", "spark")
 SIZES = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 

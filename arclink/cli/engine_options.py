@@ -11,7 +11,7 @@ def runner_of(runner: str, cores: int, work: Path, engine_conf: str | None, hdfs
     """Return what runs the jobs of a build.
 
     Args:
-        runner: ``local``, ``inline`` or ``hadoop``.
+        runner: ``local``, ``inline``, ``hadoop`` or ``spark``.
         cores: Tasks at a time.
         work: Folder for files between the stages.
         engine_conf: mrjob's settings of an engine.
@@ -30,6 +30,10 @@ def runner_of(runner: str, cores: int, work: Path, engine_conf: str | None, hdfs
     conf = Path(engine_conf)
     if not conf.is_file():
         raise UsageError(f"--engine-conf {engine_conf}: no such file")
+    if runner == "spark":
+        from arclink.pipeline.spark import SparkRunner
+
+        return SparkRunner(runner, cores, tasks, conf=conf.resolve())
     from arclink.pipeline.hadoop import HadoopRunner
     from arclink.webhdfs import is_hdfs, webhdfs_address
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from arclink.pipeline.hadoop import HadoopRunner
-from arclink.pipeline.running import JobRunner
+from arclink.pipeline.spark import SparkRunner
 from arclink.webhdfs import WebHdfs
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -175,8 +175,8 @@ class Spark:
         """mrjob's settings for it."""
         return self.folder / "mrjob.conf"
 
-    def runner(self, work: Path) -> JobRunner:
-        return JobRunner("spark", 2, work / "tasks", conf=self.conf)
+    def runner(self, work: Path) -> SparkRunner:
+        return SparkRunner("spark", 2, work / "tasks", conf=self.conf)
 
 
 @pytest.fixture(scope="session")

@@ -1,18 +1,50 @@
-"""What Spark needs beside the contract of the jobs: no step is left out, and a key may have a million values."""
+"""A whole build on Spark, and what Spark needs beside: no step is left out, and a key may have a million values."""
 
 from pathlib import Path
 
 import orjson
 import pytest
 
+from arclink.errors import PipelineError
 from arclink.pipeline.running import parts_of
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
+from jobs import versions
 from jobs.base import ArclinkJob
+from tests.engines.builds import ORIGINALS, answers, build, counts_of, write_archive
 from tests.engines.conftest import ROOT, Spark
 from tests.engines.two_steps import CountCounts, OnMrjobsRunner
 
+VERSIONS = versions.versions_here()
+
 MILLION = 1_000_000
+
+
+def test_a_build_on_spark_gives_the_counts_and_answers_of_one_here(spark: Spark, tmp_path: Path) -> None:
+    """Steps follow each other in folders that are there, with blanks in their names, and each archive file is opened once."""
+    write_archive(tmp_path / "archive")
+    here = build(tmp_path / "archive", tmp_path / "local.db")
+    options = ["--runner", "spark", "--engine-conf", spark.conf, "--work", tmp_path / "work of spark"]
+    assert build(tmp_path / "archive", tmp_path / "spark.db", *options) == here
+    counts = counts_of(tmp_path / "spark.db")
+    assert counts == counts_of(tmp_path / "local.db")
+    assert counts["files"]["FILE_OPENED"] == len(list((tmp_path / "archive").glob("*.warc*")))
+    expected = answers(tmp_path / "local.db")
+    assert len(expected) > ORIGINALS
+    assert answers(tmp_path / "spark.db") == expected
+
+
+def test_a_folder_that_spark_takes_for_a_pattern_is_named(spark: Spark, tmp_path: Path) -> None:
+    folder = tmp_path / "a, b"
+    with pytest.raises(PipelineError, match=r"a, b/out: Spark takes , in a path for a pattern; name another folder with --work"):
+        spark.runner(tmp_path).run("index", [], folder / "out", {})
+
+
+def test_a_task_that_fails_is_quoted(spark: Spark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(versions, "versions_here", lambda: {**VERSIONS, "selectolax": "0.1"})
+    (tmp_path / "postings").write_bytes(b"key\t[]\n")
+    with pytest.raises(PipelineError, match=r"^invert: the job failed: .*other versions than .*: selectolax \S+ instead of 0\.1"):
+        spark.runner(tmp_path).run("invert", [tmp_path / "postings"], tmp_path / "inlinks", {})
 
 
 def run(job_class: type[ArclinkJob], path: Path, output: Path, spark: Spark) -> list[bytes]:
