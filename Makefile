@@ -33,6 +33,8 @@ INSTALL_PROJECT = $(BIN)/python -m pip install --quiet --disable-pip-version-che
 COMPILE = .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
           --custom-compile-command 'make lock' $(LOCK_OPTIONS)
 LOCK_OPTIONS ?=
+# Extras that `make demo` and `make test` install, so that everything works out of the box.
+LOCKED_EXTRAS := --extra analysis
 
 # pywb, the Wayback Machine that `make test-wayback` talks to: its packages are older than ours. Some are published as source only.
 PYWB := .engines/pywb
@@ -161,10 +163,10 @@ lock:  ## Write requirements*.txt anew from setup.cfg and pyproject.toml; newest
 	.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check --upgrade uv
 	.venv-lock/bin/python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['build-system']['requires'])" \
 	  | $(COMPILE) - --output-file requirements-build.txt
-	$(COMPILE) setup.cfg --extra analysis --output-file requirements.txt
-	$(COMPILE) setup.cfg --extra test --constraint requirements.txt --output-file requirements-test.txt
-	$(COMPILE) setup.cfg --extra test --extra emr --extra spark --extra engines --constraint requirements-test.txt --output-file requirements-engines.txt
-	$(COMPILE) setup.cfg --extra fuzz --constraint requirements.txt --output-file requirements-fuzz.txt
+	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --output-file requirements.txt
+	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra test --constraint requirements.txt --output-file requirements-test.txt
+	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra test --extra emr --extra spark --extra engines --constraint requirements-test.txt --output-file requirements-engines.txt
+	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra fuzz --constraint requirements.txt --output-file requirements-fuzz.txt
 	$(COMPILE) benchmarks/requirements.in --constraint requirements-test.txt --output-file benchmarks/requirements.txt
 	$(COMPILE) tests/wayback/requirements-pywb.in --output-file tests/wayback/requirements-pywb.txt
 

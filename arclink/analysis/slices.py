@@ -61,14 +61,14 @@ class Level(Enum):
             raise UsageError(f"level {text!r}: there is none. Allowed: {', '.join(level.value for level in cls)}") from error
 
     def name_of(self, surt: Surt) -> str:
-        """Return the name of the node that a SURT belongs to; empty for a SURT without host at another level than `URI`.
+        """Return the name of the node that a SURT belongs to; empty for one without host (``mailto:``): it is no node.
 
         >>> Level.URI.name_of(Surt("uk,co,bbc,news)/x")), Level.DOMAIN.name_of(Surt("uk,co,bbc,news)/x"))
         ('uk,co,bbc,news)/x', 'bbc.co.uk')
         """
-        if self is Level.URI:
-            return surt
         host = host_of(surt)
+        if self is Level.URI:
+            return surt if host else ""
         return host if self is Level.HOST else domain_of(host)
 
     def shown(self, name: str) -> str:
@@ -190,7 +190,7 @@ class Slices(Sequence[Slice]):
         captured: Of all nodes: whether they were ever captured.
         level: What is one node.
         weight: What the weights count.
-        without_host: Links that were left out because their target has no host (``mailto:``); at level URI none is.
+        without_host: Links of contents that were left out because their target has no host (``mailto:``) and cannot be captured.
     """
 
     def __init__(self, folder: Path) -> None:

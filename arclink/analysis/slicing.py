@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from arclink.analysis.names import CollisionError, Hashes, NameSorter, Numbering
-from arclink.analysis.slices import Level, SliceOptions, Slices, Weight, write_about
+from arclink.analysis.slices import SliceOptions, Slices, Weight, write_about
 from arclink.analysis.sorting import ByWindow, Column, Sorter
 from arclink.analysis.windows import WHOLE, Window
 from arclink.errors import UsageError
@@ -144,7 +144,7 @@ class _Collector:
         """Collect everything."""
         for memento in store.scan_mementos():
             name = self.options.level.name_of(memento.surt)
-            if name or self.options.level is Level.URI:
+            if name:
                 numbers = self._windows.of(memento.timestamp)
                 self.columns["captured"].extend([self.names.hash_of(name)] * len(numbers))
                 self.columns["captured_windows"].extend(numbers)
@@ -213,11 +213,11 @@ class _Collector:
             if len(self._uris) >= _KNOWN_URIS:
                 self._uris.clear()
             name = self.options.level.name_of(surt_of(uri))
-            self._uris[uri] = self.names.hash_of(name) if name or self.options.level is Level.URI else None
+            self._uris[uri] = self.names.hash_of(name) if name else None
         return self._uris[uri]
 
     def _lacks_host(self, link: Outlink) -> bool:
-        return self.options.level is not Level.URI and self.options.wants(link.kind) and self._node(link.target) is None
+        return self.options.wants(link.kind) and self._node(link.target) is None
 
 
 def _hash(text: str) -> int:

@@ -33,7 +33,6 @@ slowly = settings(deadline=None, max_examples=25, suppress_health_check=[HealthC
 def plain_edges(store: GraphStore, window: Window, options: SliceOptions) -> Edges:
     """Count one window's edges the plain way."""
     name = options.level.name_of
-    is_named = options.level is Level.URI
     mementos: dict[tuple[str, str], set[object]] = defaultdict(set)
     contents: dict[tuple[str, str], set[object]] = defaultdict(set)
     links: dict[tuple[str, str], dict[object, list[Timestamp]]] = defaultdict(lambda: defaultdict(list))
@@ -42,7 +41,7 @@ def plain_edges(store: GraphStore, window: Window, options: SliceOptions) -> Edg
             for link in store.outlinks(content):
                 for original, timestamp in store.sightings(content):
                     pair = name(surt_of(original)), name(surt_of(link.target))
-                    if not options.wants(link.kind) or not (is_named or all(pair)):
+                    if not options.wants(link.kind) or not all(pair):
                         continue
                     links[pair][surt_of(original), link].append(timestamp)
                     if timestamp in window.span:

@@ -118,8 +118,12 @@ def _cell(value: object) -> object:
 
 
 def _shown(column: str, value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, int):
         return f"{value:>6,}"
+    if isinstance(value, float):
+        return f"{value:.6f}"
     if column in _TIMES and isinstance(value, str):
         return date_and_time(Timestamp(value))
     return str(_cell(value))

@@ -4,6 +4,6 @@ from arclink.cli.lazily import LazyCommands
 
 command = LazyCommands(
     "analyze",
-    about="Tell what the whole graph shows: properties, ranks and more, by windows of time.",
-    modules={},
+    about="Tell what the whole graph shows: ranks and more, by windows of time.",
+    modules={"pagerank": "arclink.cli.analyze.pagerank"},
 )
