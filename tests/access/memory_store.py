@@ -9,6 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+import numpy as np
+
 from arclink.model import (
     ALL_TIME,
     Batch,
@@ -27,7 +29,7 @@ from arclink.model import (
     Timestamp,
     UriR,
 )
-from arclink.store import ArchiveFile, Removed, StoreStats, StoreSums, Takedown, Violation
+from arclink.store import ArchiveFile, ContentBlock, Removed, StoreStats, StoreSums, Takedown, Violation
 from arclink.uris.resolving import content_id
 from arclink.uris.surts import surt_of
 
@@ -151,6 +153,15 @@ class MemoryStore:
     def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
         found = {page.memento.surt for page in self.pages} | {surt_of(link.target) for page in self.pages for link in page.links or ()}
         yield from sorted(surt for surt in found if surt.startswith(prefix) and (after is None or surt > after))
+
+    def scan_mementos(self, span: Span = ALL_TIME) -> Iterator[Memento]:
+        for surt in self.surts(Surt("")):
+            yield from self.mementos(surt, span)
+
+    def scan_contents(self) -> Iterator[ContentBlock]:
+        for content in sorted({page.content for page in self.pages if page.content is not None}):
+            links = list(self.outlinks(content))
+            yield ContentBlock([content], links, [np.arange(len(links))])
 
     def batches(self) -> Iterator[Batch]:
         yield from (Batch(number, (), "{}") for number in range(1, self.count + 1))

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arclink.analysis.slices import Level
 from arclink.export.exporting import picture_of
 from arclink.export.markup import nodes_of
-from arclink.export.queries import ExportQuery
+from arclink.export.queries import ExportQuery, node_of
 from arclink.export.scanning import links_shown
 from arclink.export.spells import Spell, joined, spells_of
 from arclink.model import Timestamp
 from arclink.store import GraphStore
 from arclink.store.opening import open_store
-from arclink.uris.surts import surt_of
 from tests.access.memory_store import MemoryStore, Page, link
 
 HERE, THERE = "http://a.example/", "http://b.example/"
@@ -27,18 +27,17 @@ def page(day: str, *, has: bool = True, status: str = "200", is_read: bool = Tru
     return Page(HERE, f"{day}120000", links, status=status)
 
 
-def spells_at_uris(store: GraphStore, **parameters: str) -> dict[tuple[str, str], list[tuple[str, str]]]:
+def spells_at_uris(store: GraphStore, **parameters: str) -> dict[tuple[str, str], list[tuple[str, ...]]]:
     """Return the spells by the labels of both ends, as days; an end that is open is empty."""
     query = ExportQuery.from_parameters([("format", "gexf"), ("level", "uri"), *parameters.items()])
     with picture_of(store, query) as picture:
         labels = [label for _, _, label in nodes_of(picture)]
         found = spells_of(store, query, picture)
-    return {
-        (labels[source], labels[target]): [
-            (str(date.fromordinal(start)), str(date.fromordinal(end)) if end else "") for start, end in spells
-        ]
-        for (source, target), spells in found.items()
-    }
+    return {(labels[source], labels[target]): [tuple(map(shown, spell)) for spell in spells] for (source, target), spells in found.items()}
+
+
+def shown(day: int | None) -> str:
+    return "" if day is None else str(date.fromordinal(day))
 
 
 @pytest.mark.parametrize(
@@ -91,7 +90,8 @@ def test_a_link_is_in_force_on_the_days_that_a_question_at_them_says(store: Path
             spells = spells_of(opened, query, picture)
         for day in (date(2009, 10, 31), *(date(2009, 11, 1) + timedelta(days=days) for days in range(0, 160, 9))):
             at = ExportQuery.from_parameters([("format", "gexf"), ("at", day.isoformat())]).links
-            expected = {(surt_of(one.page), surt_of(link.target)) for one in links_shown(opened, at) for link in one.links}
+            pairs = {(one.page, link.target) for one in links_shown(opened, at) for link in one.links}
+            expected = {pair for source, target in pairs if all(pair := (node_of(Level.URI, source), node_of(Level.URI, target)))}
             then = day.toordinal()
             assert {
                 (names[source], names[target])
@@ -106,12 +106,12 @@ def test_observed_spells_hold_the_day_of_every_memento_that_shows_the_link(store
         with picture_of(opened, query) as picture:
             places = {name: place for place, name, _ in nodes_of(picture)}
             spells = spells_of(opened, query, picture)
-        name_of = query.level.name_of
         days: dict[tuple[int, int], set[int]] = {}
         for one in links_shown(opened, query.links):
-            for target in {name_of(surt_of(link.target)) for link in one.links}:
-                if target and name_of(surt_of(one.page)):
-                    pair = places[name_of(surt_of(one.page))], places[target]
+            source = node_of(query.level, one.page)
+            for target in {node_of(query.level, link.target) for link in one.links}:
+                if source and target:
+                    pair = places[source], places[target]
                     days.setdefault(pair, set()).update(map(_day, one.timestamps))
     assert spells.keys() == days.keys()
     for pair, of_link in spells.items():
@@ -123,9 +123,12 @@ def _day(timestamp: Timestamp) -> int:
     return date(int(timestamp[:4]), int(timestamp[4:6]), int(timestamp[6:8])).toordinal()
 
 
-@given(
-    st.lists(st.tuples(st.integers(1, 40), st.integers(0, 6) | st.none()).map(lambda one: (one[0], None if one[1] is None else sum(one))))
+some_spells = st.builds(
+    lambda start, days: (start, None if days is None else start + days), st.integers(1, 40), st.integers(0, 6) | st.none()
 )
+
+
+@given(st.lists(some_spells))
 def test_joined_spells_have_the_same_days_and_none_twice(spells: list[Spell]) -> None:
     def days(some: Sequence[Spell]) -> list[int]:
         return [day for start, end in some for day in range(start, 60 if end is None else end + 1)]
