@@ -22,7 +22,7 @@ PACKAGES = ("arclink", "jobs", "service")
 LARGEST_FILE = 300_000
 
 # Tools are run, not imported; BeautifulSoup is told the name of its parser.
-RUN_NOT_IMPORTED = {"codespell", "html5lib", "mypy", "pytest-xdist", "ruff"}
+RUN_NOT_IMPORTED = {"codespell", "html5lib", "ipykernel", "mypy", "pytest-xdist", "ruff"}
 MODULE_OF = {"beautifulsoup4": "bs4"}
 
 

@@ -48,10 +48,11 @@ def export(store: GraphStore, query: ExportQuery, path: Path) -> Exported:
     ``path`` with ``.names``. Memory is bounded: of a graph at level uri some 100 bytes for each pair of URIs.
 
     Raises:
-        ExportError: The folder is missing, nothing is left to draw, or a picture is too large for Gephi.
+        ExportError: The folder is missing, nothing was captured in the window, or a picture is too large for Gephi.
         UsageError: A package is not installed that the format needs.
         StoreError: The store is away.
     """
+    _check_time(store, query)
     paths = [path, *([_beside(path, "names")] if query.form is Form.ARCS else []), _beside(path, "json")]
     tally = Tally()
     with written_whole(paths) as places:
@@ -122,6 +123,14 @@ def describe(query: ExportQuery, picture: Picture) -> str:
     cuts = "; ".join(f"{one.rule} left out {one.nodes:,} nodes and {one.links:,} links" for one in picture.cuts) or "nothing was left out"
     spells = f"; spells: {query.spells.value}" if query.is_dynamic else ""
     return f"Links between {query.level.value}s, {when}; weight: mementos that show them{spells}; {cuts}."
+
+
+def _check_time(store: GraphStore, query: ExportQuery) -> None:
+    sums, links = store.sums(), query.links
+    first, last = (ALL_TIME.first, links.at) if links.at else (links.span.first, links.span.last)
+    if not sums.first or last < sums.first or first > sums.last:
+        known = f"captures from {sums.first} to {sums.last}" if sums.first else "no captures"
+        raise ExportError(f"nothing to export from {first} to {last}: the store has {known}. Choose other times.")
 
 
 def _check_size(query: ExportQuery, picture: Picture) -> None:

@@ -85,7 +85,7 @@ class ExportQuery:
         """
         own, others = sorted_out(parameters, PARAMETERS, OWN)
         form = _form(own.get("format", ""))
-        _refuse_what_has_no_place(form, own)
+        _refuse_what_has_no_place(form, own, dict(others).get("at", ""))
         links = LinkQuery.from_parameters([("uri", "example.org"), *others])  # a query needs some URI; none is asked here
         if not links.kinds and form in _KINDS:
             links = replace(links, kinds=_KINDS[form])
@@ -125,13 +125,15 @@ def _level(form: Form, text: str) -> Level:
     return level
 
 
-def _refuse_what_has_no_place(form: Form, own: Mapping[str, str]) -> None:
+def _refuse_what_has_no_place(form: Form, own: Mapping[str, str], at: str) -> None:
     graphs = ", ".join(form.value for form in Form if form.is_graph)
     for name in ("top", "core", "backbone"):
         if name in own and not form.is_graph:
             raise BadParameterError(name, own[name], f"none with format={form.value}; only {graphs} can be cut")
     if "spells" in own and form is not Form.GEXF:
         raise BadParameterError("spells", own["spells"], f"none with format={form.value}; only gexf has spells")
+    if "spells" in own and at:
+        raise BadParameterError("spells", own["spells"], f"no spells at one time (at={at})")
     counts = form.is_graph or (form is Form.CSV and own.get("level") in ("host", "domain"))
     if "min-count" in own and not counts:
         raise BadParameterError("min-count", own["min-count"], f"none with format={form.value}, whose rows are single links")

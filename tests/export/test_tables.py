@@ -5,6 +5,7 @@ import gzip
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pyoxigraph
@@ -27,6 +28,13 @@ from tests.export.conftest import Export
 from tests.pipeline.reading import TrueMemento, build_store
 
 Rows = Counter[tuple[str, ...]]
+
+
+def asked(sql: str) -> list[tuple[Any, ...]]:
+    """Return what DuckDB answers."""
+    relation = duckdb.sql(sql)
+    assert relation is not None
+    return list(relation.fetchall())
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:
@@ -97,17 +105,17 @@ def test_duckdb_finds_every_link_of_every_memento_in_parquet(
     query = f"""
         SELECT strftime(unnest(timestamps) AT TIME ZONE 'UTC', '%Y%m%d%H%M%S'), source, target, kind, text, rel FROM '{path}'
     """
-    found = Counter(duckdb.sql(query).fetchall())
+    found = Counter(asked(query))
     expected = {
         (one["timestamp"], one["original"], target, kind, text, rel) for one in truth for target, kind, text, rel in one["links"] or ()
     }
     assert found.keys() == expected
     assert set(found.values()) == {1}
-    groups = duckdb.sql(f"SELECT count(DISTINCT row_group_id) FROM parquet_metadata('{path}')").fetchall()[0][0]
+    groups = asked(f"SELECT count(DISTINCT row_group_id) FROM parquet_metadata('{path}')")[0][0]
     assert groups > 3
     wrong = f"SELECT count(*) FROM '{path}' WHERE mementos <> len(timestamps) OR first <> timestamps[1] OR last <> timestamps[-1]"
-    assert duckdb.sql(wrong).fetchall() == [(0,)]
-    assert told.tally.rows == duckdb.sql(f"SELECT count(*) FROM '{path}'").fetchall()[0][0]
+    assert asked(wrong) == [(0,)]
+    assert told.tally.rows == asked(f"SELECT count(*) FROM '{path}'")[0][0]
 
 
 def test_nquads_say_of_a_page_what_its_answer_says(exported: Export, store: Path, truth: list[TrueMemento]) -> None:
