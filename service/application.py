@@ -13,6 +13,7 @@ from service.health import health
 from service.home import home
 from service.links import links
 from service.memento import memento
+from service.pages.rendering import site
 from service.problems import register_problems
 from service.settings import Settings
 from service.stores import Stores, attach_stores
@@ -32,7 +33,7 @@ def create_app(store: str | Callable[[], GraphStore], settings: Settings | None 
     attach_stores(app, Stores(store, chosen))
     attach_asking(app, asking or Asking(chosen.instances, chosen.limits))
     register_problems(app)
-    for resource in (home, links, through_time, memento, explaining, aggregating, health):
+    for resource in (site, home, links, through_time, memento, explaining, aggregating, health):
         app.register_blueprint(resource)
 
     @app.before_request

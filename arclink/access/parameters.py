@@ -25,7 +25,7 @@ def sorted_out(
     for name, value in parameters:
         if name not in allowed:
             hint = "; an '&' inside the URI asked for must be written %26" if others else ""
-            raise BadParameterError(name, value, f"one of the parameters {', '.join(allowed)}{hint}")
+            raise BadParameterError(name, value, f"one of the parameters {', '.join(allowed)}, format{hint}")
         if name not in own:
             others.append((name, value))
         elif name in single:

@@ -25,6 +25,9 @@ LONGEST_URI = 65_536
 
 PARAMETERS = ("uri", "url", "direction", "from", "to", "at", "kind", "redirects", "limit", "cursor", "evidence", "validity")
 
+HOW = ("level", "format", "profile")
+"""Parameters that say what an answer is made of and how it is written; who asks takes them out before the query is made."""
+
 REDIRECTS = frozenset({Kind("http@location"), Kind("meta@refresh")})
 """Kinds of links that are followed by themselves."""
 
@@ -242,7 +245,7 @@ def _sort_out(parameters: Iterable[tuple[str, str]]) -> tuple[Mapping[str, str],
     for name, value in parameters:
         if name not in PARAMETERS:
             hint = "; an '&' inside the URI asked for must be written %26" if "uri" in single or "url" in single else ""
-            raise BadParameterError(name, value, f"one of the parameters {', '.join(PARAMETERS)}{hint}")
+            raise BadParameterError(name, value, f"one of the parameters {', '.join((*PARAMETERS, *HOW))}{hint}")
         if name == "kind":
             kinds += [kind.strip() for kind in value.split(",")]
         elif name in single:

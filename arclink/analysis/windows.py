@@ -1,6 +1,6 @@
 """Windows: the spans of time that a graph is cut into."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import NamedTuple, Self
@@ -69,6 +69,18 @@ class Windows:
         if len(set(windows)) < len(windows):
             raise UsageError(f"windows {text!r}: one of them is there twice; name each once")
         return cls(None, tuple(windows))
+
+    def names_at(self, timestamp: Timestamp) -> Sequence[str]:
+        """Return the names of the windows that a time is in; ``all`` if there is only the whole.
+
+        >>> Windows.parse("month").names_at(Timestamp("20100217101229"))
+        ('2010-02',)
+        """
+        if self.period is not None:
+            return (self.period.of(timestamp),)
+        if not self.listed:
+            return (WHOLE.name,)
+        return [name for name, span in self.listed if timestamp in span]
 
     def between(self, first: Timestamp, last: Timestamp) -> list[Window]:
         """Return the windows of a graph whose mementos are from ``first`` to ``last``, oldest first; listed ones as they are.

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import click
 
+from arclink.cli.engine_options import engine_options, runner_of
 from arclink.cli.options import store_option
 from arclink.errors import ArclinkError, UsageError
 from arclink.pipeline.settings import BuildSettings
 
-RUNNERS = ("local", "inline", "hadoop", "spark")
 SIZES = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 
@@ -29,9 +29,7 @@ SIZES = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 @click.option("--lazy", is_flag=True, help="Also look at the data- attributes of lazy loading, such as data-src.")
 @click.option("--heritrix-outlinks", is_flag=True, help="Add the links that Heritrix recorded beside a page (docs/heritrix.md).")
 @click.option("--batch-size", default="1G", show_default=True, help="Archive bytes that go through all stages together.")
-@click.option("--runner", type=click.Choice(RUNNERS), default="local", show_default=True, help="All cores, one process, or an engine.")
-@click.option("--engine-conf", envvar="MRJOB_CONF", type=click.Path(), help="mrjob settings of the engine (docs/engines.md).")
-@click.option("--hdfs", metavar="URL", help="Folder in HDFS for files between the stages and for graph files, with --runner hadoop.")
+@engine_options
 @click.option("--cores", type=click.IntRange(min=1), help="Tasks at a time; as many as there are processors by default.")
 @click.option("--work", type=click.Path(), help="Folder for files between the stages; next to the store by default.")
 @click.option("--rebuild", is_flag=True, help="Remove the store first, and build it anew; what it was told to forget stays forgotten.")
@@ -62,7 +60,6 @@ def command(
     HDFS (hdfs://…). Files that the store has already are passed over, so the same call goes on where a killed build
     stopped.
     """
-    from arclink.cli.engine_options import runner_of
     from arclink.cli.rules import rules_from_options
     from arclink.cli.summary import show_summary
     from arclink.extract.extracting import ExtractSettings

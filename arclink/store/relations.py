@@ -104,7 +104,7 @@ class Groups(NamedTuple):
 
     heads: Sequence[str]
     counts: Sequence[int]
-    numbers: Sequence[int]
+    numbers: Sequence[int] | Numbers
 
 
 def pack_head(kind: str, text: str, rel: str | None) -> str:
@@ -159,7 +159,7 @@ class InlinksWriter:
             self._heads.append(heads)
             self._groups.append(len(chunk.heads))
             self._counts += chunk.counts
-            self._numbers += chunk.numbers
+            self._numbers.extend(chunk.numbers)
             self._size += len(key) + 12 + len(heads) + len(chunk.heads) + len(chunk.numbers)
             if self._size >= POSTINGS_BYTES:
                 self._flush()

@@ -176,7 +176,11 @@ class MemoryStore:
         return None
 
     def sums(self) -> StoreSums:
-        raise NotImplementedError
+        contents = {page.content for page in self.pages if page.content is not None}
+        links = sum(len(list(self.outlinks(content))) for content in contents)
+        payloads = len({page.checksum for page in self.pages})
+        times = sorted(page.timestamp for page in self.pages) or [""]
+        return StoreSums(self.count, 0, payloads, len(contents), links, times[0], times[-1], 0)
 
     def stats(self) -> StoreStats:
         raise NotImplementedError
@@ -197,7 +201,7 @@ class MemoryStore:
         raise NotImplementedError
 
     def forgotten(self) -> Iterator[tuple[Takedown, Removed]]:
-        raise NotImplementedError
+        yield from ()
 
     def clean(self) -> None:
         raise NotImplementedError

@@ -24,7 +24,7 @@ def test_a_build_on_spark_gives_the_counts_and_answers_of_one_here(spark: Spark,
     """Steps follow each other in folders that are there, with blanks in their names, and each archive file is opened once."""
     write_archive(tmp_path / "archive")
     here = build(tmp_path / "archive", tmp_path / "local.db")
-    options = ["--runner", "spark", "--engine-conf", spark.conf, "--work", tmp_path / "work of spark"]
+    options: list[str | Path] = ["--runner", "spark", "--engine-conf", spark.conf, "--work", tmp_path / "work of spark"]
     assert build(tmp_path / "archive", tmp_path / "spark.db", *options) == here
     counts = counts_of(tmp_path / "spark.db")
     assert counts == counts_of(tmp_path / "local.db")

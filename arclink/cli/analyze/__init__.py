@@ -4,6 +4,13 @@ from arclink.cli.lazily import LazyCommands
 
 command = LazyCommands(
     "analyze",
-    about="Tell what the whole graph shows: ranks and more, by windows of time.",
-    modules={"pagerank": "arclink.cli.analyze.pagerank"},
+    about="Tell what the whole graph shows: ranks, words, histories and more, by windows of time.",
+    modules={
+        "pagerank": "arclink.cli.analyze.pagerank",
+        "anchors": "arclink.cli.analyze.anchors",
+        "decay": "arclink.cli.analyze.decay",
+        "churn": "arclink.cli.analyze.churn",
+        "spread": "arclink.cli.analyze.spread",
+        "path": "arclink.cli.analyze.path",
+    },
 )
