@@ -23,7 +23,7 @@ def run(folder: Path, demo_store: Path, flink: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("ARCLINK_FLINK", str(flink))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
     monkeypatch.setenv("IPYTHONDIR", str(folder / "ipython"))
-    notebook = nbformat.read(NOTEBOOK, as_version=4)
+    notebook = nbformat.read(NOTEBOOK, as_version=4)  # type: ignore[no-untyped-call]
     NotebookClient(notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(folder)}}).execute()
     return [
         "".join(output.get("text", "") or output.get("data", {}).get("text/plain", "") for output in cell.outputs)
@@ -33,7 +33,7 @@ def run(folder: Path, demo_store: Path, flink: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_it_holds_no_output() -> None:
-    notebook = nbformat.read(NOTEBOOK, as_version=4)
+    notebook = nbformat.read(NOTEBOOK, as_version=4)  # type: ignore[no-untyped-call]
     nbformat.validate(notebook)
     assert [cell.outputs for cell in notebook.cells if cell.cell_type == "code" and (cell.outputs or cell.execution_count)] == []
 
