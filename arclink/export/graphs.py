@@ -29,10 +29,10 @@ from arclink.export.scanning import links_shown
 from arclink.model import Outlink, UriR
 from arclink.store import GraphStore
 
-ROWS_AT_ONCE = 1 << 21
-"""Rows of a run, and roughly those that are merged at a time: 80 MB."""
-NAMES_AT_ONCE = 1 << 19
-"""Names of a run: some 100 MB."""
+ROWS_AT_ONCE = 1 << 20
+"""Rows of a run, and roughly those that are merged at a time: 40 MB."""
+NAMES_AT_ONCE = 1 << 18
+"""Names of a run: some 50 MB."""
 KEPT_NODES = 1 << 17
 
 Numbers = npt.NDArray[np.int64]
@@ -159,43 +159,47 @@ class _RowRuns:
         self._put_away()
         numbers = np.argsort(hashes, kind="stable")
         in_order = hashes[numbers]
-        # First by hash of the source, a part of all runs at a time, which gives each pair once; then by number, in place.
+        by_number: list[Links] = []
+        for part, rows in enumerate(_by_parts(self._runs, 1 << 64)):  # hashes are spread evenly; each pair is in one part
+            links = rows.astype(LINK)
+            for end in ("source", "target"):
+                links[end] = numbers[np.searchsorted(in_order, rows[end])]
+            by_number.append(_kept(_added_up(links), self._folder / f"links-{part}"))
         with path.open("wb") as stream:
-            for rows in self._by_parts():
-                links = rows.astype(LINK)
-                for end in ("source", "target"):
-                    links[end] = numbers[np.searchsorted(in_order, rows[end])]
+            for links in _by_parts(by_number, len(hashes)):
                 links.tofile(stream)
-        if not path.stat().st_size:
-            return np.empty(0, LINK)
-        links = np.memmap(path, LINK, "r+")
-        order = np.lexsort((links["target"], links["source"]))
-        placed = np.memmap(path.with_suffix(".sorted"), LINK, "w+", shape=links.shape)
-        for begin in range(0, len(order), ROWS_AT_ONCE):
-            placed[begin : begin + ROWS_AT_ONCE] = links[order[begin : begin + ROWS_AT_ONCE]]
-        return placed
-
-    def _by_parts(self) -> Iterator[Links]:
-        total = sum(map(len, self._runs))
-        parts = max(1, -(-total // ROWS_AT_ONCE))
-        fences = np.array([(part << 64) // parts for part in range(1, parts)], np.uint64)  # hashes are spread evenly
-        ends = [np.searchsorted(run["source"], fences) for run in self._runs]
-        for part in range(parts):
-            pieces = [
-                run[(int(end[part - 1]) if part else 0) : (int(end[part]) if part < parts - 1 else len(run))]
-                for run, end in zip(self._runs, ends, strict=True)
-            ]
-            if pieces:
-                yield _added_up(np.concatenate(pieces))
+        return np.memmap(path, LINK, "r") if path.stat().st_size else np.empty(0, LINK)
 
     def _put_away(self) -> None:
         if self._parts:
-            rows = _added_up(np.concatenate(self._parts))
+            self._runs.append(_kept(_added_up(np.concatenate(self._parts)), self._folder / f"rows-{len(self._runs)}"))
             self._parts.clear()
             self._waiting = 0
-            path = self._folder / f"rows-{len(self._runs)}"
-            rows.tofile(path)
-            self._runs.append(np.memmap(path, ROW, "r") if len(rows) else rows)
+
+
+def _kept(rows: Links, path: Path) -> Links:
+    """Return ``rows``, in a new file instead of in memory."""
+    rows.tofile(path)
+    return np.memmap(path, rows.dtype, "r") if len(rows) else rows
+
+
+def _by_parts(runs: Sequence[Links], sources: int) -> Iterator[Links]:
+    """Yield the rows of all runs, added up, in order of source and target, some at a time.
+
+    Args:
+        runs: Sorted by source and target.
+        sources: The sources are numbers below this, spread about evenly.
+    """
+    parts = max(1, -(-sum(map(len, runs)) // ROWS_AT_ONCE))
+    begins = [0] * len(runs)
+    for part in range(1, parts + 1):
+        is_last = part == parts
+        fence = sources * part // parts
+        ends = [len(run) if is_last else int(np.searchsorted(run["source"], run["source"].dtype.type(fence))) for run in runs]
+        pieces = [np.array(run[begin:end]) for run, begin, end in zip(runs, begins, ends, strict=True)]
+        begins = ends
+        if pieces:
+            yield _added_up(np.concatenate(pieces))
 
 
 def _added_up(rows: Links) -> Links:
