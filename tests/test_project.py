@@ -242,7 +242,7 @@ def normal(requirement: str) -> str:
 
 @cache
 def declared() -> dict[str, list[str]]:
-    """Return the names of the packages in setup.cfg: ``run`` (with the extras that are locked), ``test``, ``browser``, ``fuzz`` and ``engines``."""
+    """Return the names of the packages in setup.cfg: ``run`` (with extras that are locked), ``test``, ``browser``, ``fuzz`` …"""
     config = ConfigParser()
     config.read(ROOT / "setup.cfg", encoding="utf-8")
     extras = config["options.extras_require"]
