@@ -29,8 +29,8 @@ from arclink.export.scanning import links_shown
 from arclink.model import Outlink, UriR
 from arclink.store import GraphStore
 
-ROWS_AT_ONCE = 1 << 20
-"""Rows of a run, and roughly those that are merged at a time: 40 MB."""
+ROWS_AT_ONCE = 1 << 18
+"""Rows of a run, and roughly those that are merged at a time: 10 MB."""
 NAMES_AT_ONCE = 1 << 18
 """Names of a run: some 50 MB."""
 KEPT_NODES = 1 << 17
