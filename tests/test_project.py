@@ -242,7 +242,7 @@ def normal(requirement: str) -> str:
 
 @cache
 def declared() -> dict[str, list[str]]:
-    """Return the names of the packages in setup.cfg: ``run`` (with the extras that are locked), ``test``, ``fuzz`` and ``engines``."""
+    """Return the names of the packages in setup.cfg: ``run`` (with extras that are locked), ``test``, ``browser``, ``fuzz`` …"""
     config = ConfigParser()
     config.read(ROOT / "setup.cfg", encoding="utf-8")
     extras = config["options.extras_require"]
@@ -275,14 +275,16 @@ def test_the_code_imports_the_dependency(package: str) -> None:
     assert module_of(package) in imported(*PACKAGES)
 
 
-@pytest.mark.parametrize("package", [name for name in declared()["test"] + declared()["fuzz"] if not name.startswith("types-")])
+@pytest.mark.parametrize(
+    "package", [name for name in declared()["test"] + declared()["browser"] + declared()["fuzz"] if not name.startswith("types-")]
+)
 def test_the_tests_use_the_dependency(package: str) -> None:
     assert package in RUN_NOT_IMPORTED or module_of(package) in imported("tests", "benchmarks")
 
 
 @pytest.mark.parametrize(
     ("folders", "sections"),
-    [(PACKAGES, ("run", "engines")), (("tests",), ("run", "test", "fuzz", "engines"))],
+    [(PACKAGES, ("run", "engines")), (("tests",), ("run", "test", "browser", "fuzz", "engines"))],
     ids=["code", "tests"],
 )
 def test_every_package_imported_is_declared(folders: tuple[str, ...], sections: tuple[str, ...]) -> None:
@@ -296,7 +298,7 @@ def test_every_package_imported_is_declared(folders: tuple[str, ...], sections: 
 def test_dependencies_are_documented() -> None:
     """docs/dependencies.md has a row for each package of setup.cfg, and for no other."""
     chapters = re.split("^## To .*", text_of("docs/dependencies.md"), flags=re.MULTILINE)[1:]
-    for chapter, section in zip(chapters, ("run", "test", "fuzz", "engines"), strict=True):
+    for chapter, section in zip(chapters, ("run", "test", "browser", "fuzz", "engines"), strict=True):
         assert [normal(name) for name in re.findall(r"^\| `([\w-]+)` \|", chapter, re.MULTILINE)] == declared()[section]
 
 
@@ -305,6 +307,7 @@ def test_dependencies_are_documented() -> None:
     [
         pytest.param("requirements.txt", ("run",), id="run"),
         pytest.param("requirements-test.txt", ("run", "test"), id="test"),
+        pytest.param("requirements-browser.txt", ("run", "test", "browser"), id="browser"),
         pytest.param("requirements-fuzz.txt", ("run", "fuzz"), id="fuzz"),
         pytest.param("requirements-engines.txt", ("run", "test", "engines"), id="engines"),
     ],
