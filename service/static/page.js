@@ -72,12 +72,8 @@ function move() {
 }
 
 async function play() {
-  const range = slider();
-  if (!bar().querySelector('.steps a[rel="next"]')) {
-    range.value = 0;
-    history.pushState(null, "", location.href);
-    await show(addressAt(units()[0]), true);
-  }
+  history.pushState(null, "", location.href); // one step back for all that is played
+  if (!bar().querySelector('.steps a[rel="next"]')) await show(addressAt(units()[0]), true);
   while (isPlaying) {
     const next = bar().querySelector('.steps a[rel="next"]');
     if (!next) break;
