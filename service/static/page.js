@@ -16,6 +16,10 @@ function prepare() {
   const range = slider();
   if (!range || units().length < 2) return;
   range.hidden = false;
+  // A position means the end of its unit: the first is one unit behind the beginning of the axis. The thumb is 1rem wide.
+  const share = 100 / units().length;
+  range.style.marginInlineStart = `calc(${share}% - .5rem)`;
+  range.style.width = `calc(${100 - share}% + 1rem)`;
   const play = bar().querySelector(".play");
   play.hidden = false;
   play.textContent = isPlaying ? "Pause" : "Play";
