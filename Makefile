@@ -14,7 +14,7 @@ CHECKS := $(VENV)/.installed-test
 WITH_ENGINES := $(VENV)/.installed-engines
 WITH_BROWSER := $(VENV)/.installed-browser
 
-# Where Hadoop, Pig and their running clusters are kept: outside git. Another place: make ENGINES=/var/tmp/engines engines
+# Where Hadoop, Pig, Cassandra and their running clusters are kept: outside git. Another place: make ENGINES=/var/tmp/engines engines
 ENGINES ?= $(CURDIR)/.engines
 export ENGINES
 
@@ -35,10 +35,10 @@ COMPILE = .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.1
           --custom-compile-command 'make lock' $(LOCK_OPTIONS)
 LOCK_OPTIONS ?=
 # Extras that `make demo` and `make test` install, so that everything works out of the box.
-LOCKED_EXTRAS := --extra analysis
+LOCKED_EXTRAS := --extra analysis --extra cassandra
 
 # pywb, the Wayback Machine that `make test-wayback` talks to: its packages are older than ours. Some are published as source only.
-PYWB := .engines/pywb
+PYWB := $(ENGINES)/pywb
 
 SECTION = @printf '\n== %s\n'
 
@@ -82,7 +82,7 @@ $(WITH_BROWSER): requirements-browser.txt $(CHECKS)
 	$(INSTALL) -r requirements-browser.txt
 	@touch $@
 
-.PHONY: help demo test test-browser engines try-engines test-wayback oracles fuzz bench format lock clean
+.PHONY: help demo test test-browser engines test-engines test-wayback oracles fuzz bench format lock clean
 
 help:  ## Show what make can do
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -158,14 +158,14 @@ $(BENCH)/venv/.installed: requirements-build.txt benchmarks/requirements.txt | $
 bench: $(RUN) $(BENCH)/venv/.installed  ## Measure ArcLink beside its peers; some ten minutes on an idle machine
 	$(BIN)/python -m benchmarks.run --folder $(BENCH) $(BENCH_OPTIONS)
 
-engines: $(WITH_ENGINES)  ## Install Hadoop, Pig and Spark, to try a cluster on this machine (docs/engines.md)
+engines: $(WITH_ENGINES)  ## Install Hadoop, Pig, Spark and Cassandra, to try a cluster on this machine (docs/engines.md)
 	$(SECTION) 'engines in $(ENGINES)'
 	@for script in engines/*.sh; do case $$script in engines/lib.sh | engines/chromium.sh) ;; *) $$script install || exit 1 ;; esac; done
 
 # One process: two clusters at a time would share two cores.
-try-engines: engines  ## Run the tests that need an engine: they start it on loopback, and stop it
+test-engines: engines $(PYWB)/.installed  ## Run the tests that need a server: Hadoop, Pig, Spark, Cassandra, EMR (moto), pywb; they start and stop it
 	$(SECTION) 'pytest: engines'
-	$(BIN)/python -m pytest -m engine --durations=15 $(PYTEST_OPTIONS) tests/engines
+	ARCLINK_EXAMPLES=10 $(BIN)/python -m pytest -m engine --durations=15 $(PYTEST_OPTIONS) tests/engines tests/wayback
 
 format: $(CHECKS)  ## Lay out the code and put right what can be put right without thinking
 	$(BIN)/ruff check --fix-only .

@@ -139,7 +139,7 @@ def count_frequencies(store: GraphStore, level: Level, term: Term) -> Frequencie
 
 
 def documents_of(texts_by_surt: Iterable[tuple[Surt, set[str]]], level: Level, term: Term) -> Iterator[set[int]]:
-    """Yield the hashes of the terms of each document, in no order.
+    """Yield the hashes of the terms of each document, in no order; a target without host (``mailto:``) is none.
 
     Args:
         texts_by_surt: The texts that lead to each SURT; sorted by SURT, each once.
@@ -151,12 +151,12 @@ def documents_of(texts_by_surt: Iterable[tuple[Surt, set[str]]], level: Level, t
     """
     opened: dict[str, tuple[str, set[int]]] = {}
     for surt, texts in texts_by_surt:
+        name = level.name_of(surt)
         hashes = {one for text in texts for one in hashes_of(text, term)}
+        if not name or not hashes:
+            continue
         if level is Level.URI:
             yield hashes
-            continue
-        name = level.name_of(surt)
-        if not name or not hashes:
             continue
         if name not in opened:
             ended = [other for other, (beginning, _) in opened.items() if not surt.startswith(beginning)]

@@ -28,6 +28,7 @@ COMMANDS = {
     "extract": "arclink.cli.extract",
     "graph": "arclink.cli.graph",
     "load": "arclink.cli.load",
+    "schema": "arclink.cli.schema",
     "pack": "arclink.cli.pack",
 }
 """Module of each command, in the order help shows them; each has a click command called ``command``."""

@@ -126,7 +126,7 @@ def test_times_and_kinds_narrow_what_is_counted() -> None:
 @pytest.mark.parametrize(
     ("text", "level", "allowed"),
     [
-        pytest.param("mailto:a@b.example", Level.HOST, "a URI with a host, for --level host", id="no host"),
+        pytest.param("mailto:a@b.example", Level.HOST, "a URI with a host", id="no host"),
         pytest.param("", Level.URI, "a URI such as", id="nothing"),
         pytest.param("http://a.example/\x00", Level.DOMAIN, "without control characters", id="control character"),
     ],
