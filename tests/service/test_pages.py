@@ -211,6 +211,7 @@ def test_a_store_that_is_gone_is_told_with_the_question_kept() -> None:
 def test_errors_are_pages_for_browsers_and_problems_for_programs(client: FlaskClient, path: str, status: int, says: str) -> None:
     response = client.get(path, headers=BROWSER)
     assert (response.status_code, response.mimetype) == (status, "text/html")
+    assert "Accept" in response.vary
     assert says in words(LexborHTMLParser(response.data).css_first("main"))
     assert "default-src 'none'" in response.headers["Content-Security-Policy"]
     for accept in ({}, {"Accept": "*/*"}, {"Accept": "application/json, text/html;q=0.5"}):
