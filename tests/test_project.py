@@ -242,7 +242,7 @@ def normal(requirement: str) -> str:
 
 @cache
 def declared() -> dict[str, list[str]]:
-    """Return the names of the packages in setup.cfg: ``run`` with what is locked with it, other extras, ``engines`` for all of these."""
+    """Return the names of the packages in setup.cfg: ``run`` (with extras that are locked), ``test``, ``browser``, ``fuzz`` …"""
     config = ConfigParser()
     config.read(ROOT / "setup.cfg", encoding="utf-8")
     extras = config["options.extras_require"]

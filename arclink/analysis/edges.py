@@ -42,4 +42,5 @@ def has_edges(matrix: "csr_matrix", sources: Nodes, targets: Nodes) -> npt.NDArr
         middle = (low + high) // 2
         is_less = (low < high) & (matrix.indices[np.minimum(middle, matrix.nnz - 1)] < targets)
         low, high = np.where(is_less, middle + 1, low), np.where(is_less, high, np.minimum(high, middle))
-    return (low < ends) & (matrix.indices[np.minimum(low, matrix.nnz - 1)] == targets) if matrix.nnz else low < ends
+    is_inside: npt.NDArray[np.bool_] = low < ends
+    return is_inside & (matrix.indices[np.minimum(low, matrix.nnz - 1)] == targets) if matrix.nnz else is_inside

@@ -115,7 +115,7 @@ def true_arrivals(captures: Captures, begin: str) -> dict[str, str]:
     )
     reached: dict[str, str] = {surt_of(begin): "0" * 14}
     while True:
-        better = {to: time for time, place, to in reversed(edges) if reached.get(place, "~") <= time < reached.get(to, "~")}
+        better: dict[str, str] = {to: time for time, place, to in reversed(edges) if reached.get(place, "~") <= time < reached.get(to, "~")}
         if not better:
             return reached
         reached.update(better)
