@@ -136,7 +136,7 @@ def looking(browser: "Browser", service: Service, *, may_fail: bool = False, **o
     page.on("pageerror", lambda error: seen.errors.append(str(error)))
     page.on("console", lambda message: seen.errors.append(message.text) if message.type in ("error", "warning") else None)
     page.on("dialog", refuse)
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(60_000)
     yield page
     context.close()
     foreign = [url for url in seen.requests if urlsplit(url).netloc != urlsplit(service.place).netloc]
