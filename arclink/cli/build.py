@@ -31,7 +31,11 @@ SIZES = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 @click.option("--batch-size", default="1G", show_default=True, help="Archive bytes that go through all stages together.")
 @engine_options
 @click.option("--cores", type=click.IntRange(min=1), help="Tasks at a time; as many as there are processors by default.")
-@click.option("--work", type=click.Path(), help="Folder for files between the stages; next to the store by default, in the current folder for Cassandra.")
+@click.option(
+    "--work",
+    type=click.Path(),
+    help="Folder for files between the stages; next to the store by default, in the current folder for Cassandra.",
+)
 @click.option("--rebuild", is_flag=True, help="Remove the store first, and build it anew; what it was told to forget stays forgotten.")
 @click.option("--quiet", is_flag=True, help="No progress; the summary only.")
 def command(
