@@ -32,13 +32,9 @@ SIZES = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 @engine_options
 @click.option("--cores", type=click.IntRange(min=1), help="Tasks at a time; as many as there are processors by default.")
 @click.option(
-<<<<<<< HEAD
     "--work",
     type=click.Path(),
     help="Folder for files between the stages; next to the store by default, in the current folder for Cassandra.",
-=======
-    "--work", type=click.Path(), help="Folder for files between the stages; else next to the store, or here for Cassandra."
->>>>>>> c6de3338244e9adb50195c52428b48cbe423b858
 )
 @click.option("--rebuild", is_flag=True, help="Remove the store first, and build it anew; what it was told to forget stays forgotten.")
 @click.option("--quiet", is_flag=True, help="No progress; the summary only.")

@@ -30,6 +30,7 @@ COMMANDS = {
     "graph": "arclink.cli.graph",
     "load": "arclink.cli.load",
     "schema": "arclink.cli.schema",
+    "plan": "arclink.cli.plan",
     "pack": "arclink.cli.pack",
 }
 """Module of each command, in the order help shows them; each has a click command called ``command``."""

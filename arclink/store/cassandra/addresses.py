@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from arclink.errors import UsageError
 
@@ -47,10 +47,18 @@ class Address:
         """How messages call the store: its URL without options and user."""
         return f"{SCHEME}{','.join(self.hosts)}:{self.port}/{self.keyspace}"
 
+    @property
+    def url(self) -> str:
+        """The URL that `parse_address` reads as this.
 
-def is_address(where: str) -> bool:
-    """Return whether this names a Cassandra store."""
-    return where.startswith(SCHEME)
+        >>> address = parse_address("cassandra://me@a,b/links?timeout=5&datacenter=dc1")
+        >>> parse_address(address.url) == address
+        True
+        """
+        user = f"{quote(self.user, safe='')}@" if self.user else ""
+        options = {name: getattr(self, name) for name in OPTIONS.split(", ")}
+        given = urlencode({name: value for name, value in options.items() if value})
+        return f"{SCHEME}{user}{','.join(self.hosts)}:{self.port}/{self.keyspace}?{given}"
 
 
 def parse_address(where: str) -> Address:

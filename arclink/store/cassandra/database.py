@@ -58,6 +58,8 @@ BATCH_ROWS = 200
 ATTEMPTS = 8
 """Times that a request is sent, with pauses of 0.1, 0.2, 0.4 … seconds, 2 at most, between."""
 
+CONNECT_ATTEMPTS = 3
+
 HEDGE = 3.0
 """Seconds after which another node is asked, too: a node that died says nothing."""
 
@@ -109,21 +111,8 @@ class Database:
             speculative_execution_policy=ConstantSpeculativeExecutionPolicy(HEDGE, 2),
         )
         self._consistency = consistency
-        # 5 is what Cassandra speaks from 4.0 on; asking for more first would only be refused, with a warning.
-        self._cluster = Cluster(
-            list(address.hosts),
-            address.port,
-            auth_provider=auth,
-            execution_profiles={EXEC_PROFILE_DEFAULT: profile},
-            connect_timeout=10,
-            protocol_version=5,
-        )
         with self._translated():
-            try:
-                self._session: Session = self._cluster.connect()
-            except BaseException:
-                self._cluster.shutdown()
-                raise
+            self._cluster, self._session = _connected(address, auth, profile)
         self._prepared: dict[str, PreparedStatement] = {}
         self._lock = threading.Lock()
 
@@ -259,6 +248,31 @@ class Database:
     def writer(self) -> "Writer":
         """Return a writer of rows."""
         return Writer(self)
+
+
+def _connected(address: Address, auth: PlainTextAuthProvider | None, profile: ExecutionProfile) -> tuple[Cluster, Session]:
+    """Return a connection; a node that is too busy to answer is asked again."""
+    for attempt in range(CONNECT_ATTEMPTS):
+        cluster = Cluster(
+            list(address.hosts),
+            address.port,
+            auth_provider=auth,
+            execution_profiles={EXEC_PROFILE_DEFAULT: profile},
+            connect_timeout=address.timeout,
+            control_connection_timeout=address.timeout,
+            protocol_version=5,  # of Cassandra 4.0 and later; asking for a newer one first would only be refused, with a warning
+        )
+        try:
+            return cluster, cluster.connect()
+        except NoHostAvailable as error:
+            cluster.shutdown()
+            is_slow = isinstance(error.errors, dict) and any(isinstance(one, OperationTimedOut) for one in error.errors.values())
+            if not is_slow or attempt == CONNECT_ATTEMPTS - 1:
+                raise
+        except BaseException:
+            cluster.shutdown()
+            raise
+    raise AssertionError  # the last attempt returns or raises
 
 
 class Writer:

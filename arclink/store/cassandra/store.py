@@ -391,6 +391,34 @@ class CassandraStore:
         self._needs_loader("add a batch")
         return load_batch(self, graph, files, settings, manifest)
 
+    def load_by_job(
+        self,
+        graph: Path,
+        files: Sequence[ArchiveFile],
+        settings: Mapping[str, str],
+        manifest: str,
+        cores: int,
+        place: Callable[[Path], str],
+        run: Callable[[Sequence[Path], Mapping[str, object]], None],
+    ) -> Batch:
+        """Load a batch by tasks of a job; all else as `load`.
+
+        Args:
+            graph: Folder of the graph files.
+            files: Of the batch.
+            settings: What it was made with.
+            manifest: JSON.
+            cores: Tasks at a time.
+            place: Returns where a task finds a file.
+            run: Runs the job on manifests of tasks, with its settings.
+        """
+        from arclink.store.cassandra.by_jobs import by_manifests
+        from arclink.store.cassandra.loading import load_batch
+
+        self._needs_loader("add a batch")
+        do = by_manifests(self.address.url, graph, graph.parent / "load", cores, place, run)
+        return load_batch(self, graph, files, settings, manifest, do)
+
     # What an archive takes back
 
     def forget(self, takedown: Takedown, *, is_trial: bool = False) -> Removed:
