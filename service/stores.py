@@ -9,7 +9,7 @@ from flask import Flask, current_app
 
 from arclink.errors import StoreError
 from arclink.store import GraphStore
-from arclink.store.opening import open_store, path_of
+from arclink.store.opening import is_remote, open_store, path_of
 from service.settings import Settings
 
 _EXTENSION: Final = "arclink"
@@ -25,7 +25,7 @@ class Stores:
     def __init__(self, where: str | Callable[[], GraphStore], settings: Settings) -> None:
         self.settings = settings
         self._open = where if callable(where) else lambda: open_store(where)
-        self._path = None if callable(where) else path_of(where)
+        self._path = None if callable(where) or is_remote(where) else path_of(where)
         self._local = threading.local()
 
     def current(self) -> GraphStore:

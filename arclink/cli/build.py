@@ -31,7 +31,11 @@ SIZES = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 @click.option("--batch-size", default="1G", show_default=True, help="Archive bytes that go through all stages together.")
 @engine_options
 @click.option("--cores", type=click.IntRange(min=1), help="Tasks at a time; as many as there are processors by default.")
-@click.option("--work", type=click.Path(), help="Folder for files between the stages; next to the store by default.")
+@click.option(
+    "--work",
+    type=click.Path(),
+    help="Folder for files between the stages; next to the store by default, in the current folder for Cassandra.",
+)
 @click.option("--rebuild", is_flag=True, help="Remove the store first, and build it anew; what it was told to forget stays forgotten.")
 @click.option("--quiet", is_flag=True, help="No progress; the summary only.")
 def command(
@@ -69,7 +73,7 @@ def command(
     from arclink.pipeline.progress import Lines, Live, Progress, Silent
     from arclink.pipeline.running import FAILED_TASK
     from arclink.pipeline.wats import leave_out_described
-    from arclink.store.opening import open_store, path_of, remove_if_empty, remove_store, takedowns_path, work_folder
+    from arclink.store.opening import exists, local_path_of, open_store, remove_if_empty, remove_store, takedowns_path, work_folder
     from arclink.store.takedown_files import set_aside, take_back
 
     settings = BuildSettings(
@@ -87,16 +91,16 @@ def command(
         click.echo(f"passed over: {complaint}", err=True)
     cdx_paths = find_cdx(cdx)
     folder = Path(work) if work else work_folder(store)
-    run = runner_of(runner, settings.cores, folder, engine_conf, hdfs, path_of(store).name)
-    with only_build(path_of(store)):
+    run = runner_of(runner, settings.cores, folder, engine_conf, hdfs, local_path_of(store).name)
+    with only_build(local_path_of(store)):
         record = takedowns_path(store)
         if rebuild:
-            if path_of(store).exists():
+            if exists(store):
                 with open_store(store, create=True) as old:
                     set_aside(old, record)
             remove_store(store)
             shutil.rmtree(folder, ignore_errors=True)
-        is_new = not path_of(store).exists()
+        is_new = not exists(store)
         progress: Progress = Silent() if quiet else Live() if sys.stderr.isatty() else Lines()
         try:
             with open_store(store, create=True) as opened:

@@ -20,6 +20,7 @@ COMMANDS = {
     "serve": "arclink.cli.serve",
     "stats": "arclink.cli.stats",
     "explain": "arclink.cli.explain",
+    "export": "arclink.cli.export",
     "verify": "arclink.cli.verify",
     "forget": "arclink.cli.forget",
     "demo-archive": "arclink.cli.demo_archive",
@@ -28,6 +29,8 @@ COMMANDS = {
     "extract": "arclink.cli.extract",
     "graph": "arclink.cli.graph",
     "load": "arclink.cli.load",
+    "schema": "arclink.cli.schema",
+    "plan": "arclink.cli.plan",
     "pack": "arclink.cli.pack",
 }
 """Module of each command, in the order help shows them; each has a click command called ``command``."""

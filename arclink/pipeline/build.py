@@ -207,7 +207,7 @@ def _run_batch(
     (folder / "graph/manifest.json").write_text(manifest, encoding="utf-8")
     for relation in ("payloads", "outlinks", "inlinks"):
         run.fetch(folder / "graph" / relation)
-    store.load(folder / "graph", batch, settings.for_store(), manifest)
+    stages.load(folder, batch, settings.for_store(), manifest, store, run)
     run.keep(folder / "graph", _name_of(batch))
     run.remove(folder)
     return counts

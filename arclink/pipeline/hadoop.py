@@ -87,6 +87,10 @@ class HadoopRunner(JobRunner):
                 system.rename(f"{written}/{entry.name}/{part.name}", f"{target}/{part.name.replace('part-', f'part-{label}-')}")
         system.remove(written)
 
+    def place(self, path: Path) -> str:
+        """Return the address in HDFS of a file of the work folder; it is written there if it is not."""
+        return self._uploaded(path)
+
     def fetch(self, folder: Path) -> None:
         """Copy the parts in a folder of HDFS to this machine's disk; those that are there with the same size stay."""
         system, path = self._in_hdfs(folder)

@@ -28,6 +28,7 @@ JOBS = {
     "extract": ("jobs.extract_links", "ExtractLinks"),
     "join": ("jobs.join_contents", "JoinContents"),
     "invert": ("jobs.invert_links", "InvertLinks"),
+    "load": ("jobs.load_graph", "LoadGraph"),
 }
 
 _ERROR = re.compile(r"(?:Exception in thread \S+ |Caused by: )?((?:arclink|[\w.]+(?:Error|Exception)): .+)")
@@ -77,6 +78,10 @@ class JobRunner:
     def split(self, output: Path, outputs: Mapping[bytes, Path], label: str) -> None:
         """Sort what a job wrote to ``output`` into one folder per relation; see `split_relations`."""
         split_relations(output, outputs, label)
+
+    def place(self, path: Path) -> str:
+        """Return where a task finds a file of the work folder."""
+        return str(path.resolve())
 
     def fetch(self, folder: Path) -> None:
         """Have the parts in a folder on this machine's disk."""

@@ -4,20 +4,21 @@
 alone. docs/stage-files.md has the files between them.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import orjson
 
 from arclink.filter.pointers import Pointer
 from arclink.graph import relations
+from arclink.model import Batch
 from arclink.pipeline.counts import Counts
 from arclink.pipeline.last_resorts import LastResorts, awaited
 from arclink.pipeline.planning import archive_paths, plan, read_pointers
 from arclink.pipeline.running import JobRunner, parts_of, sort_rows
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
-from arclink.store import ArchiveFile
+from arclink.store import ArchiveFile, GraphStore, LoadsByJob
 from arclink.store.nothing import KnownPayloads
 
 POINTERS = b"pointers"
@@ -128,6 +129,20 @@ def invert(folder: Path, run: JobRunner) -> Counts:
     inlinks.mkdir(parents=True, exist_ok=True)
     postings = run.parts(folder / "postings")
     return run.run("invert", postings, inlinks, {}) if postings else Counts()
+
+
+def load(
+    folder: Path, files: Sequence[ArchiveFile], settings: Mapping[str, str], manifest: str, store: GraphStore, run: JobRunner
+) -> Batch:
+    """Load ``folder/graph`` into a store; one beyond this machine is loaded by tasks, if there is an engine to run them."""
+    graph = folder / "graph"
+    if run.conf is None or not isinstance(store, LoadsByJob):
+        return store.load(graph, files, settings, manifest)
+
+    def by_job(manifests: Sequence[Path], job_settings: Mapping[str, object]) -> None:
+        run.run("load", manifests, folder / "loaded", job_settings)
+
+    return store.load_by_job(graph, files, settings, manifest, run.cores, run.place, by_job)
 
 
 def _shares(files: Sequence[ArchiveFile], tasks: int) -> list[list[ArchiveFile]]:

@@ -1,10 +1,10 @@
 """A store is the questions it answers: `GraphStore`, and `open_store` to get one from a path or URL."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Protocol, Self
+from typing import NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -256,3 +256,30 @@ class GraphStore(Protocol):
     def __enter__(self) -> Self: ...
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None: ...
+
+
+@runtime_checkable
+class LoadsByJob(Protocol):
+    """A store that tasks on other machines can load."""
+
+    def load_by_job(
+        self,
+        graph: Path,
+        files: Sequence[ArchiveFile],
+        settings: Mapping[str, str],
+        manifest: str,
+        cores: int,
+        place: Callable[[Path], str],
+        run: Callable[[Sequence[Path], Mapping[str, object]], None],
+    ) -> Batch:
+        """Do what `GraphStore.load` does, by tasks of a job.
+
+        Args:
+            graph: Folder of the graph files.
+            files: Of the batch.
+            settings: What it was made with.
+            manifest: JSON.
+            cores: Tasks at a time.
+            place: Returns where a task finds a file.
+            run: Runs the job on manifests of tasks, with its settings; returns when all are done.
+        """

@@ -6,31 +6,28 @@ blocks; its contents are looked up in the store, its captures sorted in files, a
 """
 
 import sqlite3
-from collections.abc import Iterator, Sequence
-from itertools import chain, groupby, islice
-from operator import ge, itemgetter
+from collections.abc import Collection, Iterator, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 import orjson
 
 from arclink.errors import StoreError
 from arclink.graph.relations import parse_payload
 from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM
 from arclink.store.graph_files import read_sorted
+from arclink.store.grouping import OLD, InlinkGrouping
 from arclink.store.names import StoredNames
 from arclink.store.outlinks import OutlinksWriter
-from arclink.store.packing import Numbers, pack_checksum, split_content, uri_form
-from arclink.store.relations import Groups, InlinksWriter, MementoRow, pack_fate, pack_head, scope_of_fate, write_mementos, write_sightings
+from arclink.store.packing import pack_checksum, split_content
+from arclink.store.relations import InlinksWriter, MementoRow, pack_fate, scope_of_fate, write_mementos, write_sightings
+from arclink.store.replacing import payloads_to_replace, remove_contents_of
 from arclink.store.runs import Relation, Runs, RunWriter
 from arclink.store.sorting import SortedCaptures
 from arclink.store.takedowns import last_number
 
 _ADD_CONTENT = "INSERT INTO contents (number, payload, cut) VALUES (?, ?, ?) ON CONFLICT (payload, cut) DO NOTHING"
-
-OLD = -1
-"""Number of a content that need not be loaded: the store or an earlier block has it, with the same links."""
 
 
 class Added(NamedTuple):
@@ -82,8 +79,12 @@ class BatchLoader:
             StoreError: The graph files are damaged or do not belong together.
         """
         try:
-            links = self._load_outlinks()
-            payloads = self._load_payloads()
+            first_content = last_number(self._connection, "contents") + 1
+            replaced = payloads_to_replace(self._connection, self._names, self._graph)
+            if replaced:
+                remove_contents_of(self._connection, self._runs, replaced)
+            links = self._load_outlinks(first_content)
+            payloads = self._load_payloads(replaced)
             first, last = self._load_mementos()
             self._payloads.write()
             self._load_inlinks()
@@ -93,8 +94,7 @@ class BatchLoader:
             self._runs.merge(relation)
         return Added(payloads, links, first, last)
 
-    def _load_outlinks(self) -> int:
-        first = last_number(self._connection, "contents") + 1
+    def _load_outlinks(self, first: int) -> int:
         writer = OutlinksWriter(self._connection, first)
         number = first
         for _, name, contents, links, lists in read_sorted(self._graph, "outlinks", 5, keys=1):
@@ -117,13 +117,14 @@ class BatchLoader:
             writer.add(links, lists, [number != OLD for number in numbers])
         return writer.links
 
-    def _load_payloads(self) -> int:
+    def _load_payloads(self, replaced: Collection[int]) -> int:
         new = 0
         for row in read_sorted(self._graph, "payloads", 7, keys=0):
             payload = parse_payload(b"\t".join(row))
             number, _ = self._payloads.number_of(payload.checksum)
             fate = self._payloads.fate_of(number)
-            if fate is None or (payload.scope is not None and scope_of_fate(fate) is None):
+            is_better = payload.scope is not None and (scope_of_fate(fate) is None or number in replaced)
+            if fate is None or is_better:
                 self._payloads.set_fate(number, pack_fate(payload, self._names))
             new += fate is None
         return new
@@ -166,80 +167,8 @@ class BatchLoader:
             yield last
 
     def _load_inlinks(self) -> None:
-        writer = InlinksWriter(RunWriter(self._connection, Relation.INLINKS, 0))
-        for surt, group in groupby(read_sorted(self._graph, "inlinks", 3, keys=2), itemgetter(0)):
-            rows = [(target.decode(), links) for _, target, links in group]
-            if len(rows) == 1:
-                by_target = [(rows[0][0], [rows[0][1]])]
-            else:  # sorted by URI; the store keeps them by how they differ from the SURT
-                forms: dict[str, list[bytes]] = {}
-                for target, links in rows:
-                    forms.setdefault(target, []).append(links)
-                name = surt.decode()
-                by_target = sorted(forms.items(), key=lambda item: uri_form(name, item[0]))
-            for target, of_target in by_target:
-                groups = self._groups(of_target)
-                if groups.heads:
-                    writer.add(surt, target, groups)
-        writer.close()
-
-    def _groups(self, rows: Sequence[bytes]) -> Groups:
-        """Return the links to a target; contents that the store had before are left out."""
-        if len(rows) == 1:
-            heads, contents = self._groups_of(rows[0])
-        else:
-            heads, contents = [], []
-            for row in rows:  # of a hub: a row at a time becomes numbers
-                some_heads, some_contents = self._groups_of(row)
-                heads += some_heads
-                contents += [np.array(numbers, np.int64) for numbers in some_contents]
-        if len(heads) > 1 and any(map(ge, heads, islice(heads, 1, None))):
-            heads, contents = _united(heads, contents)
-        counts = list(map(len, contents))
-        if len(rows) > 1 and contents:
-            return Groups(heads, counts, np.concatenate(contents))
-        return Groups(heads, counts, list(chain.from_iterable(contents)))
-
-    def _groups_of(self, row: bytes) -> tuple[list[str], list[Sequence[int] | Numbers]]:
-        """Return the heads of a row, and their contents."""
-        # A control character in JSON is written with a backslash; there is none by the rules of graph files.
-        is_odd = b"\\" in row
-        heads: list[str] = []
-        contents: list[Sequence[int] | Numbers] = []
-        for kind, text, rel, sources in orjson.loads(row):
-            of_head = self._numbers(sources)
-            if of_head:
-                plain = f"{kind}\t{text}" if rel is None else f"{kind}\t{text}\t{rel}"
-                heads.append(pack_head(kind, text, rel) if is_odd else plain)
-                contents.append(of_head)
-        return heads, contents
-
-    def _numbers(self, sources: Sequence[tuple[str, Sequence[int]]]) -> list[int]:
-        """Return the numbers of contents that blocks and positions name, without those that the store had before."""
-        try:
-            if len(sources) == 1:
-                ((name, positions),) = sources
-                block = self._blocks[name]
-                numbers = [block[position] for position in positions]
-            else:
-                numbers = [self._blocks[name][position] for name, positions in sources for position in positions]
-        except (KeyError, IndexError) as error:
-            names = ", ".join(name for name, _ in sources)[:200]
-            raise StoreError(
-                f"{self._graph}: the graph files do not belong together: inlinks name contents ({names}) which outlinks lack ({error})."
-            ) from error
-        if self._has_repeats:
-            numbers = sorted(set(numbers).difference((OLD,)))
-        return numbers
-
-
-def _united(heads: Sequence[str], contents: Sequence[Sequence[int] | Numbers]) -> tuple[list[str], list[Sequence[int] | Numbers]]:
-    """Return heads sorted, each once, and the distinct contents of each."""
-    by_head: dict[str, list[Sequence[int] | Numbers]] = {}
-    for head, of_head in zip(heads, contents, strict=True):
-        by_head.setdefault(head, []).append(of_head)
-    names = sorted(by_head)
-    return names, [by_head[head][0] if len(by_head[head]) == 1 else np.unique(np.concatenate(by_head[head])) for head in names]
+        grouping = InlinkGrouping(self._blocks, str(self._graph), has_repeats=self._has_repeats)
+        grouping.write(read_sorted(self._graph, "inlinks", 3, keys=2), InlinksWriter(RunWriter(self._connection, Relation.INLINKS, 0)))
 
 
 class _PayloadNumbers:

@@ -20,8 +20,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeVar
 
+from arclink.archive_names import is_wat
 from arclink.errors import StoreError, UsageError
-from arclink.graph.not_modified import checksum_of_reference, is_reference, timestamp_of_reference
 from arclink.model import (
     ALL_TIME,
     Batch,
@@ -44,12 +44,14 @@ from arclink.store import ArchiveFile, ContentBlock, Removed, StoreStats, StoreS
 from arclink.store.cuts import CapturesByCut
 from arclink.store.forgetting import forget
 from arclink.store.graph_files import identity_of
-from arclink.store.loading import BatchLoader, shows_payload
+from arclink.store.loading import BatchLoader
 from arclink.store.names import StoredNames
 from arclink.store.outlinks import OutlinkBlock
 from arclink.store.packing import join_content, pack_checksum, split_content, unpack_checksum, uri_form, uri_of_form
+from arclink.store.references import checksum_shown, not_modified_since
 from arclink.store.relations import (
     NUL,
+    MementoItem,
     Posting,
     end_of_prefix,
     in_order,
@@ -70,7 +72,6 @@ from arclink.store.runs import Relation, Row, Runs
 from arclink.store.schema import open_for_loading, open_for_reading, translated
 from arclink.store.takedowns import records
 from arclink.uris.resolving import content_id
-from arclink.uris.surts import surt_of
 
 CACHED_OUTLINK_BLOCKS = 16
 CACHED_CONTENTS = 20_000
@@ -93,6 +94,12 @@ class ReadPayload(NamedTuple):
     scope: Scope
 
 
+def _first_said(same: Iterator[MementoItem]) -> MementoItem:
+    """Return the first of equal mementos; whatever is in a WAT comes last, as in a batch."""
+    first = next(same)
+    return min([first, *same], key=lambda item: (is_wat(item[3]), item)) if is_wat(first[3]) else first
+
+
 Known = TypeVar("Known", bound=dict[Any, Any])
 
 
@@ -113,6 +120,8 @@ class SqliteStore:
     Raises:
         StoreError: There is no store (and none is to be made), or it cannot be used; the text says why.
     """
+
+    replaces_what_wats_say = True
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
         self.path = path
@@ -139,7 +148,7 @@ class SqliteStore:
                 if timestamp > span.last:
                     return
                 if timestamp >= span.first:
-                    yield memento_of(surt, next(same))
+                    yield memento_of(surt, _first_said(same))
 
     def payload(self, checksum: Checksum) -> Payload | None:
         with translated(self.path):
@@ -147,7 +156,7 @@ class SqliteStore:
         return None if fate is None else unpack_fate(checksum, fate, self._names)
 
     def content_of(self, memento: Memento) -> ContentId | None:
-        checksum = self._checksum_shown(memento)
+        checksum = checksum_shown(self, memento)
         if checksum is None:
             return None
         with translated(self.path):
@@ -221,7 +230,7 @@ class SqliteStore:
         with translated(self.path):
             for original, timestamps in self._pages_with(content, checksum, payload, captures):
                 if refers:
-                    timestamps = sorted({*timestamps, *self._not_modified_since(original, timestamps)})
+                    timestamps = sorted({*timestamps, *not_modified_since(self, self._referring, original, timestamps)})
                 within = [timestamp for timestamp in timestamps if span.first <= timestamp <= span.last]
                 if within:
                     yield original, within
@@ -494,32 +503,6 @@ class SqliteStore:
             found = os.stat(self.path)
             return found.st_dev, found.st_ino
         return None
-
-    def _checksum_shown(self, memento: Memento) -> Checksum | None:
-        """Return the checksum of the payload that a memento shows: its own, or that of the capture it refers to."""
-        if not shows_payload(memento.checksum, memento.reason):
-            return None
-        if not is_reference(memento.checksum):
-            return memento.checksum
-        when = timestamp_of_reference(memento.checksum)
-        span = Span(last=memento.timestamp) if when is None else Span(when, when)
-        shown = None
-        for earlier in self.mementos(memento.surt, span):
-            if earlier.original == memento.original and not is_reference(earlier.checksum):
-                shown = earlier.checksum if shows_payload(earlier.checksum, earlier.reason) else None
-        return shown
-
-    def _not_modified_since(self, original: UriR, timestamps: Sequence[Timestamp]) -> Iterator[Timestamp]:
-        """Yield the revisits of ``original`` that refer to one of its captures, or to none by name but come next."""
-        for timestamp in timestamps:
-            yield from self._referring(checksum_of_reference(original, timestamp))
-        unnamed = list(self._referring(checksum_of_reference(original, None)))
-        if unnamed:
-            of_surt = self.mementos(surt_of(original))
-            others = [one.timestamp for one in of_surt if one.original == original and not is_reference(one.checksum)]
-            for timestamp in unnamed:
-                if max((other for other in others if other <= timestamp), default="") in timestamps:
-                    yield timestamp
 
     def _referring(self, reference: Checksum) -> Iterator[Timestamp]:
         number, _ = self._payload(reference)

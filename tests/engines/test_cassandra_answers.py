@@ -1,0 +1,143 @@
+"""A store in Cassandra answers as one in SQLite does: in the library, and over HTTP."""
+
+import http.client
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import islice
+from urllib.parse import quote
+
+import pytest
+from click.testing import CliRunner
+
+from arclink.cli.main import group
+from arclink.demo import write_demo_archive
+from arclink.model import Surt
+from arclink.store import GraphStore
+from arclink.store.opening import open_store
+from service.running import make_server
+from tests.engines.conftest import Cassandra
+
+
+@dataclass(frozen=True, slots=True)
+class Both:
+    """The same archive in two stores, and which share of its SURTs is asked about."""
+
+    sqlite: str
+    cassandra: str
+    every: int
+
+
+@pytest.fixture(scope="module", params=["demo", "real"])
+def both(request: pytest.FixtureRequest, cassandra: Cassandra, tmp_path_factory: pytest.TempPathFactory) -> Both:
+    """Build both stores with the commands that a person would use."""
+    folder = tmp_path_factory.mktemp(request.param)
+    if request.param == "demo":
+        archive = folder / "archive"
+        write_demo_archive(archive, 300, 12, 1)
+    else:
+        archive = request.getfixturevalue("shared_data") / "aut" / "example.warc.gz"
+    stores = Both(str(folder / "links.db"), cassandra.keyspace(), 3 if request.param == "demo" else 120)
+    for store in (stores.sqlite, stores.cassandra):
+        words = ["build", str(archive), "--store", store, "--quiet", "--work", str(folder / "work"), "--batch-size", "600k"]
+        result = CliRunner().invoke(group, words, catch_exceptions=False)
+        assert result.exit_code == 0, result.output
+    return stores
+
+
+def asked(store: GraphStore, every: int) -> list[Surt]:
+    return list(islice(store.surts(Surt("")), 0, None, every))
+
+
+def answers_about(store: GraphStore, surts: Sequence[Surt]) -> Iterator[tuple[str, object]]:
+    """Yield what a store says about some SURTs, in an order that does not depend on the store's."""
+    for surt in surts:
+        mementos = list(store.mementos(surt))
+        yield f"mementos of {surt}", mementos
+        inlinks = sorted(store.inlinks(surt), key=repr)
+        yield f"inlinks of {surt}", inlinks
+        yield f"kinds of {surt}", sum(count for _, count in store.inlink_kinds(surt))
+        contents = sorted({inlink.content for inlink in inlinks})[:50]
+        yield f"sources of {surt}", [list(pages) for pages in store.sources(contents)]
+        for memento in mementos:
+            content = store.content_of(memento)
+            yield f"content of {memento}", content
+            yield f"payload of {memento}", store.payload(memento.checksum)
+            if content is not None:
+                yield f"outlinks of {content}", list(store.outlinks(content))
+
+
+def test_both_stores_hold_the_same(both: Both) -> None:
+    with open_store(both.sqlite) as one, open_store(both.cassandra) as other:
+        surts = list(one.surts(Surt("")))
+        assert list(other.surts(Surt(""))) == surts
+        assert replace(other.stats(), bytes=0) == replace(one.stats(), bytes=0)
+        assert replace(other.sums(), bytes=0) == replace(one.sums(), bytes=0)
+        assert list(other.files()) == list(one.files())
+        assert [batch.files for batch in other.batches()] == [batch.files for batch in one.batches()]
+        some = asked(one, both.every)
+        assert len(some) > 50
+        for (name, expected), (_, answer) in zip(answers_about(one, some), answers_about(other, some), strict=True):
+            assert answer == expected, name
+        assert list(other.verify()) == []
+
+
+@contextmanager
+def served(store: str) -> Iterator[int]:
+    """Run the service; yield its port."""
+    server = make_server(store, "127.0.0.1", 0, 4)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        yield server.effective_port
+    finally:
+        server.trigger.pull_trigger(server.close)
+        thread.join(20)
+        server.task_dispatcher.shutdown()
+
+
+def fetch(port: int, path: str) -> tuple[int, bytes]:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    connection.request("GET", path, headers={"Host": "arclink.example"})
+    response = connection.getresponse()
+    found = response.status, response.read()
+    connection.close()
+    return found
+
+
+def test_both_stores_are_served_alike(both: Both) -> None:
+    with open_store(both.sqlite) as store:
+        originals = [memento.original for surt in store.surts(Surt("")) for memento in islice(store.mementos(surt), 1)]
+    uris = originals[:: max(1, len(originals) // 12)]
+    assert len(uris) >= 10
+    with served(both.sqlite) as one, served(both.cassandra) as other:
+        for uri in [*uris, "http://nowhere.example/"]:
+            for options in ("&format=json", "&format=json&direction=in&limit=20", "&format=nt&at=2010"):
+                path = f"/linkQuery?uri={quote(uri, safe='')}{options}"
+                assert fetch(other, path) == fetch(one, path), path
+        assert fetch(other, f"/linkQuery?uri={quote(uris[0], safe='')}&format=json")[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        pytest.param(["stats", "--store", "cassandra://{hosts}/nobody_made_it"], "Make one: arclink schema apply --store", id="no store"),
+        pytest.param(["stats", "--store", "cassandra://127.0.0.1:1/x"], "no node of .* answers", id="no server"),
+    ],
+)
+def test_what_is_wrong_is_said_with_what_to_do(words: list[str], message: str, cassandra: Cassandra) -> None:
+    result = CliRunner().invoke(group, [word.format(hosts=cassandra.hosts) for word in words])
+    with pytest.raises(Exception, match=message):
+        raise result.exception or AssertionError(result.output)
+
+
+def test_a_schema_that_is_newer_is_refused(cassandra: Cassandra) -> None:
+    from arclink.store.cassandra.addresses import parse_address
+    from arclink.store.cassandra.schema import open_database
+
+    url = cassandra.keyspace()
+    open_database(parse_address(url)).ask("UPDATE steps SET layout = 99 WHERE store = 0")
+    for words in (["stats", "--store", url], ["schema", "apply", "--store", url]):
+        result = CliRunner().invoke(group, words)
+        assert "newer ArcLink (layout 99" in str(result.exception)
