@@ -74,7 +74,7 @@ $(WITH_ENGINES): requirements-engines.txt $(CHECKS)
 	$(INSTALL) --no-binary pyspark -r requirements-engines.txt
 	@touch $@
 
-.PHONY: help demo test engines try-engines test-wayback oracles fuzz bench format lock clean
+.PHONY: help demo test engines try-engines test-wayback test-proxy oracles fuzz bench format lock clean
 
 help:  ## Show what make can do
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -117,6 +117,10 @@ $(PYWB)/.installed: tests/wayback/requirements-pywb.txt
 test-wayback: $(CHECKS) $(PYWB)/.installed  ## Run the tests that fetch from a real Wayback Machine (pywb, on this machine)
 	$(SECTION) 'pytest: a real Wayback Machine'
 	$(BIN)/python -m pytest -m engine tests/wayback $(PYTEST_OPTIONS)
+
+test-proxy: $(CHECKS)  ## Run the tests of the service behind a real nginx, which has to be installed
+	$(SECTION) 'pytest: a real nginx'
+	$(BIN)/python -m pytest -m engine tests/service/test_proxy.py $(PYTEST_OPTIONS)
 
 oracles: $(CHECKS)  ## Compare every real page at hand with what the second extractor finds (minutes)
 	ARCLINK_ALL_PAGES=1 $(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_OPTIONS) tests/extract/test_oracles.py

@@ -19,6 +19,7 @@ class Settings:
         budget: What one request may cost the store.
         collection: Its name among several collections of one service; empty if it is the only one.
         replay: Replay prefix that mementos are named by; empty if there is none.
+        public: URL of this service as clients know it, with ``/`` at its end; empty for what their requests say.
         archive: What answers merged from several archives call the own store.
         instances: The other services that are asked for such an answer, and no others.
         limits: What one question to all of them may cost.
@@ -29,6 +30,7 @@ class Settings:
     budget: Budget = field(default_factory=Budget)
     collection: str = ""
     replay: ReplayPrefix = NO_REPLAY
+    public: str = ""
     archive: str = "here"
     instances: tuple[Instance, ...] = ()
     limits: Limits = field(default_factory=Limits)

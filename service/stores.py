@@ -3,6 +3,9 @@
 import os
 import threading
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Final
 
 from flask import Flask, current_app
@@ -50,6 +53,28 @@ class Stores:
         self._local.store = None
         if store is not None:
             store.close()
+
+    def state(self) -> str:
+        """Return what tells the store as it is from what it was, and from another one; it changes with every batch and takedown.
+
+        Raises:
+            StoreError: It is away.
+        """
+        store = self.current()
+        taken_back = sum(1 for _ in store.forgotten())
+        which = self._identity() or replace(store.sums(), bytes=0)
+        return f"{which} {store.last_batch()} {taken_back}"
+
+    def changed(self) -> datetime | None:
+        """Return when the store was last written to, or something in it was touched; None if nobody knows."""
+        if self._path is None:
+            return None
+        files = (self._path, self._path.with_name(f"{self._path.name}-wal"))
+        times = []
+        for file in files:
+            with suppress(OSError):
+                times.append(file.stat().st_mtime)
+        return datetime.fromtimestamp(max(times), UTC) if times else None
 
     def _identity(self) -> tuple[int, int] | None:
         """Return what tells the store's file from another one of that name: a rebuilt store must be seen.

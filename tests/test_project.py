@@ -23,7 +23,7 @@ LARGEST_FILE = 300_000
 
 # Tools are run, not imported; BeautifulSoup is told the name of its parser.
 RUN_NOT_IMPORTED = {"codespell", "html5lib", "mypy", "pytest-xdist", "ruff"}
-MODULE_OF = {"beautifulsoup4": "bs4"}
+MODULE_OF = {"beautifulsoup4": "bs4", "google-re2": "re2"}
 
 
 @cache

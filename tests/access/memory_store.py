@@ -165,7 +165,7 @@ class MemoryStore:
         return None
 
     def sums(self) -> StoreSums:
-        raise NotImplementedError
+        return StoreSums(self.count, 1, 0, len(self.pages), 0, "", "", 0)
 
     def stats(self) -> StoreStats:
         raise NotImplementedError
@@ -186,7 +186,7 @@ class MemoryStore:
         raise NotImplementedError
 
     def forgotten(self) -> Iterator[tuple[Takedown, Removed]]:
-        raise NotImplementedError
+        return iter(())
 
     def clean(self) -> None:
         raise NotImplementedError

@@ -32,6 +32,7 @@ class RowAnswer:
         sections: The rows by the name of their list in JSON.
         section: Column that names the list a row is in, where lists become one; empty if there is one list only.
         labels: What this column says, by list.
+        next: Cursor of the next page; None if nothing is left.
         nested: Column that holds rows within a row; CSV and the table give them behind it. Empty if there is none.
     """
 
@@ -43,6 +44,7 @@ class RowAnswer:
     labels: Mapping[str, str] | None = None
     nested: str = ""
     shown: Sequence[str] = ()
+    next: str | None = None
 
     def labelled(self) -> Iterator[Row]:
         """Yield the rows of all lists, each with the name of its list."""
@@ -97,6 +99,8 @@ def write_rows_table(answer: RowAnswer) -> Iterator[bytes]:
     if rows:
         for line in columns([column.replace("_", " ") for column in names], rows):
             yield f"{line}\n".encode()
+    if answer.next is not None:
+        yield f"\nThere is more: repeat the command with --cursor {answer.next}\n".encode()
 
 
 ROW_FORMATS: Mapping[str, RowFormat] = {
