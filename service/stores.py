@@ -12,6 +12,7 @@ from flask import Flask, current_app
 
 from arclink.errors import StoreError
 from arclink.store import GraphStore
+from arclink.store.embargo import EmbargoedStore
 from arclink.store.opening import open_store, path_of
 from service.settings import Settings
 
@@ -43,9 +44,14 @@ class Stores:
             self.forget()
             store = None
         if store is None:
-            store = self._local.store = self._open()
+            store = self._local.store = self._opened()
             self._local.identity = identity
         return store
+
+    def _opened(self) -> GraphStore:
+        """Return the store as answers may know it: an embargo holds for all of them, because it holds here."""
+        embargo = self.settings.embargo
+        return EmbargoedStore(self._open(), embargo) if embargo else self._open()
 
     def forget(self) -> None:
         """Close this thread's store, so that the next question opens it anew."""
@@ -63,7 +69,7 @@ class Stores:
         store = self.current()
         taken_back = sum(1 for _ in store.forgotten())
         which = self._identity() or replace(store.sums(), bytes=0)
-        return f"{which} {store.last_batch()} {taken_back}"
+        return f"{which} {store.last_batch()} {taken_back} {self.settings.embargo.last_shown(datetime.now(UTC))}"
 
     def changed(self) -> datetime | None:
         """Return when the store was last written to, or something in it was touched; None if nobody knows."""

@@ -57,6 +57,8 @@ class _Lines(click.types.StringParamType):
     help="Another service that /aggregate asks too; may come several times.",
 )
 @replay_option
+@click.option("--embargo", type=click.IntRange(0, 1_000_000), default=0, metavar="DAYS", help="Hide captures that are younger.")
+@click.option("--embargo-prefix", "hidden", multiple=True, metavar="SURT", help="Hide captures below this SURT.")
 @click.option("--public", default="", metavar="URL", help="This service as clients know it, such as https://links.example.org/.")
 @click.option("--name", default="here", show_default=True, help="What /aggregate calls the store of this service.")
 def command(
@@ -70,6 +72,8 @@ def command(
     log_requests: bool,
     instances: tuple[str, ...],
     replay: str,
+    embargo: int,
+    hidden: tuple[str, ...],
     public: str,
     name: str,
 ) -> None:
@@ -78,6 +82,8 @@ def command(
     Several stores, each with a name, are collections: --store olympics=a.db answers below /olympics/.
     """
     from arclink.aggregate.instances import parse_instances, parse_name
+    from arclink.cli.forget import surt_prefix
+    from arclink.store.embargo import Embargo
     from service.logs import LogForm, set_up_logging  # lazily: nothing else in arclink needs the service
     from service.running import serve
     from service.settings import Settings
@@ -88,7 +94,13 @@ def command(
     for taken in [other.name for other in others if other.name in ({archive} if isinstance(where, str) else where)]:
         raise UsageError(f"--instance {taken}=…: the service calls its own store so; name one of them otherwise")
     set_up_logging(LogForm(log_form), with_access=log_requests)
-    settings = Settings(replay=parse_replay("--replay", replay), public=parse_replay("--public", public), archive=archive, instances=others)
+    settings = Settings(
+        replay=parse_replay("--replay", replay),
+        public=parse_replay("--public", public),
+        embargo=Embargo(embargo, tuple(surt_prefix(text) for text in hidden)),
+        archive=archive,
+        instances=others,
+    )
     serve(where, host, port, threads, click.echo, settings, workers=workers, grace=grace)
 
 

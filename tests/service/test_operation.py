@@ -209,9 +209,11 @@ def test_a_stop_does_not_wait_longer_than_it_may(tmp_path: Path) -> None:
     with serving(tmp_path, "--grace", "0.2") as service:
         busy = http.client.HTTPConnection("127.0.0.1", service.port, timeout=60)
         busy.request("GET", f"/linkQuery?uri={A}&limit=0&format=jsonl")
-        busy.getresponse().read(1000)
+        answer = busy.getresponse()  # kept: who drops it leaves
+        answer.read(1000)
         service.process.terminate()
         assert service.process.wait(60) == 1
+        answer.close()
         busy.close()
     assert "longer than 0.2 s" in (tmp_path / "log").read_text()
 
