@@ -11,9 +11,10 @@ from arclink.access.declaring import AnyParameter, Given, Parameter, named, sort
 from arclink.access.formats.levels import level_as_rows
 from arclink.access.formats.rows import RowAnswer, RowFormat
 from arclink.access.levels import LEVEL_PARAMETERS, Level, LevelQuery, answer_level
-from arclink.access.queries import LINK_PARAMETERS, LinkQuery
+from arclink.access.queries import FOLLOW, LINK_PARAMETERS, URI, LinkQuery
+from arclink.access.texts import printable_uri
 from service.memento import add_memento_headers
-from service.negotiation import FORMAT, PROFILE, ROW_FORMAT, accepted_format, accepted_row_format
+from service.negotiation import FIELDS, FORMAT, PROFILE, ROW_FORMAT, accepted_format, accepted_row_format
 from service.stores import current_store, stores_of_app
 
 links = Blueprint("links", __name__)
@@ -22,7 +23,7 @@ _LEVELS = ("uri", *(level.value for level in Level))
 LEVEL = Parameter("level", "Links, or counts of them per host or domain.", named({name: name for name in _LEVELS}), default="uri")
 """The level as it chooses between the link query itself and counts."""
 
-HOW = (FORMAT, PROFILE)
+HOW = (FORMAT, PROFILE, FIELDS)
 """Parameters that say how an answer is written, not what is asked."""
 
 LINK_QUERY: tuple[AnyParameter, ...] = (*LINK_PARAMETERS, LEVEL, *HOW)
@@ -45,7 +46,7 @@ def link_query() -> Response:
     response = Response(_started(pieces) if query.limit == 0 else b"".join(pieces), content_type=content_type(media_type))
     response.vary.add("Accept")
     if answer.next is not None:
-        response.headers["Link"] = f'<{next_page(answer.next)}>; rel="next"'
+        response.headers["Link"] = f'<{next_page(answer.next, answer.query.uri if answer.followed else "")}>; rel="next"'
     add_memento_headers(response, answer)
     return response
 
@@ -76,10 +77,14 @@ def respond(answer: RowAnswer, form: tuple[RowFormat, str]) -> Response:
     return response
 
 
-def next_page(cursor: str) -> str:
-    """Return this request with another cursor, as a reference relative to it (RFC 8288 resolves it)."""
-    kept = [(name, value) for name, value in request.args.items(multi=True) if name != "cursor"]
-    return "?" + urlencode([*kept, ("cursor", cursor)])
+def next_page(cursor: str, followed: str = "") -> str:
+    """Return this request with another cursor, as a reference relative to it (RFC 8288 resolves it).
+
+    Where redirects were followed, the rest is asked of the URI that they led to.
+    """
+    changed = ("cursor", *((*URI.names, FOLLOW.name) if followed else ()))
+    kept = [(name, value) for name, value in request.args.items(multi=True) if name not in changed]
+    return "?" + urlencode([*kept, *([(URI.name, printable_uri(followed))] if followed else []), ("cursor", cursor)])
 
 
 def _started(pieces: Iterator[bytes]) -> Iterator[bytes]:

@@ -6,6 +6,7 @@ from typing import Protocol, TypeVar
 from flask import Request
 
 from arclink.access.declaring import Given, Parameter, named
+from arclink.access.formats import FIELDS as NAMES
 from arclink.access.formats import FORMATS, PROFILES, Format
 from arclink.access.formats.rows import ROW_FORMATS, RowFormat
 from service.problems import NotAcceptableError
@@ -30,6 +31,9 @@ def _offered(formats: Mapping[str, _Any]) -> Mapping[str, _Any]:
 _HOW = "How the answer is written; without it the Accept header says so."
 FORMAT = Parameter("format", _HOW, named(_offered(FORMATS)))
 ROW_FORMAT = Parameter("format", _HOW, named(_offered(ROW_FORMATS)))
+FIELDS = Parameter(
+    "fields", "Of JSON lines and CSV: only these fields.", named({name: name for name in NAMES}), is_list=True, has_commas=True
+)
 PROFILE = Parameter("profile", "Of RDF: the paper's listing, or a node for each link.", named({name: name for name in PROFILES}))
 
 
@@ -41,7 +45,7 @@ def accepted_format(request: Request, given: Given) -> tuple[Format, str]:
         NotAcceptableError: The client accepts none of ours.
     """
     form, media_type = _chosen(request, FORMAT.of(given), [*_offered(FORMATS).values()])
-    return form.in_profile(PROFILE.of(given) or ""), media_type
+    return form.in_profile(PROFILE.of(given) or "").with_fields(FIELDS.all_of(given)), media_type
 
 
 def accepted_row_format(request: Request, given: Given) -> tuple[RowFormat, str]:

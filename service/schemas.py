@@ -170,6 +170,7 @@ SCHEMAS: Mapping[str, Schema] = {
             "at": TIMESTAMP,
             "in_force": listed(fields({"uri": TEXT, "timestamp": TIMESTAMP, "status": TEXT, "links_known": YES_OR_NO}, {"uri_m": TEXT})),
             "archives": listed(ref("Archive")),
+            "followed": listed(fields({"uri": TEXT, "timestamp": TIMESTAMP, "target": TEXT}, {"uri_m": TEXT})),
         },
         about="the links of a URI",
     ),

@@ -12,7 +12,7 @@ from typing import NamedTuple, Self
 from arclink.access.declaring import Given, sort_out
 from arclink.access.grouping import Budget
 from arclink.access.parameters import BY_PERIOD_OR_HOST, ROW_LIMIT, RowPage
-from arclink.access.queries import AT, CURSOR, FROM, KIND, REDIRECT, TO, URI, Direction, LinkQuery
+from arclink.access.queries import AT, CURSOR, FILTER, FROM, KIND, REDIRECT, TO, URI, Direction, LinkQuery
 from arclink.access.reading import MementoSummary, Reading
 from arclink.access.tallies import Counts, Extent, Period, Tally, sighted_inlinks
 from arclink.model import Kind, Sighting
@@ -20,7 +20,7 @@ from arclink.store import GraphStore
 from arclink.uris.hosts import Host, host_of
 from arclink.uris.surts import surt_of
 
-ANCHORS_PARAMETERS = (URI, FROM, TO, AT, KIND, REDIRECT, BY_PERIOD_OR_HOST, ROW_LIMIT, CURSOR)
+ANCHORS_PARAMETERS = (URI, FROM, TO, AT, KIND, FILTER, REDIRECT, BY_PERIOD_OR_HOST, ROW_LIMIT, CURSOR)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from arclink.access.declaring import Given, Parameter, sort_out
 from arclink.access.grouping import Budget
 from arclink.access.members import MemberKey
 from arclink.access.parameters import ROW_LIMIT, RowPage
-from arclink.access.queries import CURSOR, DIRECTION, KIND, REDIRECT, UNTIL, URI, BadParameterError, Direction, LinkQuery
+from arclink.access.queries import CURSOR, DIRECTION, FILTER, KIND, REDIRECT, UNTIL, URI, BadParameterError, Direction, LinkQuery
 from arclink.access.reading import Reading
 from arclink.access.states import State, state_of
 from arclink.access.tallies import Extent, sighted_inlinks, sighted_outlinks
@@ -37,7 +37,7 @@ from arclink.uris.surts import surt_of
 BEFORE = Parameter("from", "The earlier time; its end is meant.", UNTIL, is_required=True)
 AFTER = Parameter("to", "The later time; its end is meant.", UNTIL, is_required=True)
 
-DIFF_PARAMETERS = (URI, BEFORE, AFTER, DIRECTION, KIND, REDIRECT, ROW_LIMIT, CURSOR)
+DIFF_PARAMETERS = (URI, BEFORE, AFTER, DIRECTION, KIND, FILTER, REDIRECT, ROW_LIMIT, CURSOR)
 
 
 @dataclass(frozen=True, slots=True)

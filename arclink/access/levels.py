@@ -13,7 +13,7 @@ from arclink.access.declaring import Given, Parameter, choice, sort_out
 from arclink.access.grouping import Budget
 from arclink.access.members import MemberKey
 from arclink.access.parameters import BY_PERIOD, ROW_LIMIT, RowPage
-from arclink.access.queries import AT, CURSOR, DIRECTION, FROM, KIND, REDIRECT, TO, URI, Direction, LinkQuery
+from arclink.access.queries import AT, CURSOR, DIRECTION, FILTER, FROM, KIND, REDIRECT, TO, URI, Direction, LinkQuery
 from arclink.access.reading import MementoSummary, Reading
 from arclink.access.tallies import Counts, Extent, Period, Tally, sighted_inlinks, sighted_outlinks
 from arclink.model import Sighting
@@ -35,7 +35,7 @@ class Level(Enum):
 
 LEVEL = Parameter("level", "Counts per host or registered domain instead of links.", choice(Level), is_required=True)
 
-LEVEL_PARAMETERS = (URI, DIRECTION, FROM, TO, AT, KIND, REDIRECT, LEVEL, BY_PERIOD, ROW_LIMIT, CURSOR)
+LEVEL_PARAMETERS = (URI, DIRECTION, FROM, TO, AT, KIND, FILTER, REDIRECT, LEVEL, BY_PERIOD, ROW_LIMIT, CURSOR)
 
 
 @dataclass(frozen=True, slots=True)

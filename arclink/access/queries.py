@@ -14,6 +14,7 @@ from typing import Self
 from arclink.access.cursors import Cursor, CursorError, decode_cursor
 from arclink.access.declaring import SWITCH, Form, Given, Parameter, choice, matching, sort_out, whole_number
 from arclink.access.declaring import BadParameterError as BadParameterError  # what most modules know it by
+from arclink.access.filters import ALLOWED, MOST, PATTERN, Filter, parse_filter
 from arclink.errors import DataError
 from arclink.model import ALL_TIME, Kind, Span, Surt, Timestamp, UriR
 from arclink.timestamps import first_of, last_of
@@ -105,6 +106,13 @@ KIND = Parameter(
     is_list=True,
     has_commas=True,
 )
+FILTER = Parameter(
+    "filter",
+    "Only links that pass: [!][=~]field:value, contains, = is, ~ matches a regular expression (RE2) from its beginning, ! does not.",
+    matching(PATTERN, ALLOWED, parse_filter),
+    is_list=True,
+)
+FOLLOW = Parameter("follow", "Where the URI redirects at the time asked for, answer for where it leads.", SWITCH, default="false")
 REDIRECT = Parameter("redirects", "Whether redirects (http@location, meta@refresh) count as links.", choice(Redirects), default="yes")
 LIMIT = Parameter(
     "limit",
@@ -116,7 +124,7 @@ CURSOR = Parameter("cursor", "Where to go on: the 'next' of an answer to the sam
 EVIDENCE = Parameter("evidence", "Tell the mementos of each link, with archive file, offset and checksum.", SWITCH, default="false")
 VALIDITY = Parameter("validity", "Tell between which mementos each link came and went.", SWITCH, default="false")
 
-LINK_PARAMETERS = (URI, DIRECTION, FROM, TO, AT, KIND, REDIRECT, LIMIT, CURSOR, EVIDENCE, VALIDITY)
+LINK_PARAMETERS = (URI, DIRECTION, FROM, TO, AT, KIND, FILTER, REDIRECT, FOLLOW, LIMIT, CURSOR, EVIDENCE, VALIDITY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +137,9 @@ class LinkQuery:
         span: Only what was observed in this range.
         at: Only what held at this time; None without. ``span`` is all time then.
         kinds: Only these kinds; empty for all.
+        filters: Only those that pass all of these.
         redirects: Whether `REDIRECTS` are among them.
+        is_following: Answer for where the URI redirects (`arclink.access.following`).
         limit: Members per direction; 0 for all of them, in store order.
         cursor: Where to go on; None for the beginning.
         with_evidence: Tell the mementos of each link, with archive file, offset and checksum.
@@ -142,7 +152,9 @@ class LinkQuery:
     span: Span = ALL_TIME
     at: Timestamp | None = None
     kinds: frozenset[Kind] = frozenset()
+    filters: tuple[Filter, ...] = ()
     redirects: Redirects = Redirects.YES
+    is_following: bool = False
     limit: int = DEFAULT_LIMIT
     cursor: Cursor | None = None
     with_evidence: bool = False
@@ -176,7 +188,9 @@ class LinkQuery:
             span=span,
             at=at,
             kinds=frozenset(KIND.all_of(given)),
+            filters=_filters(given),
             redirects=REDIRECT.sure(given),
+            is_following=FOLLOW.sure(given),
             limit=LIMIT.sure(given),
             with_evidence=EVIDENCE.sure(given),
             with_validity=VALIDITY.sure(given),
@@ -187,12 +201,13 @@ class LinkQuery:
     def fingerprint(self) -> str:
         """16 hex digits over what is asked, without limit and cursor: a cursor belongs to one question."""
         asked = (self.surt, self.direction.value, self.span.first, self.span.last, self.at or "", self.redirects.value, *sorted(self.kinds))
+        asked += tuple(sorted(one.text for one in self.filters))
         return hashlib.sha1("\n".join(asked).encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()[:16]
 
     @property
     def wants_all(self) -> bool:
         """Whether links of every kind are asked for."""
-        return not self.kinds and self.redirects is Redirects.YES
+        return not self.kinds and not self.filters and self.redirects is Redirects.YES
 
     def wants(self, kind: Kind) -> bool:
         """Return whether links of this kind are asked for."""
@@ -200,11 +215,21 @@ class LinkQuery:
             return False
         return not self.kinds or kind in self.kinds
 
+    def wants_link(self, kind: Kind, text: str, rel: str | None) -> bool:
+        """Return whether links with these words are asked for, whatever is at their other end."""
+        return self.wants(kind) and all(one.passes_link(kind, text, rel) for one in self.filters)
+
+    def wants_end(self, uri: UriR) -> bool:
+        """Return whether links are asked for that have this URI at their other end."""
+        return all(one.passes_end(uri) for one in self.filters)
+
     def _at_cursor(self, text: str) -> Self:
         if not text:
             return self
         if self.limit == 0:
             raise BadParameterError("cursor", text, "no cursor with limit=0, which answers everything")
+        if self.is_following:
+            raise BadParameterError("cursor", text, "no cursor with follow: the rest is asked of the URI that it led to")
         try:
             cursor = decode_cursor(text, self.fingerprint)
         except CursorError as error:
@@ -256,6 +281,13 @@ def span_asked(first: str, last: str) -> Span:
         BadParameterError: One of them is no time, or the range is empty.
     """
     return span_of(Given({"from": [first], "to": [last]}))
+
+
+def _filters(given: Given) -> tuple[Filter, ...]:
+    filters = FILTER.all_of(given)
+    if len(filters) > MOST:
+        raise BadParameterError("filter", filters[-1].text, f"at most {MOST} filters")
+    return filters
 
 
 def _times(given: Given) -> tuple[Span, Timestamp | None]:
