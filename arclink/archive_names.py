@@ -5,7 +5,7 @@ from collections.abc import Container
 WAT_SUFFIXES = (".wat", ".wat.gz", ".wat.zst")
 """How the names of WAT files end."""
 
-ARCHIVE_SUFFIXES = (".warc", ".warc.gz", ".warc.zst", ".arc", ".arc.gz", *WAT_SUFFIXES)
+ARCHIVE_SUFFIXES = (".warc", ".warc.gz", ".warc.zst", ".warc.lz4", ".arc", ".arc.gz", *WAT_SUFFIXES)
 """How the names of files end that a folder is searched for; in any case."""
 
 CDX_SUFFIXES = (".cdx", ".cdx.gz", ".cdxj", ".cdxj.gz")

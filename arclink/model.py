@@ -88,6 +88,11 @@ class Forgotten:
     span: Span = ALL_TIME
     has_targets: bool = False
 
+    @property
+    def is_whole_labels(self) -> bool:
+        """Whether the prefix ends inside of a host name: then a label ends behind it."""
+        return _LABELS.fullmatch(self.prefix) is not None
+
     def has(self, surt: str) -> bool:
         """Tell whether a SURT belongs to that part of the web.
 
@@ -96,7 +101,7 @@ class Forgotten:
         (True, True, False)
         """
         return surt.startswith(self.prefix) and (
-            not _LABELS.fullmatch(self.prefix) or surt[len(self.prefix) : len(self.prefix) + 1] in _ENDS_OF_LABEL
+            not self.is_whole_labels or surt[len(self.prefix) : len(self.prefix) + 1] in _ENDS_OF_LABEL
         )
 
     def covers(self, surt: str, timestamp: str) -> bool:

@@ -4,6 +4,7 @@ A job's class only decodes, calls a function of `arclink`, and encodes. Lines ar
 """
 
 import os
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -29,6 +30,10 @@ CLUSTERS = (*STREAMING, "spark")
 
 RELATIONS_APART = "arclink.RelationOutputFormat"
 """Writes each relation of a job's output to a folder of its own (jobs/java)."""
+
+
+LEAST_SPLIT = "mapreduce.input.fileinputformat.split.minsize"
+"""The property that says how many bytes of a file a map task gets at least."""
 
 
 KEY_COLUMNS = "stream_num_map_output_key_fields"
@@ -167,12 +172,14 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
         return bool(self.SORT_VALUES or (self.VALUES_IN_ORDER and self.options.runner in CLUSTERS))
 
     def jobconf(self) -> dict[str, Any]:  # Any: mrjob's
-        """Return the properties that Hadoop is told of this job."""
+        """Return the properties that Hadoop or Spark is told of this job."""
         conf: dict[str, Any] = super().jobconf()
-        if self.options.runner not in STREAMING:
+        if self.options.runner not in CLUSTERS:
             return conf
         if self.ONE_TASK_PER_FILE:
-            conf["mapreduce.input.fileinputformat.split.minsize"] = 1 << 50
+            conf[("spark.hadoop." if self.options.runner == "spark" else "") + LEAST_SPLIT] = 1 << 50
+        if self.options.runner == "spark":
+            return conf
         if self.OUTPUT_PROTOCOL is TextLineProtocol:
             # Streaming takes a line without tab for a key, and would write a tab behind it (an empty separator is ignored).
             # So lines are parted at their first blank, which CDXJ has, and put together with one.
@@ -217,6 +224,10 @@ def as_written(pairs: Iterable[Pair]) -> Iterable[Pair]:
 
 def attempt_number() -> int:
     """Return how often this task was tried before: 0 for the first attempt (Hadoop's attempt id ends in it)."""
+    spark = sys.modules.get("pyspark")
+    task = spark.TaskContext.get() if spark else None
+    if task is not None:
+        return int(task.attemptNumber())
     attempt = os.environ.get(ATTEMPT_ID, "_0")
     last = attempt.rsplit("_", 1)[-1]
     return int(last) if last.isdigit() else 0

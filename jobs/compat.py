@@ -1,7 +1,8 @@
 """What mrjob 0.7.4 needs from newer Pythons; imported before mrjob, by `jobs.base` only.
 
 mrjob uses ``distutils`` (gone in Python 3.12) and ``pipes`` (gone in 3.13, warns before) for three names in all: modules
-with just these names take their place. That also spares every task the 0.1 s that setuptools' distutils costs.
+with just these names take their place. That also spares every task the 0.1 s that setuptools' distutils costs; YAML and
+HTTP, which only a driver needs, are imported when they are used.
 
 And mrjob reads only the first member of a gzip file of several (every ``.warc.gz``, every ZipNum CDX): the rest of the
 input would be lost without a word.
@@ -14,6 +15,8 @@ import sys
 import zlib
 from collections.abc import Iterable, Iterator
 from types import ModuleType
+
+from arclink.lazily import imported_lazily
 
 GZIP = 16 + zlib.MAX_WBITS
 
@@ -103,7 +106,8 @@ def prepare() -> None:
     _provide("distutils.spawn", find_executable=shutil.which)
     _provide("distutils.version", LooseVersion=LooseVersion)
 
-    from mrjob import cat
+    with imported_lazily("yaml"), imported_lazily("urllib.request", "pathname2url", "urlopen"):  # tasks read no settings and ask no server
+        from mrjob import cat, conf, py2  # noqa: F401
 
     def gunzip_stream(fileobj: object, bufsize: int = 1 << 16) -> Iterator[bytes]:
         return gunzip_members(cat.to_chunks(fileobj, bufsize))

@@ -9,6 +9,7 @@ from typing import Any
 from zlib import crc32
 
 from jobs import compat  # before mrjob
+from jobs.spark_counts import CountsByTask
 
 
 def _key_of(line: bytes) -> int:
@@ -38,6 +39,7 @@ def main() -> None:
     from pyspark import SparkContext
 
     harness._shuffle_and_sort = shuffle_and_sort
+    harness.CounterAccumulator = CountsByTask
     try:
         harness.main()
     finally:

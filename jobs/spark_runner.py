@@ -14,6 +14,8 @@ from typing import Any
 from mrjob.parse import is_uri
 from mrjob.spark.runner import SparkMRJobRunner
 
+from jobs.spark_counts import summed
+
 
 class StreamedSparkRunner(SparkMRJobRunner):  # type: ignore[misc]  # mrjob has no types
     """Run jobs on Spark without Hadoop streaming; reducers see their groups as streams."""
@@ -36,3 +38,4 @@ class StreamedSparkRunner(SparkMRJobRunner):  # type: ignore[misc]  # mrjob has 
         if not is_uri(folder):
             os.makedirs(os.path.dirname(folder), exist_ok=True)
         super()._run_step_on_spark(step, step_num, last_step_num)
+        self._counters[step_num:] = map(summed, self._counters[step_num:])

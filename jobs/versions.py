@@ -6,7 +6,6 @@ Another parser or another Python on one worker would give another graph, or fail
 import json
 import platform
 import socket
-from importlib.metadata import PackageNotFoundError, version
 
 from arclink.errors import PipelineError
 
@@ -16,6 +15,8 @@ CHECKED = ("arclink", "selectolax", "surt", "ada-url", "chardet", "webencodings"
 
 def versions_here() -> dict[str, str]:
     """Return Python's version without its last number, and that of each package checked; ``-`` where it is missing."""
+    from importlib.metadata import PackageNotFoundError, version  # costs more than all of this module: only clusters ask
+
     found = {"python": ".".join(platform.python_version_tuple()[:2])}
     for name in CHECKED:
         try:

@@ -1,23 +1,27 @@
 """The parameters of filter.pig and table2.pig for a file of filter rules, so that Pig and ArcLink are told the same.
 
     python pig/rule_parameters.py rules.json > rules.pig        # without a file: the rules that hold by default
+    python pig/rule_parameters.py --takedowns takedowns.jsonl > rules.pig
 
-Each list of docs/filter.md becomes one regular expression of Java; an empty list one that nothing fails.
+Each list of docs/filter.md becomes one regular expression of Java; an empty list one that nothing fails. Takedowns, as
+`arclink forget --export` writes them, become one condition.
 """
 
+import argparse
 import re
-import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from arclink.filter.cdx import EMPTY_CHECKSUMS
 from arclink.filter.rules import Rules
+from arclink.model import Forgotten
+from arclink.store.takedown_files import read_takedowns
 
 ANYTHING = ".*"
 NOTHING = "(?!)"
 
 
-def parameters(rules: Rules) -> dict[str, str]:
+def parameters(rules: Rules, forgotten: Sequence[Forgotten] = ()) -> dict[str, str]:
     """Return Pig's parameters by name."""
     return {
         "STATUSES": _any(rules.statuses, ANYTHING),
@@ -27,6 +31,7 @@ def parameters(rules: Rules) -> dict[str, str]:
         "PREFIXES": _any((f"{prefix}*" for prefix in rules.prefixes), ANYTHING),
         "FIRST": rules.first,
         "LAST": rules.last,
+        "FORGOTTEN": " OR ".join(map(_covers, forgotten)) or f"surt MATCHES '{NOTHING}'",
         "REDIRECTS": "3(?!04)[0-9][0-9]" if rules.read_redirects else NOTHING,
         # Without the checksum rule every capture is read by itself, as one without checksum is.
         "UNDIGESTED": _any(("-", *EMPTY_CHECKSUMS), NOTHING) if rules.checksum else ANYTHING,
@@ -39,15 +44,33 @@ def _any(patterns: Iterable[str], none: str) -> str:
     return "|".join(found) or none
 
 
+def _covers(what: Forgotten) -> str:
+    """Return the condition that a capture is one of those forgotten (`Forgotten.covers`)."""
+    behind = "[),:].*" if what.is_whole_labels else ANYTHING
+    return f"(surt MATCHES '{_literal(what.prefix)}{behind}' AND timestamp >= '{what.span.first}' AND timestamp <= '{what.span.last}')"
+
+
 def _literal(text: str) -> str:
-    """Return an expression for a text; a class of one character needs no backslash, which Pig would take for its own."""
-    return re.sub(r"([^A-Za-z0-9/_,: -])", r"[\1]", text)
+    r"""Return an expression for a text.
+
+    What is special to Java, to Pig's quotes or in a file of parameters stands there by its number. Of two backslashes, Pig
+    takes one for its own.
+
+    >>> print(_literal("org,it's)/"))
+    org,it\\x{27}s\\x{29}/
+    """
+    return re.sub(r"[^A-Za-z0-9/_,: -]", lambda letter: f"\\\\x{{{ord(letter[0]):x}}}", text)
 
 
 def main() -> None:
     """Print the parameters, one a line."""
-    rules = Rules.from_json(Path(sys.argv[1]).read_bytes()) if len(sys.argv) > 1 else Rules()
-    for name, value in parameters(rules).items():
+    given = argparse.ArgumentParser(description="The parameters of filter.pig and table2.pig.")
+    given.add_argument("rules", nargs="?", type=Path, help="JSON file of filter rules (docs/filter.md)")
+    given.add_argument("--takedowns", type=Path, help="file that `arclink forget --export` wrote")
+    options = given.parse_args()
+    rules = Rules.from_json(options.rules.read_bytes()) if options.rules else Rules()
+    forgotten = [takedown.what for takedown in read_takedowns(options.takedowns)] if options.takedowns else []
+    for name, value in parameters(rules, forgotten).items():
         print(f'{name}="{value}"')
 
 

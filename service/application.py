@@ -14,6 +14,7 @@ from service.health import health
 from service.home import home
 from service.links import links
 from service.memento import memento
+from service.pages.rendering import site
 from service.problems import register_problems
 from service.settings import Settings
 from service.stores import Stores, attach_stores
@@ -35,7 +36,7 @@ def create_app(store: str | Callable[[], GraphStore], settings: Settings | None 
     attach_stores(app, Stores(store, chosen))
     attach_asking(app, asking or Asking(chosen.instances, chosen.limits))
     register_problems(app)
-    for resource in (home, links, through_time, memento, explaining, aggregating, describing, health, watching):
+    for resource in (site, home, links, through_time, memento, explaining, aggregating, describing, health, watching):
         app.register_blueprint(resource)
 
     @app.before_request
@@ -48,6 +49,10 @@ def create_app(store: str | Callable[[], GraphStore], settings: Settings | None 
     @app.after_request
     def forbid_guessing(response: Response) -> Response:
         response.headers["X-Content-Type-Options"] = "nosniff"
+        # Pages bring a policy of their own; what is no page may do nothing at all, should a browser show it.
+        response.headers.setdefault("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+        response.headers.setdefault("Referrer-Policy", "no-referrer")
+        response.headers.setdefault("X-Frame-Options", "DENY")
         return response
 
     watch(app, chosen.collection)

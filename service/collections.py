@@ -5,7 +5,7 @@ from dataclasses import replace
 from http import HTTPStatus
 from wsgiref.types import WSGIApplication
 
-from flask import Flask, Response, current_app, jsonify, render_template
+from flask import Flask, Response, jsonify
 from werkzeug.exceptions import NotFound
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 
@@ -13,7 +13,7 @@ from arclink.errors import StoreError
 from arclink.neighbours.asking import Asking
 from arclink.store import GraphStore
 from service.application import create_app
-from service.home import protected
+from service.pages.rendering import rendered, site
 from service.problems import register_problems
 from service.settings import Settings
 from service.stores import Stores
@@ -33,12 +33,13 @@ def create_collections(stores: Mapping[str, str | Callable[[], GraphStore]], set
     app = Flask("service")
     register_problems(app)
     watch(app, "")
+    app.register_blueprint(site)
     kept = {name: Stores(where, chosen) for name, where in stores.items()}
 
     @app.get("/")
     def list_collections() -> Response:
         states = [(name, _batches(found) is not None) for name, found in kept.items()]
-        return protected(current_app.make_response(render_template("collections.html", collections=states)))
+        return rendered("collections.html", collections=states)
 
     @app.get("/health")
     def check() -> Response:

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 import orjson
 from flask import Blueprint, Response, current_app, render_template, request
 
-from service.home import protected
 from service.memento import place_of_service
 from service.openapi import RESOURCES, Resource, describe
+from service.pages.rendering import protected
 from service.schemas import SCHEMAS
 from service.stores import stores_of_app
 

@@ -1,124 +1,141 @@
-"""A plain page for people: a form, and the links of a URI as tables. Server-rendered, no script, no other host."""
+"""The page for people: a search form, and the views of one URI; or what is wrong with the question, and what to do."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from http import HTTPStatus
-from urllib.parse import urlencode
+from itertools import islice
+from types import MappingProxyType
 
-from flask import Blueprint, Response, current_app, render_template, request
+from flask import Blueprint, Response, request
 
-from arclink.access.answers import LinkAnswer, Member, answer_link_query
-from arclink.access.formats.fields import uri_ms_of
-from arclink.access.formats.table import date_and_time
-from arclink.access.queries import BadParameterError, Direction, LinkQuery
+from arclink.access.chronicles import Chronicle, answer_chronicle
+from arclink.access.queries import BadParameterError
 from arclink.access.texts import printable, printable_uri
 from arclink.errors import StoreError
-from arclink.model import Timestamp
-from service.problems import store_away
+from arclink.model import Surt
+from arclink.store import GraphStore
+from arclink.uris.surts import surt_of
+from service.pages.asking import Asked, View, address, plain_query
+from service.pages.captures import show_captures
+from service.pages.changes import show_changes
+from service.pages.drawing import Axis
+from service.pages.ego import show_graph
+from service.pages.glance import show_glance
+from service.pages.links import show_links
+from service.pages.places import show_places
+from service.pages.rendering import rendered
+from service.pages.words import show_words
+from service.problems import note_loss
+from service.settings import Settings
 from service.stores import current_store, stores_of_app
 
 home = Blueprint("home", __name__)
 
-_LIMIT = "200"
-_FIELDS = ("uri", "direction", "from", "to", "at", "kind", "redirects", "validity")
+MOST_NEAR = 8
+"""Other pages of a host that are offered where nothing is known of the one asked for."""
+_EXAMPLES = 5
+_TRIED = 400
+"""Hosts looked at for these: not of each there is a capture."""
+_OF_HOST = 3
+"""SURTs looked at of each."""
 
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """One member as the page shows it."""
-
-    uri: str
-    href: str
-    text: str
-    kind: str
-    first: str
-    last: str
-    times: int
-    first_uri_m: str | None
-    last_uri_m: str | None
-    came_after: str | None
-    gone_by: str | None
+_Show = Callable[[Asked, GraphStore, Settings, Chronicle, Axis], dict[str, object]]
+_SHOW: MappingProxyType[View, _Show] = MappingProxyType(
+    {
+        View.GLANCE: show_glance,
+        View.LINKS: show_links,
+        View.WORDS: show_words,
+        View.CHANGES: show_changes,
+        View.GRAPH: show_graph,
+        View.PLACES: show_places,
+        View.CAPTURES: show_captures,
+    }
+)
 
 
 @home.get("/")
 def page() -> Response:
-    """Show the form; with a URI also its links, or what is wrong with the question."""
-    asked = {name: request.args.get(name, "").strip() for name in _FIELDS}
-    if not request.args:
-        return _rendered(HTTPStatus.OK, asked)
+    """Show the form; with a URI also one view of it, or what is wrong with the question."""
+    asked = Asked(View.GLANCE, ())
     try:
-        given = [(name, value) for name, value in request.args.items(multi=True) if value.strip()]
-        query = LinkQuery.from_parameters([*given, *([] if "limit" in request.args else [("limit", _LIMIT)])])
-        if query.limit == 0:
-            raise BadParameterError("limit", "0", "at least 1 on this page")
-        settings = stores_of_app().settings
-        answer = answer_link_query(current_store(), query, settings.budget, settings.replay)
+        if not request.args:
+            return _start(current_store())
+        asked = Asked.from_parameters(request.args.items(multi=True))
+        return _view(asked, current_store())
     except BadParameterError as error:
-        return _rendered(HTTPStatus.BAD_REQUEST, asked, error=f"{printable(error.name)}: expected {error.allowed}.")
+        return _shown(
+            "wrong.html", asked, HTTPStatus.BAD_REQUEST, name=printable(error.name), value=printable(error.value), allowed=error.allowed
+        )
     except StoreError as error:
-        away = store_away(error)
-        response = _rendered(HTTPStatus.SERVICE_UNAVAILABLE, asked, error="The link graph cannot be read at the moment; try again later.")
-        response.headers["Retry-After"] = away.headers["Retry-After"]
+        response = _shown("away.html", asked, HTTPStatus.SERVICE_UNAVAILABLE, again=address(asked.view, asked.given))
+        response.headers["Retry-After"] = str(note_loss(error))
         return response
-    return _rendered(HTTPStatus.OK, asked, answer=answer)
 
 
-def _rendered(status: HTTPStatus, asked: dict[str, str], answer: LinkAnswer | None = None, error: str | None = None) -> Response:
-    sections = [] if answer is None else _sections(answer)
-    more = None
-    if answer is not None and answer.next is not None:
-        more = "?" + urlencode([*((name, value) for name, value in asked.items() if value), ("cursor", answer.next)])
-    html = render_template(
-        "home.html",
-        asked={name: printable(value) for name, value in asked.items()},
-        answer=answer,
-        uri=None if answer is None else printable_uri(answer.query.uri),
-        sections=sections,
-        more=more,
-        error=error,
-        when=date_and_time,
-        collection=stores_of_app().settings.collection,
-    )
-    response = current_app.make_response(html)
-    response.status_code = status.value
-    return protected(response)
+def _start(store: GraphStore) -> Response:
+    if not store.last_batch():
+        return _shown("start.html", Asked(View.GLANCE, ()), sums=None, examples=[])
+    return _shown("start.html", Asked(View.GLANCE, ()), sums=store.sums(), examples=list(islice(_captured(store), _EXAMPLES)))
 
 
-def protected(response: Response) -> Response:
-    """Return a page with the headers that keep foreign text in it from doing anything."""
-    response.headers["Content-Security-Policy"] = (
-        "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-    )
-    response.headers["Referrer-Policy"] = "no-referrer"
-    return response
-
-
-def _sections(answer: LinkAnswer) -> Sequence[tuple[str, str, Sequence[_Row]]]:
-    """Return (heading, name of the other end, rows) for each direction asked for."""
-    sections: list[tuple[str, str, Sequence[_Row]]] = []
-    if answer.query.direction is not Direction.OUT:
-        sections.append(("Inlinks: who linked to it", "From", [_row(member, Direction.IN, answer) for member in answer.inlinks]))
-    if answer.query.direction is not Direction.IN:
-        sections.append(("Outlinks: where it linked to", "To", [_row(member, Direction.OUT, answer) for member in answer.outlinks]))
-    return sections
-
-
-def _row(member: Member, direction: Direction, answer: LinkAnswer) -> _Row:
-    uri_ms = [uri_m for _, uri_m in uri_ms_of(member, direction, answer.replay)]
-    return _Row(
-        uri=printable_uri(member.uri),
-        href="?" + urlencode({"uri": printable_uri(member.uri)}),
-        text=printable(member.text),
-        kind=printable(member.kind),
-        first=date_and_time(member.timestamps[0]),
-        last=date_and_time(member.timestamps[-1]),
-        times=len(member.timestamps),
-        first_uri_m=uri_ms[0] if uri_ms else None,
-        last_uri_m=uri_ms[-1] if uri_ms else None,
-        came_after=_time_or_none(member.validity and member.validity.last_without),
-        gone_by=_time_or_none(member.validity and member.validity.first_without),
+def _view(asked: Asked, store: GraphStore) -> Response:
+    query = plain_query(asked)
+    settings = stores_of_app().settings
+    chronicle = answer_chronicle(store, query, settings.budget)
+    axis = Axis(chronicle)
+    words = _SHOW[asked.view](asked, store, settings, chronicle, axis)
+    is_known = bool(axis.units)
+    return _shown(
+        f"{asked.view.value}.html" if is_known else "unknown.html",
+        asked,
+        uri=printable_uri(query.uri),
+        tabs=[(view.title, address(view, asked.only("uri", "url", *_kept(view))), view is asked.view) for view in View],
+        chronicle=chronicle,
+        axis=axis,
+        replay=settings.replay,
+        near=[] if is_known else list(islice(_near(store, query.surt), MOST_NEAR)),
+        is_loaded=store.last_batch() > 0,
+        has_neighbours=bool(settings.instances),
+        **words,
     )
 
 
-def _time_or_none(timestamp: Timestamp | None) -> str | None:
-    return None if timestamp is None else date_and_time(timestamp)
+def _kept(view: View) -> tuple[str, ...]:
+    """Return the parameters that go along to another view: a time stays where the view has one."""
+    return ("at",) if view in (View.LINKS, View.GRAPH) else ()
+
+
+def _shown(template: str, asked: Asked, code: HTTPStatus = HTTPStatus.OK, /, **words: object) -> Response:
+    settings = stores_of_app().settings
+    given = {name: printable(value) for name, value in reversed(asked.given)}
+    typed = printable(request.args.get("uri") or request.args.get("url") or "").strip()
+    return rendered(template, code, asked=given, typed=typed, view=asked.view, collection=settings.collection, **words)
+
+
+def _captured(store: GraphStore) -> Iterator[str]:
+    """Yield pages that were captured, one of each host."""
+    after: Surt | None = None
+    for _ in range(_TRIED):
+        some = list(islice(store.surts(Surt(""), after), _OF_HOST))
+        if not some:
+            return
+        host = some[0].partition(")")[0]
+        mementos = (next(store.mementos(surt), None) for surt in some if surt.startswith(host))
+        memento = next((found for found in mementos if found is not None), None)
+        if memento is not None:
+            yield printable_uri(memento.original)
+        after = Surt(f"{host}*")  # behind ")": all of this host
+
+
+def _near(store: GraphStore, surt: Surt) -> Iterator[str]:
+    """Yield URIs of the same host of which something is known, in the order of their SURTs."""
+    host, found, _ = surt.partition(")")
+    if not found:
+        return
+    for other in islice(store.surts(Surt(f"{host})")), 10 * MOST_NEAR):
+        memento = next(store.mementos(other), None)
+        if memento is not None:
+            yield printable_uri(memento.original)
+            continue
+        inlink = next(store.inlinks(other), None)
+        if inlink is not None and surt_of(inlink.target) == other:
+            yield printable_uri(inlink.target)

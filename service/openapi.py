@@ -181,10 +181,6 @@ def describe(place: str) -> Mapping[str, object]:
 def _operation(resource: Resource) -> Mapping[str, object]:
     headers = {"ETag": "Changes when the store does.", "Last-Modified": "When the store last changed."} if resource.is_of_store else {}
     errors: dict[str, object] = {str(status): _error(_STATUSES[status], status == 503) for status in resource.errors}
-    if resource.path == "/":  # people are told on the page
-        errors = {
-            status: {"description": _STATUSES[int(status)], "content": {"text/html": {"schema": TEXT}, **_PROBLEM}} for status in errors
-        }
     unchanged = {"304": {"description": "Nothing changed since the answer with this ETag or time."}} if resource.is_of_store else {}
     return {
         "operationId": resource.name,
@@ -205,9 +201,13 @@ def _operation(resource: Resource) -> Mapping[str, object]:
 _PROBLEM = {MEDIA_TYPE: {"schema": ref("Problem")}}
 
 
+_ON_PAGE = {"text/html": {"schema": TEXT}}
+"""What a browser gets."""
+
+
 def _error(about: str, has_retry: bool) -> Mapping[str, object]:
     headers = {"Retry-After": {"description": "Seconds.", "schema": {"type": "integer"}}} if has_retry else {}
-    return {"description": about, "headers": headers, "content": _PROBLEM}
+    return {"description": about, "headers": headers, "content": {**_PROBLEM, **_ON_PAGE}}
 
 
 def _parameter(parameter: AnyParameter) -> Mapping[str, object]:

@@ -10,6 +10,7 @@ from werkzeug.exceptions import HTTPException, NotFound
 from arclink.access.queries import BadParameterError
 from arclink.access.texts import printable
 from arclink.errors import StoreError, UsageError
+from service.pages.rendering import error_page, prefers_page
 from service.stores import stores_of_app
 
 MEDIA_TYPE = "application/problem+json"
@@ -30,7 +31,9 @@ class NotAcceptableError(Exception):
 
 
 def problem(status: HTTPStatus, detail: str, **members: object) -> Response:
-    """Return a problem; ``members`` are its extensions (RFC 9457, section 3.2)."""
+    """Return a problem; ``members`` are its extensions (RFC 9457, section 3.2). A browser gets a page."""
+    if prefers_page():
+        return error_page(status, detail)
     fields = {"type": "about:blank", "title": status.phrase, "status": status.value, "detail": printable(detail), **members}
     return Response(orjson.dumps(fields, option=orjson.OPT_APPEND_NEWLINE), status.value, content_type=MEDIA_TYPE)
 
@@ -45,13 +48,19 @@ def register_problems(app: Flask) -> None:
     app.register_error_handler(Exception, _unexpected)
 
 
-def store_away(error: StoreError) -> Response:
-    """Return the problem of a store that cannot be read; what exactly is wrong is for the log, it names files."""
+def note_loss(error: StoreError) -> int:
+    """Write into the log what is wrong with the store, which names files, and give it up; return when to try again, in seconds."""
     stores = stores_of_app()
     _log.error("the store is away: %s", error)
     stores.forget()
+    return stores.settings.retry_after
+
+
+def store_away(error: StoreError) -> Response:
+    """Return the problem of a store that cannot be read."""
+    retry_after = note_loss(error)
     response = problem(HTTPStatus.SERVICE_UNAVAILABLE, "The link graph cannot be read at the moment; try again later.")
-    response.headers["Retry-After"] = str(stores.settings.retry_after)
+    response.headers["Retry-After"] = str(retry_after)
     return response
 
 

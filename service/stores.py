@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -11,12 +12,15 @@ from typing import Final
 from flask import Flask, current_app
 
 from arclink.errors import StoreError
-from arclink.store import GraphStore
+from arclink.store import GraphStore, StoreSums
 from arclink.store.embargo import EmbargoedStore
-from arclink.store.opening import open_store, path_of
+from arclink.store.opening import is_remote, open_store, path_of
 from service.settings import Settings
 
 _EXTENSION: Final = "arclink"
+
+_SUMS_HOLD: Final = 60
+"""Seconds."""
 
 
 class Stores:
@@ -29,8 +33,9 @@ class Stores:
     def __init__(self, where: str | Callable[[], GraphStore], settings: Settings) -> None:
         self.settings = settings
         self._open = where if callable(where) else lambda: open_store(where)
-        self._path = None if callable(where) else path_of(where)
+        self._path = None if callable(where) or is_remote(where) else path_of(where)
         self._local = threading.local()
+        self._summed: tuple[float, StoreSums | None] = 0.0, None
 
     def current(self) -> GraphStore:
         """Return this thread's store.
@@ -51,7 +56,8 @@ class Stores:
     def _opened(self) -> GraphStore:
         """Return the store as answers may know it: an embargo holds for all of them, because it holds here."""
         embargo = self.settings.embargo
-        return EmbargoedStore(self._open(), embargo) if embargo else self._open()
+        store: GraphStore = self._open()
+        return EmbargoedStore(store, embargo) if embargo else store
 
     def forget(self) -> None:
         """Close this thread's store, so that the next question opens it anew."""
@@ -68,8 +74,16 @@ class Stores:
         """
         store = self.current()
         taken_back = sum(1 for _ in store.forgotten())
-        which = self._identity() or replace(store.sums(), bytes=0)
+        which = self._identity() or self._sums(store)
         return f"{which} {store.last_batch()} {taken_back} {self.settings.embargo.last_shown(datetime.now(UTC))}"
+
+    def _sums(self, store: GraphStore) -> StoreSums:
+        """Return what a store adds up to, which tells it from one that was built anew; looked up once in a while."""
+        when, sums = self._summed
+        if sums is None or time.monotonic() > when + _SUMS_HOLD:
+            sums = replace(store.sums(), bytes=0)
+            self._summed = time.monotonic(), sums
+        return sums
 
     def changed(self) -> datetime | None:
         """Return when the store was last written to, or something in it was touched; None if nobody knows."""

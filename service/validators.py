@@ -18,7 +18,7 @@ from arclink import __version__
 from arclink.errors import StoreError
 from service.stores import stores_of_app
 
-CHANGING: Final = frozenset({"aggregate", "health", "describing", "watching", None})
+CHANGING: Final = frozenset({"aggregate", "health", "describing", "watching", "site", None})
 """Resources (blueprints) whose answers change although the store does not."""
 
 _SETTLED: Final = timedelta(seconds=2)

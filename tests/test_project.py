@@ -113,8 +113,16 @@ def section_of_readme(name: str) -> str:
     return match[1]
 
 
+def commands_of(group: click.Group) -> list[click.Command]:
+    """Return the commands of a group."""
+    found = [group.get_command(CONTEXT, name) for name in group.list_commands(CONTEXT)]
+    return [command for command in found if command]
+
+
 def options_of(command: click.Command) -> set[str]:
-    """Return the long names of a command's options."""
+    """Return the long names of a command's options; of a group, those of all its commands."""
+    if isinstance(command, click.Group):
+        return {option for one in commands_of(command) for option in options_of(one)}
     return {name for option in command.params if isinstance(option, click.Option) for name in (*option.opts, *option.secondary_opts)}
 
 
@@ -134,8 +142,9 @@ def test_readme_documents_the_options_of(name: str) -> None:
 def test_every_option_says_what_it_is_for(name: str) -> None:
     """Help is complete: the command and each of its options has a text."""
     command = command_called(name)
-    assert command.help
-    assert [option.name for option in command.params if isinstance(option, click.Option) and not option.help] == []
+    for one in [command, *(commands_of(command) if isinstance(command, click.Group) else [])]:
+        assert one.help
+        assert [option.name for option in one.params if isinstance(option, click.Option) and not option.help] == []
 
 
 def calls_in_docs() -> Iterator[tuple[str, str]]:
@@ -155,7 +164,13 @@ def test_a_call_in_the_docs_is_one_the_command_line_takes(file: str, call: str) 
     """Who copies a line from the docs gets no usage error."""
     name, *arguments = [word for word in shlex.split(call.partition(" >")[0], comments=True)[1:] if word != "\\"]
     assert name in COMMANDS, f"{file}: there is no command {name!r}"
-    with command_called(name).make_context(name, arguments):
+    command = command_called(name)
+    if isinstance(command, click.Group) and arguments and not arguments[0].startswith("-"):
+        name, *arguments = arguments
+        one = command.get_command(CONTEXT, name)
+        assert one, f"{file}: there is no command {name!r} in {call!r}"
+        command = one
+    with command.make_context(name, arguments):
         pass
 
 
@@ -227,11 +242,11 @@ def normal(requirement: str) -> str:
 
 @cache
 def declared() -> dict[str, list[str]]:
-    """Return the names of the packages in setup.cfg: ``run``, ``test``, ``fuzz`` and ``engines`` (for all engines and their tests)."""
+    """Return the names of the packages in setup.cfg: ``run`` (with locked extras), ``test``, ``browser``, ``fuzz`` and ``engines``."""
     config = ConfigParser()
     config.read(ROOT / "setup.cfg", encoding="utf-8")
     extras = config["options.extras_require"]
-    sections = {"run": config["options"]["install_requires"], **extras}
+    sections = {"run": config["options"]["install_requires"] + extras["analysis"], **extras}
     sections["engines"] = "\n".join(extras[name] for name in ("emr", "spark", "engines"))
     return {name: [normal(line) for line in text.split("\n") if line.strip()] for name, text in sections.items()}
 
@@ -260,14 +275,16 @@ def test_the_code_imports_the_dependency(package: str) -> None:
     assert module_of(package) in imported(*PACKAGES)
 
 
-@pytest.mark.parametrize("package", [name for name in declared()["test"] + declared()["fuzz"] if not name.startswith("types-")])
+@pytest.mark.parametrize(
+    "package", [name for name in declared()["test"] + declared()["browser"] + declared()["fuzz"] if not name.startswith("types-")]
+)
 def test_the_tests_use_the_dependency(package: str) -> None:
     assert package in RUN_NOT_IMPORTED or module_of(package) in imported("tests", "benchmarks")
 
 
 @pytest.mark.parametrize(
     ("folders", "sections"),
-    [(PACKAGES, ("run", "engines")), (("tests",), ("run", "test", "fuzz", "engines"))],
+    [(PACKAGES, ("run", "engines")), (("tests",), ("run", "test", "browser", "fuzz", "engines"))],
     ids=["code", "tests"],
 )
 def test_every_package_imported_is_declared(folders: tuple[str, ...], sections: tuple[str, ...]) -> None:
@@ -281,7 +298,7 @@ def test_every_package_imported_is_declared(folders: tuple[str, ...], sections: 
 def test_dependencies_are_documented() -> None:
     """docs/dependencies.md has a row for each package of setup.cfg, and for no other."""
     chapters = re.split("^## To .*", text_of("docs/dependencies.md"), flags=re.MULTILINE)[1:]
-    for chapter, section in zip(chapters, ("run", "test", "fuzz", "engines"), strict=True):
+    for chapter, section in zip(chapters, ("run", "test", "browser", "fuzz", "engines"), strict=True):
         assert [normal(name) for name in re.findall(r"^\| `([\w-]+)` \|", chapter, re.MULTILINE)] == declared()[section]
 
 
@@ -290,6 +307,7 @@ def test_dependencies_are_documented() -> None:
     [
         pytest.param("requirements.txt", ("run",), id="run"),
         pytest.param("requirements-test.txt", ("run", "test"), id="test"),
+        pytest.param("requirements-browser.txt", ("run", "test", "browser"), id="browser"),
         pytest.param("requirements-fuzz.txt", ("run", "fuzz"), id="fuzz"),
         pytest.param("requirements-engines.txt", ("run", "test", "engines"), id="engines"),
     ],
@@ -373,8 +391,10 @@ OUTCOMES = {
 }
 
 
-@pytest.mark.parametrize("outcome", OUTCOMES)
-def test_the_gate_fails_unless_every_test_passed(outcome: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("outcome", "target"), [*((outcome, "test") for outcome in OUTCOMES), ("failed", "test-engines"), ("skipped", "test-engines")]
+)
+def test_the_gate_fails_unless_every_test_passed(outcome: str, target: str, tmp_path: Path) -> None:
     """.ci/run on a small project: its exit code, and that it says why and closes with the test runner's line."""
     test, code, text = OUTCOMES[outcome]
     (tmp_path / ".ci").mkdir()
@@ -382,10 +402,11 @@ def test_the_gate_fails_unless_every_test_passed(outcome: str, tmp_path: Path) -
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
     (tmp_path / ".venv" / "bin" / "python").symlink_to(sys.executable)
     (tmp_path / "test_it.py").write_text(test or "")
-    recipe = f"{sys.executable} -m pytest -p no:cacheprovider -p no:xdist $(PYTEST_OPTIONS) test_it.py"
-    if test is None:
-        recipe = "@echo no spelling today; false"
-    (tmp_path / "Makefile").write_text(f"test:\n\t{recipe}\n")
+    (tmp_path / "test_other.py").write_text("def test_other(): pass")
+    recipe = f"{sys.executable} -m pytest -p no:cacheprovider -p no:xdist $(PYTEST_OPTIONS) "
+    recipes = dict.fromkeys(("test", "test-engines"), f"{recipe} test_other.py")
+    recipes[target] = f"{recipe} test_it.py" if test is not None else "@echo no spelling today; false"
+    (tmp_path / "Makefile").write_text("".join(f"{name}:\n\t{recipe}\n" for name, recipe in recipes.items()))
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     # Not the whole environment: make and pytest hand their own options down in it.
     run = subprocess.run(
@@ -393,6 +414,6 @@ def test_the_gate_fails_unless_every_test_passed(outcome: str, tmp_path: Path) -
     )
     lines = run.stdout.splitlines()
     assert run.returncode == code, run.stdout
-    assert text in run.stdout[run.stdout.index("== .ci/run") :] if code else text in run.stdout
+    assert text in run.stdout[run.stdout.index(f"== .ci/run: {target}") :] if code else text in run.stdout
     if test:
         assert re.fullmatch(r"=+ .* in [0-9.]+s =+", lines[-1])

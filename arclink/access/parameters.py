@@ -56,8 +56,8 @@ class RowPage:
         given: Rows of each list that were given already.
     """
 
-    limit: int
-    question: str
+    limit: int = 0
+    question: str = ""
     batch: int | None = None
     given: int = 0
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import click
 
+from arclink.cli.engine_options import engine_options, runner_of
 from arclink.cli.options import store_option
 from arclink.errors import ArclinkError, UsageError
 from arclink.pipeline.settings import BuildSettings
 
-RUNNERS = ("local", "inline", "hadoop")
 SIZES = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 
@@ -29,11 +29,13 @@ SIZES = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 @click.option("--lazy", is_flag=True, help="Also look at the data- attributes of lazy loading, such as data-src.")
 @click.option("--heritrix-outlinks", is_flag=True, help="Add the links that Heritrix recorded beside a page (docs/heritrix.md).")
 @click.option("--batch-size", default="1G", show_default=True, help="Archive bytes that go through all stages together.")
-@click.option("--runner", type=click.Choice(RUNNERS), default="local", show_default=True, help="All cores, one process, or an engine.")
-@click.option("--engine-conf", envvar="MRJOB_CONF", type=click.Path(), help="mrjob settings of the engine (docs/engines.md).")
-@click.option("--hdfs", metavar="URL", help="Folder in HDFS for files between the stages and for graph files, with --runner hadoop.")
+@engine_options
 @click.option("--cores", type=click.IntRange(min=1), help="Tasks at a time; as many as there are processors by default.")
-@click.option("--work", type=click.Path(), help="Folder for files between the stages; next to the store by default.")
+@click.option(
+    "--work",
+    type=click.Path(),
+    help="Folder for files between the stages; next to the store by default, in the current folder for Cassandra.",
+)
 @click.option("--rebuild", is_flag=True, help="Remove the store first, and build it anew; what it was told to forget stays forgotten.")
 @click.option("--quiet", is_flag=True, help="No progress; the summary only.")
 def command(
@@ -62,7 +64,6 @@ def command(
     HDFS (hdfs://…). Files that the store has already are passed over, so the same call goes on where a killed build
     stopped.
     """
-    from arclink.cli.engine_options import runner_of
     from arclink.cli.rules import rules_from_options
     from arclink.cli.summary import show_summary
     from arclink.extract.extracting import ExtractSettings
@@ -72,7 +73,7 @@ def command(
     from arclink.pipeline.progress import Lines, Live, Progress, Silent
     from arclink.pipeline.running import FAILED_TASK
     from arclink.pipeline.wats import leave_out_described
-    from arclink.store.opening import open_store, path_of, remove_if_empty, remove_store, takedowns_path, work_folder
+    from arclink.store.opening import exists, local_path_of, open_store, remove_if_empty, remove_store, takedowns_path, work_folder
     from arclink.store.takedown_files import set_aside, take_back
 
     settings = BuildSettings(
@@ -90,16 +91,16 @@ def command(
         click.echo(f"passed over: {complaint}", err=True)
     cdx_paths = find_cdx(cdx)
     folder = Path(work) if work else work_folder(store)
-    run = runner_of(runner, settings.cores, folder, engine_conf, hdfs, path_of(store).name)
-    with only_build(path_of(store)):
+    run = runner_of(runner, settings.cores, folder, engine_conf, hdfs, local_path_of(store).name)
+    with only_build(local_path_of(store)):
         record = takedowns_path(store)
         if rebuild:
-            if path_of(store).exists():
+            if exists(store):
                 with open_store(store, create=True) as old:
                     set_aside(old, record)
             remove_store(store)
             shutil.rmtree(folder, ignore_errors=True)
-        is_new = not path_of(store).exists()
+        is_new = not exists(store)
         progress: Progress = Silent() if quiet else Live() if sys.stderr.isatty() else Lines()
         try:
             with open_store(store, create=True) as opened:

@@ -1,22 +1,43 @@
 """What ``--runner`` stands for: this machine, or an engine that mrjob's settings describe."""
 
 import getpass
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
+
+import click
 
 from arclink.errors import UsageError
 from arclink.pipeline.running import JobRunner
 
+F = TypeVar("F", bound=Callable[..., None])
 
-def runner_of(runner: str, cores: int, work: Path, engine_conf: str | None, hdfs: str | None, store: str) -> JobRunner:
-    """Return what runs the jobs of a build.
+RUNNERS = ("local", "inline", "hadoop", "spark")
+
+
+def engine_options(function: F) -> F:
+    """Add ``--runner``, ``--engine-conf`` and ``--hdfs``."""
+    for option in (
+        click.option("--hdfs", metavar="URL", help="Folder in HDFS for files between the stages, with --runner hadoop (docs/engines.md)."),
+        click.option("--engine-conf", envvar="MRJOB_CONF", type=click.Path(), help="mrjob settings of the engine (docs/engines.md)."),
+        click.option(
+            "--runner", type=click.Choice(RUNNERS), default="local", show_default=True, help="All cores, one process or an engine."
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+def runner_of(runner: str, cores: int, work: Path, engine_conf: str | None, hdfs: str | None, name: str) -> JobRunner:
+    """Return what runs the jobs of a build, or of a stage.
 
     Args:
-        runner: ``local``, ``inline`` or ``hadoop``.
+        runner: ``local``, ``inline``, ``hadoop`` or ``spark``.
         cores: Tasks at a time.
         work: Folder for files between the stages.
         engine_conf: mrjob's settings of an engine.
         hdfs: Folder in HDFS, for Hadoop; by default one in the user's own, called as the store is.
-        store: Name of the store.
+        name: Of the store, or of the batch's folder.
 
     Raises:
         UsageError: An engine has no settings, or they are not there.
@@ -24,16 +45,20 @@ def runner_of(runner: str, cores: int, work: Path, engine_conf: str | None, hdfs
     """
     tasks = work / "tasks"
     if runner in ("local", "inline"):
-        return JobRunner(runner, cores, tasks)
+        return JobRunner(runner, 1 if runner == "inline" else cores, tasks)
     if engine_conf is None:
         raise UsageError(f"--runner {runner}: --engine-conf is to name mrjob's settings of the engine, made from conf/{runner}.conf")
     conf = Path(engine_conf)
     if not conf.is_file():
         raise UsageError(f"--engine-conf {engine_conf}: no such file")
+    if runner == "spark":
+        from arclink.pipeline.spark import SparkRunner
+
+        return SparkRunner(runner, cores, tasks, conf=conf.resolve())
     from arclink.pipeline.hadoop import HadoopRunner
     from arclink.webhdfs import is_hdfs, webhdfs_address
 
-    root = (hdfs or f"hdfs:///user/{getpass.getuser()}/arclink/{store}").rstrip("/")
+    root = (hdfs or f"hdfs:///user/{getpass.getuser()}/arclink/{name}").rstrip("/")
     if not is_hdfs(root):
         raise UsageError(f"--hdfs {hdfs}: not an address in HDFS; give one such as hdfs:///user/me/arclink")
     webhdfs_address(root)

@@ -1,11 +1,10 @@
 """``arclink filter``: stage 1 alone."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from arclink.cli.stage_options import clear, job_runner, needs, stage_options, write_settings
+from arclink.cli.stage_options import Stage, needs, stage_options, write_settings
 from arclink.cli.summary import show_counts
 
 
@@ -17,16 +16,18 @@ from arclink.cli.summary import show_counts
 @click.option("--from", "first", help="Only captures from this time on: 1 to 14 digits, or ISO 8601.")
 @click.option("--to", "last", help="Only captures up to this time.")
 @click.option("--no-redirects", is_flag=True, help="Do not read redirects for where they lead.")
+@click.option("--store", help="Leave out what this store was told to forget.")
+@click.option("--takedowns", type=click.Path(), help="Leave out what such a file of `arclink forget --export` says.")
 def command(
     cdx: tuple[str, ...],
-    folder: str,
-    runner: str,
-    cores: int | None,
+    stage: Stage,
     rules_file: str | None,
     prefixes: tuple[str, ...],
     first: str | None,
     last: str | None,
     no_redirects: bool,
+    store: str | None,
+    takedowns: str | None,
 ) -> None:
     """Filter CDX or CDXJ rows: write FOLDER/mementos and FOLDER/pointers.
 
@@ -36,19 +37,23 @@ def command(
     from arclink.pipeline import stages
     from arclink.pipeline.cdx_files import find_cdx, usual_files
     from arclink.pipeline.rows import check_rows
-    from arclink.pipeline.running import parts_of, room_in
+    from arclink.pipeline.running import parts_of
     from arclink.pipeline.settings import BuildSettings
+    from arclink.store.opening import open_store
+    from arclink.store.takedown_files import read_takedowns
 
-    where = Path(folder)
-    settings = BuildSettings(rules=rules_from_options(rules_file, prefixes, first, last, read_redirects=not no_redirects))
-    settings = replace(settings, runner=runner)
+    where = stage.folder
+    rules = rules_from_options(rules_file, prefixes, first, last, read_redirects=not no_redirects)
+    forgotten = [takedown.what for takedown in read_takedowns(Path(takedowns))] if takedowns else []
+    if store is not None:
+        with open_store(store) as opened:
+            forgotten += [takedown.what for takedown, _ in opened.forgotten()]
+    settings = BuildSettings(rules=rules, forgotten=tuple(forgotten))
     given = find_cdx(cdx)
     check_rows(given, settings.rules.prefixes)
     if not given:
         needs(where, "rows", "index")
-    run = job_runner(where, runner, cores)
-    clear(where, "filter")
-    with room_in(where, "filter"):
+    with stage.running("filter") as run:
         rows = usual_files(given, where / "cdx-rows", settings.rules.prefixes) if given else parts_of(where / "rows")
         counts = stages.filter_rows(rows, where, settings, run)
     write_settings(where, settings)

@@ -43,7 +43,7 @@ def command(
     same files again, and with --rebuild.
     """
     from arclink.pipeline.build import only_build
-    from arclink.store.opening import open_store, path_of
+    from arclink.store.opening import exists, local_path_of, open_store
     from arclink.store.takedown_files import format_takedowns, read_takedowns
 
     if not (prefixes or import_path or lists or export_path or cleans):
@@ -52,9 +52,9 @@ def command(
     if import_path:
         takedowns += read_takedowns(Path(import_path))
     if takedowns or cleans:
-        if not path_of(store).exists() and not (import_path and not is_trial):
-            raise StoreError(f"no store at {path_of(store)}. Build one: arclink build INPUT... --store {path_of(store)}")
-        with only_build(path_of(store)), open_store(store, create=True) as opened:
+        if not exists(store) and not (import_path and not is_trial):
+            raise StoreError(f"no store at {store}. Build one: arclink build INPUT... --store {store}")
+        with only_build(local_path_of(store)), open_store(store, create=True) as opened:
             for takedown in takedowns:
                 removed = opened.forget(takedown, is_trial=is_trial)
                 click.echo(_sentence(opened, takedown.what, removed, is_trial=is_trial))

@@ -14,6 +14,7 @@ COMMANDS = {
     "links": "arclink.cli.links",
     "anchors": "arclink.cli.anchors",
     "diff": "arclink.cli.diff",
+    "analyze": "arclink.cli.analyze",
     "timemap": "arclink.cli.timemap",
     "aggregate": "arclink.cli.aggregate",
     "serve": "arclink.cli.serve",
@@ -27,6 +28,7 @@ COMMANDS = {
     "extract": "arclink.cli.extract",
     "graph": "arclink.cli.graph",
     "load": "arclink.cli.load",
+    "schema": "arclink.cli.schema",
     "pack": "arclink.cli.pack",
 }
 """Module of each command, in the order help shows them; each has a click command called ``command``."""

@@ -9,7 +9,7 @@ store_option = click.option(
     metavar="PATH|URL",
     envvar="ARCLINK_STORE",
     show_envvar=True,
-    help="The link graph: a file such as links.db, or a URL such as sqlite:///links.db.",
+    help="The link graph: a file such as links.db, or a URL such as sqlite:///links.db or cassandra://node1,node2/links.",
 )
 
 replay_option = click.option(

@@ -2,41 +2,76 @@
 
 import os
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import TypeVar
 
 import click
 import orjson
 
+from arclink.cli.engine_options import engine_options, runner_of
 from arclink.errors import InputError
-from arclink.pipeline.running import JobRunner
+from arclink.pipeline.running import JobRunner, room_in
 from arclink.pipeline.settings import BuildSettings
 from arclink.store import ArchiveFile
 
-F = TypeVar("F", bound=Callable[..., None])
-
-RUNNER_HELP = "All cores, or one process."
 ARCHIVES = "archives.json"
 SETTINGS = "settings.json"
 
 
-def stage_options(function: F) -> F:
-    """Add ``--folder``, ``--runner`` and ``--cores``."""
-    for option in (
-        click.option("--cores", type=click.IntRange(min=1), help="Tasks at a time; as many as there are processors by default."),
-        click.option("--runner", type=click.Choice(["local", "inline"]), default="local", show_default=True, help=RUNNER_HELP),
-        click.option("--folder", required=True, type=click.Path(), help="Folder of this batch; docs/stage-files.md has what is in it."),
-    ):
-        function = option(function)
-    return function
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Where one stage works, and what runs its jobs.
+
+    Attributes:
+        folder: Of the batch (docs/stage-files.md).
+        runner: As `arclink.cli.engine_options.runner_of` says; so are the next three.
+        cores: As many as there are processors if not given.
+    """
+
+    folder: Path
+    runner: str
+    cores: int | None
+    engine_conf: str | None
+    hdfs: str | None
+
+    @contextmanager
+    def running(self, name: str) -> Iterator[JobRunner]:
+        """Run the stage called ``name``: what it and those behind it wrote before goes first; an engine's files are fetched.
+
+        Raises:
+            PipelineError: There is no space in the folder.
+        """
+        run = runner_of(self.runner, self.cores or os.cpu_count() or 1, self.folder, self.engine_conf, self.hdfs, self.folder.name)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        clear(self.folder, name)
+        with room_in(self.folder, name), run.visiting(name):
+            yield run
+            for relation in RELATIONS[name]:
+                run.fetch(self.folder / relation)
 
 
-def job_runner(folder: Path, runner: str, cores: int | None) -> JobRunner:
-    """Return what runs a stage's jobs."""
-    folder.mkdir(parents=True, exist_ok=True)
-    return JobRunner(runner, 1 if runner == "inline" else cores or os.cpu_count() or 1, folder / "tasks")
+def stage_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Add ``--folder``, ``--runner`` and what goes with it; the command gets them as one `Stage`, its argument ``stage``."""
 
+    @wraps(function)
+    def command(*, folder: str, runner: str, cores: int | None, engine_conf: str | None, hdfs: str | None, **others: object) -> None:
+        function(stage=Stage(Path(folder), runner, cores, engine_conf, hdfs), **others)
+
+    cores = click.option("--cores", type=click.IntRange(min=1), help="Tasks at a time; as many as there are processors by default.")
+    folder = click.option("--folder", required=True, type=click.Path(), help="Folder of this batch; docs/stage-files.md has what is in it.")
+    return folder(engine_options(cores(command)))
+
+
+RELATIONS: Mapping[str, Sequence[str]] = {
+    "index": ("rows",),
+    "filter": ("pointers", "mementos"),
+    "extract": ("pages", "mementos"),
+    "graph": ("postings", "graph/payloads", "graph/outlinks", "graph/inlinks"),
+}
+"""What jobs of each stage write to its folder."""
 
 WRITTEN: Mapping[str, Sequence[str]] = {
     "index": ("rows", "index-manifests"),

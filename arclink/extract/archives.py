@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from arclink.errors import InputError, RecordError
+from arclink.extract.lz4_segments import lz4_compression
 from arclink.extract.records import (
     LONGEST_HEAD,
     NO_HEADERS,
@@ -50,7 +51,7 @@ _CUT = "the file ends within the record"
 _SEARCH = 1 << 20
 _SEARCH_OVERLAP = 8 << 10
 _BLANK = b" \t\r\n\0"
-_COMPRESSED = {b"\x04\x22\x4d\x18": "LZ4", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"PK\x03\x04": "ZIP"}
+_COMPRESSED = {b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"PK\x03\x04": "ZIP"}
 
 
 class ArchiveFile:
@@ -188,7 +189,7 @@ class ArchiveFile:
         start = self._stored.read(0, _HEAD)  # enough for nearly every file
         if is_record_start(start.lstrip(_BLANK)):
             return None
-        compression = GZIP if start.startswith(GZIP.magic) else zstd_compression(self.path, self._stored)
+        compression = GZIP if start.startswith(GZIP.magic) else zstd_compression(self.path, self._stored) or lz4_compression(self._stored)
         if compression is not None and is_record_start(compression.first(self._stored, 0, _HEAD).lstrip(_BLANK)):
             return compression
         start = self._stored.read(0, _SEARCH)
@@ -206,7 +207,8 @@ class ArchiveFile:
         for magic, name in _COMPRESSED.items():
             if start.startswith(magic):
                 raise InputError(
-                    f"{self.path} is compressed with {name}; ArcLink reads plain files, gzip and Zstandard: recompress it, record by record"
+                    f"{self.path} is compressed with {name}; ArcLink reads plain files, gzip, Zstandard and LZ4: "
+                    "recompress it, record by record"
                 )
         raise InputError(f"{self.path} is no WARC or ARC file: no record begins in it; leave it out of the input")
 

@@ -16,6 +16,7 @@ import orjson
 
 from arclink.errors import UriError
 from arclink.graph.blocks import Block
+from arclink.graph.distinct import Distinct
 from arclink.graph.pages import Page, parse_link, parse_page
 from arclink.graph.relations import OUTLINKS, PAYLOADS, POSTINGS, Row, format_payload, target_key
 from arclink.model import Payload, Scope, UriR
@@ -78,7 +79,7 @@ class Joiner:
         self._origin = _Place(())
         self._directory = _Place(())
         self._payload: str | None = None  # checksum of the page before
-        self._cuts: set[str] = set()  # what was written of that payload
+        self._cuts = Distinct()  # what was written of that payload
 
     def join(self, place: bytes, pages: Iterable[bytes]) -> Iterator[Row]:
         """Yield what the pages under one key become.
@@ -127,15 +128,14 @@ class Joiner:
 
     def _join_page(self, place: bytes, page: Page) -> Iterator[Row]:
         if page.checksum != self._payload:
-            self._payload, self._cuts = page.checksum, set()
+            self._payload = page.checksum
+            self._cuts.clear()
         numbers, scope, refused = self._resolve(page, page.originals[0])
         if page.chunk == 0:
             yield PAYLOADS, format_payload(self._count(page, scope, len(numbers), refused))
         for place_in_page, original in enumerate(page.originals if scope else page.originals[:1]):
-            where = cut(original, scope)
-            if where in self._cuts:
+            if not self._cuts.add(cut(original, scope)):
                 continue
-            self._cuts.add(where)
             if place_in_page:
                 numbers, _, _ = self._resolve(page, original)
             if not len(self._block):

@@ -5,19 +5,25 @@ and postings, which are nearly all of what lies between the stages, never leave 
 (it plans who reads which file), and mementos and graph files (it loads them into its store).
 """
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from uuid import uuid4
 
 import orjson
 
 from arclink.errors import PipelineError
 from arclink.pipeline.counts import Counts
-from arclink.pipeline.running import JobRunner
+from arclink.pipeline.running import JobRunner, parts_of
 from arclink.webhdfs import ADDRESS, WebHdfs, webhdfs_address
 
 APART = ("filter", "extract", "join")
 """Jobs that write several relations."""
+
+GIVEN = "given"
+"""The folder for files that the work folder does not have, such as CDX files."""
 
 GRAPH = "graph"
 """The folder of a build in HDFS that keeps the graph files of its batches."""
@@ -53,9 +59,10 @@ class HadoopRunner(JobRunner):
         return self.run_job(name, [self._uploaded(path) for path in inputs], self._address(output), settings, options)
 
     def parts(self, folder: Path) -> list[Path]:
-        """Return the parts in a folder of HDFS, as paths of the work folder; empty ones are left out."""
+        """Return the parts in a folder, in HDFS or here, as paths of the work folder; empty ones are left out."""
         system, path = self._in_hdfs(folder)
-        return [folder / entry.name for entry in system.entries(path) if entry.name.startswith("part-") and entry.size]
+        there = [folder / entry.name for entry in system.entries(path) if entry.name.startswith("part-") and entry.size]
+        return sorted({*there, *parts_of(folder)})
 
     def split(self, output: Path, outputs: Mapping[bytes, Path], label: str) -> None:
         """Move each relation of a job's output to its folder, all within HDFS.
@@ -108,6 +115,18 @@ class HadoopRunner(JobRunner):
         system.remove(path)
         JobRunner.remove(self, folder)
 
+    @contextmanager
+    def visiting(self, stage: str) -> Iterator[None]:
+        """Run one stage in a folder of HDFS that is there as long as it takes."""
+        root = self.root
+        self.root = f"{root}/{stage}-{uuid4().hex}"
+        try:
+            yield
+        finally:
+            system, path = WebHdfs.of(self.root)
+            system.remove(path)
+            self.root = root
+
     def _uploaded(self, path: Path) -> str:
         """Return the address of a file of the work folder; what is not in HDFS with the same size is written there."""
         system, target = self._in_hdfs(path)
@@ -118,7 +137,11 @@ class HadoopRunner(JobRunner):
         return self._address(path)
 
     def _address(self, path: Path) -> str:
-        return f"{self.root}/{path.relative_to(self.scratch.parent).as_posix()}"
+        """Return the address of a file of the work folder; also that of another, which is there by a name of its own."""
+        work = self.scratch.parent
+        if path.is_relative_to(work):
+            return f"{self.root}/{path.relative_to(work).as_posix()}"
+        return f"{self.root}/{GIVEN}/{hashlib.sha256(bytes(path)).hexdigest()[:16]}{path.suffix}"
 
     def _in_hdfs(self, path: Path) -> tuple[WebHdfs, str]:
         return WebHdfs.of(self._address(path))

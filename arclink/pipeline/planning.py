@@ -3,14 +3,19 @@
 A payload the store has is not read again, unless it was now captured where its links may lead elsewhere. Pointers are
 sorted by file and offset, and files are shared out over tasks by the bytes pointed to (paper, 3.2.4): one task opens
 each file once and reads it forward.
+
+Pointers wait in a file: memory holds where each of them stands there, not the originals that it carries.
 """
 
-import gzip
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from gzip import GzipFile
+from itertools import groupby, islice, tee
 from pathlib import Path
+from tempfile import TemporaryFile
+from types import TracebackType
+from typing import NamedTuple, Self
 
 import orjson
 
@@ -49,7 +54,7 @@ def plan(pointers: Iterable[Pointer], store: KnownPayloads, paths: Mapping[str, 
     """Write the manifests of one extract step.
 
     Args:
-        pointers: As filter wrote them.
+        pointers: As filter wrote them: the chunks of one payload one after the other. Read once.
         store: What is known already.
         paths: Where archive files are, by name.
         folder: Where the manifests go; made if it is not there.
@@ -57,114 +62,164 @@ def plan(pointers: Iterable[Pointer], store: KnownPayloads, paths: Mapping[str, 
     """
     counts: Counter[Reason] = Counter()
     waiting: list[Pointer] = []
-    wanted: list[tuple[str, int, Pointer]] = []
-    for pointer in _with_store(sorted(pointers, key=lambda pointer: (pointer.checksum, pointer.chunk)), store, counts, waiting):
-        wanted.append((_path_of(pointer.file, paths), pointer.offset, pointer))
-    wanted.sort(key=lambda entry: (entry[0], entry[1], entry[2].chunk))
     folder.mkdir(parents=True, exist_ok=True)
     manifests = []
-    for number, share in enumerate(_share_out(wanted, tasks)):
-        manifest = folder / f"manifest-{number:05d}.gz"  # compressed: one input file is one task on every engine
-        lines = [orjson.dumps(_paths_of(path, pointer, paths)) + b"\t" + format_pointer(pointer) + b"\n" for path, _, pointer in share]
-        manifest.write_bytes(gzip.compress(b"".join(lines), compresslevel=1))
-        manifests.append(manifest)
+    with _Wanted(paths, folder) as wanted:
+        _choose(pointers, store, counts, waiting, wanted)
+        wanted.entries.sort()
+        for number, share in enumerate(_share_out(wanted.entries, tasks)):
+            manifest = folder / f"manifest-{number:05d}.gz"  # compressed: one input file is one task on every engine
+            with manifest.open("wb") as file, GzipFile("", "wb", 1, file, 0) as lines:
+                lines.writelines(map(wanted.line, share))
+            manifests.append(manifest)
     return Plan(manifests, waiting, counts)
 
 
-def _paths_of(path: str, pointer: Pointer, paths: Mapping[str, str]) -> str | list[str]:
-    """Return the path of the capture to read; of the last resort, those of all captures to try."""
-    if pointer.kind is not PointerKind.LAST_RESORT:
-        return path
-    return [path, *(_path_of(other.file, paths) for other in pointer.fall_backs)]
+class _Entry(NamedTuple):
+    """A line of a manifest to be: sorted by file and offset, the chunks of a payload one after the other.
+
+    Attributes:
+        path: Of the archive file.
+        offset: Of the record in it.
+        chunk: Of the pointer.
+        start: Where the line stands.
+        size: Its bytes.
+        weight: What following the pointer costs about, in bytes.
+    """
+
+    path: str
+    offset: int
+    chunk: int
+    start: int
+    size: int
+    weight: int
 
 
-def _path_of(file: str, paths: Mapping[str, str]) -> str:
-    return paths.get(file) or paths.get(known_as(file, paths) or "") or NO_FILE
+class _Wanted:
+    """The lines of the manifests, in a file that is gone when it is closed, and where each of them stands in it.
+
+    Args:
+        paths: Where archive files are, by name.
+        folder: On the disk that the manifests go to.
+    """
+
+    def __init__(self, paths: Mapping[str, str], folder: Path) -> None:
+        self.entries: list[_Entry] = []
+        self._paths = paths
+        self._lines = TemporaryFile(dir=folder)  # noqa: SIM115  closed on exit
+        self._end = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._lines.close()
+
+    def add(self, pointer: Pointer) -> None:
+        """Add a pointer; of the last resort, with the paths of all captures to try."""
+        path = self._path_of(pointer.file)
+        all_paths: str | list[str] = path
+        if pointer.kind is PointerKind.LAST_RESORT:
+            all_paths = [path, *(self._path_of(other.file) for other in pointer.fall_backs)]
+        line = orjson.dumps(all_paths) + b"\t" + format_pointer(pointer) + b"\n"
+        self._lines.write(line)
+        self.entries.append(_Entry(path, pointer.offset, pointer.chunk, self._end, len(line), _weight(pointer)))
+        self._end += len(line)
+
+    def line(self, entry: _Entry) -> bytes:
+        """Return the line that an entry stands for."""
+        self._lines.seek(entry.start)
+        return self._lines.read(entry.size)
+
+    def _path_of(self, file: str) -> str:
+        return self._paths.get(file) or self._paths.get(known_as(file, self._paths) or "") or NO_FILE
 
 
 _OF_CHECKSUM = frozenset({PointerKind.PAYLOAD, PointerKind.REVISIT_ONLY, PointerKind.LAST_RESORT})
 
 
-def _with_store(pointers: Sequence[Pointer], store: KnownPayloads, counts: Counter[Reason], waiting: list[Pointer]) -> Iterator[Pointer]:
-    """Yield what is to be read, with the originals that the store adds, and without those it has the content of."""
-    waiting += [pointer for pointer in pointers if pointer.kind is PointerKind.UNREAD]
-    by_checksum = [pointer for pointer in pointers if pointer.kind in _OF_CHECKSUM]
-    chunks = Counter(pointer.checksum for pointer in by_checksum)
-    known = store.known_contents((pointer.checksum, pointer.originals) for pointer in by_checksum)
-    for pointer, (payload, missing) in zip(by_checksum, known, strict=True):
-        if payload is None or payload.scope is None:
-            if pointer.kind is PointerKind.REVISIT_ONLY:
-                waiting.append(pointer)
-                continue
-            if pointer.chunk:
+def _choose(pointers: Iterable[Pointer], store: KnownPayloads, counts: Counter[Reason], waiting: list[Pointer], wanted: _Wanted) -> None:
+    """Add what is to be read, with the originals that the store adds, and without those it has the content of."""
+
+    def by_checksum() -> Iterator[Pointer]:
+        for pointer in pointers:
+            if pointer.kind in _OF_CHECKSUM:
                 yield pointer
+            elif pointer.kind is PointerKind.UNREAD:
+                waiting.append(pointer)
             else:
-                yield from _with_earlier(pointer, store.originals_of(pointer.checksum), chunks[pointer.checksum])
-        elif not missing:
-            counts[Reason.PAYLOAD_KNOWN] += pointer.chunk == 0
-        elif pointer.kind is PointerKind.REVISIT_ONLY:
-            # Where the payload was read before, another original was captured; which one, the store does not say.
-            place = replace(pointer, file=payload.file, offset=payload.offset, length=-1, original=UriR(""))
-            yield replace(place, kind=PointerKind.PAYLOAD, originals=tuple(missing))
-        else:
-            # The new capture may be damaged; the one that was read before was not.
-            before = FallBack(payload.file, payload.offset, -1, Timestamp(""), UriR(""))
-            yield replace(pointer, originals=tuple(missing), fall_backs=(*pointer.fall_backs, before))
-    yield from (pointer for pointer in pointers if pointer.kind not in _OF_CHECKSUM and pointer.kind is not PointerKind.UNREAD)
+                wanted.add(pointer)
+
+    chosen, asked = tee(by_checksum())
+    known = store.known_contents((pointer.checksum, pointer.originals) for pointer in asked)
+    for _, chunks in groupby(zip(chosen, known, strict=True), lambda found: found[0].checksum):
+        earlier: Iterator[UriR] = iter(())  # where earlier batches captured the payload; there may be a million
+        for pointer, (payload, missing) in chunks:
+            if payload is None or payload.scope is None:
+                if pointer.kind is PointerKind.REVISIT_ONLY:
+                    waiting.append(pointer)
+                    continue
+                if pointer.chunk == 0:
+                    pointer, earlier = _with_earlier(pointer, store.originals_of(pointer.checksum))
+                wanted.add(pointer)
+            elif not missing:
+                counts[Reason.PAYLOAD_KNOWN] += pointer.chunk == 0
+            elif pointer.kind is PointerKind.REVISIT_ONLY:
+                # Where the payload was read before, another original was captured; which one, the store does not say.
+                place = replace(pointer, file=payload.file, offset=payload.offset, length=-1, original=UriR(""))
+                wanted.add(replace(place, kind=PointerKind.PAYLOAD, originals=tuple(missing)))
+            else:
+                # The new capture may be damaged; the one that was read before was not.
+                before = FallBack(payload.file, payload.offset, -1, Timestamp(""), UriR(""))
+                wanted.add(replace(pointer, originals=tuple(missing), fall_backs=(*pointer.fall_backs, before)))
+        chunk = pointer.chunk
+        while some := tuple(islice(earlier, ORIGINALS)):
+            chunk += 1
+            wanted.add(replace(pointer, originals=some, chunk=chunk))
 
 
-def _with_earlier(pointer: Pointer, earlier: Iterable[UriR], chunk: int) -> Iterator[Pointer]:
-    """Yield a pointer with the originals of earlier batches; those that it has no room for in further pointers.
-
-    Args:
-        pointer: The first of its payload.
-        earlier: Where earlier batches captured its payload; there may be a million.
-        chunk: Number of the first further pointer.
-    """
+def _with_earlier(pointer: Pointer, earlier: Iterable[UriR]) -> tuple[Pointer, Iterator[UriR]]:
+    """Return the first pointer of a payload with as many originals of earlier batches as it has room for, and the others."""
     own = set(pointer.originals)
     others = (original for original in earlier if original not in own)
-    room = max(ORIGINALS - len(own), 0)
-    first = tuple(islice(others, room))
-    yield replace(pointer, originals=(*pointer.originals, *first)) if first else pointer
-    while some := tuple(islice(others, ORIGINALS)):
-        yield replace(pointer, originals=some, chunk=chunk)
-        chunk += 1
+    first = tuple(islice(others, max(ORIGINALS - len(own), 0)))
+    return replace(pointer, originals=(*pointer.originals, *first)) if first else pointer, others
 
 
-def _share_out(wanted: Sequence[tuple[str, int, Pointer]], tasks: int) -> Iterator[Sequence[tuple[str, int, Pointer]]]:
+def _share_out(wanted: Sequence[_Entry], tasks: int) -> Iterator[Sequence[_Entry]]:
     """Yield each task's share, sorted by file and offset.
 
     Whole files where there are at least as many as tasks at a time, the largest first to the task that has least; else
     ranges of one file's pointers, so that one large archive file keeps all cores busy.
     """
-    files: dict[str, list[tuple[str, int, Pointer]]] = {}
+    files: dict[str, list[_Entry]] = {}
     for entry in wanted:
-        files.setdefault(entry[0], []).append(entry)
-    pieces: list[list[tuple[str, int, Pointer]]] = []
-    most = sum(_weight(entry[2]) for entry in wanted) // max(tasks, 1) + 1
+        files.setdefault(entry.path, []).append(entry)
+    pieces: list[list[_Entry]] = []
+    most = sum(entry.weight for entry in wanted) // max(tasks, 1) + 1
     for entries in files.values():
         pieces += _ranges(entries, most) if len(files) < tasks else [entries]
-    shares: list[list[tuple[str, int, Pointer]]] = [[] for _ in range(min(tasks, len(pieces)))]
+    shares: list[list[_Entry]] = [[] for _ in range(min(tasks, len(pieces)))]
     filled = [0] * len(shares)
-    for piece in sorted(pieces, key=lambda piece: -sum(_weight(entry[2]) for entry in piece)):
+    for piece in sorted(pieces, key=lambda piece: -sum(entry.weight for entry in piece)):
         least = filled.index(min(filled))
         shares[least] += piece
-        filled[least] += sum(_weight(entry[2]) for entry in piece)
+        filled[least] += sum(entry.weight for entry in piece)
     for share in shares:
-        share.sort(key=lambda entry: (entry[0], entry[1], entry[2].chunk))
+        share.sort()
         yield share
 
 
-def _ranges(entries: Sequence[tuple[str, int, Pointer]], most: int) -> Iterator[list[tuple[str, int, Pointer]]]:
+def _ranges(entries: Sequence[_Entry], most: int) -> Iterator[list[_Entry]]:
     """Yield runs of one file's pointers of about ``most`` bytes; the chunks of one payload stay together."""
-    piece: list[tuple[str, int, Pointer]] = []
+    piece: list[_Entry] = []
     filled = 0
     for entry in entries:
-        if piece and filled >= most and entry[1] != piece[-1][1]:
+        if piece and filled >= most and entry.offset != piece[-1].offset:
             yield piece
             piece, filled = [], 0
         piece.append(entry)
-        filled += _weight(entry[2])
+        filled += entry.weight
     if piece:
         yield piece
 

@@ -30,8 +30,10 @@ JOBS = {
     "invert": ("jobs.invert_links", "InvertLinks"),
 }
 
-_ERROR = re.compile(r"(arclink|[\w.]+(Error|Exception)): ")
+_ERROR = re.compile(r"(?:Exception in thread \S+ |Caused by: )?((?:arclink|[\w.]+(?:Error|Exception)): .+)")
 """The line of a task's log that says what was wrong."""
+
+_OUR_ERROR = re.compile(r"arclink[.:]")
 
 FAILED_TASK = "failed-task.txt"
 """What a failed task said, whole; in the folder of the tasks."""
@@ -86,6 +88,11 @@ class JobRunner:
         """Remove a folder."""
         shutil.rmtree(folder, ignore_errors=True)
 
+    @contextmanager
+    def visiting(self, stage: str) -> Iterator[None]:
+        """Run one stage alone, in a folder whose files are all on this machine's disk, before and after it."""
+        yield
+
     def run_job(self, name: str, inputs: Sequence[str], output: str, settings: Mapping[str, object], options: Sequence[str]) -> Counts:
         """Run a job through mrjob, with further command line options.
 
@@ -138,8 +145,9 @@ class JobRunner:
         if self.runner in ("local", "inline"):
             return reason
         found = log.partition("Probable cause of failure:")[2]
-        errors = [line for line in found.splitlines() if _ERROR.match(line)]
-        return "\n".join(["the job failed", log, reason, *errors[-1:]])
+        errors = [match[1] for match in map(_ERROR.match, found.splitlines()) if match]
+        ours = [error for error in errors if _OUR_ERROR.match(error)]  # what carries them is no cause
+        return "\n".join(["the job failed", log, reason, *(ours or errors)[-1:]])
 
     def _failure(self, name: str, said: str) -> PipelineError:
         """Return the error for a task that failed: its last line, and where the rest can be read."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import orjson
 
+from arclink.filter.pointers import Pointer
 from arclink.graph import relations
 from arclink.pipeline.counts import Counts
 from arclink.pipeline.last_resorts import LastResorts, awaited
@@ -56,32 +57,36 @@ def extract(folder: Path, archives: Iterable[ArchiveFile], store: KnownPayloads,
     paths = archive_paths(archives)
     run.fetch(folder / "pointers")
     filtered = parts_of(folder / "pointers")
-    pointers = list(read_pointers(filtered))
+    pointers: Iterable[Pointer] = read_pointers(filtered)
+    is_left = bool(filtered)
     resorts = LastResorts()
     is_awaited = True
     (folder / "graph/payloads").mkdir(parents=True, exist_ok=True)
     (folder / "pages").mkdir(parents=True, exist_ok=True)
     counts: Counts = Counts()
     number = 0
-    while pointers:
+    while is_left:
         planned = plan(pointers, store, paths, folder / f"manifests-{number}", run.cores * 2 if run.cores > 1 else 1)
         counts += planned.counts
         resorts.add(planned.waiting)
-        pointers = []
+        retried: list[Path] = []
         if planned.manifests:
             output, retries = folder / f"extracted-{number}", folder / f"retries-{number}"
             counts += run.run("extract", planned.manifests, output, settings.for_jobs())
             run.split(output, {PAGES: folder / "pages", relations.MEMENTOS: folder / "mementos", RETRIES: retries}, f"extract{number}")
             run.fetch(retries)
-            pointers = list(read_pointers(parts_of(retries)))
+            retried = parts_of(retries)
         number += 1
-        if not pointers:
-            run.fetch(folder / "mementos")
-            mementos, digested = (_parts_named(folder / "mementos", stage) for stage in ("filter", "extract"))
-            pointers = resorts.further(mementos, digested, read_pointers(filtered))
-            if is_awaited:
-                is_awaited = False
-                pointers += awaited(digested, store)
+        if retried:
+            pointers = read_pointers(retried)
+            continue
+        run.fetch(folder / "mementos")
+        mementos, digested = (_parts_named(folder / "mementos", stage) for stage in ("filter", "extract"))
+        further = resorts.further(mementos, digested, read_pointers(filtered))
+        if is_awaited:
+            is_awaited = False
+            further += awaited(digested, store)
+        pointers, is_left = further, bool(further)
     unread = list(resorts.unread())
     counts.update(Reason[payload.reason] for payload in unread)
     if unread:

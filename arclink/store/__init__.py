@@ -4,7 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self
+from typing import NamedTuple, Protocol, Self
+
+import numpy as np
+import numpy.typing as npt
 
 from arclink.model import (
     ALL_TIME,
@@ -115,6 +118,20 @@ class Removed:
     inlinks: int = 0
 
 
+class ContentBlock(NamedTuple):
+    """Some contents that stand together, as a whole scan tells them: what many of them link to is named once.
+
+    Attributes:
+        contents: At least one.
+        links: Their links; each is there once or a few times, and some may belong to none of them.
+        lists: For each content the places of its links in ``links``, in page order, repeated ones included; may be empty.
+    """
+
+    contents: Sequence[ContentId]
+    links: Sequence[Outlink]
+    lists: Sequence[npt.NDArray[np.int64]]
+
+
 class GraphStore(Protocol):
     """A temporal link graph. Loading the same batch twice changes nothing.
 
@@ -155,6 +172,16 @@ class GraphStore(Protocol):
 
     def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
         """Yield the SURTs of mementos and targets that start with ``prefix``, sorted, each once."""
+
+    # Everything, in the order in which it is stored: for analysis and export.
+
+    def scan_mementos(self, span: Span = ALL_TIME) -> Iterator[Memento]:
+        """Yield the mementos of all SURTs within ``span``, by SURT, timestamp, original, checksum; each key once."""
+
+    def scan_contents(self) -> Iterator[ContentBlock]:
+        """Yield every content with its links, each content once, in the order in which `sources` is cheapest."""
+
+    # What was loaded.
 
     def batches(self) -> Iterator[Batch]:
         """Yield the batches that were loaded, in that order."""

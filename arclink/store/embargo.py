@@ -35,7 +35,7 @@ from arclink.model import (
     Timestamp,
     UriR,
 )
-from arclink.store import ArchiveFile, GraphStore, Removed, StoreStats, StoreSums, Takedown, Violation
+from arclink.store import ArchiveFile, ContentBlock, GraphStore, Removed, StoreStats, StoreSums, Takedown, Violation
 from arclink.uris.resolving import checksum_of
 from arclink.uris.surts import surt_of
 
@@ -152,6 +152,15 @@ class EmbargoedStore:
         for surt in self._store.surts(prefix, after):
             if next(self.mementos(surt), None) is not None or next(self.inlinks(surt), None) is not None:
                 yield surt
+
+    def scan_mementos(self, span: Span = ALL_TIME) -> Iterator[Memento]:
+        return (memento for memento in self._store.scan_mementos(self._within(span)) if not self._embargo.hides(memento.surt))
+
+    def scan_contents(self) -> Iterator[ContentBlock]:
+        for block in self._store.scan_contents():
+            shown = [place for place, content in enumerate(block.contents) if self._is_shown(content)]
+            if shown:
+                yield ContentBlock([block.contents[place] for place in shown], block.links, [block.lists[place] for place in shown])
 
     def batches(self) -> Iterator[Batch]:
         """Yield the batches; not which files they had and what was counted, which would tell of what is hidden."""

@@ -32,7 +32,7 @@ def read_sorted(graph: Path, relation: str, columns: int, keys: int) -> Iterator
         StoreError: A part is not sorted, has rows with another number of columns, or cannot be read.
     """
     paths = [path for path in parts_of(graph, relation) if path.stat().st_size]
-    parts = [_read_part(path, columns, keys) for path in paths]
+    parts = [read_part(path, columns, keys) for path in paths]
     if _follow_each_other(paths, keys):
         return chain.from_iterable(parts)
     return merge(*parts, key=lambda row: row[:keys])
@@ -57,7 +57,8 @@ def _first_and_last_key(path: Path, keys: int) -> tuple[list[bytes], list[bytes]
     return first.split(b"\t")[:keys], last.split(b"\t")[:keys]
 
 
-def _read_part(path: Path, columns: int, keys: int) -> Iterator[list[bytes]]:
+def read_part(path: Path, columns: int, keys: int) -> Iterator[list[bytes]]:
+    """Yield the rows of one part; arguments and errors are those of `read_sorted`."""
     last: list[bytes] = []
     try:
         with path.open("rb", buffering=_BUFFER) as file:  # rows are longer than the usual buffer

@@ -1,14 +1,13 @@
 """Loads the graph files of one batch inside one transaction.
 
 The order is that of the numbers: outlinks give contents theirs (and their payloads), then payloads get their fate, mementos
-their rows and sightings, and inlinks name contents by number. Memory holds the contents and captures of the batch, never
-those of the store.
+their rows and sightings, and inlinks name contents by number. Memory holds the payloads of the batch and the names of its
+blocks; its contents are looked up in the store, its captures sorted in files, and of a hub it holds 16 bytes an inlink.
 """
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from itertools import chain, groupby, islice
-from operator import ge, itemgetter
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,15 +17,16 @@ from arclink.errors import StoreError
 from arclink.graph.relations import parse_payload
 from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM
 from arclink.store.graph_files import read_sorted
+from arclink.store.grouping import OLD, InlinkGrouping
 from arclink.store.names import StoredNames
 from arclink.store.outlinks import OutlinksWriter
-from arclink.store.packing import pack_checksum, split_content, uri_form
-from arclink.store.relations import Groups, InlinksWriter, MementoRow, pack_fate, pack_head, scope_of_fate, write_mementos, write_sightings
+from arclink.store.packing import pack_checksum, split_content
+from arclink.store.relations import InlinksWriter, MementoRow, pack_fate, scope_of_fate, write_mementos, write_sightings
 from arclink.store.runs import Relation, Runs, RunWriter
+from arclink.store.sorting import SortedCaptures
 from arclink.store.takedowns import last_number
 
-OLD = -1
-"""Number of a content that need not be loaded: the store or an earlier block has it, with the same links."""
+_ADD_CONTENT = "INSERT INTO contents (number, payload, cut) VALUES (?, ?, ?) ON CONFLICT (payload, cut) DO NOTHING"
 
 
 class Added(NamedTuple):
@@ -68,7 +68,7 @@ class BatchLoader:
         self._graph = graph
         self._batch = batch
         self._payloads = _PayloadNumbers(connection)
-        self._blocks: dict[str, list[int]] = {}  # numbers of the contents in a block
+        self._blocks: dict[str, Sequence[int]] = {}  # numbers of the contents in a block
         self._has_repeats = False  # whether some of them are `OLD`, or a block stood twice
 
     def load(self) -> Added:
@@ -92,31 +92,26 @@ class BatchLoader:
     def _load_outlinks(self) -> int:
         first = last_number(self._connection, "contents") + 1
         writer = OutlinksWriter(self._connection, first)
-        known: set[str] = set()
-        rows: list[tuple[int, int, bytes]] = []
+        number = first
         for _, name, contents, links, lists in read_sorted(self._graph, "outlinks", 5, keys=1):
             block = name.decode()
             if block in self._blocks:  # two tasks wrote the same contents; inlinks name them twice
                 self._has_repeats = True
                 continue
-            numbers = self._blocks[block] = []
+            numbers: list[int] = []
             for content in orjson.loads(contents):
-                number = OLD
-                if content not in known:
-                    known.add(content)
-                    checksum, cut = split_content(content)
-                    payload, is_new = self._payloads.number_of(checksum)
-                    if is_new or not self._has_content(payload, cut):
-                        number = first + len(rows)
-                        rows.append((number, payload, cut))
-                numbers.append(number)
-            self._has_repeats = self._has_repeats or OLD in numbers
+                checksum, cut = split_content(content)
+                payload, _ = self._payloads.number_of(checksum)
+                if self._connection.execute(_ADD_CONTENT, (number, payload, cut)).rowcount:
+                    numbers.append(number)
+                    number += 1
+                else:
+                    numbers.append(OLD)
+            has_old = OLD in numbers
+            self._has_repeats = self._has_repeats or has_old
+            self._blocks[block] = numbers if has_old or not numbers else range(numbers[0], number)
             writer.add(links, lists, [number != OLD for number in numbers])
-        self._connection.executemany("INSERT INTO contents (number, payload, cut) VALUES (?, ?, ?)", rows)
         return writer.links
-
-    def _has_content(self, payload: int, cut: bytes) -> bool:
-        return self._connection.execute("SELECT 1 FROM contents WHERE payload = ? AND cut = ?", (payload, cut)).fetchone() is not None
 
     def _load_payloads(self) -> int:
         new = 0
@@ -130,7 +125,7 @@ class BatchLoader:
         return new
 
     def _load_mementos(self) -> tuple[str, str]:
-        captures: set[tuple[int, str, str]] = set()
+        captures = SortedCaptures()
         first, last = "9" * 14, ""
 
         def noted() -> Iterator[MementoRow]:
@@ -147,7 +142,7 @@ class BatchLoader:
         write_mementos(writer, noted(), self._batch, self._names)
         writer.close()
         writer = RunWriter(self._connection, Relation.SIGHTINGS, 0)
-        write_sightings(writer, sorted(captures), self._batch)
+        write_sightings(writer, captures.sorted(), self._batch)
         writer.close()
         return (first, last) if last else ("", "")
 
@@ -167,65 +162,8 @@ class BatchLoader:
             yield last
 
     def _load_inlinks(self) -> None:
-        writer = InlinksWriter(RunWriter(self._connection, Relation.INLINKS, 0))
-        for surt, group in groupby(read_sorted(self._graph, "inlinks", 3, keys=2), itemgetter(0)):
-            rows = [(target.decode(), links) for _, target, links in group]
-            if len(rows) == 1:
-                by_target = [(rows[0][0], [rows[0][1]])]
-            else:  # sorted by URI; the store keeps them by how they differ from the SURT
-                forms: dict[str, list[bytes]] = {}
-                for target, links in rows:
-                    forms.setdefault(target, []).append(links)
-                name = surt.decode()
-                by_target = sorted(forms.items(), key=lambda item: uri_form(name, item[0]))
-            for target, of_target in by_target:
-                groups = self._groups(of_target)
-                if groups.heads:
-                    writer.add(surt, target, groups)
-        writer.close()
-
-    def _groups(self, rows: Sequence[bytes]) -> Groups:
-        """Return the links to a target; contents that the store had before are left out."""
-        groups = [group for row in rows for group in orjson.loads(row)]
-        # A control character in JSON is written with a backslash; there is none by the rules of graph files.
-        is_odd = any(b"\\" in row for row in rows)
-        heads: list[str] = []
-        contents: list[list[int]] = []
-        for kind, text, rel, sources in groups:
-            of_head = self._numbers(sources)
-            if of_head:
-                plain = f"{kind}\t{text}" if rel is None else f"{kind}\t{text}\t{rel}"
-                heads.append(pack_head(kind, text, rel) if is_odd else plain)
-                contents.append(of_head)
-        if len(heads) > 1 and any(map(ge, heads, islice(heads, 1, None))):
-            heads, contents = _united(heads, contents)
-        return Groups(heads, list(map(len, contents)), list(chain.from_iterable(contents)))
-
-    def _numbers(self, sources: Sequence[tuple[str, Sequence[int]]]) -> list[int]:
-        """Return the numbers of contents that blocks and positions name, without those that the store had before."""
-        try:
-            if len(sources) == 1:
-                ((name, positions),) = sources
-                block = self._blocks[name]
-                numbers = [block[position] for position in positions]
-            else:
-                numbers = [self._blocks[name][position] for name, positions in sources for position in positions]
-        except (KeyError, IndexError) as error:
-            names = ", ".join(name for name, _ in sources)[:200]
-            raise StoreError(
-                f"{self._graph}: the graph files do not belong together: inlinks name contents ({names}) which outlinks lack ({error})."
-            ) from error
-        if self._has_repeats:
-            numbers = sorted(set(numbers).difference((OLD,)))
-        return numbers
-
-
-def _united(heads: Sequence[str], contents: Sequence[Sequence[int]]) -> tuple[list[str], list[list[int]]]:
-    """Return heads sorted, each once, and the distinct contents of each."""
-    by_head: dict[str, set[int]] = {}
-    for head, of_head in zip(heads, contents, strict=True):
-        by_head.setdefault(head, set()).update(of_head)
-    return sorted(by_head), [sorted(by_head[head]) for head in sorted(by_head)]
+        grouping = InlinkGrouping(self._blocks, str(self._graph), has_repeats=self._has_repeats)
+        grouping.write(read_sorted(self._graph, "inlinks", 3, keys=2), InlinksWriter(RunWriter(self._connection, Relation.INLINKS, 0)))
 
 
 class _PayloadNumbers:

@@ -18,7 +18,7 @@ Contents of one site stand together, and most of their links are the same menus 
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain, compress, count
 from typing import TypeVar, cast
 
@@ -83,7 +83,11 @@ class OutlinkBlock:
     @property
     def distinct_links(self) -> list[tuple[str, str, str, str | None]]:
         """The distinct (target, kind, text, rel) of the block, by number."""
-        return [(link.target, link.kind, link.text, link.rel) for link in self._links(np.arange(len(self._label_of)))]
+        return [(link.target, link.kind, link.text, link.rel) for link in self.all_links()]
+
+    def all_links(self) -> list[Outlink]:
+        """Return the distinct links of the block, by number."""
+        return self._links(np.arange(len(self._label_of)))
 
     def numbers(self, content: int) -> Numbers:
         """Return the numbers of the links of a content, in page order."""
@@ -136,32 +140,38 @@ class OutlinksWriter:
         self.links = 0
 
     def add(self, links: bytes, lists: bytes, wanted: Sequence[bool]) -> None:
-        """Add the next contents.
-
-        Args:
-            links: The distinct links of a block, as in graph files: ``[[target, kind, text, rel], …]``.
-            lists: Of each content the numbers of its links: ``[[number, …], …]``.
-            wanted: Which contents to add.
-
-        Raises:
-            StoreError: It is no block.
-        """
-        columns, numbers = _columns(_parsed(links)), list(compress(_lists(_parsed(lists), len(wanted)), wanted))
-        if columns is None:
-            raise StoreError(_refusal(links))
-        flat = np.fromiter(chain.from_iterable(numbers), np.int64)
-        counts = np.fromiter(map(len, numbers), np.int64, len(numbers))
-        if len(flat) and not (flat.min() >= 0 and flat.max() < len(columns[0])):
-            raise StoreError(_refusal(lists))
-        if not all(wanted):
-            used, flat = np.unique(flat, return_inverse=True)
-            columns = _columns([[column[place] for column in columns] for place in used.tolist()])
-            assert columns is not None  # each was checked before
-        if len(counts):
-            data = self._compress(pack_outlinks(columns, flat, counts))
+        """Add the next contents; arguments and errors are those of `packed_block`."""
+        data, count = packed_block(links, lists, wanted, self._compress)
+        if any(wanted):
             self._connection.execute("INSERT INTO outlinks (first, data) VALUES (?, ?)", (self._first, data))
-        self._first += len(counts)
-        self.links += len(flat)
+        self._first += sum(wanted)
+        self.links += count
+
+
+def packed_block(links: bytes, lists: bytes, wanted: Sequence[bool], compressed: Callable[[bytes], bytes]) -> tuple[bytes, int]:
+    """Return contents of a block of graph files as a block of a store, and how many links they have.
+
+    Args:
+        links: The distinct links of a block, as in graph files: ``[[target, kind, text, rel], …]``.
+        lists: Of each content the numbers of its links: ``[[number, …], …]``.
+        wanted: Which contents are to be in it.
+        compressed: Compresses with zstd.
+
+    Raises:
+        StoreError: It is no block.
+    """
+    columns, numbers = _columns(_parsed(links)), list(compress(_lists(_parsed(lists), len(wanted)), wanted))
+    if columns is None:
+        raise StoreError(_refusal(links))
+    flat = np.fromiter(chain.from_iterable(numbers), np.int64)
+    counts = np.fromiter(map(len, numbers), np.int64, len(numbers))
+    if len(flat) and not (flat.min() >= 0 and flat.max() < len(columns[0])):
+        raise StoreError(_refusal(lists))
+    if not all(wanted):
+        used, flat = np.unique(flat, return_inverse=True)
+        columns = _columns([[column[place] for column in columns] for place in used.tolist()])
+        assert columns is not None  # each was checked before
+    return compressed(pack_outlinks(columns, flat, counts)), len(flat)
 
 
 Columns = tuple[Sequence[str], Sequence[str], Sequence[str], Sequence[str | None]]

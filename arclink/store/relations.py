@@ -43,7 +43,7 @@ from arclink.store.packing import (
     uri_form,
     uri_of_form,
 )
-from arclink.store.runs import Row, RunWriter
+from arclink.store.runs import Row
 
 CHUNK = 1000
 """Inlinks, mementos or sightings of a row."""
@@ -65,6 +65,23 @@ class Names(Protocol):
 
     def name_of(self, number: int) -> str:
         """Return the name with this number."""
+
+
+class RowWriter(Protocol):
+    """Where rows go, one by one, in key order: a `RunWriter`, or what stands for it in another store."""
+
+    def add(self, key: bytes, *values: bytes) -> None:
+        """Add a row."""
+
+
+class BlockWriter(Protocol):
+    """Where rows go, many at a time, in key order."""
+
+    def add_block(self, keys: Sequence[bytes], columns: Iterable[tuple[Numbers, bytes]]) -> None:
+        """Add rows: of each column the sizes of the values, and the values one after the other."""
+
+    def close(self) -> None:
+        """End it."""
 
 
 def rows_of(field: bytes) -> tuple[bytes, bytes]:
@@ -104,7 +121,7 @@ class Groups(NamedTuple):
 
     heads: Sequence[str]
     counts: Sequence[int]
-    numbers: Sequence[int]
+    numbers: Sequence[int] | Numbers
 
 
 def pack_head(kind: str, text: str, rel: str | None) -> str:
@@ -132,7 +149,7 @@ class InlinksWriter:
         writer: Of the run.
     """
 
-    def __init__(self, writer: RunWriter) -> None:
+    def __init__(self, writer: BlockWriter) -> None:
         self._writer = writer
         self._start_block()
 
@@ -159,7 +176,7 @@ class InlinksWriter:
             self._heads.append(heads)
             self._groups.append(len(chunk.heads))
             self._counts += chunk.counts
-            self._numbers += chunk.numbers
+            self._numbers.extend(chunk.numbers)
             self._size += len(key) + 12 + len(heads) + len(chunk.heads) + len(chunk.numbers)
             if self._size >= POSTINGS_BYTES:
                 self._flush()
@@ -249,7 +266,7 @@ MementoRow = tuple[str, str, str, str, str, str, str, str, int, int, str]
 """A memento by column, as graph files have it: a plain tuple, since every capture comes by here."""
 
 
-def write_mementos(writer: RunWriter, mementos: Iterable[MementoRow], batch: int, names: Names) -> None:
+def write_mementos(writer: RowWriter, mementos: Iterable[MementoRow], batch: int, names: Names) -> None:
     """Write mementos, sorted by surt, timestamp, original, checksum."""
     for surt, of_surt in groupby(mementos, itemgetter(0)):
         for chunk, part in enumerate(chunked(of_surt)):
@@ -301,7 +318,7 @@ def mementos_of(row: Row, names: Names) -> list[MementoItem]:
 # Sightings
 
 
-def write_sightings(writer: RunWriter, captures: Iterable[tuple[int, str, str]], batch: int) -> None:
+def write_sightings(writer: RowWriter, captures: Iterable[tuple[int, str, str]], batch: int) -> None:
     """Write captures: (number of the payload, original, timestamp), sorted and distinct."""
     for payload, of_payload in groupby(captures, itemgetter(0)):
         for chunk, part in enumerate(chunked(of_payload)):

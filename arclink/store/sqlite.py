@@ -21,7 +21,6 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeVar
 
 from arclink.errors import StoreError, UsageError
-from arclink.graph.not_modified import checksum_of_reference, is_reference, timestamp_of_reference
 from arclink.model import (
     ALL_TIME,
     Batch,
@@ -40,14 +39,15 @@ from arclink.model import (
     Timestamp,
     UriR,
 )
-from arclink.store import ArchiveFile, Removed, StoreStats, StoreSums, Takedown, Violation
+from arclink.store import ArchiveFile, ContentBlock, Removed, StoreStats, StoreSums, Takedown, Violation
 from arclink.store.cuts import CapturesByCut
 from arclink.store.forgetting import forget
 from arclink.store.graph_files import identity_of
-from arclink.store.loading import BatchLoader, shows_payload
+from arclink.store.loading import BatchLoader
 from arclink.store.names import StoredNames
 from arclink.store.outlinks import OutlinkBlock
 from arclink.store.packing import join_content, pack_checksum, split_content, unpack_checksum, uri_form, uri_of_form
+from arclink.store.references import checksum_shown, not_modified_since
 from arclink.store.relations import (
     NUL,
     Posting,
@@ -62,6 +62,7 @@ from arclink.store.relations import (
     postings_of,
     rows_of,
     scope_of_fate,
+    surt_field,
     unpack_fate,
     unpack_head,
 )
@@ -69,7 +70,6 @@ from arclink.store.runs import Relation, Row, Runs
 from arclink.store.schema import open_for_loading, open_for_reading, translated
 from arclink.store.takedowns import records
 from arclink.uris.resolving import content_id
-from arclink.uris.surts import surt_of
 
 CACHED_OUTLINK_BLOCKS = 16
 CACHED_CONTENTS = 20_000
@@ -146,7 +146,7 @@ class SqliteStore:
         return None if fate is None else unpack_fate(checksum, fate, self._names)
 
     def content_of(self, memento: Memento) -> ContentId | None:
-        checksum = self._checksum_shown(memento)
+        checksum = checksum_shown(self, memento)
         if checksum is None:
             return None
         with translated(self.path):
@@ -220,7 +220,7 @@ class SqliteStore:
         with translated(self.path):
             for original, timestamps in self._pages_with(content, checksum, payload, captures):
                 if refers:
-                    timestamps = sorted({*timestamps, *self._not_modified_since(original, timestamps)})
+                    timestamps = sorted({*timestamps, *not_modified_since(self, self._referring, original, timestamps)})
                 within = [timestamp for timestamp in timestamps if span.first <= timestamp <= span.last]
                 if within:
                     yield original, within
@@ -257,6 +257,29 @@ class SqliteStore:
             keys = self._runs.scan_keys((Relation.MEMENTOS, Relation.INLINKS), low, high)
             for surt, _ in groupby(keys, lambda key: key[: key.index(NUL)]):
                 yield Surt(surt.decode())
+
+    def scan_mementos(self, span: Span = ALL_TIME) -> Iterator[Memento]:
+        with translated(self.path):
+            for surt, rows in groupby(self._runs.scan(Relation.MEMENTOS), surt_field):
+                for (timestamp, *_), same in groupby(in_order(rows, lambda row: mementos_of(row, self._names)), itemgetter(0, 1, 2)):
+                    if span.first <= timestamp <= span.last:
+                        yield memento_of(surt, next(same))
+
+    def scan_contents(self) -> Iterator[ContentBlock]:
+        begin = 1
+        while True:
+            with translated(self.path):
+                self._look_again()
+                found = self._connection.execute(_OUTLINKS_FROM, (begin,)).fetchone()
+                if found is None:
+                    return
+                first, data = found
+                block = OutlinkBlock(data, first)
+                begin = first + len(block)
+                names = dict(zip(range(first, begin), self._contents_of(range(first, begin)), strict=True))
+                kept = {number: content for number, content in names.items() if content is not None}
+            if kept:
+                yield ContentBlock(list(kept.values()), block.all_links(), [block.numbers(number) for number in kept])
 
     def batches(self) -> Iterator[Batch]:
         with translated(self.path):
@@ -471,32 +494,6 @@ class SqliteStore:
             return found.st_dev, found.st_ino
         return None
 
-    def _checksum_shown(self, memento: Memento) -> Checksum | None:
-        """Return the checksum of the payload that a memento shows: its own, or that of the capture it refers to."""
-        if not shows_payload(memento.checksum, memento.reason):
-            return None
-        if not is_reference(memento.checksum):
-            return memento.checksum
-        when = timestamp_of_reference(memento.checksum)
-        span = Span(last=memento.timestamp) if when is None else Span(when, when)
-        shown = None
-        for earlier in self.mementos(memento.surt, span):
-            if earlier.original == memento.original and not is_reference(earlier.checksum):
-                shown = earlier.checksum if shows_payload(earlier.checksum, earlier.reason) else None
-        return shown
-
-    def _not_modified_since(self, original: UriR, timestamps: Sequence[Timestamp]) -> Iterator[Timestamp]:
-        """Yield the revisits of ``original`` that refer to one of its captures, or to none by name but come next."""
-        for timestamp in timestamps:
-            yield from self._referring(checksum_of_reference(original, timestamp))
-        unnamed = list(self._referring(checksum_of_reference(original, None)))
-        if unnamed:
-            of_surt = self.mementos(surt_of(original))
-            others = [one.timestamp for one in of_surt if one.original == original and not is_reference(one.checksum)]
-            for timestamp in unnamed:
-                if max((other for other in others if other <= timestamp), default="") in timestamps:
-                    yield timestamp
-
     def _referring(self, reference: Checksum) -> Iterator[Timestamp]:
         number, _ = self._payload(reference)
         if number:
@@ -568,6 +565,7 @@ WHERE payloads.checksum = ? AND contents.cut = ?
 _HAS_CONTENT = "SELECT 1 FROM contents WHERE payload = ? AND cut = ?"
 _PAYLOADS = "SELECT checksum, number, fate FROM payloads WHERE checksum IN ({})"
 _OUTLINKS = "SELECT first, data FROM outlinks WHERE first <= ? ORDER BY first DESC LIMIT 1"
+_OUTLINKS_FROM = "SELECT first, data FROM outlinks WHERE first >= ? ORDER BY first LIMIT 1"
 _CONTENTS = """
 SELECT contents.number, checksum, cut, payload, fate FROM contents JOIN payloads ON payloads.number = contents.payload
 WHERE contents.number IN ({})

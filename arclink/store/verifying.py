@@ -170,14 +170,14 @@ class Verifier:
         contents = (self._one("SELECT coalesce(max(number), 0) FROM contents") or (0,))[0]
         out, back = _no_sums(contents), _no_sums(contents)
         for block in self._outlink_blocks():
-            hashes = _hashes([_link_key(*link) for link in block.distinct_links])
+            hashes = hashes_of([link_key(*link) for link in block.distinct_links])
             for content in range(block.first, block.first + len(block)):
                 distinct = np.unique(block.numbers(content))
                 _add(out, np.full(len(distinct), content), hashes[distinct])
         for row in self._runs.scan(Relation.INLINKS):
             heads, counts, numbers = groups_of(row)
             target = uri_of_form(surt_field(row), row.key.split(NUL)[1].decode())
-            hashes = np.repeat(_hashes([f"{target}\0{head}" for head in heads]), counts, axis=0)
+            hashes = np.repeat(hashes_of([f"{target}\0{head}" for head in heads]), counts, axis=0)
             inside = (numbers > 0) & (numbers <= contents)
             for number in numbers[~inside].tolist():
                 yield Violation("inlinks name contents of the store", f"{target}: content number {number}")
@@ -188,7 +188,7 @@ class Verifier:
     def _link_differences(self, bucket: int) -> Iterator[Violation]:
         first, last = bucket * BUCKET, (bucket + 1) * BUCKET
         out = {
-            (content, _link_key(*links[number]))
+            (content, link_key(*links[number]))
             for block in self._outlink_blocks()
             if block.first < last and block.first + len(block) > first
             for links in [block.distinct_links]
@@ -233,7 +233,7 @@ class Verifier:
                 yield Violation("each memento has its payload", f"{timestamp} {original}: {checksum}")
                 continue
             number, fate = found
-            _add(taken, np.array([number]), _hashes([f"{original}\0{timestamp}"]))
+            _add(taken, np.array([number]), hashes_of([f"{original}\0{timestamp}"]))
             payload = None if fate is None else unpack_fate(Checksum(checksum), fate, self._names)
             if payload is not None and payload.scope is not None:
                 content = content_id(Checksum(checksum), UriR(original), payload.scope)
@@ -241,7 +241,7 @@ class Verifier:
                     yield Violation("each memento has its content", f"{timestamp} {original}: {content}")
         for payload_number, original, timestamp in self._distinct_sightings():
             if 0 < payload_number <= payloads:
-                _add(shown, np.array([payload_number]), _hashes([f"{original}\0{timestamp}"]))
+                _add(shown, np.array([payload_number]), hashes_of([f"{original}\0{timestamp}"]))
             else:
                 yield Violation("each sighting has its payload", f"{timestamp} {original}: payload number {payload_number}")
         for bucket in np.flatnonzero((taken != shown).any(axis=1)).tolist():
@@ -312,13 +312,18 @@ class Verifier:
     def _uri_ids(self) -> Iterator[Violation]:
         keys = self._runs.scan_keys((Relation.MEMENTOS, Relation.INLINKS))
         surts = (Surt(surt.decode()) for surt, _ in groupby(keys, lambda key: key[: key.index(NUL)]))
-        with closing(sqlite3.connect("")) as ids:  # a file of its own that SQLite deletes: sorted there, not in memory
-            ids.execute("CREATE TABLE ids (id TEXT, surt TEXT)")
-            while some := list(islice(surts, _IDS_AT_ONCE)):
-                ids.executemany("INSERT INTO ids VALUES (?, ?)", zip(uri_ids(some), some, strict=True))
-            same = "SELECT id, min(surt), max(surt) FROM ids GROUP BY id HAVING count(*) > 1"
-            for uri_id, one, other in ids.execute(same):
-                yield Violation(COLLISION, f"{uri_id}: {one} and {other}")
+        yield from uri_id_collisions(surts)
+
+
+def uri_id_collisions(surts: Iterator[Surt]) -> Iterator[Violation]:
+    """Yield the URI-IDs that several SURTs have."""
+    with closing(sqlite3.connect("")) as ids:  # a file of its own that SQLite deletes: sorted there, not in memory
+        ids.execute("CREATE TABLE ids (id TEXT, surt TEXT)")
+        while some := list(islice(surts, _IDS_AT_ONCE)):
+            ids.executemany("INSERT INTO ids VALUES (?, ?)", zip(uri_ids(some), some, strict=True))
+        same = "SELECT id, min(surt), max(surt) FROM ids GROUP BY id HAVING count(*) > 1"
+        for uri_id, one, other in ids.execute(same):
+            yield Violation(COLLISION, f"{uri_id}: {one} and {other}")
 
 
 _PAYLOAD = "SELECT number, fate FROM payloads WHERE checksum = ?"
@@ -329,7 +334,8 @@ FROM contents JOIN payloads ON payloads.number = payload WHERE contents.number =
 _CONTENT = "SELECT checksum, cut FROM contents JOIN payloads ON payloads.number = payload WHERE contents.number = ?"
 
 
-def _link_key(target: str, kind: str, text: str, rel: str | None) -> str:
+def link_key(target: str, kind: str, text: str, rel: str | None) -> str:
+    """Return a link as one string."""
     return f"{target}\0{pack_head(kind, text, rel)}"
 
 
@@ -337,7 +343,7 @@ def _no_sums(greatest: int) -> Sums:
     return np.zeros((greatest // BUCKET + 1, 2), dtype=np.uint64)
 
 
-def _hashes(members: list[str]) -> Sums:
+def hashes_of(members: list[str]) -> Sums:
     """Return 128 bits for each member, in two halves."""
     digests = b"".join(blake2b(member.encode(), digest_size=16).digest() for member in members)
     return np.frombuffer(digests, dtype=np.uint64).reshape(-1, 2)
@@ -348,6 +354,11 @@ def _add(sums: Sums, numbers: Numbers, hashes: Sums) -> None:
 
     The hash of a pair is that of the member times an odd number that depends on the number (Fibonacci hashing), modulo 2**64.
     """
+    np.add.at(sums, numbers // BUCKET, hashes_of_pairs(numbers, hashes))
+
+
+def hashes_of_pairs(numbers: Numbers, hashes: Sums) -> Sums:
+    """Return the hash of each (number, member) pair, from the hash of the member."""
     factors = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     factors = ((factors ^ (factors >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)) | np.uint64(1)
-    np.add.at(sums, numbers // BUCKET, hashes * factors[:, np.newaxis])
+    return hashes * factors[:, np.newaxis]

@@ -14,9 +14,9 @@ import socket
 from functools import lru_cache
 
 from arclink.errors import UriError
+from arclink.lazily import imported_lazily
 from arclink.model import Surt
 from arclink.reasons import Reason
-from arclink.uris.lazily import imported_lazily
 
 with imported_lazily("tldextract"):  # for registered domains, which are not asked for here; it takes half of all start-up
     import surt  # type: ignore[import-untyped]

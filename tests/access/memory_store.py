@@ -9,6 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+import numpy as np
+
 from arclink.model import (
     ALL_TIME,
     Batch,
@@ -27,7 +29,7 @@ from arclink.model import (
     Timestamp,
     UriR,
 )
-from arclink.store import ArchiveFile, Removed, StoreStats, StoreSums, Takedown, Violation
+from arclink.store import ArchiveFile, ContentBlock, Removed, StoreStats, StoreSums, Takedown, Violation
 from arclink.uris.resolving import content_id
 from arclink.uris.surts import surt_of
 
@@ -152,6 +154,15 @@ class MemoryStore:
         found = {page.memento.surt for page in self.pages} | {surt_of(link.target) for page in self.pages for link in page.links or ()}
         yield from sorted(surt for surt in found if surt.startswith(prefix) and (after is None or surt > after))
 
+    def scan_mementos(self, span: Span = ALL_TIME) -> Iterator[Memento]:
+        for surt in self.surts(Surt("")):
+            yield from self.mementos(surt, span)
+
+    def scan_contents(self) -> Iterator[ContentBlock]:
+        for content in sorted({page.content for page in self.pages if page.content is not None}):
+            links = list(self.outlinks(content))
+            yield ContentBlock([content], links, [np.arange(len(links))])
+
     def batches(self) -> Iterator[Batch]:
         yield from (Batch(number, (), "{}") for number in range(1, self.count + 1))
 
@@ -165,7 +176,11 @@ class MemoryStore:
         return None
 
     def sums(self) -> StoreSums:
-        return StoreSums(self.count, 1, 0, len(self.pages), 0, "", "", 0)
+        contents = {page.content for page in self.pages if page.content is not None}
+        links = sum(len(list(self.outlinks(content))) for content in contents)
+        payloads = len({page.checksum for page in self.pages})
+        times = sorted(page.timestamp for page in self.pages) or [""]
+        return StoreSums(self.count, 0, payloads, len(contents), links, times[0], times[-1], 0)
 
     def stats(self) -> StoreStats:
         raise NotImplementedError
@@ -186,7 +201,7 @@ class MemoryStore:
         raise NotImplementedError
 
     def forgotten(self) -> Iterator[tuple[Takedown, Removed]]:
-        return iter(())
+        yield from ()
 
     def clean(self) -> None:
         raise NotImplementedError

@@ -1,6 +1,11 @@
 """``arclink forget``, and builds after it."""
 
+import random
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -191,3 +196,43 @@ def test_nothing_is_forgotten_while_a_build_is_at_work(store: Path) -> None:
 
     with only_build(store), pytest.raises(ArclinkError, match="another build"):
         run(store, SITE)
+
+
+KILLS = 8
+
+
+def test_forgetting_killed_at_any_moment_is_done_or_not_begun(built: Path, tmp_path: Path) -> None:
+    store = tmp_path / "links.db"
+
+    def command(*arguments: str) -> list[str]:
+        return [sys.executable, "-m", "arclink.cli.main", "forget", *arguments, "--store", str(store)]
+
+    def lasts(*arguments: str) -> float:
+        shutil.copy(built, store)
+        started = time.monotonic()
+        subprocess.run(command(*arguments), check=True, stdout=subprocess.DEVNULL)
+        return time.monotonic() - started
+
+    before = captures(built, "")
+    start, end = lasts("--list"), lasts("example", "--targets")
+    left = captures(store, "")
+    assert left < before / 2
+    dice = random.Random(5)
+    killed = 0
+    for _ in range(KILLS):
+        for file in tmp_path.glob("links.db*"):
+            file.unlink()
+        shutil.copy(built, store)
+        forgetting = subprocess.Popen(command("example", "--targets"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            forgetting.wait(dice.uniform(start, end))
+        except subprocess.TimeoutExpired:
+            forgetting.send_signal(signal.SIGKILL)
+            forgetting.wait()
+            killed += 1
+        assert breaches(store) == []
+        is_recorded = not run(store, "--list").startswith("nothing")
+        assert (captures(store, ""), is_recorded) in ((before, False), (left, True)), "either all of it, or nothing"
+        run(store, "example", "--targets")
+        assert captures(store, "") == left, "the same command goes on"
+    assert killed >= KILLS // 2, "the test must disturb"

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from arclink.pipeline.hadoop import HadoopRunner
-from arclink.pipeline.running import JobRunner
+from arclink.pipeline.spark import SparkRunner
 from arclink.webhdfs import WebHdfs
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -175,8 +175,8 @@ class Spark:
         """mrjob's settings for it."""
         return self.folder / "mrjob.conf"
 
-    def runner(self, work: Path) -> JobRunner:
-        return JobRunner("spark", 2, work / "tasks", conf=self.conf)
+    def runner(self, work: Path) -> SparkRunner:
+        return SparkRunner("spark", 2, work / "tasks", conf=self.conf)
 
 
 @pytest.fixture(scope="session")
@@ -190,3 +190,67 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spark]:
             patch.setenv(name, environment[name])
         yield Spark(folder)
         run_script("spark.sh", "stop", folder)
+
+
+@dataclass(slots=True)
+class Cassandra:
+    """A cluster that runs.
+
+    Attributes:
+        folder: Where it keeps everything.
+        hosts: What stands behind ``cassandra://`` before the keyspace.
+    """
+
+    folder: Path
+    hosts: str
+    _made: int = 0
+    _given_up: int = 0
+
+    def keyspace(self, options: str = "") -> str:
+        """Return the URL of a new store, with tables."""
+        from arclink.store.cassandra.addresses import parse_address
+        from arclink.store.cassandra.schema import apply_schema
+
+        self._made += 1
+        url = f"cassandra://{self.hosts}/test{self._made}{options}"
+        assert apply_schema(parse_address(url))
+        return url
+
+    def give_up(self, url: str) -> None:
+        """Make a store look empty: all that was loaded is of steps that never were finished. From time to time it is emptied."""
+        from arclink.store.cassandra.addresses import parse_address
+        from arclink.store.cassandra.schema import empty_store, open_database
+
+        address = parse_address(url)
+        self._given_up += 1
+        if self._given_up % 40 == 0:
+            empty_store(address)
+        database = open_database(address)
+        for (step,) in database.ask("SELECT step FROM steps WHERE store = 0"):
+            if step is not None:
+                database.agree("UPDATE steps SET is_finished = false, identity = 0x00 WHERE store = 0 AND step = ? IF EXISTS", (step,))
+
+    def pid(self, node: int) -> int:
+        """Return the process of a node: 1, 2, 3."""
+        return int((self.folder / f"node-{node}/pid").read_text())
+
+
+@contextmanager
+def running_cassandra(folder: Path, nodes: int, commitlog: str = "batch") -> Iterator[Cassandra]:
+    """Run a cluster in a folder."""
+    needs(engines_folder() / "cassandra/jars")
+    try:
+        run_script("cassandra.sh", "start", folder, NODES=str(nodes), MASTER=str(os.getpid()), COMMITLOG=commitlog)
+        yield Cassandra(folder, environment_of(folder)["CASSANDRA"])
+    finally:
+        run_script("cassandra.sh", "stop", folder)
+
+
+@pytest.fixture(scope="session")
+def cassandra(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cassandra]:
+    """One node. With ``CASSANDRA`` set to the address of one that runs, that one, which keeps what is made here."""
+    if running := os.environ.get("CASSANDRA"):
+        yield Cassandra(tmp_path_factory.mktemp("cassandra"), running, os.getpid() * 1000)
+        return
+    with running_cassandra(tmp_path_factory.mktemp("cassandra"), 1, "periodic") as cluster:
+        yield cluster

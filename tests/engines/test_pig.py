@@ -1,7 +1,9 @@
 """The Pig scripts against ArcLink's own stages, and against what is known of the demo archive."""
 
 import json
-from collections import defaultdict
+import subprocess
+import sys
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,17 +13,18 @@ import pytest
 from arclink.demo import write_demo_archive
 from arclink.filter.pointers import PointerKind, parse_pointer
 from arclink.filter.rules import Rules
-from arclink.model import Timestamp
+from arclink.model import Forgotten, Span, Surt, Timestamp
 from arclink.pipeline import stages
 from arclink.pipeline.counts import Counts
 from arclink.pipeline.inputs import describe, find_archives
 from arclink.pipeline.running import JobRunner, parts_of
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
+from arclink.store import Takedown
 from arclink.store.nothing import EmptyStore
+from arclink.store.takedown_files import format_takedowns
 from arclink.uris.surts import surt_of
-from pig.rule_parameters import parameters
-from tests.engines.conftest import Pig
+from tests.engines.conftest import ROOT, Pig
 
 OTHER_RULES = Rules(
     statuses=("200", "404", "-"),
@@ -34,6 +37,9 @@ OTHER_RULES = Rules(
     last=Timestamp("20171231235959"),
 )
 """Rules of which each differs from the default."""
+
+ODD_URI = 'http://odd.example/it\'s;a="$b"\\x^y]z[{1}(2)*?q=.+|'
+"""A URI with whatever is special to Java's expressions, to Pig's strings, or in its files of parameters."""
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +67,8 @@ def batch(archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def rows(batch: Path, shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One file with the rows of the demo archive (CDXJ) and of real CDX files, of odd shapes too."""
     parts = [*parts_of(batch / "rows"), *sorted(shared_data.glob("flink_web/*.cdx")), *sorted(shared_data.glob("cdx/**/*.cdx"))]
-    odd = [b"no row\n", b"http://a.example/x.GIF;v=1 20100101 http://a.example/x.GIF;v=1 Text/HTML;q=1 200 - - 10 20 a.warc.gz\n"]
+    originals = [b"http://a.example/x.GIF;v=1", ODD_URI.encode()]
+    odd = [b"no row\n", *(b"%b 20100101 %b Text/HTML;q=1 200 - - 10 20 a.warc.gz\n" % (uri, uri) for uri in originals)]
     path = tmp_path_factory.mktemp("rows") / "rows.cdx"
     # A header would hold for the files after it.
     lines = (line for part in parts for line in part.read_bytes().splitlines(keepends=True) if not line.lstrip().startswith(b"CDX"))
@@ -69,9 +76,12 @@ def rows(batch: Path, shared_data: Path, tmp_path_factory: pytest.TempPathFactor
     return path
 
 
-def filtered(rows: Path, rules: Rules, folder: Path) -> tuple[Counts, Sequence[str], Sequence[tuple[str, ...]]]:
+def filtered(
+    rows: Path, rules: Rules, folder: Path, takedowns: Sequence[Takedown] = ()
+) -> tuple[Counts, Sequence[str], Sequence[tuple[str, ...]]]:
     """Return what ArcLink's filter makes of rows: counts, mementos, and the captures that are read."""
-    counts = stages.filter_rows([rows], folder, BuildSettings(rules=rules), JobRunner("local", 2, folder / "tasks"))
+    settings = BuildSettings(rules=rules, forgotten=tuple(takedown.what for takedown in takedowns))
+    counts = stages.filter_rows([rows], folder, settings, JobRunner("local", 2, folder / "tasks"))
     mementos = [line for part in parts_of(folder / "mementos") for line in part.read_text("utf-8").splitlines()]
     reads = []
     for part in parts_of(folder / "pointers"):
@@ -86,24 +96,60 @@ def filtered(rows: Path, rules: Rules, folder: Path) -> tuple[Counts, Sequence[s
     return counts, sorted(mementos), sorted(reads)
 
 
-def written(rules: Rules, folder: Path) -> Path:
-    """Return a file with the parameters of rules."""
+def written(rules: Rules, folder: Path, takedowns: Sequence[Takedown] = ()) -> Path:
+    """Return a file with the parameters of rules and takedowns, made as the documentation says."""
+    (folder / "rules.json").write_text(rules.to_json(), encoding="utf-8")
+    (folder / "takedowns.jsonl").write_bytes(format_takedowns(takedowns))
+    command: list[str | Path] = [
+        sys.executable,
+        ROOT / "pig/rule_parameters.py",
+        folder / "rules.json",
+        "--takedowns",
+        folder / "takedowns.jsonl",
+    ]
     path = folder / "rules.pig"
-    path.write_text("".join(f'{name}="{value}"\n' for name, value in parameters(rules).items()), encoding="utf-8")
+    path.write_bytes(subprocess.run(command, capture_output=True, check=True).stdout)
     return path
 
 
-def compare_filters(rules: Rules, rows: Path, pig: Pig, folder: Path) -> None:
-    _, mementos, reads = filtered(rows, rules, folder)
+def compare_filters(rules: Rules, rows: Path, pig: Pig, folder: Path, takedowns: Sequence[Takedown] = ()) -> Counts:
+    counts, mementos, reads = filtered(rows, rules, folder, takedowns)
     out, chosen = f"mementos-{folder.name}", f"reads-{folder.name}"
-    pig.run("filter.pig", written(rules, folder), CDX=pig.put(rows), MEMENTOS=pig.address(out), READS=pig.address(chosen))
+    pig.run("filter.pig", written(rules, folder, takedowns), CDX=pig.put(rows), MEMENTOS=pig.address(out), READS=pig.address(chosen))
     assert len(mementos) > 1000
     assert sorted(pig.read(out)) == mementos
     assert sorted(tuple(line.split("\t")) for line in pig.read(chosen)) == reads
+    return counts
+
+
+def takedowns_in(mementos: Sequence[str]) -> list[Takedown]:
+    """Return takedowns of some mementos: of a site for a time, of a domain with its ports, of a folder, and of one odd page."""
+    captures = [line.split("\t")[:2] for line in mementos]
+    hosts = Counter(surt.partition(")")[0] for surt, _ in captures)
+    (site, _), (domain, _), (other, _) = hosts.most_common(3)
+    times = sorted(timestamp for surt, timestamp in captures if surt.startswith(f"{site})"))
+    folders = Counter(surt.rpartition("/")[0] for surt, _ in captures if surt.startswith(f"{other})/"))
+    ((folder, _),) = folders.most_common(1)
+    return [
+        Takedown(Forgotten(Surt(f"{site})/"), Span(Timestamp(times[len(times) // 4]), Timestamp(times[len(times) // 2]))), "", "2026"),
+        *(Takedown(Forgotten(Surt(prefix)), "", "2026") for prefix in (domain, f"{folder}/", surt_of(ODD_URI), domain[:-1])),
+    ]
 
 
 def test_pigs_filter_agrees_with_ours_row_for_row(rows: Path, pig: Pig, tmp_path: Path) -> None:
     compare_filters(Rules(), rows, pig, tmp_path)
+
+
+def test_pigs_filter_leaves_out_what_is_forgotten_as_ours_does(rows: Path, pig_here: Pig, tmp_path: Path) -> None:
+    (tmp_path / "before").mkdir()
+    _, mementos, _ = filtered(rows, Rules(), tmp_path / "before")
+    takedowns = takedowns_in(mementos)
+    counts = compare_filters(Rules(), rows, pig_here, tmp_path, takedowns)
+    covered = [sum(takedown.what.covers(*line.split("\t")[:2]) for line in mementos) for takedown in takedowns]
+    assert all(covered[:-1]), "each takedown has a capture"
+    assert not covered[-1], "half a label is none"
+    assert counts[Reason.ROW_FORGOTTEN] == sum(covered)
+    assert len(mementos) == counts[Reason.ROW_KEPT] + counts[Reason.ROW_FORGOTTEN]
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ themselves are other projects' test data and not in this repository. *Records* i
 that is with an error; fastwarc reads no ARC. A test makes this page anew and compares.
 
 Where ArcLink finds fewer records than another reader, the reason is in the test (`FEWER_RECORDS`): what that reader takes for
-a record is none. One file is truly not read: `011-warcfile.warc.lz4`, LZ4, which no standard of web archives knows.
+a record is none.
 
 ## Archive files
 

@@ -3,6 +3,7 @@ import tracemalloc
 from contextlib import suppress
 from pathlib import Path
 
+import lz4.frame  # type: ignore[import-untyped]
 import pytest
 import zstandard
 from hypothesis import HealthCheck, given, settings
@@ -237,7 +238,8 @@ def test_a_revisit_without_http_has_no_body(tmp_path: Path) -> None:
         pytest.param(gzip.compress(b"This is no archive.\n"), "no WARC or ARC file", id="gzipped text"),
         pytest.param(b"WARC/2.0\r\nWARC-Type: response\r\n\r\n", "no WARC or ARC file", id="a version that is none"),
         pytest.param(zstandard.compress(b"This is no archive.\n"), "no WARC or ARC file", id="text in Zstandard"),
-        pytest.param(b"\x04\x22\x4d\x18 rest", "LZ4.*recompress", id="LZ4"),
+        pytest.param(lz4.frame.compress(b"This is no archive.\n"), "no WARC or ARC file", id="text in LZ4"),
+        pytest.param(b"BZh rest", "bzip2.*recompress", id="bzip2"),
     ],
 )
 def test_a_file_without_records_is_refused(tmp_path: Path, data: bytes, words: str) -> None:

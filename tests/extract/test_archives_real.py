@@ -19,7 +19,6 @@ from tests.extract.made_archives import read
 from tests.extract.odd_files import odd_files
 
 FEWER_RECORDS = {
-    "011-warcfile.warc.lz4": "LZ4, which no standard of web archives knows; the error says what to do",
     "053-2-metadata-1.arc": "2 records; warcio takes rows of the CDX in the second's block for 42 more",
     "059-input-nonarc.arc": "'This file is not an arc file.': warcio takes the sentence for a record",
     "205-invalid-warcheaderversion-10.warc": "WARC/1.0.0 and nothing else",
@@ -32,7 +31,6 @@ FEWER_RECORDS = {
 """Files of which we read fewer records than the better of warcio and fastwarc, and why."""
 
 WITHOUT_RECORDS = {
-    "011-warcfile.warc.lz4",
     "033-test1.arc",
     "059-input-nonarc.arc",
     "147-invalid_1.0_wrong_version.warc",

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.extract.made_archives import arc, http, warc
-from tests.fuzz import cdx_row, feed_links, html_links, uri_resolution, warc_record
+from tests.fuzz import cdx_row, feed_links, html_links, uri_resolution, warc_record, wat
 
-TARGETS = [cdx_row, feed_links, html_links, uri_resolution, warc_record]
+TARGETS = [cdx_row, feed_links, html_links, uri_resolution, warc_record, wat]
 Check = Callable[[bytes], None]
 
 SEEDS = [

@@ -60,21 +60,22 @@ def test_the_list_is_an_accessible_page_that_leads_to_each(client: FlaskClient) 
     html = LexborHTMLParser(response.data)
     assert response.status_code == 200
     assert html.css_first("html").attributes["lang"] == "en"  # type: ignore[union-attr]  # a page has one
-    assert [node.text() for node in html.css("h1, h2")] == ["ArcLink", "Collections"]
+    assert [node.text() for node in html.css("h2")] == ["Collections", "For programs"]
     assert [(node.text(), node.attributes["href"]) for node in html.css("ul[aria-labelledby=collections] a")] == [
         ("olympics", "/olympics/"),
         ("iraq", "/iraq/"),
     ]
     assert not html.css("script")
+    assert client.get("/favicon.ico").mimetype == "image/svg+xml"
     assert "default-src 'none'" in response.headers["Content-Security-Policy"]
     with client.get("/static/arclink.css") as style:
         assert style.mimetype == "text/css"
 
 
 def test_a_collection_s_page_names_it_and_leads_back(client: FlaskClient) -> None:
-    html = LexborHTMLParser(client.get(f"/olympics/?uri={A}").data)
-    assert [node.text() for node in html.css("h1")] == ["ArcLink: olympics"]
-    assert [node.attributes["href"] for node in html.css("nav a")] == ["../"]
+    html = LexborHTMLParser(client.get(f"/olympics/?uri={A}&view=links").data)
+    assert [" ".join(node.text().split()) for node in html.css(".brand")] == ["ArcLink olympics"]
+    assert [node.attributes["href"] for node in html.css("nav.up a")] == ["../"]
     assert "Games" in html.text()
     with client.get("/olympics/static/arclink.css") as style:
         assert style.status_code == 200
@@ -86,7 +87,7 @@ def test_a_collection_that_is_away_does_not_hide_the_others() -> None:
     health = client.get("/health")
     assert (health.status_code, health.headers["Retry-After"]) == (503, "30")
     assert health.get_json() == {"status": "away", "collections": {"olympics": 1, "iraq": None}}
-    assert "iraq: cannot be read at the moment" in LexborHTMLParser(client.get("/").data).text()
+    assert "iraq cannot be read at the moment" in LexborHTMLParser(client.get("/").data).css("ul.collections li")[1].text()
     assert client.get(f"/olympics/linkQuery?uri={A}").status_code == 200
     assert client.get(f"/iraq/linkQuery?uri={A}").status_code == 503
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from arclink.access.replay import parse_replay
 from arclink.errors import StoreError
-from arclink.model import Checksum, Surt
+from arclink.model import Checksum, Outlink, Surt
 from arclink.store import GraphStore
 from arclink.store.embargo import Embargo, EmbargoedStore
 from arclink.store.opening import open_store
@@ -78,10 +78,11 @@ def clients(tmp_path_factory: pytest.TempPathFactory) -> tuple[FlaskClient, Flas
     load_pages(folder / "all.db", folder / "graph of all", [pages])
     load_pages(folder / "shown.db", folder / "graph of shown", [[page for page in pages if is_shown(page)]])
     settings = Settings(replay=parse_replay("--replay", "http://w.example/web/"))
+    hiding: GraphStore = EmbargoedStore(open_store(str(folder / "all.db")), EMBARGO)
     return (
         client_of(str(folder / "all.db"), replace(settings, embargo=EMBARGO)),
         client_of(str(folder / "shown.db"), settings),
-        EmbargoedStore(open_store(str(folder / "all.db")), EMBARGO),
+        hiding,
         open_store(str(folder / "shown.db")),
     )
 
@@ -127,8 +128,18 @@ def test_counts_are_those_of_what_is_shown(clients: tuple[FlaskClient, FlaskClie
         ours, theirs = getattr(hidden_store, counts)(), getattr(shown_store, counts)()
         # Of files `load_pages` tells a store nothing, and bytes are those on disk.
         assert replace(ours, files=0, bytes=0) == replace(theirs, files=0, bytes=0)
+    assert list(hidden_store.scan_mementos()) == list(shown_store.scan_mementos())
+    assert all_contents(hidden_store) == all_contents(shown_store) != {}
     assert list(hidden_store.surts(Surt(""))) == list(shown_store.surts(Surt("")))
     assert 0 < shown_store.stats().mementos < 40
+
+
+def all_contents(store: GraphStore) -> dict[str, list[Outlink]]:
+    return {
+        content: [block.links[place] for place in places]
+        for block in store.scan_contents()
+        for content, places in zip(block.contents, block.lists, strict=True)
+    }
 
 
 def test_a_revisit_of_a_hidden_payload_has_no_links() -> None:

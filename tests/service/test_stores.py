@@ -28,7 +28,7 @@ def test_a_store_that_is_away_is_a_503_that_names_no_file(path: str) -> None:
 def test_the_page_for_people_says_that_the_store_is_away() -> None:
     response = client_of(away).get(f"/?uri={A}")
     assert (response.status_code, response.mimetype) == (503, "text/html")
-    assert b"try again later" in response.data
+    assert b"Try again" in response.data
     assert response.headers["Retry-After"] == "30"
 
 

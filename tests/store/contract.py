@@ -1,5 +1,6 @@
 """What every `GraphStore` must do: a subclass says how a store is made."""
 
+import os
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from arclink.errors import StoreError
-from arclink.model import ALL_TIME, EMPTY_PAYLOAD, NO_CHECKSUM, Batch, ContentId, Forgotten, Inlink, Payload, Span, Surt, Timestamp
+from arclink.model import ALL_TIME, EMPTY_PAYLOAD, NO_CHECKSUM, Batch, ContentId, Forgotten, Inlink, Outlink, Payload, Span, Surt, Timestamp
 from arclink.store import ArchiveFile, GraphStore, Removed, Takedown
 from tests.store.dictionary_store import DictionaryStore
 from tests.store.graphs import Graph, graphs, write_next
@@ -22,7 +23,7 @@ from tests.store.graphs import Graph, graphs, write_next
 # The tests are inherited by one class per store, each of which makes stores of its own kind: "differing executors".
 slowly = settings(
     deadline=None,
-    max_examples=40,
+    max_examples=int(os.environ.get("ARCLINK_EXAMPLES", "40")),  # fewer where a store is asked over a network
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.differing_executors],
 )
 
@@ -34,6 +35,13 @@ def load_next(store: GraphStore, graph: Graph, number: int, folder: Path, parts:
     """Load one batch of a graph."""
     write_next(store, graph, graph.batches[number], folder / str(number), parts)
     return store.load(folder / str(number), FILES[number : number + 1], SETTINGS, f'{{"batch": {number}}}')
+
+
+def all_links(store: GraphStore) -> Iterator[tuple[ContentId, list[Outlink]]]:
+    """Yield each content that a whole scan tells, with its links."""
+    for block in store.scan_contents():
+        for content, places in zip(block.contents, block.lists, strict=True):
+            yield content, [block.links[place] for place in places]
 
 
 def canonical(store: GraphStore) -> dict[str, object]:
@@ -53,6 +61,8 @@ def canonical(store: GraphStore) -> dict[str, object]:
                 answers[f"sightings {content}"] = list(store.sightings(content))
         for inlink in store.inlinks(surt):
             answers[f"sightings {inlink.content}"] = list(store.sightings(inlink.content))
+    answers["all mementos"] = list(store.scan_mementos())
+    answers["all links"] = sorted(all_links(store), key=repr)
     answers["stats"] = replace(store.stats(), batches=0, files=0, bytes=0)
     answers["sums"] = replace(store.sums(), batches=0, files=0, bytes=0)
     return answers
@@ -111,6 +121,18 @@ class StoreContract:
                 assert list(store.mementos(surt, span)) == [one for one in mementos if one.timestamp in span]
                 for content in filter(None, map(dictionary.content_of, mementos)):
                     assert list(store.sightings(content, span)) == list(dictionary.sightings(content, span))
+
+    @slowly
+    @given(graph=graphs(), span=st.sampled_from([ALL_TIME, Span(Timestamp("20091103011308"), Timestamp("20111231235959"))]))
+    def test_a_whole_scan_tells_every_content_and_memento_once(self, graph: Graph, span: Span) -> None:
+        with self.empty() as (store, dictionary, folder):
+            for number in range(len(graph.batches)):
+                load_next(store, graph, number, folder)
+                load_next(dictionary, graph, number, folder / "other")
+            assert list(store.scan_mementos(span)) == list(dictionary.scan_mementos(span))
+            scanned = list(all_links(store))
+            assert len(scanned) == len({content for content, _ in scanned}) == store.sums().contents
+            assert scanned == [(content, list(store.outlinks(content))) for content, _ in scanned]
 
     @slowly
     @given(graph=graphs(), span=st.sampled_from([ALL_TIME, Span(Timestamp("20091103011308"), Timestamp("20111231235959"))]))

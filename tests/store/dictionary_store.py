@@ -9,6 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+import numpy as np
+
 from arclink.errors import StoreError
 from arclink.graph.relations import parse_inlinks, parse_memento, parse_outlinks, parse_payload
 from arclink.model import (
@@ -29,7 +31,7 @@ from arclink.model import (
     Surt,
     UriR,
 )
-from arclink.store import ArchiveFile, Removed, StoreStats, StoreSums, Takedown, Violation
+from arclink.store import ArchiveFile, ContentBlock, Removed, StoreStats, StoreSums, Takedown, Violation
 from arclink.uris.resolving import content_id
 from arclink.uris.surts import surt_of
 from tests.store.graphs import RELATIONS
@@ -121,6 +123,12 @@ class DictionaryStore:
     def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
         surts = {one.surt for one in self._mementos.values()} | set(self._inlinks.values())
         return (surt for surt in sorted(surts) if surt.startswith(prefix) and (after is None or surt > after))
+
+    def scan_mementos(self, span: Span = ALL_TIME) -> Iterator[Memento]:
+        return (self._mementos[key] for key in sorted(self._mementos) if self._mementos[key].timestamp in span)
+
+    def scan_contents(self) -> Iterator[ContentBlock]:
+        return (ContentBlock([content], links, [np.arange(len(links))]) for content, links in self._outlinks.items())
 
     def batches(self) -> Iterator[Batch]:
         return iter(self._batches)

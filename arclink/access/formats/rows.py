@@ -16,7 +16,7 @@ from arclink.model import Timestamp
 Row = Mapping[str, object]
 """Values by column, cleaned for writing: texts, numbers, None, lists of texts; or rows within this one (`RowAnswer.nested`)."""
 
-_TIMES = frozenset({"first", "last", "before", "after"})
+_TIMES = frozenset({"first", "last", "before", "after", "last_without", "time", "seen"})
 """Columns of timestamps."""
 
 
@@ -33,6 +33,7 @@ class RowAnswer:
         section: Column that names the list a row is in, where lists become one; empty if there is one list only.
         labels: What this column says, by list.
         next: Cursor of the next page; None if nothing is left.
+        decimals: Of numbers that people see.
         nested: Column that holds rows within a row; CSV and the table give them behind it. Empty if there is none.
     """
 
@@ -45,6 +46,7 @@ class RowAnswer:
     nested: str = ""
     shown: Sequence[str] = ()
     next: str | None = None
+    decimals: int = 6
 
     def labelled(self) -> Iterator[Row]:
         """Yield the rows of all lists, each with the name of its list."""
@@ -95,7 +97,7 @@ def write_rows_table(answer: RowAnswer) -> Iterator[bytes]:
     for line in answer.lines:
         yield f"{line}\n".encode()
     names = answer.shown or answer.columns
-    rows = [[_shown(column, row.get(column)) for column in names] for row in answer.flat()]
+    rows = [[_shown(column, row.get(column), answer.decimals) for column in names] for row in answer.flat()]
     if rows:
         for line in columns([column.replace("_", " ") for column in names], rows):
             yield f"{line}\n".encode()
@@ -121,9 +123,13 @@ def _cell(value: object) -> object:
     return "" if value is None else value
 
 
-def _shown(column: str, value: object) -> str:
+def _shown(column: str, value: object, decimals: int) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, int):
         return f"{value:>6,}"
+    if isinstance(value, float):
+        return f"{value:>8,.{decimals}f}"
     if column in _TIMES and isinstance(value, str):
         return date_and_time(Timestamp(value))
     return str(_cell(value))

@@ -1,4 +1,4 @@
-"""What the ``surt`` package imports and nobody asks for is loaded when it is asked for, and not before."""
+"""What packages import and nobody asks for is loaded when it is asked for, and not before."""
 
 import subprocess
 import sys
@@ -19,3 +19,12 @@ def test_whoever_asks_for_domains_gets_them() -> None:
     assert (
         said("import arclink.uris.surts, tldextract; print(tldextract.__name__, tldextract.TLDExtract.__name__)") == "tldextract TLDExtract"
     )
+
+
+def test_a_task_needs_neither_yaml_nor_http() -> None:
+    assert said("import sys, jobs.extract_links; print({'yaml', 'urllib.request', 'http.client'} & {*sys.modules})") == "set()"
+
+
+def test_a_driver_reads_yaml_and_urls() -> None:
+    code = "import jobs.base; from mrjob.conf import _load_yaml_with_clear_tag as load; from mrjob.parse import to_uri; "
+    assert said(code + "print(load('a: [1, x]'), to_uri('/a b'))") == "{'a': [1, 'x']} file:///a%20b"

@@ -1,0 +1,198 @@
+"""Ways from one URI to another that a reader could have taken, one link after the other, while time went on.
+
+A *time-respecting* path follows links at times that never go back (Kempe, Kleinberg, Kumar 2002). A link can be followed
+
+- *seen*: at the time of a memento that shows it;
+- *in force*: from that time until the next memento of its page, whatever that is; from the newest memento on for good.
+
+Following takes no time, and a reader may wait on a page. Of a page all variants of its URI count. Two paths are of interest (Wu et
+al. 2014, *Path Problems in Temporal Graphs*): the one that *arrives first*, and of the *shortest*, those with fewest links,
+the one that arrives first. As arriving earlier is never worse, the first is found as Dijkstra's algorithm does, with times for
+distances; the second by looking at all pages one link further away, again and again, each with its earliest time.
+
+What a search reads is bounded: it says so if it ended before it knew.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from heapq import heappop, heappush
+from itertools import groupby
+from operator import attrgetter
+from typing import NamedTuple
+
+from arclink.access.queries import LinkQuery
+from arclink.model import ALL_TIME, ContentId, Outlink, Span, Surt, Timestamp, UriR
+from arclink.store import GraphStore
+from arclink.uris.surts import surt_of
+
+
+class Usable(Enum):
+    """When a link can be followed."""
+
+    SEEN = "seen"
+    IN_FORCE = "in-force"
+
+
+class Wanted(Enum):
+    """Which path is asked for."""
+
+    EARLIEST = "earliest"
+    SHORTEST = "shortest"
+
+
+class Hop(NamedTuple):
+    """One link that was followed.
+
+    Attributes:
+        time: When it was followed.
+        seen: The memento of ``page`` that shows it; not after ``time``.
+    """
+
+    time: Timestamp
+    page: UriR
+    seen: Timestamp
+    link: Outlink
+
+
+class _Place(NamedTuple):
+    """A page that was reached: when, and how."""
+
+    time: Timestamp
+    surt: Surt
+    hop: Hop | None = None
+    before: "_Place | None" = None
+
+    def path(self) -> tuple[Hop, ...]:
+        found: list[Hop] = []
+        place: _Place | None = self
+        while place is not None and place.hop is not None:
+            found.append(place.hop)
+            place = place.before
+        return tuple(reversed(found))
+
+
+@dataclass(frozen=True, slots=True)
+class PathQuery:
+    """Which path is asked for.
+
+    Attributes:
+        links: Where it begins (its SURT), between which times links are followed (its span), and which kinds.
+        target: Where it ends; another SURT.
+        most_pages: Pages that are looked at, each time they are.
+        most_hops: Links of a shortest path.
+    """
+
+    links: LinkQuery
+    target: Surt
+    usable: Usable
+    wanted: Wanted
+    most_pages: int
+    most_hops: int
+
+
+@dataclass(frozen=True, slots=True)
+class PathAnswer:
+    """A path, or what is known of there being none.
+
+    Attributes:
+        hops: In order; empty if none was found.
+        pages: Pages that were looked at.
+        is_complete: Whether that was all there is to look at, if none was found.
+    """
+
+    hops: tuple[Hop, ...]
+    pages: int
+    is_complete: bool
+
+
+def find_path(store: GraphStore, query: PathQuery) -> PathAnswer:
+    """Return the path that is asked for.
+
+    Raises:
+        StoreError: The store is away.
+    """
+    search = _Search(store, query)
+    found = search.earliest() if query.wanted is Wanted.EARLIEST else search.shortest()
+    return PathAnswer(found.path() if found else (), search.pages, search.is_complete)
+
+
+class _Search:
+    def __init__(self, store: GraphStore, query: PathQuery) -> None:
+        self.pages = 0
+        self.is_complete = True
+        self._store = store
+        self._query = query
+        self._start = _Place(query.links.span.first, query.links.surt)
+
+    def earliest(self) -> _Place | None:
+        reached = {self._start.surt: self._start}
+        waiting = [(self._start.time, self._start.surt)]
+        while waiting:
+            time, surt = heappop(waiting)
+            if surt == self._query.target:
+                return reached[surt]
+            if time > reached[surt].time:
+                continue
+            if not self._may_look():
+                return None
+            for further in self._next(reached[surt]):
+                known = reached.get(further.surt)
+                if known is None or further.time < known.time:
+                    reached[further.surt] = further
+                    heappush(waiting, (further.time, further.surt))
+        return None
+
+    def shortest(self) -> _Place | None:
+        reached = {self._start.surt: self._start}
+        outermost = [self._start]
+        for _ in range(self._query.most_hops):
+            better: dict[Surt, _Place] = {}
+            for place in outermost:
+                if not self._may_look():
+                    return better.get(self._query.target)
+                for further in self._next(place):
+                    known = reached.get(further.surt)
+                    if known is None or further.time < known.time:
+                        reached[further.surt] = better[further.surt] = further
+            if self._query.target in better:
+                return better[self._query.target]
+            outermost = list(better.values())
+            if not outermost:
+                return None
+        self.is_complete = False
+        return None
+
+    def _may_look(self) -> bool:
+        self.is_complete = self.pages < self._query.most_pages
+        self.pages += self.is_complete
+        return self.is_complete
+
+    def _next(self, place: _Place) -> Iterator[_Place]:
+        """Yield the pages that one link leads to, each at the earliest time it can be followed from ``place``."""
+        found: dict[Surt, Hop] = {}
+        for time, seen, page, content in self._shown(place):
+            for link in self._store.outlinks(content):
+                if self._query.links.wants(link.kind):
+                    surt = surt_of(link.target)
+                    if surt not in found or time < found[surt].time:
+                        found[surt] = Hop(time, page, seen, link)
+        for surt, hop in found.items():
+            yield _Place(hop.time, surt, hop, place)
+
+    def _shown(self, place: _Place) -> Iterator[tuple[Timestamp, Timestamp, UriR, ContentId]]:
+        """Yield the contents that a reader finds at a place, each once for each original: from when on, and the memento of then."""
+        last = self._query.links.span.last
+        mementos = sorted(self._store.mementos(place.surt, Span(last=last)), key=attrgetter("original", "timestamp"))
+        for original, of_page in groupby(mementos, attrgetter("original")):
+            by_time = [(time, list(same)) for time, same in groupby(of_page, attrgetter("timestamp"))]
+            shown: set[ContentId] = set()
+            for number, (time, same) in enumerate(by_time):
+                end = by_time[number + 1][0] if number + 1 < len(by_time) else ALL_TIME.last
+                if time < place.time and (self._query.usable is Usable.SEEN or end <= place.time):
+                    continue
+                for memento in same:
+                    content = self._store.content_of(memento)
+                    if content is not None and content not in shown:
+                        shown.add(content)
+                        yield max(time, place.time), time, original, content

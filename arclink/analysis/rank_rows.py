@@ -1,0 +1,174 @@
+"""Ranks as rows: the first ones of each window, what they have in common, and the rank of one node through time."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from arclink.access.formats.rows import Row, RowAnswer
+from arclink.access.texts import printable_uri
+from arclink.analysis.pagerank import Agreement, Ranked, RankOptions, agreement, first_ranked, place_of, rank
+from arclink.analysis.slices import Slices
+from arclink.errors import UsageError
+from arclink.uris.surts import surt_of_query
+
+
+@dataclass(frozen=True, slots=True)
+class RankedWindow:
+    """What is told of the ranks of one window.
+
+    Attributes:
+        window: Its name.
+        first: The nodes that rank first; empty if the window has no node.
+        asked: The node that was asked for; None if it is not in the window.
+    """
+
+    window: str
+    nodes: int
+    edges: int
+    iterations: int
+    residual: float
+    is_converged: bool
+    first: Sequence[Ranked]
+    asked: Ranked | None
+
+
+@dataclass(frozen=True, slots=True)
+class RankedWindows:
+    """The ranks of all windows.
+
+    Attributes:
+        windows: The whole last, as in the paper's tables.
+        top: How many of the first ones were asked for.
+    """
+
+    slices: Slices
+    options: RankOptions
+    top: int
+    windows: Sequence[RankedWindow] = field(default_factory=list)
+
+    @property
+    def whole(self) -> RankedWindow:
+        """All time."""
+        return self.windows[-1]
+
+
+def ranked(slices: Slices, options: RankOptions, top: int, uri: str = "") -> RankedWindows:
+    """Rank each window and the whole, and keep what is told of it.
+
+    Args:
+        slices: Of the graph.
+        options: How.
+        top: How many of the first ones are told.
+        uri: A URI (at another level its host or domain is meant) whose rank is told, too; empty for none.
+
+    Raises:
+        UsageError: The graph has no such node.
+    """
+    asked = _node(slices, uri) if uri else None
+    windows = []
+    for one in [*slices.windows, slices.whole]:
+        ranks = rank(one.matrix, options)
+        windows.append(
+            RankedWindow(
+                one.window.name,
+                len(one.nodes),
+                one.edges,
+                ranks.iterations,
+                ranks.residual,
+                ranks.is_converged,
+                first_ranked(one, ranks.ranks, top),
+                None if asked is None else place_of(one, ranks.ranks, asked),
+            )
+        )
+    return RankedWindows(slices, options, top, windows)
+
+
+def _node(slices: Slices, uri: str) -> int:
+    name = slices.level.name_of(surt_of_query(uri))
+    number = slices.names.number_of(name)
+    if number is None:
+        raise UsageError(f"{uri}: neither captured nor linked to: the graph has no {slices.level.value} {slices.level.shown(name)!r}")
+    return number
+
+
+def leaders(found: RankedWindows) -> RowAnswer:
+    """Return the first ones of each window (paper, Table 4)."""
+    rows = [
+        {
+            "window": one.window,
+            "place": node.place,
+            "rank": node.rank,
+            "captured": node.is_captured,
+            found.slices.level.value: name,
+        }
+        for one in found.windows
+        for node, name in zip(one.first, _names(found, one.first), strict=True)
+    ]
+    return _answer(found, ["window", "place", "rank", "captured", found.slices.level.value], {"ranks": rows})
+
+
+def agreements(found: RankedWindows) -> RowAnswer:
+    """Return what the first ones of a window and the next one that has any, and of it and the whole, have in common (paper, Table 5)."""
+    some = [one for one in found.windows[:-1] if one.first]
+    pairs = [*pairwise(some), *((one, found.whole) for one in some)]
+    rows: list[Row] = []
+    for one, other in pairs:
+        told: Agreement = agreement([node.node for node in one.first], [node.node for node in other.first])
+        row = {"window": one.window, "with": other.window, "of": min(len(one.first), len(other.first))}
+        rows.append({**row, "overlap": told.overlap, "tau": told.tau})
+    return _answer(found, ["window", "with", "of", "overlap", "tau"], {"agreements": rows})
+
+
+def history(found: RankedWindows, uri: str) -> RowAnswer:
+    """Return the rank of the node that was asked for, window by window."""
+    rows: list[Row] = []
+    for one in found.windows:
+        asked = one.asked
+        told = (asked.place, asked.rank, asked.is_captured) if asked else (None, None, None)
+        rows.append({"window": one.window, "place": told[0], "nodes": one.nodes, "rank": told[1], "captured": told[2]})
+    lines = [f"{printable_uri(uri)}: {sum(one.asked is not None for one in found.windows[:-1])} of {len(rows) - 1} windows have it"]
+    return _answer(found, ["window", "place", "nodes", "rank", "captured"], {"history": rows}, lines)
+
+
+def _answer(found: RankedWindows, columns: Sequence[str], sections: dict[str, Sequence[Row]], lines: Sequence[str] = ()) -> RowAnswer:
+    windows = [
+        {
+            "window": one.window,
+            "nodes": one.nodes,
+            "edges": one.edges,
+            "iterations": one.iterations,
+            "residual": one.residual,
+            "converged": one.is_converged,
+        }
+        for one in found.windows
+    ]
+    about = {
+        "level": found.slices.level.value,
+        "damping": found.options.damping,
+        "tolerance": found.options.tolerance,
+        "weight": found.slices.weight.value if found.options.is_weighted else None,
+        "self_links": found.options.has_self_links,
+        "windows": windows,
+    }
+    return RowAnswer(about, [*lines, *_about(found), ""], columns, sections)
+
+
+def _about(found: RankedWindows) -> Iterator[str]:
+    whole = found.whole
+    level = found.slices.level.value
+    yield (
+        f"{whole.nodes:,} nodes ({level}s), {whole.edges:,} edges in all; damping {found.options.damping:g}; "
+        f"at most {max(one.iterations for one in found.windows)} iterations"
+    )
+    late = [one for one in found.windows if not one.is_converged]
+    if late:
+        yield "NOT converged: " + ", ".join(f"{one.window} (residual {one.residual:.1e})" for one in late) + "; more with --iterations"
+    else:
+        yield f"all converged: the last iteration changed ranks by less than {found.options.tolerance:g}, added up"
+    empty = [one.window for one in found.windows if not one.nodes]
+    if empty:
+        yield f"nothing was captured in {', '.join(empty)}"
+
+
+def _names(found: RankedWindows, first: Sequence[Ranked]) -> list[str]:
+    return [printable_uri(name) for name in found.slices.shown([node.node for node in first])]

@@ -1,0 +1,248 @@
+"""Slices: of each window of time, the graph as a sparse matrix over files that are mapped into memory.
+
+A node is all variants of a URI (one SURT), a host, or a domain. The weight of an edge is a number of:
+
+- *mementos*: distinct (URI-R, timestamp, content) of the window that show at least one link from the one node to the other;
+- *contents*: distinct vertices that these mementos show;
+- *links*: distinct (page, target, kind, text, rel).
+
+::
+
+    FOLDER/slices.json         options, windows, counts
+           names.txt           names of all nodes, sorted by their UTF-8, each with a newline
+           name_ends.npy       where each of them ends
+           captured.npy        whether each was ever captured
+           0/ 1/ …             of each window: nodes, captured, indptr, indices, weights (.npy); 0 is the whole
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from arclink.access.queries import REDIRECTS, Redirects
+from arclink.analysis.extra import analysis_extra
+from arclink.analysis.names import Names, Numbers
+from arclink.analysis.windows import Window, Windows
+from arclink.errors import UsageError
+from arclink.model import Kind, Span, Surt, Timestamp
+from arclink.uris.hosts import domain_of, host_of
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+FORMAT = 1
+"""Of the folder; slices of another are made anew."""
+
+
+class Level(Enum):
+    """What is one node."""
+
+    URI = "uri"
+    HOST = "host"
+    DOMAIN = "domain"
+
+    @classmethod
+    def parse(cls, text: str) -> "Level":
+        """Return the level called so.
+
+        Raises:
+            UsageError: There is none.
+        """
+        try:
+            return cls(text)
+        except ValueError as error:
+            raise UsageError(f"level {text!r}: there is none. Allowed: {', '.join(level.value for level in cls)}") from error
+
+    def name_of(self, surt: Surt) -> str:
+        """Return the name of the node that a SURT belongs to; empty for one without host (``mailto:``): it is no node.
+
+        >>> Level.URI.name_of(Surt("uk,co,bbc,news)/x")), Level.DOMAIN.name_of(Surt("uk,co,bbc,news)/x"))
+        ('uk,co,bbc,news)/x', 'bbc.co.uk')
+        """
+        host = host_of(surt)
+        if self is Level.URI:
+            return surt if host else ""
+        return host if self is Level.HOST else domain_of(host)
+
+    def shown(self, name: str) -> str:
+        """Return how people read the name of a node: a SURT with its host the usual way round.
+
+        >>> Level.URI.shown("com,vancouver2010)/code")
+        'vancouver2010.com/code'
+        """
+        host, bracket, path = name.partition(")")
+        if self is not Level.URI or not bracket or not path.startswith("/"):
+            return name
+        labels, colon, port = host.partition(":")
+        return ".".join(reversed(labels.split(","))) + colon + port + path
+
+
+class Weight(Enum):
+    """What the weight of an edge counts."""
+
+    MEMENTOS = "mementos"
+    CONTENTS = "contents"
+    LINKS = "links"
+
+
+@dataclass(frozen=True, slots=True)
+class SliceOptions:
+    """Which slices of a graph.
+
+    Attributes:
+        is_in_force: A link counts in a window if it is in force in it: from the first memento of its page that shows it to the last
+            that does (`arclink.access.validity`, from *first with* to *last with*); else if a memento observed in the window shows
+            it. Goes with weight `Weight.LINKS` only.
+        kinds: Only links of these kinds; empty for all.
+        redirects: Whether redirects are among them.
+    """
+
+    windows: Windows = field(default_factory=Windows)
+    level: Level = Level.URI
+    weight: Weight = Weight.MEMENTOS
+    is_in_force: bool = False
+    kinds: frozenset[Kind] = frozenset()
+    redirects: Redirects = Redirects.YES
+
+    def __post_init__(self) -> None:
+        if self.is_in_force and self.weight is not Weight.LINKS:
+            raise UsageError(
+                f"links in force are counted as links, not as {self.weight.value}: no memento need be there while a link is in force. "
+                "Ask for --weight links"
+            )
+
+    def wants(self, kind: Kind) -> bool:
+        """Return whether links of this kind count."""
+        if self.redirects is not Redirects.YES and (kind in REDIRECTS) is (self.redirects is Redirects.NO):
+            return False
+        return not self.kinds or kind in self.kinds
+
+    def as_json(self) -> str:
+        """Return the options as text: equal options give equal text."""
+        windows = self.windows.period.name if self.windows.period else [[name, span.first, span.last] for name, span in self.windows.listed]
+        options = [windows, self.level.value, self.weight.value, self.is_in_force, sorted(self.kinds), self.redirects.value]
+        return json.dumps(options)
+
+
+@dataclass(frozen=True)
+class Slice:
+    """The graph of one window. Its nodes are those that were captured in it, and those that its links lead to or come from.
+
+    Attributes:
+        window: What it shows.
+        folder: Where it is kept.
+    """
+
+    window: Window
+    folder: Path
+
+    @cached_property
+    def nodes(self) -> Numbers:
+        """The numbers of its nodes among all names, sorted: row and column ``i`` of the matrix is node ``nodes[i]``."""
+        return _mapped(self.folder / "nodes.npy")
+
+    @cached_property
+    def captured(self) -> npt.NDArray[np.bool_]:
+        """Of each of its nodes: whether it was captured in the window, whatever the answer was."""
+        return _mapped(self.folder / "captured.npy")
+
+    @cached_property
+    def matrix(self) -> "csr_matrix":
+        """The edges: row from, column to, value weight; sorted, each once; links of a node to itself are among them.
+
+        Raises:
+            UsageError: SciPy is not installed.
+        """
+        with analysis_extra():
+            from scipy.sparse import csr_matrix
+        weights, indices, indptr = (_mapped(self.folder / f"{name}.npy") for name in ("weights", "indices", "indptr"))
+        matrix: csr_matrix = csr_matrix((weights, indices, indptr), shape=(len(self.nodes),) * 2, copy=False)
+        matrix.has_sorted_indices = True
+        matrix.has_canonical_format = True
+        return matrix
+
+    @property
+    def edges(self) -> int:
+        """How many edges there are."""
+        return len(_mapped(self.folder / "indices.npy"))
+
+    def place_of(self, node: int) -> int | None:
+        """Return the row of the node with this number; None if it is not in this window."""
+        place = int(np.searchsorted(self.nodes, node))
+        return place if place < len(self.nodes) and self.nodes[place] == node else None
+
+
+class Slices(Sequence[Slice]):
+    """The graph by windows. The first slice is the whole; the others follow in the order of their windows.
+
+    Args:
+        folder: Where they are kept.
+
+    Attributes:
+        names: Of all nodes; `Level.shown` makes them easy to read.
+        captured: Of all nodes: whether they were ever captured.
+        level: What is one node.
+        weight: What the weights count.
+        without_host: Links of contents that were left out because their target has no host (``mailto:``) and cannot be captured.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        kept = json.loads((folder / "slices.json").read_text("utf-8"))
+        self.folder = folder
+        self.level = Level(kept["level"])
+        self.weight = Weight(kept["weight"])
+        self.without_host: int = kept["without_host"]
+        self.names = Names(folder)
+        self.captured: npt.NDArray[np.bool_] = _mapped(folder / "captured.npy")
+        self._slices = [
+            Slice(Window(name, Span(Timestamp(first), Timestamp(last))), folder / str(number))
+            for number, (name, first, last) in enumerate(kept["windows"])
+        ]
+
+    def __len__(self) -> int:
+        return len(self._slices)
+
+    def __getitem__(self, place: int) -> Slice:  # type: ignore[override]  # nobody needs slices of slices
+        return self._slices[place]
+
+    def __iter__(self) -> Iterator[Slice]:
+        return iter(self._slices)
+
+    @property
+    def whole(self) -> Slice:
+        """All time."""
+        return self._slices[0]
+
+    @property
+    def windows(self) -> Sequence[Slice]:
+        """The slices of the windows, without the whole."""
+        return self._slices[1:]
+
+    def shown(self, numbers: npt.ArrayLike) -> list[str]:
+        """Return the names of these nodes as people read them."""
+        return [self.level.shown(self.names[number]) for number in np.asarray(numbers).tolist()]
+
+
+def write_about(folder: Path, options: SliceOptions, windows: Sequence[Window], counts: Mapping[str, int]) -> None:
+    """Write what `Slices` reads first."""
+    about = {
+        "format": FORMAT,
+        "options": options.as_json(),
+        "level": options.level.value,
+        "weight": options.weight.value,
+        "windows": [[name, span.first, span.last] for name, span in windows],
+        **counts,
+    }
+    (folder / "slices.json").write_text(json.dumps(about, indent=1) + "\n", "utf-8")
+
+
+def _mapped(path: Path) -> npt.NDArray[Any]:
+    numbers: npt.NDArray[Any] = np.load(path, mmap_mode="r")
+    return numbers

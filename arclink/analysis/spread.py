@@ -1,0 +1,111 @@
+"""Who linked to a target first, and how links to it spread over pages and hosts.
+
+A page links to the target from the first of its captures on that shows it. If an earlier capture of the page tells that it did
+not (`arclink.access.states`), the link came in between, and is *dated*; else it may be older than it looks.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from arclink.access.queries import LinkQuery
+from arclink.access.reading import Reading
+from arclink.access.states import State, state_of
+from arclink.access.tallies import Extent, sighted_inlinks
+from arclink.analysis.anchor_texts import EVERYTHING
+from arclink.analysis.link_scope import LinkScope
+from arclink.analysis.targets import Target
+from arclink.analysis.windows import Window
+from arclink.model import Span, Timestamp, UriR
+from arclink.store import GraphStore
+from arclink.uris.hosts import Host, host_of
+from arclink.uris.surts import surt_of
+
+
+class FirstLink(NamedTuple):
+    """The first time that a page was seen to link to the target.
+
+    Attributes:
+        last_without: The newest capture before that tells that it did not; None if none does.
+        text: Of its first link then, by target, kind, text.
+    """
+
+    first_with: Timestamp
+    page: UriR
+    last_without: Timestamp | None
+    target: UriR
+    text: str
+
+
+class Adoption(NamedTuple):
+    """What a window added.
+
+    Attributes:
+        new_pages: Pages that were first seen to link in it.
+        dated: Those of them that were captured before without the link.
+        new_hosts: Hosts of which no page was seen to link before.
+        pages: Pages that were seen to link by its end.
+        hosts: Likewise.
+    """
+
+    window: str
+    new_pages: int
+    dated: int
+    new_hosts: int
+    pages: int
+    hosts: int
+
+
+def first_links(store: GraphStore, target: Target, links: LinkQuery, scope: LinkScope) -> list[FirstLink]:
+    """Return the first link of each page to the target, oldest first, then by page.
+
+    Args:
+        store: Has them.
+        target: Where they lead.
+        links: Which kinds count.
+        scope: Whether links from within the target count; its level is that of ``target``.
+
+    Raises:
+        StoreError: The store is away.
+    """
+    first: dict[UriR, tuple[Timestamp, UriR, str, str]] = {}
+    for surt in target.surts(store):
+        reading = Reading(store, replace(links, surt=surt))
+        for inlink, page, timestamps in sighted_inlinks(reading, EVERYTHING, Extent()):
+            found = (timestamps[0], inlink.target, inlink.kind, inlink.text)
+            if (page not in first or found < first[page]) and scope.leads_out(surt_of(page), target.level.name_of(surt)):
+                first[page] = found
+    found_links = (FirstLink(time, page, _last_without(store, page, time), uri, text) for page, (time, uri, _, text) in first.items())
+    return sorted(found_links, key=lambda one: (one.first_with, one.page))
+
+
+def adoption(links: Sequence[FirstLink], windows: Iterable[Window]) -> Iterator[Adoption]:
+    """Yield what each window added.
+
+    Args:
+        links: Oldest first.
+        windows: In any order.
+    """
+    hosts: dict[Host, Timestamp] = {}
+    for link in links:
+        hosts.setdefault(host_of(surt_of(link.page)), link.first_with)
+    hosts.pop(Host(""), None)
+    for name, span in windows:
+        new = [link for link in links if link.first_with in span]
+        yield Adoption(
+            name,
+            len(new),
+            sum(link.last_without is not None for link in new),
+            sum(time in span for time in hosts.values()),
+            sum(link.first_with <= span.last for link in links),
+            sum(time <= span.last for time in hosts.values()),
+        )
+
+
+def _last_without(store: GraphStore, page: UriR, first: Timestamp) -> Timestamp | None:
+    """Return the newest capture of a page before its first one with a link that tells something of its links."""
+    before = [one for one in store.mementos(surt_of(page), Span(last=first)) if one.original == page and one.timestamp < first]
+    for memento in reversed(before):
+        if state_of(memento, is_known=store.content_of(memento) is not None) is not State.NOT_READ:
+            return memento.timestamp
+    return None

@@ -1,0 +1,127 @@
+"""Windows: the spans of time that a graph is cut into."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import NamedTuple, Self
+
+from arclink.access.tallies import Period
+from arclink.errors import UsageError
+from arclink.model import ALL_TIME, Span, Timestamp
+from arclink.timestamps import TimestampError, first_of, last_of, pad_high, pad_low
+
+MOST_WINDOWS = 5_000
+"""A graph is cut into no more: some thirteen years of days."""
+
+
+class Window(NamedTuple):
+    """One span of time, and what a person calls it."""
+
+    name: str
+    span: Span
+
+
+WHOLE = Window("all", ALL_TIME)
+"""The window that every set of slices begins with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """How time is cut: by a period of the calendar, or as somebody lists it.
+
+    Attributes:
+        period: None if they are listed.
+        listed: In that order; they may overlap and leave gaps. Empty, and no period: only the whole.
+    """
+
+    period: Period | None = None
+    listed: tuple[Window, ...] = ()
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Return the windows that a person means.
+
+        Args:
+            text: ``month``, ``year``, ``day``; ``all`` for the whole only; or times and ranges of them, parted by commas:
+                ``2009-11,2010-01/2010-03``. Both ends of a range belong to it.
+
+        Raises:
+            UsageError: It is something else, or a range ends before it begins.
+
+        >>> [window.span.last for window in Windows.parse("2009-11,2010-01/20100215").listed]
+        ['20091130235959', '20100215235959']
+        """
+        if text == "all":
+            return cls()
+        if text.upper() in Period.__members__:
+            return cls(Period[text.upper()])
+        windows = []
+        for name in (part.strip() for part in text.split(",")):
+            begin, slash, end = name.partition("/")
+            try:
+                span = Span(first_of(begin), last_of(end if slash else begin))
+            except TimestampError as error:
+                allowed = "month, year, day, all, or times and ranges such as 2009-11,2010-01/2010-03"
+                raise UsageError(f"windows {text!r}: {name!r}: {error}. Allowed: {allowed}") from error
+            if span.first > span.last:
+                raise UsageError(f"windows {text!r}: {name!r} ends before it begins; write the earlier time first")
+            windows.append(Window(name, span))
+        if len(set(windows)) < len(windows):
+            raise UsageError(f"windows {text!r}: one of them is there twice; name each once")
+        return cls(None, tuple(windows))
+
+    def names_at(self, timestamp: Timestamp) -> Sequence[str]:
+        """Return the names of the windows that a time is in; ``all`` if there is only the whole.
+
+        >>> Windows.parse("month").names_at(Timestamp("20100217101229"))
+        ('2010-02',)
+        """
+        if self.period is not None:
+            return (self.period.of(timestamp),)
+        if not self.listed:
+            return (WHOLE.name,)
+        return [name for name, span in self.listed if timestamp in span]
+
+    def between(self, first: Timestamp, last: Timestamp) -> list[Window]:
+        """Return the windows of a graph whose mementos are from ``first`` to ``last``, oldest first; listed ones as they are.
+
+        Periods without mementos in between are among them.
+
+        Raises:
+            UsageError: There are more than `MOST_WINDOWS`, or no listed one meets that range.
+        """
+        if self.period is None:
+            if self.listed and not any(window.span.first <= last and first <= window.span.last for window in self.listed):
+                names = ", ".join(window.name for window in self.listed)
+                raise UsageError(f"windows {names}: nothing was captured in them; the graph is from {first} to {last}")
+            return list(self.listed)
+        digits = list(_periods(self.period, first, last))
+        if len(digits) > MOST_WINDOWS:
+            raise UsageError(
+                f"more than {MOST_WINDOWS:,} windows by {self.period.name.lower()}: the graph is from {first} to {last}. "
+                "Cut by a longer period (--by month, --by year), or list windows (--by 2009-11,2010-01/2010-03)"
+            )
+        return [Window(self.period.of(Timestamp(some)), Span(pad_low(some), pad_high(some))) for some in digits]
+
+
+def _periods(period: Period, first: Timestamp, last: Timestamp) -> Iterator[str]:
+    """Yield the digits of each period from the one of ``first`` to the one of ``last``, at most one more than is allowed."""
+    now = first[: period.value]
+    for _ in range(MOST_WINDOWS + 1):
+        if now > last[: period.value]:
+            return
+        yield now
+        now = _next(now)
+
+
+def _next(digits: str) -> str:
+    year = int(digits[:4])
+    if len(digits) == Period.YEAR.value:
+        return f"{year + 1:04}"
+    month = int(digits[4:6])
+    if len(digits) == Period.MONTH.value:
+        return f"{year + month // 12:04}{month % 12 + 1:02}"
+    try:
+        return f"{date(year, month, int(digits[6:])) + timedelta(days=1):%Y%m%d}".rjust(8, "0")
+    except OverflowError:  # the day behind 9999-12-31
+        return "99999999"

@@ -1,0 +1,131 @@
+"""``arclink analyze anchors URI``: the words that led to a URI, host or domain, weighed against the collection."""
+
+from itertools import groupby, islice
+from operator import attrgetter
+from pathlib import Path
+
+import click
+
+from arclink.access.formats.anchors import count_fields
+from arclink.access.formats.rows import Row, RowAnswer
+from arclink.access.formats.table import known_line
+from arclink.access.reading import Reading
+from arclink.access.texts import printable, printable_uri
+from arclink.analysis.anchor_texts import AnchorTextQuery, Found, WeighedTerm, anchor_texts
+from arclink.analysis.frequencies import Frequencies, FrequencyFile, Term
+from arclink.analysis.opening import cache_beside
+from arclink.analysis.slices import Level
+from arclink.analysis.targets import Target
+from arclink.analysis.windows import Windows
+from arclink.cli.analyze.history_options import external_option, level_option, links_asked, windows_option
+from arclink.cli.options import store_option
+from arclink.cli.question_options import at_option, from_option, kind_option, redirects_option, to_option
+from arclink.cli.row_options import row_format_option, write_rows
+from arclink.store.opening import open_store
+
+_PLURAL = {Level.URI: "URIs", Level.HOST: "hosts", Level.DOMAIN: "domains"}
+_COUNTS = ("links", "contents", "mementos", "hosts", "first", "last")
+
+
+@click.command(short_help="The words that led to a URI, host or domain, weighed by tf-idf.")
+@click.argument("uri")
+@store_option
+@level_option
+@click.option(
+    "--of", "of", type=click.Choice([term.value for term in Term]), default="text", show_default=True, help="Whole texts, or words."
+)
+@windows_option("Windows that texts are counted in")
+@from_option
+@to_option
+@at_option
+@kind_option
+@redirects_option
+@external_option
+@click.option(
+    "--limit", type=click.IntRange(min=0), default=50, show_default=True, metavar="N", help="Most rows of each window; 0 for all."
+)
+@click.option(
+    "--cache",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Where counts are kept; beside the store by default.",
+)
+@row_format_option
+def command(
+    uri: str,
+    store: str,
+    level: str,
+    of: str,
+    by: str,
+    first: str,
+    last: str,
+    at: str,
+    kinds: tuple[str, ...],
+    redirects: str,
+    is_external: bool,
+    limit: int,
+    cache: Path | None,
+    name: str,
+) -> None:
+    """Show which texts or words led to URI, or to its host or domain: how often, when, and how telling they are (tf-idf).
+
+    URI need not have been captured itself. The first call on a store counts the words of all its links, which is kept in
+    a folder beside it (docs/analysis.md).
+    """
+    target = Target.asked(uri, Level(level))
+    links = links_asked(uri, direction="in", from_=first, to=last, at=at, redirects=redirects, kind=kinds)
+    query = AnchorTextQuery(target, links, Term(of), Windows.parse(by).names_at, is_external)
+    with open_store(store) as graph:
+        kept = FrequencyFile(cache or cache_beside(store), graph, target.level, query.term)
+        frequencies = kept.read_or_count(lambda text: click.echo(f"arclink: {text}", err=True))
+        terms, found = anchor_texts(graph, query, frequencies)
+        known = known_line(links, Reading(graph, links).summary()) if target.level is Level.URI else None
+    write_rows(_as_rows(query, by, terms, found, frequencies, limit, known), name)
+
+
+def _as_rows(
+    query: AnchorTextQuery, by: str, terms: list[WeighedTerm], found: Found, frequencies: Frequencies, limit: int, known: str | None
+) -> RowAnswer:
+    shown = [one for _, same in groupby(terms, attrgetter("window")) for one in (islice(same, limit) if limit else same)]
+    target, what = query.target, query.term.value
+    before = [] if by == "all" else ["window"]
+    names = [*before, "tf_idf", "tf", "df", what, *_COUNTS]
+    about = {
+        "uri": printable_uri(target.uri),
+        "level": target.level.value,
+        "name": printable_uri(target.name),
+        "by": by,
+        "external": query.is_external,
+        "total": len(terms),
+        "documents": frequencies.documents,
+        "found": {
+            "links": found.links,
+            "inner": found.inner,
+            "textless": found.textless,
+            "uris": found.targets,
+            "captured": found.captured,
+        },
+    }
+    lines = [
+        f"{printable_uri(target.uri)}  ({printable_uri(target.name)})",
+        known or f"{found.targets:,} URIs of this {target.level.value} are linked to, {found.captured:,} of them were captured.",
+        f"{found.links:,} links of pages, {found.textless:,} of them without text"
+        + (f"; {found.inner:,} from within left out." if query.is_external else "."),
+        f"{len(shown):,} of {len(terms):,} {what}s. tf-idf = tf · log10(N / df); N = {frequencies.documents:,} {_PLURAL[target.level]}"
+        " that a text leads to, df = those that this one leads to.",
+        *([""] if shown else []),
+    ]
+    rows: list[Row] = [
+        {
+            "window": one.window,
+            "tf_idf": round(one.tf_idf, 4),
+            "tf": one.occurrences,
+            "df": one.documents,
+            what: printable(one.term),
+            **count_fields(one.counts),
+        }
+        for one in shown
+    ]
+    return RowAnswer(
+        about, lines, names, {f"{what}s": rows}, decimals=3, shown=[*before, "tf_idf", "tf", "df", "links", "hosts", "first", "last", what]
+    )

@@ -1,0 +1,58 @@
+"""Options that the analyses of links through time share, and what they mean."""
+
+from collections.abc import Callable, Iterable
+
+import click
+
+from arclink.access.queries import BadParameterError, LinkQuery, surt_asked
+from arclink.analysis.page_histories import PageHistory, page_histories
+from arclink.analysis.slices import Level
+from arclink.analysis.targets import beginning_of
+from arclink.model import Forgotten, Surt
+from arclink.store import GraphStore
+from arclink.uris.hosts import host_of
+
+level_option = click.option(
+    "--level",
+    type=click.Choice([level.value for level in Level]),
+    default="uri",
+    show_default=True,
+    help="What the targets of links are put together by.",
+)
+
+external_option = click.option("--external", "is_external", is_flag=True, help="Without links from within the same host or domain.")
+
+site_option = click.option("--site", default="", metavar="HOST", help="Only pages of this host and of those below it; else of all.")
+
+
+def windows_option(help_text: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return the option ``--by`` for an analysis that is done window by window."""
+    allowed = "day, month, year, all, or times and ranges: 2009-11,2010-01/2010-03."
+    return click.option("--by", default="all", show_default=True, metavar="WINDOWS", help=f"{help_text}: {allowed}")
+
+
+def links_asked(uri: str = "http://any.example/", **given: str | tuple[str, ...]) -> LinkQuery:
+    """Return the link query that options mean: an option without a value is not given, ``kind`` may have several.
+
+    Raises:
+        BadParameterError: One is not allowed.
+    """
+    parameters = [("uri", uri)]
+    for name, value in given.items():
+        parameters += [(name.rstrip("_"), one) for one in ((value,) if isinstance(value, str) else value) if one]
+    return LinkQuery.from_parameters(parameters)
+
+
+def histories_asked(store: GraphStore, site: str) -> Iterable[PageHistory]:
+    """Return the histories of all pages, or of those of a host and of what is below it.
+
+    Raises:
+        BadParameterError: ``site`` names no host.
+    """
+    if not site:
+        return page_histories(store, store.scan_mementos())
+    host = host_of(surt_asked("--site", site))
+    if not host:
+        raise BadParameterError("--site", site, "the name of a host such as example.org")
+    part = Forgotten(Surt(beginning_of(host)))
+    return page_histories(store, (memento for surt in store.surts(part.prefix) if part.has(surt) for memento in store.mementos(surt)))

@@ -1,0 +1,33 @@
+"""``arclink schema``: the tables of a Cassandra store."""
+
+import click
+
+from arclink.cli.options import store_option
+from arclink.errors import UsageError
+
+
+@click.group()
+def command() -> None:
+    """Make the tables of a Cassandra store; a SQLite store makes its own."""
+
+
+@command.command("apply")
+@store_option
+def apply(store: str) -> None:
+    """Make keyspace and tables in Cassandra, or check that they are there and of this version. What is there stays.
+
+    The URL says how: cassandra://node1,node2:9042/links?replication=3&consistency=QUORUM
+    """
+    from arclink.store.opening import is_remote, needs_driver
+
+    if not is_remote(store):
+        raise UsageError(
+            f"--store {store}: only a Cassandra store (cassandra://host/keyspace) has a schema to apply; others make their own"
+        )
+    needs_driver()
+    from arclink.store.cassandra.addresses import parse_address
+    from arclink.store.cassandra.schema import LAYOUT, apply_schema
+
+    address = parse_address(store)
+    is_new = apply_schema(address)
+    click.echo(f"{address.name}: {'made' if is_new else 'there already'}, layout {LAYOUT}, replication {address.replication}.")

@@ -1,0 +1,54 @@
+"""Texts that were seen before: few in memory, very many in a file."""
+
+import sqlite3
+
+ROOM = 50_000
+"""Texts that are held in memory; an error page has as many cuts as the directories that it was captured in."""
+
+
+class Distinct:
+    """A set of texts that may grow beyond memory: then SQLite keeps them, in a file that goes with it.
+
+    Args:
+        room: How many to hold in memory.
+
+    >>> seen = Distinct()
+    >>> seen.add("a"), seen.add("b"), seen.add("a")
+    (True, True, False)
+    """
+
+    def __init__(self, room: int = ROOM) -> None:
+        self._room = room
+        self._few: set[str] = set()
+        self._many: sqlite3.Connection | None = None
+
+    def add(self, text: str) -> bool:
+        """Add a text; return whether it is new."""
+        if text in self._few:
+            return False
+        if self._many is None:
+            self._few.add(text)
+            if len(self._few) > self._room:
+                self._spill()
+            return True
+        # A raw original may hold anything, lone surrogates too.
+        values = (text.encode("utf-8", "surrogatepass"),)
+        return self._many.execute("INSERT INTO texts VALUES (?) ON CONFLICT DO NOTHING", values).rowcount > 0
+
+    def clear(self) -> None:
+        """Forget all texts."""
+        self._few.clear()
+        if self._many is not None:
+            self._many.close()
+            self._many = None
+
+    def __del__(self) -> None:
+        """Give the file back."""
+        self.clear()
+
+    def _spill(self) -> None:
+        self._many = sqlite3.connect("", isolation_level=None)
+        self._many.execute("CREATE TABLE texts (text BLOB PRIMARY KEY) WITHOUT ROWID")
+        self._many.execute("BEGIN")
+        self._many.executemany("INSERT INTO texts VALUES (?)", ((text.encode("utf-8", "surrogatepass"),) for text in sorted(self._few)))
+        self._few.clear()

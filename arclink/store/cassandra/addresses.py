@@ -1,0 +1,135 @@
+"""What ``cassandra://host,host:port/keyspace?consistency=…`` says. Values only."""
+
+import re
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from arclink.errors import UsageError
+
+SCHEME = "cassandra://"
+PORT = 9042
+CONSISTENCIES = ("ONE", "TWO", "THREE", "QUORUM", "ALL", "LOCAL_QUORUM", "EACH_QUORUM", "LOCAL_ONE")
+OPTIONS = "consistency, replication, timeout, loaders, datacenter"
+_EXAMPLE = "cassandra://node1,node2:9042/arclink?consistency=LOCAL_QUORUM"
+_KEYSPACE = re.compile(r"[A-Za-z]\w{0,47}", re.ASCII)
+_DATACENTER = re.compile(r"[\w.-]+")
+_REPLICATION = re.compile(r"\d+|[\w.-]+:\d+(,[\w.-]+:\d+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a store is, and how to talk to it.
+
+    Attributes:
+        hosts: Nodes to ask first; the others are found through them.
+        port: The same on all nodes.
+        keyspace: Lower case, as Cassandra keeps names without quotes.
+        user: For clusters that ask for one; the password is in ``ARCLINK_CASSANDRA_PASSWORD``. Empty if there is none.
+        consistency: Of reads and writes.
+        replication: ``3``, or ``dc1:3,dc2:2``; used when the keyspace is made.
+        timeout: Seconds that one request may take.
+        loaders: Processes that load a batch; 0 for as many as there are processors.
+        datacenter: Whose nodes are asked; empty for that of the first node that answers.
+    """
+
+    hosts: tuple[str, ...]
+    port: int
+    keyspace: str
+    user: str = ""
+    consistency: str = "QUORUM"
+    replication: str = "1"
+    timeout: float = 20.0
+    loaders: int = 0
+    datacenter: str = ""
+
+    @property
+    def name(self) -> str:
+        """How messages call the store: its URL without options and user."""
+        return f"{SCHEME}{','.join(self.hosts)}:{self.port}/{self.keyspace}"
+
+
+def is_address(where: str) -> bool:
+    """Return whether this names a Cassandra store."""
+    return where.startswith(SCHEME)
+
+
+def parse_address(where: str) -> Address:
+    """Return what a URL says.
+
+    Raises:
+        UsageError: It is none; the text names the part that is wrong.
+
+    >>> parse_address("cassandra://10.0.0.1,10.0.0.2:9043/Links?consistency=one&replication=3").name
+    'cassandra://10.0.0.1,10.0.0.2:9043/links'
+    """
+    try:
+        return _parsed(where)
+    except ValueError as error:
+        raise UsageError(f"--store {where}: {error}. A URL is like {_EXAMPLE}") from error
+
+
+def _parsed(where: str) -> Address:
+    parts = urlsplit(where)
+    place, at, hosts = parts.netloc.rpartition("@")
+    user, colon, _ = place.partition(":")
+    if colon:
+        raise ValueError("the password does not stand in the URL, where logs would show it; set ARCLINK_CASSANDRA_PASSWORD")
+    if at and not user:
+        raise ValueError("no user before the @")
+    named = [_host_and_port(host) for host in hosts.split(",")]
+    ports = {port for _, port in named if port is not None}
+    if len(ports) > 1:
+        raise ValueError(f"the nodes of a cluster listen on one port, and here are {len(ports)}")
+    keyspace = parts.path.removeprefix("/")
+    if not _KEYSPACE.fullmatch(keyspace):
+        raise ValueError(f"{keyspace!r} is no name of a keyspace: a letter, then letters, digits and _, 48 at most")
+    given = _options(parts.query)
+    return Address(
+        tuple(host for host, _ in named),
+        ports.pop() if ports else PORT,
+        keyspace.lower(),
+        unquote(user),
+        **given,  # type: ignore[arg-type]
+    )
+
+
+def _host_and_port(text: str) -> tuple[str, int | None]:
+    host, colon, port = text.rpartition(":") if not text.endswith("]") else (text, "", "")
+    if not colon:
+        host = text
+    if not host.strip("[]") or (":" in host and not host.startswith("[")):
+        raise ValueError(f"{text!r} is no host")
+    if colon and not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
+        raise ValueError(f"{port!r} is no port")
+    return host.strip("[]"), int(port) if colon else None
+
+
+def _options(query: str) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for name, value in parse_qsl(query, keep_blank_values=True):
+        if name == "consistency" and value.upper() in CONSISTENCIES:
+            found[name] = value.upper()
+        elif (name == "replication" and _REPLICATION.fullmatch(value)) or (name == "datacenter" and _DATACENTER.fullmatch(value)):
+            found[name] = value
+        elif name == "timeout" and re.fullmatch(r"\d+(\.\d+)?", value) and float(value):
+            found[name] = float(value)
+        elif name == "loaders" and value.isascii() and value.isdigit():
+            found[name] = int(value)
+        elif name in OPTIONS.split(", "):
+            allowed = f"; one of {', '.join(CONSISTENCIES)}" if name == "consistency" else ""
+            raise ValueError(f"{name}={value!r} cannot be{allowed}")
+        else:
+            raise ValueError(f"no option is called {name!r}; there are {OPTIONS}")
+    return found
+
+
+def replication_map(replication: str) -> str:
+    """Return the CQL map of a keyspace's replication.
+
+    >>> replication_map("dc1:3,dc2:2")
+    "{'class': 'NetworkTopologyStrategy', 'dc1': 3, 'dc2': 2}"
+    """
+    parts = [part.rpartition(":") for part in replication.split(",")]
+    return (
+        "{" + ", ".join(["'class': 'NetworkTopologyStrategy'", *(f"'{name or 'replication_factor'}': {n}" for name, _, n in parts)]) + "}"
+    )

@@ -1,0 +1,291 @@
+"""Rows of the tables: where they are, which of them a reader believes, and hubs.
+
+Two kinds of tables, each with the same columns (``cassandra_schema/003_mementos.cql``): *keyed* ones are asked for by SURT,
+checksum or content; *placed* ones by where their rows were put, ``(load, part, chunk)``.
+
+::
+
+    keyed   (key, bucket) │ load, part, chunk, version, piece │ data
+    placed  (load, part, chunk) │ version, piece │ data
+
+The chunks of one key from one part of a load are a *stream*, in order. Its first `HOME` chunks are in bucket 0, the others in
+buckets of `BUCKET_ROWS`: whoever sees a full bucket looks for the next one, so nothing has to say which keys are hubs.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from arclink.store.cassandra.database import Database, Writer
+
+KEYED = {"mementos": "surt", "inlinks": "surt", "sightings": "checksum", "payloads": "checksum", "contents": "content"}
+"""Keyed tables, each with the name of its key."""
+
+PLACED = ("outlinks", "blocks", "surts")
+
+HOME = 16
+"""Chunks of a stream in bucket 0."""
+
+BUCKET_ROWS = 4096
+"""Chunks in each of the others."""
+
+PIECE_BYTES = 512 * 1024
+"""Of data that does not fit into one cell: Cassandra takes what is smaller than half a segment of its log."""
+
+PAGE = 64
+"""Rows that are fetched at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a reader believes: one state of the store.
+
+    Attributes:
+        loads: Steps of the batches it sees.
+        versions: Steps of the takedowns it sees.
+    """
+
+    loads: frozenset[int] = frozenset()
+    versions: frozenset[int] = frozenset()
+
+    def having(self, load: int, version: int) -> "View":
+        """Return the state that one more batch, and what was forgotten of it, make."""
+        return View(self.loads | {load}, self.versions | {version})
+
+
+class Chunk(NamedTuple):
+    """A row as a reader sees it: the newest version that it believes."""
+
+    load: int
+    part: int
+    chunk: int
+    data: bytes
+
+
+RawRow = tuple[int, int, int, int, int, bytes]
+"""load, part, chunk, version, piece, data."""
+
+
+def believed(rows: Iterable[Sequence[Any]], view: View) -> Iterator[Chunk]:
+    """Yield of each (load, part, chunk) what the newest version says that is believed; nothing where that emptied it.
+
+    Args:
+        rows: `RawRow`, in the order of the table.
+        view: What to believe.
+    """
+    for place, versions in groupby(rows, itemgetter(0, 1, 2)):
+        load, part, chunk = place
+        if load not in view.loads:
+            continue
+        newest = -1
+        pieces: list[bytes] = []
+        for _, _, _, version, _, data in versions:
+            if version == newest:
+                pieces.append(data)
+            elif version == 0 or version in view.versions:
+                newest, pieces = version, [data]
+        data = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        if data:
+            yield Chunk(load, part, chunk, data)
+
+
+def bucket_of(load: int, part: int, chunk: int) -> int:
+    """Return the bucket of a chunk: 0, or one that no other stream has."""
+    return 0 if chunk < HOME else (load << 40) | (part << 20) | (chunk // BUCKET_ROWS + 1)
+
+
+class Stream:
+    """The chunks of one key from one part of a load, in order."""
+
+    def __init__(self, table: "KeyedTable", key: bytes, home: list[Chunk], view: View, *, is_full: bool) -> None:
+        self._table, self._key, self._view = table, key, view
+        self.home = home
+        self.load, self.part = home[0].load, home[0].part
+        self._is_full = is_full
+
+    def __iter__(self) -> Iterator[Chunk]:
+        yield from self.home
+        if self._is_full:
+            yield from self._behind(HOME)
+
+    def _behind(self, first: int) -> Iterator[Chunk]:
+        """Yield the chunks from ``first`` on, which is in no home."""
+        while True:
+            border = (first // BUCKET_ROWS + 1) * BUCKET_ROWS
+            rows = self._table.raw_bucket(self._key, self.load, self.part, first)
+            seen = 0
+
+            def counted(rows: Iterator[Sequence[Any]] = rows) -> Iterator[Sequence[Any]]:
+                nonlocal seen
+                for row in rows:
+                    seen = max(seen, row[2] + 1)
+                    yield row
+
+            yield from believed(counted(), self._view)
+            if seen < border:
+                return
+            first = border
+
+    def behind(self, is_before: Callable[[Chunk], bool]) -> Iterator[Chunk]:
+        """Yield the chunks from the last one on that is before a place, found without reading those between.
+
+        Args:
+            is_before: Whether a chunk begins before the place, or at it; true of the first chunks, and false of those behind.
+        """
+        places = [number for number, chunk in enumerate(self.home) if is_before(chunk)]
+        if not self._is_full or not places or places[-1] < len(self.home) - 1:
+            yield from self.home[places[-1] if places else 0 :]
+            if self._is_full:
+                yield from self._behind(HOME)
+            return
+        low, step = HOME - 1, 1
+        while (found := self._at(low + step)) is not None and is_before(found):
+            low, step = found.chunk, step * 2
+        high = low + step
+        while high - low > 1:
+            middle = (low + high) // 2
+            found = self._at(middle)
+            if found is not None and found.chunk < high and is_before(found):
+                low = max(found.chunk, middle)
+            else:
+                high = middle
+        if low < HOME:
+            yield self.home[-1]
+            low = HOME
+        yield from self._behind(low)
+
+    def _at(self, chunk: int) -> Chunk | None:
+        """Return the first chunk from this one on; None behind the last."""
+        return next(self._behind(chunk), None)
+
+
+class KeyedTable:
+    """A table that is asked by key."""
+
+    def __init__(self, database: Database, name: str) -> None:
+        self.database = database
+        self.name = name
+        key = KEYED[name]
+        columns = "load, part, chunk, version, piece, data"
+        self._home = f"SELECT {columns} FROM {name} WHERE {key} = ? AND bucket = 0"
+        self._bucket = f"SELECT {columns} FROM {name} WHERE {key} = ? AND bucket = ? AND load = ? AND part = ? AND chunk >= ?"
+        self._insert = f"INSERT INTO {name} ({key}, bucket, {columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+        self._delete = f"DELETE FROM {name} WHERE {key} = ? AND bucket = ? AND load = ? AND part = ? AND chunk = ? AND version = ?"
+        self._scan = f"SELECT {key}, bucket, {columns} FROM {name} WHERE token({key}, bucket) > ? AND token({key}, bucket) <= ?"
+
+    def put(self, writer: Writer, key: bytes, load: int, part: int, chunk: int, data: bytes, version: int = 0) -> None:
+        """Write a row."""
+        bucket = bucket_of(load, part, chunk)
+        for piece, some in _pieces(data):
+            writer.put(self._insert, (key, bucket, load, part, chunk, version, piece, some), len(key) + len(some))
+
+    def delete(self, writer: Writer, key: bytes, chunk: Chunk, version: int) -> None:
+        """Remove a version of a row for good."""
+        bucket = bucket_of(chunk.load, chunk.part, chunk.chunk)
+        writer.put(self._delete, (key, bucket, chunk.load, chunk.part, chunk.chunk, version), len(key))
+
+    def streams(self, key: bytes, view: View, page: int = PAGE) -> Iterator[Stream]:
+        """Yield the streams of a key, by load and part; all but the one at hand are read when they are asked for."""
+        return self._streams(key, self.database.pages(self._home, (key,), page), view)
+
+    def streams_of_each(self, keys: Sequence[bytes], view: View) -> list[list[Stream]]:
+        """Return the streams of each key, in the order asked."""
+        answers = self.database.ask_each(self._home, ((key,) for key in keys))
+        return [list(self._streams(key, iter(rows), view)) for key, rows in zip(keys, answers, strict=True)]
+
+    def _streams(self, key: bytes, rows: Iterator[Sequence[Any]], view: View) -> Iterator[Stream]:
+        for _, of_stream in groupby(rows, itemgetter(0, 1)):
+            raw = list(of_stream)
+            home = list(believed(raw, view))
+            is_full = raw[-1][2] == HOME - 1
+            if home:
+                yield Stream(self, key, home, view, is_full=is_full)
+            elif is_full and raw[0][0] in view.loads:  # its first chunks were forgotten, and others may be left
+                load, part = raw[0][0], raw[0][1]
+                yield Stream(self, key, [Chunk(load, part, -1, b"")], view, is_full=True)
+
+    def raw_bucket(self, key: bytes, load: int, part: int, chunk: int) -> Iterator[Sequence[Any]]:
+        """Yield the rows of the bucket that a chunk is in, from it on; some rows at a time."""
+        return self.database.pages(self._bucket, (key, bucket_of(load, part, chunk), load, part, chunk), 8)
+
+    def chunks(self, key: bytes, view: View) -> Iterator[Chunk]:
+        """Yield all chunks of a key."""
+        for stream in self.streams(key, view):
+            yield from (chunk for chunk in stream if chunk.data)
+
+    def scan(self, low: int, high: int, view: View, page: int = 500) -> Iterator[tuple[bytes, list[Stream]]]:
+        """Yield the keys with ``low < token <= high``, each with its streams; read each before the next."""
+        rows = self.database.pages(self._scan, (low, high), page)
+        for (key, bucket), of_partition in groupby(rows, itemgetter(0, 1)):
+            if bucket == 0:
+                streams = list(self._streams(bytes(key), (row[2:] for row in of_partition), view))
+                if any(chunk.data for stream in streams for chunk in stream):
+                    yield bytes(key), streams
+
+    def raw(self, low: int, high: int, page: int = 500) -> Iterator[tuple[bytes, Chunk, int]]:
+        """Yield every version of every row with ``low < token <= high``: key, the row, version; pieces of one follow each other."""
+        for row in self.database.pages(self._scan, (low, high), page):
+            key, _, load, part, chunk, version, _, data = row
+            yield bytes(key), Chunk(load, part, chunk, data), version
+
+
+class PlacedTable:
+    """A table that is asked by place."""
+
+    def __init__(self, database: Database, name: str) -> None:
+        self.database = database
+        self.name = name
+        columns = "load, part, chunk, version, piece, data"
+        self._one = f"SELECT {columns} FROM {name} WHERE load = ? AND part = ? AND chunk = ?"
+        self._insert = f"INSERT INTO {name} ({columns}) VALUES (?, ?, ?, ?, ?, ?)"
+        self._delete = f"DELETE FROM {name} WHERE load = ? AND part = ? AND chunk = ? AND version = ?"
+        self._scan = f"SELECT {columns} FROM {name} WHERE token(load, part, chunk) > ? AND token(load, part, chunk) <= ?"
+
+    def put(self, writer: Writer, load: int, part: int, chunk: int, data: bytes, version: int = 0) -> None:
+        """Write a row."""
+        for piece, some in _pieces(data):
+            writer.put(self._insert, (load, part, chunk, version, piece, some), len(some))
+
+    def delete(self, writer: Writer, chunk: Chunk, version: int) -> None:
+        """Remove a version of a row for good."""
+        writer.put(self._delete, (chunk.load, chunk.part, chunk.chunk, version), 16)
+
+    def get(self, place: tuple[int, int, int], view: View) -> bytes:
+        """Return the data at a place; nothing if there is none."""
+        return self.get_each([place], view)[0]
+
+    def get_each(self, places: Sequence[tuple[int, int, int]], view: View) -> list[bytes]:
+        """Return the data at each place, in the order asked."""
+        answers = self.database.ask_each(self._one, places)
+        return [next((chunk.data for chunk in believed(rows, view)), b"") for rows in answers]
+
+    def scan(self, low: int, high: int, view: View, page: int = 50) -> Iterator[Chunk]:
+        """Yield the rows with ``low < token <= high``, in no order that means anything."""
+        rows = self.database.pages(self._scan, (low, high), page)
+        for _, of_place in groupby(rows, itemgetter(0, 1, 2)):
+            yield from believed(of_place, view)
+
+    def raw(self, low: int, high: int, page: int = 50) -> Iterator[tuple[Chunk, int]]:
+        """Yield every version of every row with ``low < token <= high``; pieces of one follow each other."""
+        for load, part, chunk, version, _, data in self.database.pages(self._scan, (low, high), page):
+            yield Chunk(load, part, chunk, data), version
+
+
+def _pieces(data: bytes) -> list[tuple[int, bytes]]:
+    if len(data) <= PIECE_BYTES:
+        return [(0, data)]
+    return [(begin // PIECE_BYTES, data[begin : begin + PIECE_BYTES]) for begin in range(0, len(data), PIECE_BYTES)]
+
+
+class Tables:
+    """All tables of a store."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.mementos, self.inlinks = KeyedTable(database, "mementos"), KeyedTable(database, "inlinks")
+        self.payloads, self.sightings = KeyedTable(database, "payloads"), KeyedTable(database, "sightings")
+        self.contents = KeyedTable(database, "contents")
+        self.outlinks, self.blocks = PlacedTable(database, "outlinks"), PlacedTable(database, "blocks")
+        self.surts = PlacedTable(database, "surts")

@@ -1,0 +1,423 @@
+"""The tasks of loading a batch: each loads one part of its graph files, in any process, any number of times.
+
+::
+
+    mementos ─┐
+    payloads ─┼─▶ payloads again: which were not known before?           ─┐
+    outlinks ─┘   outlinks again: which contents were not known before? ──┴─▶ inlinks
+
+What a task writes follows from its part and from steps that are finished, so that a task that is done again, or done twice at a
+time, writes the same rows. A reader believes none of them before the step is finished. Tasks hold a part's contents or captures,
+never those of the batch; inlinks name contents by block, and the task holds the names of the batch's blocks.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from operator import itemgetter
+from pathlib import Path
+
+import orjson
+import zstandard
+
+from arclink.errors import StoreError
+from arclink.graph.not_modified import is_reference
+from arclink.graph.relations import parse_payload
+from arclink.model import Checksum, Payload
+from arclink.store.cassandra.database import Writer
+from arclink.store.cassandra.rows import (
+    BLOCK_BITS,
+    PART_BITS,
+    POSITION_BITS,
+    NamesByHash,
+    content_number,
+    pack_inlinks,
+    pack_mementos,
+    values_of,
+)
+from arclink.store.cassandra.tables import Tables, View
+from arclink.store.graph_files import parts_of, read_part
+from arclink.store.grouping import OLD, InlinkGrouping
+from arclink.store.loading import shows_payload
+from arclink.store.outlinks import LEVEL, packed_block
+from arclink.store.packing import Numbers, pack_checksum, pack_few, unpack_few
+from arclink.store.relations import NUL, InlinksWriter, MementoRow, pack_fate, write_mementos, write_sightings
+
+PHASES = (("mementos", "payloads", "outlinks"), ("payloads-again", "outlinks-again"), ("inlinks",))
+"""Tasks of one phase may run at the same time; those of the next need all of them."""
+
+CAPTURES = 300_000
+"""Captures whose sightings a task holds before it writes them."""
+
+SURT_BYTES = 64 * 1024
+"""Of SURTs in a row, before they are compressed."""
+
+NAMES_IN_ROW = 10_000
+"""Names of blocks in a row."""
+
+AT_ONCE = 500
+"""Contents or payloads that are looked up together."""
+
+_FENCES = -1
+"""Chunk of `surts` that holds the first SURT of each of the others."""
+
+_SUB_PARTS = 1 << 9
+"""A part of mementos that has very many captures writes their sightings as several."""
+
+Result = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One task: what it does, with which part of the relation."""
+
+    what: str
+    part: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.what}/{self.part}"
+
+    @property
+    def relation(self) -> str:
+        """Whose part it reads."""
+        return self.what.removesuffix("-again")
+
+
+def tasks_of(graph: Path) -> list[list[Task]]:
+    """Return the tasks of a batch, phase by phase.
+
+    Raises:
+        StoreError: A relation has more parts than contents can be numbered in.
+    """
+    phases = []
+    for phase in PHASES:
+        tasks = []
+        for what in phase:
+            parts = parts_of(graph, what.removesuffix("-again"))
+            if len(parts) > 1 << PART_BITS:
+                raise StoreError(
+                    f"{graph}: {len(parts)} parts of {what}; at most {1 << PART_BITS} can be loaded. Write fewer, larger ones."
+                )
+            tasks += [Task(what, part) for part in range(len(parts))]
+        phases.append(tasks)
+    return phases
+
+
+class TaskRunner:
+    """Does tasks of one load.
+
+    Args:
+        tables: Of the store.
+        view: The finished steps.
+        load: Number of this step.
+    """
+
+    def __init__(self, tables: Tables, view: View, load: int) -> None:
+        self._tables = tables
+        self._view = view.having(load, 0)
+        self._load = load
+        self._names = NamesByHash(tables.database)
+
+    def run(self, task: Task, path: Path) -> Result:
+        """Do a task; return what it found, once all it wrote is acknowledged.
+
+        Raises:
+            StoreError: The graph files are damaged or do not belong together.
+        """
+        writer = self._tables.database.writer()
+        do = {
+            "mementos": self._mementos,
+            "payloads": self._payloads,
+            "outlinks": self._outlinks,
+            "payloads-again": self._payloads_again,
+            "outlinks-again": self._outlinks_again,
+            "inlinks": self._inlinks,
+        }[task.what]
+        try:
+            result = do(path, task.part, writer)
+        except (ValueError, TypeError) as error:
+            raise StoreError(f"{path}: the graph files cannot be read ({error}). Write them again (docs/graph-files.md).") from error
+        writer.flush()
+        self._tables.database.ask(
+            "INSERT INTO tasks (load, task, result) VALUES (?, ?, ?)", (self._load, task.name, json.dumps({**result, "rows": writer.rows}))
+        )
+        return result
+
+    # Mementos
+
+    def _mementos(self, path: Path, part: int, writer: Writer) -> Result:
+        captures: set[tuple[str, str, str]] = set()
+        first, last, refers, flushed = "9" * 14, "", False, 0
+        surts = SurtWriter(self._tables, writer, self._load, 2 * part)
+
+        def noted() -> Iterator[MementoRow]:
+            nonlocal first, last, refers, flushed
+            for row in _distinct(path):
+                _, timestamp, original, checksum, *_, reason = row
+                first, last = min(first, timestamp), max(last, timestamp)
+                surts.add(row[0])
+                if shows_payload(checksum, reason):
+                    refers = refers or is_reference(Checksum(checksum))
+                    captures.add((checksum, original, timestamp))
+                    if len(captures) >= CAPTURES:
+                        self._sightings(captures, part * _SUB_PARTS + flushed, writer)
+                        flushed += 1
+                        captures.clear()
+                yield row
+
+        write_mementos(_Rows(self._tables, writer, self._load, part), noted(), self._load, self._names)
+        self._sightings(captures, part * _SUB_PARTS + flushed, writer)
+        return {"first": first if last else "", "last": last, "refers": refers, "surts": surts.close()}
+
+    def _sightings(self, captures: set[tuple[str, str, str]], part: int, writer: Writer) -> None:
+        checksums = sorted({checksum for checksum, *_ in captures})
+        numbers = {checksum: number for number, checksum in enumerate(checksums)}
+        rows = _Sightings(self._tables, writer, self._load, part, checksums)
+        write_sightings(rows, sorted((numbers[checksum], original, timestamp) for checksum, original, timestamp in captures), self._load)
+
+    # Payloads: of several rows the first that was read counts, else the first
+
+    def _fates(self, path: Path) -> dict[str, Payload]:
+        fates: dict[str, Payload] = {}
+        for row in read_part(path, 7, 0):
+            payload = parse_payload(b"\t".join(row))
+            known = fates.setdefault(payload.checksum, payload)
+            if known.scope is None and payload.scope is not None:
+                fates[payload.checksum] = payload
+        return fates
+
+    def _payloads(self, path: Path, part: int, writer: Writer) -> Result:
+        for checksum, payload in self._fates(path).items():
+            self._tables.payloads.put(writer, pack_checksum(checksum), self._load, part, 0, pack_fate(payload, self._names))
+        return {}
+
+    def _payloads_again(self, path: Path, part: int, writer: Writer) -> Result:
+        new = 0
+        for some in _some(self._fates(path)):
+            for streams in self._tables.payloads.streams_of_each([pack_checksum(checksum) for checksum in some], self._view):
+                new += (streams[0].load, streams[0].part) == (self._load, part)
+        return {"payloads": new}
+
+    # Outlinks
+
+    def _outlinks(self, path: Path, part: int, writer: Writer) -> Result:
+        compressed = zstandard.ZstdCompressor(level=LEVEL).compress
+        tables = self._tables
+        seen: set[str] = set()
+        for block, (_, name, contents, links, lists) in enumerate(_numbered(path, read_part(path, 5, 1))):
+            ids: list[str] = orjson.loads(contents)
+            if len(ids) > 1 << POSITION_BITS:
+                raise StoreError(f"{path}: block {name.decode()} has {len(ids)} contents; at most {1 << POSITION_BITS} can be.")
+            data, _ = packed_block(links, lists, [True] * len(ids), compressed)
+            tables.outlinks.put(writer, self._load, part, block, data)
+            tables.blocks.put(writer, self._load, part, block, "\n".join(ids).encode() or b"\n")
+            for position, content in enumerate(ids):
+                if content not in seen:
+                    seen.add(content)
+                    tables.contents.put(writer, content.encode(), self._load, part, 0, pack_few((block << POSITION_BITS | position,)))
+        return {}
+
+    def _outlinks_again(self, path: Path, part: int, writer: Writer) -> Result:
+        """Find out which contents are not the first of their kind, and say so in their block."""
+        rows = _numbered(path, read_part(path, 5, 1))
+        contents = links = blocks = 0
+        names: list[tuple[str, int, list[int]]] = []
+        while some := list(islice(rows, 16)):
+            ids = [orjson.loads(row[2]) for row in some]
+            keys = [content.encode() for of_block in ids for content in of_block]
+            first = [
+                (streams[0].load, streams[0].part, unpack_few(streams[0].home[0].data)[0])
+                for begin in range(0, len(keys), AT_ONCE)
+                for streams in self._tables.contents.streams_of_each(keys[begin : begin + AT_ONCE], self._view)
+            ]
+            found = iter(first)
+            for of_block, (_, name, _, _, lists) in zip(ids, some, strict=True):
+                old = [place for place in range(len(of_block)) if next(found) != (self._load, part, blocks << POSITION_BITS | place)]
+                counts = list(map(len, orjson.loads(lists)))
+                contents += len(of_block) - len(old)
+                links += sum(counts) - sum(counts[place] for place in old)
+                names.append((name.decode(), len(of_block), old))
+                if old:
+                    for place in old:
+                        of_block[place] = ""
+                    self._tables.blocks.put(writer, self._load, part, blocks, "\n".join(of_block).encode() or b"\n")
+                blocks += 1
+        for row, begin in enumerate(range(0, len(names), NAMES_IN_ROW)):
+            data = zstandard.compress(orjson.dumps(names[begin : begin + NAMES_IN_ROW]))
+            self._tables.blocks.put(writer, self._load, part, -1 - row, data)
+        return {"contents": contents, "links": links, "blocks": blocks}
+
+    # Inlinks
+
+    def _inlinks(self, path: Path, part: int, writer: Writer) -> Result:
+        blocks, has_repeats = self._blocks()
+        rows = _Inlinks(self._tables, writer, self._load, part)
+        grouping = InlinkGrouping(blocks, str(path), has_repeats=has_repeats)
+        grouping.write(read_part(path, 3, 2), InlinksWriter(rows))
+        return {"surts": rows.surts.close()}
+
+    def _blocks(self) -> tuple[Mapping[str, Sequence[int]], bool]:
+        """Return of each block of the batch the numbers of its contents, and whether some need not be loaded."""
+        if self._known_blocks is None:
+            blocks: dict[str, Sequence[int]] = {}
+            has_repeats = False
+            for name, result in sorted(done_tasks(self._tables, self._load).items()):
+                what, _, number = name.partition("/")
+                if what != "outlinks-again":
+                    continue
+                part, block = int(number), 0
+                for row in range(-(-int(str(result["blocks"])) // NAMES_IN_ROW)):
+                    for block_name, size, old in orjson.loads(
+                        zstandard.decompress(self._tables.blocks.get((self._load, part, -1 - row), self._view))
+                    ):
+                        first = content_number(part, block)
+                        numbers: Sequence[int] = range(first, first + size)
+                        if old:
+                            gone = set(old)
+                            numbers = [OLD if place in gone else first + place for place in range(size)]
+                        has_repeats = has_repeats or bool(old) or block_name in blocks
+                        if block_name not in blocks or len(old) < size:
+                            blocks[block_name] = numbers
+                        block += 1
+            self._known_blocks = blocks, has_repeats
+        return self._known_blocks
+
+    _known_blocks: tuple[Mapping[str, Sequence[int]], bool] | None = None
+
+
+def done_tasks(tables: Tables, load: int) -> dict[str, Result]:
+    """Return the results of the tasks of a load that are done, by name."""
+    rows = tables.database.ask("SELECT task, result FROM tasks WHERE load = ?", (load,))
+    return {name: json.loads(result) for name, result in rows}
+
+
+class SurtWriter:
+    """Writes the sorted SURTs of a part, each once."""
+
+    def __init__(self, tables: Tables, writer: Writer, load: int, part: int) -> None:
+        self._tables, self._writer, self._place = tables, writer, (load, part)
+        self._surts: list[str] = []
+        self._size = 0
+        self._last: str | None = None
+        self._fences: list[str] = []
+
+    def add(self, surt: str) -> None:
+        """Add a SURT that is not less than the one before."""
+        if surt == self._last:
+            return
+        if self._size >= SURT_BYTES:
+            self._flush()
+        self._last = surt
+        self._surts.append(surt)
+        self._size += len(surt) + 1
+
+    def _flush(self) -> None:
+        data = pack_surts(self._surts)
+        self._tables.surts.put(self._writer, *self._place, len(self._fences), data)
+        self._fences.append(self._surts[0])
+        self._surts, self._size = [], 0
+
+    def close(self) -> list[object]:
+        """Write what is left; return part, number of rows, and first and last SURT; nothing if there was none."""
+        if self._surts:
+            self._flush()
+        if not self._fences:
+            return []
+        self._tables.surts.put(self._writer, *self._place, _FENCES, pack_surts(self._fences))
+        return [self._place[1], len(self._fences), self._fences[0], self._last]
+
+
+def pack_surts(surts: Iterable[str]) -> bytes:
+    """Return the data of a row of SURTs.
+
+    >>> unpack_surts(pack_surts(["org,example)/", "org,example)/a"]))
+    ['org,example)/', 'org,example)/a']
+    """
+    return zstandard.compress("\n".join(surts).encode(), LEVEL)
+
+
+def unpack_surts(data: bytes) -> list[str]:
+    """Return what `pack_surts` was given."""
+    return zstandard.decompress(data).decode().split("\n") if data else []
+
+
+class _Rows:
+    """Where `write_mementos` writes; takes the place of a run."""
+
+    def __init__(self, tables: Tables, writer: Writer, load: int, part: int) -> None:
+        self._tables, self._writer, self._load, self._part = tables, writer, load, part
+
+    def add(self, key: bytes, *values: bytes) -> None:
+        surt, _, place = key.split(NUL)
+        chunk = int(place.partition(b".")[2], 16)
+        self._tables.mementos.put(self._writer, surt, self._load, self._part, chunk, pack_mementos(*values))
+
+
+class _Sightings:
+    """Where `write_sightings` writes; takes the place of a run."""
+
+    def __init__(self, tables: Tables, writer: Writer, load: int, part: int, checksums: Sequence[str]) -> None:
+        self._tables, self._writer, self._load, self._part, self._checksums = tables, writer, load, part, checksums
+
+    def add(self, key: bytes, *values: bytes) -> None:
+        checksum = self._checksums[int(key[:10], 16)]
+        chunk = int(key.rpartition(b".")[2], 16)
+        self._tables.sightings.put(self._writer, pack_checksum(checksum), self._load, self._part, chunk, values[0])
+
+
+class _Inlinks:
+    """Where `InlinksWriter` writes; takes the place of a run."""
+
+    def __init__(self, tables: Tables, writer: Writer, load: int, part: int) -> None:
+        self._tables, self._writer, self._load, self._part = tables, writer, load, part
+        self.surts = SurtWriter(tables, writer, load, 2 * part + 1)
+        self._last = b""
+        self._chunk = 0
+
+    def add_block(self, keys: Sequence[bytes], columns: Iterable[tuple[Numbers, bytes]]) -> None:
+        heads, counts, steps = (values_of(data, sizes) for sizes, data in columns)
+        for key, *values in zip(keys, heads, counts, steps, strict=True):
+            surt, form, first = key.split(NUL)
+            self._chunk = self._chunk + 1 if surt == self._last else 0
+            self._last = surt
+            self.surts.add(surt.decode())
+            self._tables.inlinks.put(self._writer, surt, self._load, self._part, self._chunk, pack_inlinks(form, int(first, 16), *values))
+
+    def close(self) -> None:
+        """Nothing is held back."""
+
+
+def _distinct(path: Path) -> Iterator[MementoRow]:
+    """Yield the mementos of a part; of those with equal keys the one with the least (file, offset)."""
+    last: MementoRow | None = None
+    for columns in read_part(path, 11, 4):
+        *texts, offset, length, reason = b"\t".join(columns).decode().rstrip("\n").split("\t")
+        row: MementoRow = (*texts, int(offset), int(length), reason)  # type: ignore[assignment]
+        if last is not None:
+            if last[:4] == row[:4]:
+                last = min(last, row, key=itemgetter(7, 8))
+                continue
+            yield last
+        last = row
+    if last is not None:
+        yield last
+
+
+def _numbered(path: Path, rows: Iterator[list[bytes]]) -> Iterator[list[bytes]]:
+    """Yield the blocks of a part.
+
+    Raises:
+        StoreError: There are more than can be numbered.
+    """
+    for number, row in enumerate(rows):
+        if number >= 1 << BLOCK_BITS:
+            raise StoreError(f"{path}: more than {1 << BLOCK_BITS} blocks in one part. Write more, smaller parts.")
+        yield row
+
+
+def _some(items: Iterable[str]) -> Iterator[list[str]]:
+    rest = iter(items)
+    while some := list(islice(rest, AT_ONCE)):
+        yield some

@@ -1,0 +1,106 @@
+"""Inlinks of graph files, which name contents by block and position, as groups that name them by the numbers of a store."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, groupby, islice
+from operator import ge, itemgetter
+
+import numpy as np
+import orjson
+
+from arclink.errors import StoreError
+from arclink.store.packing import Numbers, uri_form
+from arclink.store.relations import Groups, InlinksWriter, pack_head
+
+OLD = -1
+"""Number of a content that need not be loaded: the store or an earlier block has it, with the same links."""
+
+
+class InlinkGrouping:
+    """Groups the inlinks of one target.
+
+    Args:
+        blocks: By name of a block, the numbers of its contents by position; `OLD` for those that need not be loaded.
+        where: What the graph files are called in errors.
+        has_repeats: Whether some contents are `OLD`, or stand in two blocks of one name.
+    """
+
+    def __init__(self, blocks: Mapping[str, Sequence[int]], where: str, *, has_repeats: bool) -> None:
+        self._blocks = blocks
+        self._where = where
+        self._has_repeats = has_repeats
+
+    def write(self, rows: Iterable[Sequence[bytes]], writer: InlinksWriter) -> None:
+        """Write the rows of ``inlinks``, sorted by SURT, to a writer, and end it."""
+        for surt, group in groupby(rows, itemgetter(0)):
+            of_surt = [(target.decode(), links) for _, target, links in group]
+            if len(of_surt) == 1:
+                by_target = [(of_surt[0][0], [of_surt[0][1]])]
+            else:  # sorted by URI; the store keeps them by how they differ from the SURT
+                forms: dict[str, list[bytes]] = {}
+                for target, links in of_surt:
+                    forms.setdefault(target, []).append(links)
+                name = surt.decode()
+                by_target = sorted(forms.items(), key=lambda item: uri_form(name, item[0]))
+            for target, of_target in by_target:
+                groups = self._groups(of_target)
+                if groups.heads:
+                    writer.add(surt, target, groups)
+        writer.close()
+
+    def _groups(self, rows: Sequence[bytes]) -> Groups:
+        """Return the links to a target; contents that the store had before are left out."""
+        if len(rows) == 1:
+            heads, contents = self._groups_of(rows[0])
+        else:
+            heads, contents = [], []
+            for row in rows:  # of a hub: a row at a time becomes numbers
+                some_heads, some_contents = self._groups_of(row)
+                heads += some_heads
+                contents += [np.array(numbers, np.int64) for numbers in some_contents]
+        if len(heads) > 1 and any(map(ge, heads, islice(heads, 1, None))):
+            heads, contents = _united(heads, contents)
+        counts = list(map(len, contents))
+        if len(rows) > 1 and contents:
+            return Groups(heads, counts, np.concatenate(contents))
+        return Groups(heads, counts, list(chain.from_iterable(contents)))
+
+    def _groups_of(self, row: bytes) -> tuple[list[str], list[Sequence[int] | Numbers]]:
+        """Return the heads of a row, and their contents."""
+        # A control character in JSON is written with a backslash; there is none by the rules of graph files.
+        is_odd = b"\\" in row
+        heads: list[str] = []
+        contents: list[Sequence[int] | Numbers] = []
+        for kind, text, rel, sources in orjson.loads(row):
+            of_head = self._numbers(sources)
+            if of_head:
+                plain = f"{kind}\t{text}" if rel is None else f"{kind}\t{text}\t{rel}"
+                heads.append(pack_head(kind, text, rel) if is_odd else plain)
+                contents.append(of_head)
+        return heads, contents
+
+    def _numbers(self, sources: Sequence[tuple[str, Sequence[int]]]) -> list[int]:
+        """Return the numbers of contents that blocks and positions name, without those that the store had before."""
+        try:
+            if len(sources) == 1:
+                ((name, positions),) = sources
+                block = self._blocks[name]
+                numbers = [block[position] for position in positions]
+            else:
+                numbers = [self._blocks[name][position] for name, positions in sources for position in positions]
+        except (KeyError, IndexError) as error:
+            names = ", ".join(name for name, _ in sources)[:200]
+            raise StoreError(
+                f"{self._where}: the graph files do not belong together: inlinks name contents ({names}) which outlinks lack ({error})."
+            ) from error
+        if self._has_repeats:
+            numbers = sorted(set(numbers).difference((OLD,)))
+        return numbers
+
+
+def _united(heads: Sequence[str], contents: Sequence[Sequence[int] | Numbers]) -> tuple[list[str], list[Sequence[int] | Numbers]]:
+    """Return heads sorted, each once, and the distinct contents of each."""
+    by_head: dict[str, list[Sequence[int] | Numbers]] = {}
+    for head, of_head in zip(heads, contents, strict=True):
+        by_head.setdefault(head, []).append(of_head)
+    names = sorted(by_head)
+    return names, [by_head[head][0] if len(by_head[head]) == 1 else np.unique(np.concatenate(by_head[head])) for head in names]

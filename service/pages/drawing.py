@@ -1,0 +1,201 @@
+"""Places on an axis of time, in percent of its width: pictures keep their shape at any width, and need no script."""
+
+from calendar import monthrange
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+
+from arclink.access.chronicles import Captured, Chronicle
+from arclink.access.replay import moment_of
+from arclink.access.states import State
+from arclink.access.tallies import Period
+from arclink.model import Timestamp
+
+MOST_MARKS = 250
+"""Captures drawn one by one; of more, one is drawn for each unit of time."""
+MOST_LABELS = 7
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_STEPS = {Period.YEAR: (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000), Period.MONTH: (1, 2, 3, 6), Period.DAY: (1, 2, 7, 14)}
+_DAYS = {Period.YEAR: 365, Period.MONTH: 30, Period.DAY: 1}
+_TELLING = (State.READ, State.NO_PAGE, State.NOT_READ)
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """Something that is told of one unit of time.
+
+    Attributes:
+        x: Percent from the left.
+        width: Percent.
+        height: Percent of the highest.
+        label: What it says, in words.
+    """
+
+    x: float
+    width: float
+    height: float
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One capture, or those of one unit of time.
+
+    Attributes:
+        at: What ``at`` says for the time right after it.
+    """
+
+    x: float
+    state: State
+    label: str
+    at: str
+
+
+class Axis:
+    """The time of a chronicle, from the first second of its first unit to the last of its last."""
+
+    def __init__(self, chronicle: Chronicle) -> None:
+        self.unit = chronicle.unit
+        self.units: Sequence[str] = tuple(chronicle.units())
+        if self.units:
+            self.start, self.end = beginning(self.units[0]), ending(self.units[-1])
+
+    def x(self, moment: datetime) -> float:
+        """Return where ``moment`` is."""
+        share = (moment - self.start) / (self.end - self.start)
+        return round(100 * min(max(share, 0.0), 1.0), 3)
+
+    def x_of(self, timestamp: Timestamp) -> float:
+        """Return where ``timestamp`` is."""
+        return self.x(moment_of(timestamp))
+
+    def labels(self, most: int = MOST_LABELS) -> list[tuple[float, str]]:
+        """Return where years, months or days begin, at most ``most`` of them."""
+        for unit in (Period.DAY, Period.MONTH, Period.YEAR):
+            for step in _STEPS[unit]:
+                if (self.end - self.start).days / (_DAYS[unit] * step) <= 2 * most:
+                    found = self._beginnings(unit, step)
+                    if len(found) <= most:
+                        return found
+        return []
+
+    def _beginnings(self, unit: Period, step: int) -> list[tuple[float, str]]:
+        found: list[tuple[float, str]] = []
+        moment = self.start
+        while moment < self.end:
+            number = {Period.DAY: moment.day - 1, Period.MONTH: moment.month - 1, Period.YEAR: moment.year}[unit]
+            if number % step == 0 and not (unit is Period.DAY and step > 1 and moment.day > 29):
+                found.append((self.x(moment), _short(moment, unit, is_first=not found)))
+            moment = _next(moment, unit)
+        return found
+
+    def bars(self, counts: Mapping[str, int], noun: str, nouns: str) -> list[Bar]:
+        """Return a bar for each unit that ``counts`` has; those with nothing in them have no height."""
+        most = max(counts.values(), default=0) or 1
+        return [
+            Bar(*self._place(unit), round(100 * count / most, 1), f"{in_words(unit)}: {count:,} {noun if count == 1 else nouns}")
+            for unit, count in counts.items()
+        ]
+
+    def gaps(self, known: Iterable[str]) -> list[Bar]:
+        """Return the runs of units that are not among ``known``."""
+        has = set(known)
+        found = []
+        for is_known, run in groupby(self.units, has.__contains__):
+            if not is_known:
+                units = list(run)
+                left, right = self.x(beginning(units[0])), self.x(ending(units[-1]))
+                found.append(Bar(left, right - left, 100, f"{in_words(units[0])} to {in_words(units[-1])}"))
+        return found
+
+    def marks(self, captures: Sequence[Captured]) -> list[Mark]:
+        """Return the captures, in order of time."""
+        if len(captures) <= MOST_MARKS:
+            return [
+                Mark(self.x_of(when), one.state, f"{moment_in_words(when)}: {told(one)}", when)
+                for one in captures
+                for when in (one.memento.timestamp,)
+            ]
+        found = []
+        for unit, same in groupby(captures, lambda one: self.unit.of(one.memento.timestamp)):
+            states = [one.state for one in same]
+            state = next(state for state in _TELLING if state in states)
+            left, width = self._place(unit)
+            found.append(Mark(left + width / 2, state, f"{in_words(unit)}: {len(states):,} captures", unit))
+        return found
+
+    def _place(self, unit: str) -> tuple[float, float]:
+        left = self.x(beginning(unit))
+        return left, round(self.x(ending(unit)) - left, 3)
+
+
+def told(one: Captured) -> str:
+    """Return what a capture tells, in words."""
+    if one.state is State.READ:
+        return "read" if one.links is None else f"{one.links:,} link{'' if one.links == 1 else 's'}"
+    if one.state is State.NO_PAGE:
+        return f"no page, status {one.memento.status}"
+    return "captured, its links are not known"
+
+
+def beginning(unit: str) -> datetime:
+    """Return the first second of a unit, as `Period.of` writes it."""
+    year, month, day = (*map(int, unit.split("-")), 1, 1)[:3]
+    return datetime(year, month, day, tzinfo=UTC)
+
+
+def ending(unit: str) -> datetime:
+    """Return the first second behind a unit."""
+    return _next(beginning(unit), (Period.YEAR, Period.MONTH, Period.DAY)[unit.count("-")])
+
+
+def in_words(unit: str) -> str:
+    """Return a year, month or day as people say it.
+
+    >>> in_words("2010-02-17"), in_words("2010-02"), in_words("2010")
+    ('17 Feb 2010', 'Feb 2010', '2010')
+    """
+    year, month, day = (*unit.split("-"), "", "")[:3]
+    return " ".join(part for part in (day.lstrip("0"), month and _MONTHS[int(month) - 1], year) if part)
+
+
+def day_in_words(timestamp: Timestamp) -> str:
+    """Return the day of ``timestamp``.
+
+    >>> day_in_words(Timestamp("20100217101229"))
+    '17 Feb 2010'
+    """
+    return in_words(Period.DAY.of(timestamp))
+
+
+def moment_in_words(timestamp: Timestamp) -> str:
+    """Return ``timestamp`` to the minute.
+
+    >>> moment_in_words(Timestamp("20100217101229"))
+    '17 Feb 2010, 10:12'
+    """
+    return f"{day_in_words(timestamp)}, {timestamp[8:10]}:{timestamp[10:12]}"
+
+
+def _next(moment: datetime, unit: Period) -> datetime:
+    """Return the beginning of the unit behind the one that ``moment`` is in; the end of all time has none."""
+    start = moment.replace(hour=0, minute=0, second=0)
+    try:
+        if unit is Period.DAY:
+            return start + timedelta(1)
+        if unit is Period.MONTH:
+            return start.replace(day=1) + timedelta(monthrange(start.year, start.month)[1])
+        return start.replace(year=start.year + 1, month=1, day=1)
+    except (OverflowError, ValueError):
+        return datetime.max.replace(tzinfo=UTC)
+
+
+def _short(moment: datetime, unit: Period, *, is_first: bool) -> str:
+    """Return a label of the axis; the year stands where it begins."""
+    if unit is Period.YEAR:
+        return str(moment.year)
+    month = _MONTHS[moment.month - 1]
+    if unit is Period.MONTH:
+        return f"{month} {moment.year}" if is_first or moment.month == 1 else month
+    return f"{moment.day} {month} {moment.year}" if is_first else f"{moment.day} {month}"

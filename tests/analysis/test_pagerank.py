@@ -1,0 +1,129 @@
+"""Ranks are those of networkx and igraph; lists and comparisons are what they say."""
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import igraph
+import networkx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import coo_matrix, csr_matrix
+from scipy.stats import kendalltau
+
+from arclink.analysis import edges
+from arclink.analysis.pagerank import RankOptions, agreement, first_ranked, place_of, rank
+from arclink.analysis.slices import Slice
+from arclink.analysis.windows import WHOLE
+from arclink.errors import UsageError
+
+
+@st.composite
+def matrices(draw: st.DrawFn) -> csr_matrix:
+    nodes = draw(st.integers(1, 12))
+    places = st.integers(0, nodes - 1)
+    drawn = draw(st.dictionaries(st.tuples(places, places), st.integers(1, 9), max_size=40))
+    return matrix_of(nodes, [(*pair, weight) for pair, weight in drawn.items()])
+
+
+def matrix_of(nodes: int, triples: list[tuple[int, int, int]]) -> csr_matrix:
+    sources, targets, weights = zip(*triples, strict=True) if triples else ((), (), ())
+    return coo_matrix((np.array(weights, dtype=np.int64), (sources, targets)), shape=(nodes, nodes)).tocsr()
+
+
+def edges_of(matrix: csr_matrix, options: RankOptions) -> list[tuple[int, int, int]]:
+    found = matrix.tocoo()
+    triples = zip(found.row.tolist(), found.col.tolist(), found.data.tolist(), strict=True)
+    return [triple for triple in triples if options.has_self_links or triple[0] != triple[1]]
+
+
+def by_networkx(matrix: csr_matrix, options: RankOptions) -> list[float]:
+    graph: Any = networkx.DiGraph()
+    graph.add_nodes_from(range(matrix.shape[0]))
+    graph.add_weighted_edges_from(edges_of(matrix, options))
+    weight = "weight" if options.is_weighted else None
+    ranks = networkx.pagerank(graph, alpha=options.damping, tol=1e-15, max_iter=10_000, weight=weight)
+    return [ranks[node] for node in range(matrix.shape[0])]
+
+
+def by_igraph(matrix: csr_matrix, options: RankOptions) -> list[float]:
+    triples = edges_of(matrix, options)
+    graph = igraph.Graph(n=matrix.shape[0], edges=[triple[:2] for triple in triples], directed=True)
+    weights = [triple[2] for triple in triples] if options.is_weighted else None
+    found: list[float] = graph.pagerank(damping=options.damping, weights=weights)
+    return found
+
+
+options = st.builds(RankOptions, st.sampled_from([0.5, 0.85, 0.95]), st.just(1e-13), st.just(5000), st.booleans(), st.booleans())
+
+
+@settings(deadline=None)
+@given(matrix=matrices(), chosen=options, block=st.sampled_from([1, 3, 1000]))
+def test_ranks_are_those_of_networkx_and_igraph(matrix: csr_matrix, chosen: RankOptions, block: int) -> None:
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        patch.setattr(edges, "BLOCK", block)
+        found = rank(matrix, chosen)
+    assert found.is_converged
+    assert found.residual < 1e-13
+    assert found.ranks.sum() == pytest.approx(1, abs=1e-12)
+    np.testing.assert_allclose(found.ranks, by_networkx(matrix, chosen), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(found.ranks, by_igraph(matrix, chosen), rtol=0, atol=1e-9)
+
+
+def test_a_link_of_a_node_to_itself_makes_no_difference_unless_asked() -> None:
+    with_own = matrix_of(3, [(0, 0, 5), (0, 1, 1), (1, 2, 1), (2, 2, 1)])
+    without = matrix_of(3, [(0, 1, 1), (1, 2, 1)])
+    np.testing.assert_allclose(rank(with_own).ranks, rank(without).ranks, atol=1e-12)
+    assert rank(with_own, RankOptions(has_self_links=True)).ranks[2] > rank(without).ranks[2] + 0.1
+
+
+def test_what_did_not_converge_says_so() -> None:
+    found = rank(matrix_of(3, [(0, 1, 1), (1, 0, 1), (2, 0, 1)]), RankOptions(most_iterations=2))
+    assert (found.iterations, found.is_converged) == (2, False)
+    assert found.residual > 1e-12
+
+
+def test_an_empty_graph_has_no_ranks() -> None:
+    assert rank(matrix_of(0, [])).ranks.tolist() == []
+
+
+@pytest.mark.parametrize("wrong", [{"damping": 1.0}, {"damping": 0.0}, {"damping": float("nan")}, {"tolerance": 0.0}])
+def test_options_that_mean_nothing_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(UsageError, match="above 0"):
+        RankOptions(**wrong)  # type: ignore[arg-type]
+
+
+def slice_of(folder: Path, nodes: list[int]) -> Slice:
+    np.save(folder / "nodes.npy", np.array(nodes, dtype=np.int32))
+    np.save(folder / "captured.npy", np.array([node % 2 == 0 for node in nodes]))
+    return Slice(WHOLE, folder)
+
+
+@pytest.mark.parametrize("count", [1, 3, 5, 10])
+def test_the_first_ones_stand_by_rank_and_then_by_name(tmp_path: Path, count: int) -> None:
+    one = slice_of(tmp_path, [10, 13, 14, 17, 18])
+    ranks = np.array([0.1, 0.3, 0.2, 0.3 + 1e-15, 0.1])
+    told = [(found.node, found.place, found.is_captured) for found in first_ranked(one, ranks, count)]
+    assert told == [(13, 1, False), (17, 1, False), (14, 3, True), (10, 4, True), (18, 4, True)][:count]
+
+
+def test_the_rank_of_one_node_is_told_where_it_is_there(tmp_path: Path) -> None:
+    one = slice_of(tmp_path, [10, 13, 14])
+    found = place_of(one, np.array([0.1, 0.7, 0.2]), 14)
+    assert found is not None
+    assert (found.place, found.rank, found.is_captured) == (2, 0.2, True)
+    assert place_of(one, np.array([0.1, 0.7, 0.2]), 12) is None
+
+
+@given(one=st.permutations(range(12)), other=st.permutations(range(4, 16)), size=st.integers(0, 12))
+def test_agreement_is_kendalls_tau_of_what_both_lists_have(one: list[int], other: list[int], size: int) -> None:
+    one, other = one[:size], other[:size]
+    shared = [node for node in one if node in other]
+    found = agreement(one, other)
+    assert found.overlap == len(shared)
+    if len(shared) < 2:
+        assert found.tau is None
+    else:
+        assert found.tau == pytest.approx(kendalltau(range(len(shared)), [other.index(node) for node in shared]).statistic)

@@ -1,0 +1,124 @@
+"""Slices hold exactly what a plain count over a dictionary finds."""
+
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from arclink.access.queries import Redirects
+from arclink.analysis import slicing, sorting
+from arclink.analysis.slices import Level, SliceOptions, Slices, Weight
+from arclink.analysis.slicing import build_slices
+from arclink.analysis.windows import WHOLE, Window, Windows
+from arclink.errors import UsageError
+from arclink.model import Kind, Surt, Timestamp
+from arclink.store import GraphStore
+from arclink.store.opening import open_store
+from arclink.uris.surts import surt_of
+from tests.store.contract import load_next
+from tests.store.dictionary_store import DictionaryStore
+from tests.store.graphs import Graph, graphs
+
+Edges = dict[tuple[str, str], int]
+
+slowly = settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+
+
+def plain_edges(store: GraphStore, window: Window, options: SliceOptions) -> Edges:
+    """Count one window's edges the plain way."""
+    name = options.level.name_of
+    mementos: dict[tuple[str, str], set[object]] = defaultdict(set)
+    contents: dict[tuple[str, str], set[object]] = defaultdict(set)
+    links: dict[tuple[str, str], dict[object, list[Timestamp]]] = defaultdict(lambda: defaultdict(list))
+    for block in store.scan_contents():
+        for content in block.contents:
+            for link in store.outlinks(content):
+                for original, timestamp in store.sightings(content):
+                    pair = name(surt_of(original)), name(surt_of(link.target))
+                    if not options.wants(link.kind) or not all(pair):
+                        continue
+                    links[pair][surt_of(original), link].append(timestamp)
+                    if timestamp in window.span:
+                        mementos[pair].add((original, timestamp, content))
+                        contents[pair].add(content)
+    if options.weight is not Weight.LINKS:
+        counted = mementos if options.weight is Weight.MEMENTOS else contents
+        return {pair: len(members) for pair, members in counted.items()}
+    edges: Counter[tuple[str, str]] = Counter()
+    for pair, times in links.items():
+        for seen in times.values():
+            if options.is_in_force:
+                edges[pair] += min(seen) <= window.span.last and max(seen) >= window.span.first
+            else:
+                edges[pair] += any(time in window.span for time in seen)
+    return dict(+edges)
+
+
+def told_edges(slices: Slices, place: int) -> Edges:
+    """Return what a slice says."""
+    one = slices[place]
+    names = [slices.names[node] for node in one.nodes.tolist()]
+    matrix = one.matrix.tocoo()
+    return {
+        (names[row], names[column]): weight
+        for row, column, weight in zip(matrix.row.tolist(), matrix.col.tolist(), matrix.data.tolist(), strict=True)
+    }
+
+
+@contextmanager
+def loaded(graph: Graph) -> Iterator[tuple[GraphStore, DictionaryStore, Path]]:
+    with tempfile.TemporaryDirectory() as name, open_store(f"{name}/links.db", create=True) as store:
+        dictionary = DictionaryStore()
+        for number in range(len(graph.batches)):
+            load_next(store, graph, number, Path(name))
+            load_next(dictionary, graph, number, Path(name) / "other")
+        yield store, dictionary, Path(name)
+
+
+options = st.builds(
+    SliceOptions,
+    st.sampled_from(["month", "year", "all", "2009,20091103/2010-01", "20091103011307,2012"]).map(Windows.parse),
+    st.sampled_from(Level),
+    st.sampled_from(Weight),
+    st.just(False),
+    st.sampled_from([frozenset[Kind](), frozenset([Kind("img@src")])]),
+    st.sampled_from(Redirects),
+) | st.builds(
+    SliceOptions, st.sampled_from(["month", "2010-01"]).map(Windows.parse), st.sampled_from(Level), st.just(Weight.LINKS), st.just(True)
+)
+
+
+@slowly
+@given(graph=graphs(), chosen=options, rows=st.sampled_from([3, 1000]))
+def test_slices_are_what_a_plain_count_finds(graph: Graph, chosen: SliceOptions, rows: int) -> None:
+    with loaded(graph) as (store, dictionary, folder), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sorting.Sorter.__init__, "__defaults__", ((), rows))
+        patch.setattr(slicing, "EXPANDED", rows)
+        patch.setattr(slicing, "CONTENTS", rows)
+        assume(store.sums().first)
+        try:
+            slices = build_slices(store, chosen, folder / "slices")
+        except UsageError:  # nothing was captured in a listed window
+            assume(False)
+        mementos = list(dictionary.scan_mementos())
+        assert slices.whole.window == WHOLE
+        for place, one in enumerate(slices):
+            edges = plain_edges(dictionary, one.window, chosen)
+            assert told_edges(slices, place) == edges
+            captured = {chosen.level.name_of(memento.surt) for memento in mementos if memento.timestamp in one.window.span}
+            nodes = {node for pair in edges for node in pair} | captured
+            assert [slices.names[node] for node in one.nodes.tolist()] == sorted(nodes)
+            assert [slices.names[node] for node in one.nodes[one.captured].tolist()] == sorted(captured)
+            for row in range(len(one.nodes)):
+                assert np.all(np.diff(one.matrix.indices[one.matrix.indptr[row] : one.matrix.indptr[row + 1]]) > 0)
+        names = list(slices.names)
+        assert names == sorted(names)
+        assert [slices.names.number_of(name) for name in names] == list(range(len(names)))
+        assert slices.names.number_of(Surt("no,such)/")) is None
+        assert not (folder / "slices" / "work").exists()

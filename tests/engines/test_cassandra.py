@@ -1,0 +1,56 @@
+"""The contract of `GraphStore` on a real Cassandra, unchanged."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from arclink.store import GraphStore
+from arclink.store.cassandra import tables, tasks
+from arclink.store.opening import open_store
+from tests.engines.conftest import Cassandra
+from tests.store.contract import StoreContract
+
+
+@pytest.fixture(scope="class")
+def keyspace(request: pytest.FixtureRequest, cassandra: Cassandra) -> None:
+    request.cls.url = cassandra.keyspace()
+    request.cls.cluster = cassandra
+
+
+@pytest.mark.usefixtures("keyspace")
+class TestCassandraStore(StoreContract):
+    url: str
+    cluster: Cassandra
+
+    @contextmanager
+    def opened(self, folder: Path) -> Iterator[GraphStore]:
+        """An empty store: what was there before is of steps that were given up, and must never be believed."""
+        self.cluster.give_up(self.url)
+        with open_store(self.url, create=True) as store:
+            yield store
+
+
+@pytest.fixture(scope="class")
+def tiny_rows() -> Iterator[None]:
+    """Make chunks, buckets and pieces so small that a few links make a hub."""
+    from arclink.store import relations
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(relations, "CHUNK", 2)
+        patch.setattr(relations, "POSTINGS_BYTES", 100)
+        patch.setattr(tables, "HOME", 2)
+        patch.setattr(tables, "BUCKET_ROWS", 3)
+        patch.setattr(tables, "PIECE_BYTES", 100)
+        patch.setattr(tables, "PAGE", 3)
+        patch.setattr(tasks, "CAPTURES", 3)
+        patch.setattr(tasks, "SURT_BYTES", 30)
+        patch.setattr(tasks, "NAMES_IN_ROW", 1)
+        patch.setattr(tasks, "AT_ONCE", 2)
+        yield
+
+
+@pytest.mark.usefixtures("tiny_rows")
+class TestCassandraStoreWithTinyRows(TestCassandraStore):
+    pass

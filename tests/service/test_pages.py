@@ -1,0 +1,480 @@
+"""The page for people: every view, every state, and that nothing foreign gets out of its place."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+import pytest
+from flask.testing import FlaskClient
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from arclink.access.grouping import Budget
+from arclink.access.replay import parse_replay
+from arclink.errors import StoreError
+from arclink.store import GraphStore
+from service.pages.asking import View
+from service.settings import Settings
+from tests.access.memory_store import MemoryStore, Page, link
+from tests.service.conftest import NASTY, T1, T2, A, B, C, client_of
+
+BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
+VIEWS = tuple(view.value for view in View)
+REPLAY = Settings(replay=parse_replay("--replay", "https://w.example/web/"))
+
+
+def page(client: FlaskClient, query: str = "") -> LexborHTMLParser:
+    return LexborHTMLParser(client.get(f"/{query}").data)
+
+
+def words(node: LexborNode | LexborHTMLParser | None) -> str:
+    assert node is not None
+    return " ".join(node.text().split())
+
+
+def cells(table: LexborNode) -> list[list[str]]:
+    return [[words(cell) for cell in row.css("td, th")] for row in table.css("tbody tr")]
+
+
+def hrefs(html: LexborHTMLParser, selector: str) -> list[str]:
+    return [node.attributes["href"] or "" for node in html.css(selector)]
+
+
+# The front
+
+
+def test_the_front_has_a_form_and_pages_to_begin_with(client: FlaskClient) -> None:
+    response = client.get("/")
+    html = LexborHTMLParser(response.data)
+    assert response.mimetype == "text/html"
+    assert html.css_first("form[role=search] input[name=uri]") is not None
+    assert words(html.css_first("label[for=uri]"))
+    assert hrefs(html, "ul.examples a") == [
+        "?uri=http%3A%2F%2Fa.example%2F",
+        "?uri=http%3A%2F%2Fb.example%2F",
+        "?uri=http%3A%2F%2Fc.example%2F%3Fq%3D1%26r%3D2",
+    ]
+    assert "6 links from 3 distinct page contents, captured between 3 Nov 2009 and 30 Jan 2010" in words(html.css_first(".holdings"))
+
+
+def test_an_empty_graph_says_that_it_is_being_filled_or_must_be() -> None:
+    empty = MemoryStore()
+    empty.count = 0
+    client = client_of(lambda: empty)
+    assert "This graph is still empty" in words(page(client))
+    assert "The graph is still empty" in words(page(client, f"?uri={A}"))
+    assert client.get("/").status_code == 200
+
+
+# Security
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_page_runs_no_script_but_its_own_and_asks_no_other_host(client: FlaskClient, view: str) -> None:
+    response = client.get(f"/?uri={A}&view={view}")
+    html = LexborHTMLParser(response.data)
+    assert response.status_code == 200
+    assert [(node.attributes["src"], node.text()) for node in html.css("script")] == [("/static/page.js", "")]
+    policy = response.headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert re.findall(r"https?:", policy) == []
+    for node in html.css("[href], [src], [action]"):
+        for value in (node.attributes.get(name) or "" for name in ("href", "src", "action")):
+            assert re.match(r"[a-z]+:|//", value) is None, value
+    assert not html.css("[style], style, iframe, object, embed, base")
+
+
+HOSTILE = [
+    Page(
+        A, T1, [link('http://x.example/"><img src=x onerror=alert(1)>', NASTY, rel='"><b>'), link("javascript:alert(1)", "&amp;<b>&#60;")]
+    ),
+    Page("http://h.example/\x00\"'><script>alert(2)</script>", T2, [link(A, "{{ 7*7 }}{% raw %}\ud800\x9b", kind="a@onclick")]),
+    Page("http://<b>.example/\u202e", T2, [link(A, "]]>-->\u2028\x00")]),
+]
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("extra", ["", "&validity=true&evidence=true", "&by=page", "&by=host"])
+def test_hostile_texts_uris_and_hosts_stay_texts(view: str, extra: str) -> None:
+    data = client_of(lambda: MemoryStore(HOSTILE), REPLAY).get(f"/?uri={A}&view={view}{extra}")
+    text = data.get_data(as_text=True)
+    html = LexborHTMLParser(text)
+    assert data.status_code in (200, 400), text
+    assert re.findall("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]", text) == []
+    assert [node.attributes.get("src") for node in html.css("script")] == ["/static/page.js"]
+    assert not html.css("b, img, [onerror], [onclick]")
+    assert "49" not in words(html.css_first("main"))
+    for address in hrefs(html, "a, link"):
+        assert re.match(r"[a-z]+:", address) is None or address.startswith("https://w.example/web/2"), address
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        '?uri="><script>alert(1)</script>',
+        '?uri=http://a.example/&at="><script>x</script>',
+        "?uri=%00",
+        '?"><script>=1&uri=a.example',
+        '?view="><script>',
+        "?uri=%ED%A0%80",
+    ],
+)
+def test_a_hostile_question_stays_a_text(client: FlaskClient, query: str) -> None:
+    response = client.get(f"/{query}")
+    html = LexborHTMLParser(response.data)
+    assert response.status_code in (200, 400)
+    assert [node.attributes.get("src") for node in html.css("script")] == ["/static/page.js"]
+
+
+def test_foreign_texts_keep_their_direction_to_themselves(client: FlaskClient) -> None:
+    for view in ("links", "words", "glance"):
+        html = page(client, f"?uri={A}&view={view}")
+        nodes = [node for node in html.css("main *") if "اتصل" in node.text(deep=False)]
+        assert nodes
+        assert {node.tag for node in nodes} == {"bdi"}
+
+
+# What a page says
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "says"),
+    [
+        pytest.param("?uri=nobody.example", 200, "Not captured.", id="not captured"),
+        pytest.param("?uri=nobody.example", 200, "Nothing is known of this page", id="not known"),
+        pytest.param("?uri=x.example/a|b", 200, "Not captured. Nothing is known of what this page linked to", id="linked to only"),
+        pytest.param("?uri=x.example/a|b&view=links", 200, "Not captured. The graph has no memento of this page", id="no outlinks known"),
+        pytest.param("?uri=x.example/a|b&view=graph", 200, "Nothing is known of its links", id="graph of one not captured"),
+        pytest.param("?uri=x.example/a|b&view=places", 200, "Not captured, so nothing is known", id="hosts of one not captured"),
+        pytest.param("?uri=x.example/a|b&view=captures", 200, "Not captured.", id="no captures"),
+        pytest.param(f"?uri={A}&at=2008", 200, "Not captured by then.", id="before the first capture"),
+        pytest.param(f"?uri={A}&from=2008&to=2008", 200, "Not captured in this range.", id="no capture in range"),
+        pytest.param(f"?uri={A}&kind=frame@src", 200, "No such links. 2 captures that were read show none.", id="read, and none"),
+        pytest.param(f"?uri={A}&at=20091201", 200, "In force: the capture of 2009-11-03 01:13:07.", id="at a time"),
+        pytest.param(
+            "?uri=http://c.example/%3Fq=1%26r=2&at=2011", 200, "a capture with status 404 whose links are not known", id="a 404 in force"
+        ),
+        pytest.param("?uri=http://c.example/%3Fq=1%26r=2&direction=out", 200, "Captured, but not read.", id="not read"),
+        pytest.param(
+            "?uri=http://c.example/%3Fq=1%26r=2&view=changes&from=2008&to=2010", 200, "Not captured by then", id="diff of not captured"
+        ),
+        pytest.param(f"?uri={A}&from=never", 400, "from: expected 1 to 14 digits", id="no time"),
+        pytest.param("?uri=", 400, "The address of a page is missing.", id="no URI"),
+        pytest.param("?uri=a.example/%07", 400, "is no address that a page can have", id="wrong URI"),
+        pytest.param("?uri=a.example&limit=0", 400, "limit: expected at least 1", id="unlimited"),
+        pytest.param("?uri=a.example&view=map", 400, "view: expected glance or links", id="no such view"),
+        pytest.param("?uri=a.example&view=words&by=week", 400, "by: expected day, month, year or host", id="no such unit"),
+        pytest.param("?uri=a.example&view=graph&by=planet", 400, "by: expected page or host or domain", id="no such neighbours"),
+        pytest.param(f"?uri={C}", 400, "an '&' inside the URI asked for must be written %26", id="ampersand"),
+        pytest.param(f"?uri={A}&view=changes&from=2010&to=2009", 400, "a time that is not after", id="wrong order"),
+        pytest.param(f"?uri={A}&view=captures&kind=a@href", 400, "one of the parameters view, uri", id="not for captures"),
+    ],
+)
+def test_the_page_says_what_is_the_matter(client: FlaskClient, query: str, status: int, says: str) -> None:
+    response = client.get(f"/{query}")
+    html = LexborHTMLParser(response.data)
+    assert response.status_code == status
+    assert says in words(html.css_first("main"))
+    assert html.css_first("form[role=search] input[name=uri]") is not None
+
+
+def test_what_is_not_known_leads_to_what_is(client: FlaskClient) -> None:
+    assert hrefs(page(client, "?uri=x.example/nothing"), "ul.examples a") == ["?uri=http%3A%2F%2Fx.example%2Fa%7Cb"]
+    assert not hrefs(page(client, "?uri=x.example/nothing"), "a[href^=aggregate]")
+
+
+def lost() -> GraphStore:
+    raise StoreError("the disk /dev/secret is gone")
+
+
+def test_a_store_that_is_gone_is_told_with_the_question_kept() -> None:
+    client = client_of(lost)
+    for query in ("", f"?uri={A}&view=graph&at=2010"):
+        response = client.get(f"/{query}")
+        html = LexborHTMLParser(response.data)
+        assert (response.status_code, response.headers["Retry-After"]) == (503, "30")
+        assert "cannot be read at the moment" in words(html.css_first("[role=alert] h1"))
+        assert b"secret" not in response.data
+        assert hrefs(html, "[role=alert] a") == ["?uri=http%3A%2F%2Fa.example%2F&view=graph&at=2010" if query else "?"]
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "says"),
+    [
+        ("/nothing", 404, "There is nothing at this address"),
+        ("/linkQuery", 400, "uri"),
+        (f"/linkQuery?uri={A}&at=never", 400, "at: 'never' is not allowed"),
+        (f"/timemap/link/{A}", 404, "knows no replay prefix"),
+        (f"/linkQuery?uri={A}{'x' * 200_000}", 414, "That is too long"),
+    ],
+    ids=["path", "no uri", "wrong time", "no replay", "long"],
+)
+def test_errors_are_pages_for_browsers_and_problems_for_programs(client: FlaskClient, path: str, status: int, says: str) -> None:
+    response = client.get(path, headers=BROWSER)
+    assert (response.status_code, response.mimetype) == (status, "text/html")
+    assert says in words(LexborHTMLParser(response.data).css_first("main"))
+    assert "default-src 'none'" in response.headers["Content-Security-Policy"]
+    for accept in ({}, {"Accept": "*/*"}, {"Accept": "application/json, text/html;q=0.5"}):
+        assert client.get(path, headers=accept).mimetype == "application/problem+json"
+
+
+def test_an_unknown_parameter_is_told_all_there_are(client: FlaskClient) -> None:
+    for path in ("linkQuery", "anchors", "diff"):
+        assert "format" in client.get(f"/{path}?uri={A}&unheard=of").get_json()["allowed"]
+
+
+def test_browsers_find_an_icon(client: FlaskClient) -> None:
+    icon = client.get("/favicon.ico")
+    assert (icon.status_code, icon.mimetype) == (200, "image/svg+xml")
+    with client.get(page(client).css_first("link[rel=icon]").attributes["href"] or "") as linked:  # type: ignore[union-attr]
+        assert linked.data == icon.data
+
+
+# At a glance
+
+
+def test_a_glance_tells_captures_hosts_and_words_on_one_axis(client: FlaskClient) -> None:
+    html = page(client, f"?uri={A}")
+    assert words(html.css_first(".known")).startswith("Captured 2 times, 3 Nov 2009 to 30 Jan 2010. 2 links to it were seen.")
+    lanes = {words(section.css_first("h2")): section for section in html.css(".columns section")}
+    assert cells(lanes["Who linked to it"]) == [["b.example", "3 Nov 2009: 2 links3 Nov 2009 to 3 Nov 2009", "2"]]
+    assert ["Official site", "3 Nov 2009: 1 link3 Nov 2009 to 3 Nov 2009", "1"] in cells(lanes["In which words"])
+    assert [row[0] for row in cells(lanes["Where it led"])] == ["b.example", "c.example", "x.example"]
+    assert len(html.css(".history circle.read")) == 2 + 1  # and one in the legend
+    assert hrefs(html, ".history a")[0] == f"?uri=http%3A%2F%2Fa.example%2F&view=links&at={T1}"
+
+
+def test_days_without_a_capture_are_hatched_and_days_with_none_of_its_links_are_not() -> None:
+    pages = [
+        Page(A, "20100101000000", [link(B)]),
+        Page(A, "20100103000000", []),
+        Page(A, "20100105000000", None, status="404", reason="MEMENTO_STATUS"),
+    ]
+    html = page(client_of(lambda: MemoryStore(pages)), f"?uri={A}")
+    figure = html.css_first("figure.history")
+    assert figure is not None
+    gaps = [words(gap) for gap in figure.css("svg[role=img] rect.gap")]
+    assert gaps == ["2 Jan 2010 to 2 Jan 2010: not captured", "4 Jan 2010 to 5 Jan 2010: not captured"]
+    assert [words(bar) for bar in figure.css("rect.out")] == ["1 Jan 2010: 1 link on it"]
+    assert len(figure.css(".row path.gone")) == 1
+
+
+# Links
+
+
+def test_links_are_tables_with_words_times_kind_and_rel(client: FlaskClient) -> None:
+    html = page(client, f"?uri={A}&view=links")
+    inlinks, outlinks = html.css("table.links")
+    assert "Official site" in words(inlinks)
+    assert cells(outlinks)[0] == ["News", B, "2009-11-03 01:13:07 to 2010-01-30 00:30:05", "2 times", "a@href"]
+    rel = MemoryStore([Page(A, T1, [link(B, "x", rel="nofollow ugc")])])
+    assert cells(page(client_of(lambda: rel), f"?uri={A}&view=links").css("table.links")[0])[0][-1] == "a@href rel nofollow ugc"
+
+
+def test_parameters_of_links_show_links_without_saying_so(client: FlaskClient) -> None:
+    html = page(client, f"?uri={A}&direction=in&from=2009")
+    assert [node.attributes["value"] for node in html.css(".narrow input[name=from]")] == ["2009"]
+    assert [node.attributes["value"] for node in html.css(".narrow select[name=direction] option[selected]")] == ["in"]
+    assert [words(node) for node in html.css("#answer h2")] == ["Links to it 2"]
+    assert [words(node) for node in html.css(".views [aria-current=page]")] == ["Links"]
+
+
+def test_more_links_are_a_link_away(client: FlaskClient) -> None:
+    following = page(client, hrefs(page(client, f"?uri={A}&limit=1"), ".paging a[rel=next]")[0])
+    assert "script" in words(following.css("table.links")[1])
+    first = page(client, hrefs(following, ".paging a[rel=first]")[0])
+    assert cells(first.css("table.links")[1])[0][0] == "News"
+
+
+def test_the_page_tells_when_links_came_and_went(client: FlaskClient) -> None:
+    rows = {row[1]: row[2] for row in cells(page(client, f"?uri={A}&direction=out&validity=true").css("table.links")[0])}
+    assert rows[B].endswith("not known when it came; not known when it went")
+    assert rows[C].endswith("not known when it came; gone on 2010-01-30 00:30:05")
+
+
+def test_evidence_tells_file_offset_and_checksum(client: FlaskClient) -> None:
+    html = page(client, f"?uri={A}&direction=out&evidence=true")
+    assert re.search(r"2009-11-03 01:13:07 crawl\.warc\.gz at byte [\d,]+ [0-9A-F]{32}", words(html.css_first("details.evidence li")))
+
+
+def test_times_lead_to_the_mementos_where_a_replay_prefix_is_known(client: FlaskClient, store: MemoryStore) -> None:
+    with_replay = client_of(lambda: store, REPLAY)
+    assert f"https://w.example/web/{T1}/{A}" in hrefs(page(with_replay, f"?uri={A}&direction=out"), "a.replay")
+    assert f"https://w.example/web/{T1}/{A}" in hrefs(page(with_replay, f"?uri={A}&view=captures"), "a.replay")
+    for view in VIEWS:
+        assert hrefs(page(client, f"?uri={A}&view={view}"), "a.replay") == []
+
+
+def test_time_can_be_walked_through_without_a_script(client: FlaskClient) -> None:
+    at = f"?uri={A}&view=links&at="
+    latest = page(client, f"?uri={A}&view=links")
+    assert hrefs(latest, ".steps a[rel=prev]") == [f"?uri=http%3A%2F%2Fa.example%2F&view=links&at={T2}"]
+    second = page(client, at + T2)
+    assert hrefs(second, ".steps a[rel=prev]") == [f"?uri=http%3A%2F%2Fa.example%2F&view=links&at={T1}"]
+    assert hrefs(second, ".steps a[rel=next]") == []
+    first = page(client, at + T1)
+    assert [row[0] for row in cells(first.css("table.links")[1])] == ["News", cells(first.css("table.links")[1])[1][0]]
+    assert hrefs(first, ".steps a[rel=next]") == [f"?uri=http%3A%2F%2Fa.example%2F&view=links&at={T2}"]
+    slider = first.css_first("input.slider")
+    assert slider is not None
+    assert "hidden" in slider.attributes
+    assert slider.attributes["value"] == "0"
+
+
+# Words, changes, graph, hosts, captures
+
+
+def test_words_are_told_through_time_or_by_period_and_host(client: FlaskClient) -> None:
+    together = page(client, f"?uri={A}&view=words")
+    official = next(row for row in cells(together.css("table.told")[0]) if row[0] == "Official site")
+    assert official == ["Official site", "3 Nov 2009: 1 link", "1 link", "1 capture", "1 host", "2009-11-03 01:13:07", B, "a@href"]
+    assert len(together.css("table.told tbody rect.in")) == 2
+    by_year = cells(page(client, f"?uri={A}&view=words&by=year,host").css("table.told")[0])
+    assert [row[:2] for row in by_year] == [["2009", "b.example"]] * 2
+
+
+def test_changes_compare_the_first_and_last_capture_if_no_times_are_given(client: FlaskClient) -> None:
+    html = page(client, f"?uri={A}&view=changes&direction=out")
+    tally = [words(node) for node in html.css(".tally li")]
+    assert tally == ["1 came", "1 went", "0 not known", "1 stayed"]
+    assert [row[2] for row in cells(html.css("#added table")[0])] == ["http://x.example/a|b"]
+    assert [row[2] for row in cells(html.css("#removed table")[0])] == [C]
+    assert html.css("#unknown") == []
+    assert hrefs(html, ".steps-between a") == [f"?uri=http%3A%2F%2Fa.example%2F&view=changes&direction=out&from={T1}&to={T2}"]
+
+
+def test_a_link_whose_page_was_not_captured_is_not_told_to_have_come(client: FlaskClient) -> None:
+    html = page(client, f"?uri={A}&view=changes&direction=in&from=2008&to=2010")
+    assert [words(node) for node in html.css(".tally li")] == ["0 came", "0 went", "2 not known", "0 stayed"]
+    assert {row[4] for row in cells(html.css("#unknown table")[0])} == {"not captured"}
+
+
+NEIGHBOURS = [
+    Page(A, "20090101000000", [link(B, "one"), link(C, "x")]),
+    Page(A, "20100101000000", [link(B, "one"), link("http://d.example/", "y")]),
+    Page(A, "20110101000000", [link(B, "one"), link(C, "x")]),
+    Page(B, "20100601000000", [link(A, "back")]),
+]
+
+
+@pytest.mark.parametrize(
+    ("at", "outgoing", "incoming"),
+    [
+        ("", {"b": "now", "c": "now", "d": "now"}, {"b": "now"}),
+        ("2009", {"b": "now", "c": "now", "d": "later"}, {"b": "later"}),
+        ("20100301", {"b": "now", "c": "between", "d": "now"}, {"b": "later"}),
+        ("2012", {"b": "now", "c": "now", "d": "earlier"}, {"b": "now"}),
+    ],
+    ids=["all times", "2009", "2010", "2012"],
+)
+@pytest.mark.parametrize("by", ["page", "host", "domain"])
+def test_neighbours_keep_their_places_while_time_passes(by: str, at: str, outgoing: dict[str, str], incoming: dict[str, str]) -> None:
+    html = page(client_of(lambda: MemoryStore(NEIGHBOURS)), f"?uri={A}&view=graph&by={by}" + (f"&at={at}" if at else ""))
+
+    def states(side: str) -> Iterator[tuple[str, str]]:
+        for node in html.css(f".side.{side} .node"):
+            yield words(node.css_first("a"))[0], (node.attributes["class"] or "").split()[1]
+
+    assert dict(states("out")) == outgoing
+    assert [name for name, _ in states("out")] == ["b", "c", "d"]
+    assert dict(states("in")) == incoming
+    assert len(html.css("svg.edges path")) == 4
+    assert [node.attributes["id"] for node in html.css("svg.edges.out path")] == [
+        node.attributes["data-edge"] for node in html.css(".side.out .node")
+    ]
+
+
+def test_a_graph_shows_the_busiest_neighbours_and_says_how_many_others_there_are() -> None:
+    many = MemoryStore([Page(A, T1, [link(f"http://h{number}.example/", "") for number in range(20)] + [link("http://h7.example/2", "")])])
+    html = page(client_of(lambda: many), f"?uri={A}&view=graph")
+    nodes = [words(node.css_first("a")) for node in html.css(".side.out .node")]
+    assert (len(nodes), nodes[0]) == (12, "h7.example")
+    assert words(html.css_first(".hidden-ends")) == "and 8 others"
+
+
+def test_hosts_and_domains_are_counted(client: FlaskClient) -> None:
+    html = page(client, f"?uri={A}&view=places&level=domain")
+    first, second = html.css("table.told")
+    assert cells(first) == [["b.example", "3 Nov 2009: 2 links", "2 links", "1 capture", "1 host", "2009-11-03 01:13:07"]]
+    assert [row[0] for row in cells(second)] == ["b.example", "c.example", "x.example"]
+
+
+def test_captures_tell_what_became_of_each_and_lead_on(client: FlaskClient) -> None:
+    html = page(client, f"?uri={A}&view=captures")
+    rows = cells(html.css("table.told")[0])
+    assert [row[0] for row in rows] == [f"2009-11-03 01:13:07{A}", f"2010-01-30 00:30:05{A}"]
+    assert [row[2:4] for row in rows] == [["2 links", "200"], ["2 links", "200"]]
+    assert f"?uri=http%3A%2F%2Fa.example%2F&view=changes&from={T1}&to={T2}" in hrefs(html, ".look a")
+    (missing,) = cells(page(client, "?uri=http://c.example/%3Fq=1%26r=2&view=captures").css("table.told")[0])
+    assert (missing[1].startswith("status is not 200"), missing[2], missing[3]) == (True, "not known", "404")
+
+
+def test_captures_come_in_pages(monkeypatch: pytest.MonkeyPatch, client: FlaskClient) -> None:
+    monkeypatch.setattr("service.pages.captures.AT_ONCE", 1)
+    first = page(client, f"?uri={A}&view=captures")
+    second = page(client, hrefs(first, ".paging a[rel=next]")[0])
+    assert [len(cells(html.css("table.told")[0])) for html in (first, second)] == [1, 1]
+    assert words(second.css_first("tbody time")) == "2010-01-30 00:30:05"
+
+
+# Every view
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_leads_to_the_others_and_to_its_downloads(client: FlaskClient, view: str) -> None:
+    html = page(client, f"?uri={A}&view={view}")
+    assert len(hrefs(html, ".views a")) == len(VIEWS)
+    assert len(html.css(".views [aria-current=page]")) == 1
+    for address in [*hrefs(html, ".views a"), *hrefs(html, ".downloads a"), *hrefs(html, "#view a")]:
+        if not address.startswith("#"):
+            with client.get(f"/{address}") as response:
+                assert response.status_code == 200, address
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_page_can_be_found_round_by_ear(client: FlaskClient, view: str) -> None:
+    html = page(client, f"?uri={A}&view={view}")
+    assert html.css_first("html").attributes["lang"] == "en"  # type: ignore[union-attr]
+    assert len(html.css("h1")) == len(html.css("main")) == 1
+    ids = [node.attributes["id"] for node in html.css("[id]")]
+    assert len(ids) == len(set(ids))
+    for node in html.css("[aria-labelledby]"):
+        assert node.attributes["aria-labelledby"] in ids
+    for node in html.css("input:not([type=hidden]), select"):
+        is_named = (
+            node.attributes.get("aria-label")
+            or (node.parent is not None and node.parent.tag == "label")
+            or html.css(f"label[for={node.attributes.get('id')}]")
+        )
+        assert is_named, node.html
+    for svg in html.css("svg"):
+        is_within = svg.parent is not None and svg.parent.tag in ("svg", "a")
+        assert svg.attributes.get("aria-hidden") or svg.attributes.get("aria-label") or is_within, svg.html
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_page_with_more_links_than_may_be_read_says_so(view: str) -> None:
+    hub = MemoryStore([Page(f"http://p{number}.example/", T1, [link(A, f"text {number}")]) for number in range(30)])
+    response = client_of(lambda: hub, Settings(budget=Budget(members=5, rows=10, look_ups=5))).get(f"/?uri={A}&view={view}")
+    assert response.status_code == 200
+    told = words(LexborHTMLParser(response.data).css_first("main"))
+    assert "At least 5 links to it were seen." in told
+    if view not in ("captures",):
+        assert re.search("only the first|so many links|more links than", told), told
+
+
+def test_much_is_drawn_by_units_of_time() -> None:
+    many = MemoryStore(
+        [Page(A, f"20{year:02}{month:02}{day:02}000000", [link(B)]) for year in range(10) for month in (1, 7) for day in range(1, 15)]
+    )
+    html = page(client_of(lambda: many), f"?uri={A}")
+    labels = [words(node) for node in html.css(".history .captures a title")]
+    assert labels[0] == "Jan 2000: 14 captures"
+    assert len(labels) == 20
+    assert len(html.css(".history .labels text")) <= 7
+
+
+def test_ends_of_the_calendar_have_a_place(store: MemoryStore) -> None:
+    store.add([Page(A, "99991231235959", [link(B)]), Page(A, "00010101000000", [link(B)])])
+    client = client_of(lambda: store)
+    views: Sequence[str] = [*VIEWS, "links&at=9999", "graph&at=1"]
+    assert {client.get(f"/?uri={A}&view={view}").status_code for view in views} == {200}
