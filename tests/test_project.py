@@ -248,7 +248,7 @@ def declared() -> dict[str, list[str]]:
     config.read(ROOT / "setup.cfg", encoding="utf-8")
     extras = config["options.extras_require"]
     sections = {"run": config["options"]["install_requires"] + extras["analysis"], **extras}
-    sections["engines"] = "\n".join(extras[name] for name in ("emr", "spark", "engines"))
+    sections["engines"] = "\n".join(extras[name] for name in ("emr", "s3", "spark", "engines"))
     return {name: [normal(line) for line in text.split("\n") if line.strip()] for name, text in sections.items()}
 
 
