@@ -12,6 +12,7 @@ BIN := $(VENV)/bin
 RUN := $(VENV)/.installed
 CHECKS := $(VENV)/.installed-test
 WITH_ENGINES := $(VENV)/.installed-engines
+WITH_BROWSER := $(VENV)/.installed-browser
 
 # Where Hadoop, Pig, Cassandra and their running clusters are kept: outside git. Another place: make ENGINES=/var/tmp/engines engines
 ENGINES ?= $(CURDIR)/.engines
@@ -37,7 +38,7 @@ LOCK_OPTIONS ?=
 LOCKED_EXTRAS := --extra analysis --extra cassandra
 
 # pywb, the Wayback Machine that `make test-wayback` talks to: its packages are older than ours. Some are published as source only.
-PYWB := .engines/pywb
+PYWB := $(ENGINES)/pywb
 
 SECTION = @printf '\n== %s\n'
 
@@ -76,7 +77,12 @@ $(WITH_ENGINES): requirements-engines.txt $(CHECKS)
 	$(INSTALL) --no-binary pyspark -r requirements-engines.txt
 	@touch $@
 
-.PHONY: help demo test engines try-engines test-wayback oracles fuzz bench format lock clean
+$(WITH_BROWSER): requirements-browser.txt $(CHECKS)
+	$(SECTION) 'what drives a browser, from the locked requirements'
+	$(INSTALL) -r requirements-browser.txt
+	@touch $@
+
+.PHONY: help demo test test-browser engines test-engines test-wayback oracles fuzz bench format lock clean
 
 help:  ## Show what make can do
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -109,6 +115,13 @@ test: $(CHECKS)  ## Run every check and test that needs no server
 	$(BIN)/codespell
 	$(SECTION) 'pytest: tests, doctests, README'
 	$(BIN)/python -m pytest -n $(WORKERS) -m 'not engine' $(PYTEST_OPTIONS)
+
+# One process: a browser takes a core for itself.
+test-browser: $(WITH_BROWSER)  ## Run the tests of the page for people in a real browser (headless Chromium)
+	$(SECTION) 'Chromium and axe-core in $(ENGINES)/chromium'
+	PYTHON=$(BIN)/python engines/chromium.sh install
+	$(SECTION) 'pytest: the page in a browser'
+	$(BIN)/python -m pytest -m engine --durations=5 $(PYTEST_OPTIONS) tests/browser
 
 $(PYWB)/.installed: tests/wayback/requirements-pywb.txt
 	$(SECTION) 'pywb in $(PYWB), from its locked requirements'
@@ -147,12 +160,12 @@ bench: $(RUN) $(BENCH)/venv/.installed  ## Measure ArcLink beside its peers; som
 
 engines: $(WITH_ENGINES)  ## Install Hadoop, Pig, Spark and Cassandra, to try a cluster on this machine (docs/engines.md)
 	$(SECTION) 'engines in $(ENGINES)'
-	@for script in engines/*.sh; do case $$script in engines/lib.sh) ;; *) $$script install || exit 1 ;; esac; done
+	@for script in engines/*.sh; do case $$script in engines/lib.sh | engines/chromium.sh) ;; *) $$script install || exit 1 ;; esac; done
 
 # One process: two clusters at a time would share two cores.
-try-engines: engines  ## Run the tests that need an engine: they start it on loopback, and stop it
+test-engines: engines $(PYWB)/.installed  ## Run the tests that need a server: Hadoop, Pig, Spark, Cassandra, EMR (moto), pywb; they start and stop it
 	$(SECTION) 'pytest: engines'
-	ARCLINK_EXAMPLES=10 $(BIN)/python -m pytest -m engine --durations=15 $(PYTEST_OPTIONS) tests/engines
+	ARCLINK_EXAMPLES=10 $(BIN)/python -m pytest -m engine --durations=15 $(PYTEST_OPTIONS) tests/engines tests/wayback
 
 format: $(CHECKS)  ## Lay out the code and put right what can be put right without thinking
 	$(BIN)/ruff check --fix-only .
@@ -166,6 +179,7 @@ lock:  ## Write requirements*.txt anew from setup.cfg and pyproject.toml; newest
 	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --output-file requirements.txt
 	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra test --constraint requirements.txt --output-file requirements-test.txt
 	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra test --extra emr --extra spark --extra engines --constraint requirements-test.txt --output-file requirements-engines.txt
+	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra test --extra browser --constraint requirements-test.txt --output-file requirements-browser.txt
 	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra fuzz --constraint requirements.txt --output-file requirements-fuzz.txt
 	$(COMPILE) benchmarks/requirements.in --constraint requirements-test.txt --output-file benchmarks/requirements.txt
 	$(COMPILE) tests/wayback/requirements-pywb.in --output-file tests/wayback/requirements-pywb.txt

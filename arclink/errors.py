@@ -9,7 +9,8 @@
     │   ├── StoreError           a store that is missing, foreign, newer, locked or full
     │   ├── PipelineError        a step of a build failed
     │   ├── WaybackError         a Wayback Machine that does not answer, or asks to be left alone
-    │   └── InstanceError        another instance that does not answer, or not as it should
+    │   ├── InstanceError        another instance that does not answer, or not as it should
+    │   └── ExportError          an export that cannot be written, or is too large for what it is for
     └── DataError            one bad row, record or link: counted by its reason, the job goes on
         ├── CdxError             a line that is no CDX row
         ├── RecordError          an archive record that cannot be read
@@ -53,6 +54,10 @@ class WaybackError(OperatorError):
 
 class InstanceError(OperatorError):
     """Another instance does not answer, or not as it should; the text says why, and begins where its name ends."""
+
+
+class ExportError(OperatorError):
+    """An export cannot be written where it is to be, or is too large for what it is for."""
 
 
 class DataError(ArclinkError):

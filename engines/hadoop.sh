@@ -64,14 +64,14 @@ start() {
   fail "Hadoop did not start; all it said: $run/logs/cluster.log"
 }
 
-# try_start: start the cluster on free ports; fail if it ends, or is not ready after two minutes.
+# try_start: start the cluster on free ports; fail if it ends, or is not ready after five minutes.
 try_start() {
   write_conf
   rm -f "$run/ready" "$run"/halt*-*
   HADOOP_CLASSPATH="$hadoop/cluster.jar" HADOOP_HEAP="${CLUSTER_HEAP:-768m}" setsid "$run/bin/hadoop" arclink.Cluster "$run" "${NODES:-1}" ${MASTER:-} \
     > "$run/logs/cluster.out" 2> "$run/logs/cluster.log" < /dev/null &
   echo $! > "$run/pid"
-  for _ in $(seq 1200); do
+  for _ in $(seq 3000); do
     if [ -f "$run/ready" ]; then
       echo "Hadoop runs in $run (pid $(cat "$run/pid")); stop it: engines/hadoop.sh stop $run"
       sed -n 's|.*<name>fs.defaultFS</name><value>\(.*\)</value>.*|HDFS: \1|p' "$run/conf/core-site.xml"

@@ -14,9 +14,10 @@ fail() { echo "$(basename "$0"): $*" >&2; exit 1; }
 
 # find_java: set JAVA_HOME to a JDK 17. Hadoop 3.4 does not start on newer ones (getSubject is not supported).
 find_java() {
-  local home
-  for home in "${JAVA_HOME:-}" /usr/lib/jvm/*17* /Library/Java/JavaVirtualMachines/*17*/Contents/Home; do
-    if [ -x "$home/bin/javac" ] && "$home/bin/javac" -version 2>&1 | grep -q ' 17\.'; then
+  local home javac
+  javac="$(command -v javac || true)"
+  for home in "${JAVA_HOME:-}" /usr/lib/jvm/*17* /Library/Java/JavaVirtualMachines/*17*/Contents/Home "${javac%/bin/javac}"; do
+    if [ -n "$home" ] && [ -x "$home/bin/javac" ] && "$home/bin/javac" -version 2>&1 | grep -q ' 17\.'; then
       export JAVA_HOME="$home"
       return
     fi

@@ -31,9 +31,9 @@ def parameters(rules: Rules, forgotten: Sequence[Forgotten] = ()) -> dict[str, s
         "PREFIXES": _any((f"{prefix}*" for prefix in rules.prefixes), ANYTHING),
         "FIRST": rules.first,
         "LAST": rules.last,
+        "FORGOTTEN": " OR ".join(map(_covers, forgotten)) or f"surt MATCHES '{NOTHING}'",
         "REDIRECTS": "3(?!04)[0-9][0-9]" if rules.read_redirects else NOTHING,
         # Without the checksum rule every capture is read by itself, as one without checksum is.
-        "FORGOTTEN": " OR ".join(map(_covers, forgotten)) or f"surt MATCHES '{NOTHING}'",
         "UNDIGESTED": _any(("-", *EMPTY_CHECKSUMS), NOTHING) if rules.checksum else ANYTHING,
     }
 

@@ -33,9 +33,13 @@ class NotAcceptableError(Exception):
 def problem(status: HTTPStatus, detail: str, **members: object) -> Response:
     """Return a problem; ``members`` are its extensions (RFC 9457, section 3.2). A browser gets a page."""
     if prefers_page():
-        return error_page(status, detail)
+        response = error_page(status, detail)
+        response.vary.add("Accept")
+        return response
     fields = {"type": "about:blank", "title": status.phrase, "status": status.value, "detail": printable(detail), **members}
-    return Response(orjson.dumps(fields, option=orjson.OPT_APPEND_NEWLINE), status.value, content_type=MEDIA_TYPE)
+    response = Response(orjson.dumps(fields, option=orjson.OPT_APPEND_NEWLINE), status.value, content_type=MEDIA_TYPE)
+    response.vary.add("Accept")
+    return response
 
 
 def register_problems(app: Flask) -> None:

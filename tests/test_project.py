@@ -22,7 +22,7 @@ PACKAGES = ("arclink", "jobs", "service")
 LARGEST_FILE = 300_000
 
 # Tools are run, not imported; BeautifulSoup is told the name of its parser.
-RUN_NOT_IMPORTED = {"codespell", "html5lib", "mypy", "pytest-xdist", "ruff"}
+RUN_NOT_IMPORTED = {"codespell", "html5lib", "ipykernel", "mypy", "pytest-xdist", "ruff"}
 MODULE_OF = {"beautifulsoup4": "bs4"}
 
 
@@ -99,8 +99,9 @@ def test_what_is_foreign_is_recognised(line: str, what: str) -> None:
 
 
 def test_no_file_is_large() -> None:
-    """Data does not belong into the repository."""
-    assert [(str(path.relative_to(ROOT)), path.stat().st_size) for path in project_files() if path.stat().st_size > LARGEST_FILE] == []
+    """Data does not belong into the repository; locks are as large as what they lock."""
+    files = [path for path in project_files() if not re.fullmatch(r"requirements.*\.txt", path.name)]
+    assert [(str(path.relative_to(ROOT)), path.stat().st_size) for path in files if path.stat().st_size > LARGEST_FILE] == []
 
 
 # Docs and code name the same things
@@ -242,7 +243,7 @@ def normal(requirement: str) -> str:
 
 @cache
 def declared() -> dict[str, list[str]]:
-    """Return the names of the packages in setup.cfg: ``run`` (with the extras that are locked), ``test``, ``fuzz`` and ``engines``."""
+    """Return the names of the packages in setup.cfg: ``run`` (with extras that are locked), ``test``, ``browser``, ``fuzz`` …"""
     config = ConfigParser()
     config.read(ROOT / "setup.cfg", encoding="utf-8")
     extras = config["options.extras_require"]
@@ -275,14 +276,16 @@ def test_the_code_imports_the_dependency(package: str) -> None:
     assert module_of(package) in imported(*PACKAGES)
 
 
-@pytest.mark.parametrize("package", [name for name in declared()["test"] + declared()["fuzz"] if not name.startswith("types-")])
+@pytest.mark.parametrize(
+    "package", [name for name in declared()["test"] + declared()["browser"] + declared()["fuzz"] if not name.startswith("types-")]
+)
 def test_the_tests_use_the_dependency(package: str) -> None:
     assert package in RUN_NOT_IMPORTED or module_of(package) in imported("tests", "benchmarks")
 
 
 @pytest.mark.parametrize(
     ("folders", "sections"),
-    [(PACKAGES, ("run", "engines")), (("tests",), ("run", "test", "fuzz", "engines"))],
+    [(PACKAGES, ("run", "engines")), (("tests",), ("run", "test", "browser", "fuzz", "engines"))],
     ids=["code", "tests"],
 )
 def test_every_package_imported_is_declared(folders: tuple[str, ...], sections: tuple[str, ...]) -> None:
@@ -296,7 +299,7 @@ def test_every_package_imported_is_declared(folders: tuple[str, ...], sections: 
 def test_dependencies_are_documented() -> None:
     """docs/dependencies.md has a row for each package of setup.cfg, and for no other."""
     chapters = re.split("^## To .*", text_of("docs/dependencies.md"), flags=re.MULTILINE)[1:]
-    for chapter, section in zip(chapters, ("run", "test", "fuzz", "engines"), strict=True):
+    for chapter, section in zip(chapters, ("run", "test", "browser", "fuzz", "engines"), strict=True):
         assert [normal(name) for name in re.findall(r"^\| `([\w-]+)` \|", chapter, re.MULTILINE)] == declared()[section]
 
 
@@ -305,6 +308,7 @@ def test_dependencies_are_documented() -> None:
     [
         pytest.param("requirements.txt", ("run",), id="run"),
         pytest.param("requirements-test.txt", ("run", "test"), id="test"),
+        pytest.param("requirements-browser.txt", ("run", "test", "browser"), id="browser"),
         pytest.param("requirements-fuzz.txt", ("run", "fuzz"), id="fuzz"),
         pytest.param("requirements-engines.txt", ("run", "test", "engines"), id="engines"),
     ],
@@ -388,8 +392,10 @@ OUTCOMES = {
 }
 
 
-@pytest.mark.parametrize("outcome", OUTCOMES)
-def test_the_gate_fails_unless_every_test_passed(outcome: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("outcome", "target"), [*((outcome, "test") for outcome in OUTCOMES), ("failed", "test-engines"), ("skipped", "test-engines")]
+)
+def test_the_gate_fails_unless_every_test_passed(outcome: str, target: str, tmp_path: Path) -> None:
     """.ci/run on a small project: its exit code, and that it says why and closes with the test runner's line."""
     test, code, text = OUTCOMES[outcome]
     (tmp_path / ".ci").mkdir()
@@ -397,10 +403,11 @@ def test_the_gate_fails_unless_every_test_passed(outcome: str, tmp_path: Path) -
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
     (tmp_path / ".venv" / "bin" / "python").symlink_to(sys.executable)
     (tmp_path / "test_it.py").write_text(test or "")
-    recipe = f"{sys.executable} -m pytest -p no:cacheprovider -p no:xdist $(PYTEST_OPTIONS) test_it.py"
-    if test is None:
-        recipe = "@echo no spelling today; false"
-    (tmp_path / "Makefile").write_text(f"test:\n\t{recipe}\n")
+    (tmp_path / "test_other.py").write_text("def test_other(): pass")
+    recipe = f"{sys.executable} -m pytest -p no:cacheprovider -p no:xdist $(PYTEST_OPTIONS) "
+    recipes = dict.fromkeys(("test", "test-engines"), f"{recipe} test_other.py")
+    recipes[target] = f"{recipe} test_it.py" if test is not None else "@echo no spelling today; false"
+    (tmp_path / "Makefile").write_text("".join(f"{name}:\n\t{recipe}\n" for name, recipe in recipes.items()))
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     # Not the whole environment: make and pytest hand their own options down in it.
     run = subprocess.run(
@@ -408,6 +415,6 @@ def test_the_gate_fails_unless_every_test_passed(outcome: str, tmp_path: Path) -
     )
     lines = run.stdout.splitlines()
     assert run.returncode == code, run.stdout
-    assert text in run.stdout[run.stdout.index("== .ci/run") :] if code else text in run.stdout
+    assert text in run.stdout[run.stdout.index(f"== .ci/run: {target}") :] if code else text in run.stdout
     if test:
         assert re.fullmatch(r"=+ .* in [0-9.]+s =+", lines[-1])

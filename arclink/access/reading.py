@@ -110,15 +110,18 @@ class Reading:
         rest = iter(inlinks)
         while some := list(islice(rest, AT_ONCE)):
             by_content = [(content, list(same)) for content, same in groupby(some, attrgetter("content"))]
-            of_each = self.store.sources([content for content, _ in by_content], self._span)
+            of_each = self.pages([content for content, _ in by_content])
             for (content, same), pages in zip(by_content, of_each, strict=True):
-                kept = list(islice(self._counting(pages), KEPT_SOURCES + 1))
+                kept = list(islice(pages, KEPT_SOURCES + 1))
                 for inlink in same:  # two links of a page to one target stand together
                     yield inlink, kept if len(kept) <= KEPT_SOURCES else self._sources(content)
 
+    def pages(self, contents: Iterable[ContentId]) -> Iterator[Iterator[Source]]:
+        """Yield for each content the pages that show it, as `with_sources` has them; read each before the next."""
+        return map(self._counting, self.store.sources(contents, self._span))
+
     def _sources(self, content: ContentId) -> Iterator[Source]:
-        for pages in self.store.sources([content], self._span):
-            yield from self._counting(pages)
+        return next(self.pages([content]))
 
     def _counting(self, pages: Iterator[Source]) -> Iterator[Source]:
         return pages if self.query.at is None else self._only_in_force(pages)

@@ -7,7 +7,7 @@ the weights of one term in several windows differ by its use, not by the collect
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from arclink.access.tallies import Counts, Extent, Tally, sighted_inlinks
 from arclink.analysis.frequencies import Frequencies, Term
 from arclink.analysis.slices import Level
 from arclink.analysis.targets import Target
+from arclink.analysis.windows import Windows
 from arclink.model import Inlink, Kind, Sighting, Timestamp, UriR
 from arclink.store import GraphStore
 from arclink.uris.hosts import host_of
@@ -25,9 +26,6 @@ from arclink.uris.surts import surt_of
 
 EVERYTHING = Budget(rows=1 << 62, look_ups=1 << 62)
 """No limit: this is no request of somebody else."""
-
-Windows = Callable[[Timestamp], Sequence[str]]
-"""The windows that a time is in, by name; it may be in several or in none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,7 @@ class AnchorTextQuery:
     Attributes:
         links: When, and which kinds; its URI and SURT are those of ``target``.
         is_external: Without links from within the target: from its host or domain, at that level; from the host of a URI.
-        windows: One that has all times, for all together.
+        windows: In which terms are counted; those of one time may be several, or none.
     """
 
     target: Target
@@ -140,7 +138,7 @@ def _sighted(store: GraphStore, query: AnchorTextQuery, found: Found) -> Iterato
 def _by_window(source: UriR, timestamps: Sequence[Timestamp], windows: Windows) -> Mapping[str, list[Sighting]]:
     seen: dict[str, list[Sighting]] = {}
     for time in timestamps:
-        for window in windows(time):
+        for window in windows.names_at(time):
             seen.setdefault(window, []).append(Sighting(source, time))
     return seen
 

@@ -1,43 +1,43 @@
 """In how many documents of the collection a term stands: what tf-idf measures a term of one document by.
 
 A document is all texts that lead to one target at any time: to a URI, a host or a domain. A term is a whole text as it stands,
-or a word of it (`arclink.analysis.words`). All inlinks are read for that, once: what was found is kept in a file beside
+or a word of it (`arclink.analysis.words`). All links are read for that, once: what was found is kept in a file beside
 the store until the store changes.
 
 ::
 
     first line      what it is of: version, store, level, terms
-    8 bytes each    terms, sorted: the first half of their BLAKE2b hash, little-endian
+    8 bytes each    terms, sorted: the 64-bit BLAKE2b hash of their UTF-8, little-endian
     8 bytes each    documents that have the term
 
-Hashes make all terms equally large, and the file tells nobody what pages said. That two of ten million terms share one has a
-chance of three in a million.
+Terms and targets are counted as hashes: all equally large, and the file tells nobody what pages said. That two of ten million
+share one has a chance of three in a million.
 """
 
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 from math import log10
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from numpy.typing import NDArray
 
 from arclink.analysis.opening import state_of
 from arclink.analysis.slices import Level
-from arclink.analysis.targets import beginning_of
+from arclink.analysis.sorting import ROWS, Sorter
 from arclink.analysis.words import words_of
-from arclink.model import Surt
+from arclink.model import UriR
 from arclink.store import GraphStore
+from arclink.uris.surts import surt_of
 
 FORMAT = "arclink document frequencies 1"
-BUFFERED = 1 << 21
-"""Terms of documents that wait to be counted."""
 
 Hashes = NDArray[np.uint64]
 Counts = NDArray[np.int64]
@@ -85,35 +85,6 @@ class Frequencies:
         return count * log10(self.documents / max(self.of(term), 1))
 
 
-class Counting:
-    """Counts documents by term, in memory for the distinct terms only."""
-
-    def __init__(self) -> None:
-        self._documents = 0
-        self._waiting: list[int] = []
-        self._counted: list[tuple[Hashes, Counts]] = []
-
-    def add(self, terms: set[int]) -> None:
-        """Count one document with these terms, by hash; a document without terms is none."""
-        if terms:
-            self._documents += 1
-            self._waiting += terms
-            if len(self._waiting) >= BUFFERED:
-                self._count()
-
-    def frequencies(self) -> Frequencies:
-        """Return what was counted."""
-        self._count()
-        return Frequencies(self._documents, *_merged(self._counted))
-
-    def _count(self) -> None:
-        hashes, counts = np.unique(np.array(self._waiting, dtype=np.uint64), return_counts=True)
-        self._counted.append((hashes, counts.astype(np.int64)))
-        self._waiting.clear()
-        while len(self._counted) > 1 and len(self._counted[-2][0]) <= 2 * len(self._counted[-1][0]):
-            self._counted[-2:] = [_merged(self._counted[-2:])]  # so few parts wait, and no term is merged often
-
-
 @lru_cache(maxsize=1 << 16)
 def hash_of(term: str) -> int:
     """Return 64 bits of the hash of a term."""
@@ -126,44 +97,47 @@ def hashes_of(text: str, term: Term) -> frozenset[int]:
     return frozenset(hash_of(one) for one in term.of(text))
 
 
-def count_frequencies(store: GraphStore, level: Level, term: Term) -> Frequencies:
-    """Return in how many documents of ``store`` each term stands. Reads all inlinks.
+def count_frequencies(store: GraphStore, level: Level, term: Term, folder: Path | None = None, rows: int = ROWS) -> Frequencies:
+    """Return in how many documents of ``store`` each term stands. Reads all links, and sorts what they tell on disk.
+
+    Args:
+        store: The collection.
+        level: What documents are of; a target without host (``mailto:``) is none.
+        term: What they are made of.
+        folder: Where files may be put meanwhile; among other temporary files if there is none.
+        rows: Of terms in documents, held in memory.
 
     Raises:
         StoreError: The store is away.
     """
-    counting = Counting()
-    for texts in documents_of(((surt, {one.text for one in store.inlinks(surt)}) for surt in store.surts(Surt(""))), level, term):
-        counting.add(texts)
-    return counting.frequencies()
+    with TemporaryDirectory(prefix="arclink-", dir=folder) as scratch:
+        by_term = Sorter(Path(scratch) / "terms", keys=2, rows=rows)
+        documents = Sorter(Path(scratch) / "documents", keys=1, rows=rows)
+        for block in store.scan_contents():
+            used = np.unique(np.concatenate(block.lists)).tolist()
+            told = {(link.target, link.text) for link in (block.links[place] for place in used)}
+            pairs = [(one, document) for uri, text in told if (document := _document(uri, level)) for one in hashes_of(text, term)]
+            if pairs:
+                terms_of_block, of_documents = np.array(pairs, dtype=np.uint64).T
+                by_term.add(terms_of_block, of_documents)
+                documents.add(of_documents)
+        terms, counts = _run_lengths(block[0] for block in by_term.merged())
+        return Frequencies(sum(len(block[0]) for block in documents.merged()), terms, counts)
 
 
-def documents_of(texts_by_surt: Iterable[tuple[Surt, set[str]]], level: Level, term: Term) -> Iterator[set[int]]:
-    """Yield the hashes of the terms of each document, in no order.
+def _document(uri: UriR, level: Level) -> int:
+    """Return the hash of the name of what a link leads to; 0 for what is no document."""
+    name = level.name_of(surt_of(uri))
+    return hash_of(name) if name else 0
 
-    Args:
-        texts_by_surt: The texts that lead to each SURT; sorted by SURT, each once.
-        level: What documents are of.
-        term: What they are made of.
 
-    The SURTs of a host do not all stand together (``org,example)``, ``org,example,www)``, ``org,example:8080)``), but all that
-    begin as it does stand in one stretch: when that ends, the host is complete. So few hosts are open at a time.
-    """
-    opened: dict[str, tuple[str, set[int]]] = {}
-    for surt, texts in texts_by_surt:
-        hashes = {one for text in texts for one in hashes_of(text, term)}
-        if level is Level.URI:
-            yield hashes
-            continue
-        name = level.name_of(surt)
-        if not name or not hashes:
-            continue
-        if name not in opened:
-            ended = [other for other, (beginning, _) in opened.items() if not surt.startswith(beginning)]
-            yield from (opened.pop(other)[1] for other in ended)
-            opened[name] = beginning_of(name), set()
-        opened[name][1].update(hashes)
-    yield from (hashes for _, hashes in opened.values())
+def _run_lengths(blocks: Iterable[Hashes]) -> tuple[Hashes, Counts]:
+    """Return the distinct values of sorted blocks, and how often each is there."""
+    found = [np.unique(block, return_counts=True) for block in blocks]
+    values = np.concatenate([np.empty(0, np.uint64), *(values for values, _ in found)])
+    counts = np.concatenate([np.empty(0, np.int64), *(counts for _, counts in found)])
+    starts = np.flatnonzero(np.diff(values, prepend=~values[:1]))  # a value may go on in the next block
+    return values[starts], np.add.reduceat(counts, starts) if len(starts) else counts
 
 
 class FrequencyFile:
@@ -191,7 +165,10 @@ class FrequencyFile:
         state = state_of(self._store)
         found = self._read(state)
         if found is None:
-            found = count_frequencies(self._store, self._level, self._term)
+            with suppress(OSError):
+                self.path.parent.mkdir(exist_ok=True)
+            folder = self.path.parent if os.access(self.path.parent, os.W_OK | os.X_OK) else None
+            found = count_frequencies(self._store, self._level, self._term, folder)
             try:
                 self._write(found, state)
             except OSError as error:
@@ -212,7 +189,6 @@ class FrequencyFile:
         return None
 
     def _write(self, frequencies: Frequencies, state: str) -> None:
-        self.path.parent.mkdir(exist_ok=True)
         partial = self.path.with_name(f"{self.path.name}.{os.getpid()}.partial")
         try:
             with partial.open("wb") as file:
@@ -222,12 +198,3 @@ class FrequencyFile:
             partial.replace(self.path)
         finally:
             partial.unlink(missing_ok=True)
-
-
-def _merged(parts: list[tuple[Hashes, Counts]]) -> tuple[Hashes, Counts]:
-    hashes = np.concatenate([part[0] for part in parts])
-    counts = np.concatenate([part[1] for part in parts])
-    order = np.argsort(hashes, kind="stable")
-    hashes, counts = hashes[order], counts[order]
-    starts = np.flatnonzero(np.diff(hashes, prepend=~hashes[:1]))
-    return hashes[starts], np.add.reduceat(counts, starts) if len(starts) else counts

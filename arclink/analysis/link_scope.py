@@ -14,7 +14,7 @@ class LinkScope:
     """Which links count. A page has one link to a target, however often and with whatever words it links there.
 
     Attributes:
-        level: What targets are put together by; a target without host counts at level URI only.
+        level: What targets are put together by; a target without host (``mailto:``) does not count.
         wants: Whether links of a kind count.
         is_external: Only links that lead out of the page's host, or out of its domain at that level.
     """

@@ -1,6 +1,6 @@
 """Names of nodes: numbered in their order, however many there are, and looked up without reading them all.
 
-While rows are collected, a name is a 64-bit hash; when all names are known, they are sorted, and the hashes become numbers.
+While rows are collected, a name is a hash of 63 bits; when all names are known, they are sorted, and the hashes become numbers.
 Two names with one hash are noticed then (`CollisionError`): it is done again with another salt. So nothing is ever merged by a hash.
 """
 
@@ -99,7 +99,7 @@ class NameSorter:
         return found
 
     def _hash(self, name: bytes) -> int:
-        return int.from_bytes(blake2b(name, digest_size=8, salt=self._salt).digest(), "big")
+        return int.from_bytes(blake2b(name, digest_size=8, salt=self._salt).digest(), "big") >> 1
 
     def _flush(self) -> None:
         with (self._folder / f"{self._parts}.txt").open("wb") as file:

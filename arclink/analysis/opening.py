@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from arclink.analysis.slices import FORMAT, SliceOptions, Slices
@@ -57,6 +57,12 @@ def cache_beside(where: str) -> Path:
         raise UsageError(f"--store {where}: slices are kept beside a store, and this one is at no path. Name a folder: --cache FOLDER")
     path = path_of(where)
     return path.with_name(path.name + ".slices")
+
+
+def remove_slices(where: str) -> None:
+    """Remove the slices beside a store, which name what it forgets; those kept elsewhere stay until they are asked for."""
+    with suppress(UsageError):
+        shutil.rmtree(cache_beside(where), ignore_errors=True)
 
 
 def state_of(store: GraphStore) -> str:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from arclink.analysis.edges import row_blocks
 from arclink.analysis.extra import analysis_extra
 from arclink.analysis.slices import Slice
 from arclink.errors import UsageError
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 Floats = npt.NDArray[np.float64]
-
-BLOCK = 4_000_000
-"""Edges that are read from disk at a time."""
 
 DIGITS = 10
 """Ranks are compared by so many digits: what differs behind them is rounding, and nodes then stand by name."""
@@ -119,14 +117,13 @@ def _strengths(matrix: "csr_matrix", options: RankOptions) -> tuple[Floats, Floa
 
 
 def _blocks(matrix: "csr_matrix", is_weighted: bool) -> Iterator[tuple[slice, "csr_matrix"]]:
-    """Yield the rows of a matrix in blocks of some `BLOCK` edges, with floats as weights."""
+    """Yield the rows of a matrix in blocks of some `edges.BLOCK` edges, with floats as weights."""
     with analysis_extra():
         from scipy.sparse import csr_matrix
 
     ones = np.ones(0)
-    ends, begin = matrix.indptr, 0
-    while begin < matrix.shape[0]:
-        end = max(begin + 1, int(np.searchsorted(ends, int(ends[begin]) + BLOCK, "right")) - 1)
+    ends = matrix.indptr
+    for begin, end in row_blocks(matrix):
         first, last = int(ends[begin]), int(ends[end])
         if is_weighted:
             weights = matrix.data[first:last].astype(np.float64)
@@ -136,7 +133,6 @@ def _blocks(matrix: "csr_matrix", is_weighted: bool) -> Iterator[tuple[slice, "c
         block = csr_matrix((weights, matrix.indices[first:last], ends[begin : end + 1] - first), shape=(end - begin, matrix.shape[1]))
         block.has_sorted_indices = block.has_canonical_format = True
         yield slice(begin, end), block
-        begin = end
 
 
 class Ranked(NamedTuple):

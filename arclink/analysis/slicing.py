@@ -35,6 +35,7 @@ CONTENTS = 20_000
 
 _KNOWN_URIS = 200_000
 _HELD = 1 << 16
+_NO_NODE, _NOT_WANTED = -1, -2  # no hashes of names: those are not negative
 _TARGET = np.uint64((1 << 32) - 1)
 
 
@@ -132,7 +133,7 @@ class _Collector:
         self.without_host = 0
         self.is_of_links = options.weight is Weight.LINKS
         self._windows = _Finder(options, windows)
-        self._uris: dict[str, int | None] = {}
+        self._uris: dict[str, int] = {}
         kinds = {
             "targets": "Q", "links": "Q", "target_counts": "q",
             "sources": "Q", "pages": "Q", "windows": "i", "weights": "q", "lasts": "q", "source_counts": "q",
@@ -154,13 +155,15 @@ class _Collector:
             column.flush()
 
     def _read_block(self, store: GraphStore, block: ContentBlock) -> None:
-        targets = [self._node(link.target) if self.options.wants(link.kind) else None for link in block.links]
-        is_wanted = np.fromiter((target is not None for target in targets), np.bool_, len(targets))
-        hashes = np.fromiter((target or 0 for target in targets), np.uint64, len(targets))
-        links = np.fromiter(map(_hash_of_link, block.links), np.uint64, len(targets)) if self.is_of_links else hashes
-        lacks = np.fromiter((self._lacks_host(link) for link in block.links), np.bool_, len(targets))
+        wants = {kind: self.options.wants(kind) for kind in {link.kind for link in block.links}}
+        nodes = np.fromiter(
+            (self._node(link.target) if wants[link.kind] else _NOT_WANTED for link in block.links), np.int64, len(block.links)
+        )
+        is_wanted, lacks_host = nodes >= 0, nodes == _NO_NODE
+        hashes = nodes.astype(np.uint64)
+        links = np.fromiter(map(_hash_of_link, block.links), np.uint64, len(nodes)) if self.is_of_links else hashes
         for places, pages in zip(block.lists, store.sources(block.contents), strict=True):
-            self.without_host += int(lacks[places].sum())
+            self.without_host += int(lacks_host[places].sum())
             wanted = np.unique(places[is_wanted[places]])
             if not len(wanted):
                 for _ in pages:
@@ -183,7 +186,7 @@ class _Collector:
         rows = 0
         for original, timestamps in pages:
             node = self._node(original)
-            if node is None:
+            if node == _NO_NODE:
                 continue
             if self.is_of_links:
                 surt = surt_of(original)
@@ -207,17 +210,15 @@ class _Collector:
         if self.options.is_in_force:
             self.columns["lasts"].extend([last] * len(sources))
 
-    def _node(self, uri: str) -> int | None:
-        """Return the hash of the node that a URI belongs to; None if it belongs to none."""
-        if uri not in self._uris:
+    def _node(self, uri: str) -> int:
+        """Return the hash of the node that a URI belongs to; `_NO_NODE` if it belongs to none."""
+        node = self._uris.get(uri)
+        if node is None:
             if len(self._uris) >= _KNOWN_URIS:
                 self._uris.clear()
             name = self.options.level.name_of(surt_of(uri))
-            self._uris[uri] = self.names.hash_of(name) if name else None
-        return self._uris[uri]
-
-    def _lacks_host(self, link: Outlink) -> bool:
-        return self.options.wants(link.kind) and self._node(link.target) is None
+            node = self._uris[uri] = self.names.hash_of(name) if name else _NO_NODE
+        return node
 
 
 def _hash(text: str) -> int:

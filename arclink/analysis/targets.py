@@ -39,12 +39,12 @@ class Target:
         """Return what a person means with ``text``: a URI, or any URI or the name of a host or domain.
 
         Raises:
-            BadParameterError: It is no URI, or has no host where one is needed.
+            BadParameterError: It is no URI, or has no host.
         """
         surt = surt_asked("URI", text.strip())
         name = level.name_of(surt)
         if not name:
-            raise BadParameterError("URI", text, f"a URI with a host, for --level {level.value}")
+            raise BadParameterError("URI", text, "a URI with a host")
         return cls(absolute_uri(text.strip()), surt, level, name)
 
     def has(self, surt: Surt) -> bool:

@@ -58,6 +58,10 @@ def command(
             for takedown in takedowns:
                 removed = opened.forget(takedown, is_trial=is_trial)
                 click.echo(_sentence(opened, takedown.what, removed, is_trial=is_trial))
+            if not is_trial:
+                from arclink.analysis.opening import remove_slices
+
+                remove_slices(store)
             if cleans is not False and not is_trial:
                 opened.clean()
                 click.echo(f"{store}: written anew, {opened.sums().bytes:,} bytes.")

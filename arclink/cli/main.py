@@ -20,6 +20,7 @@ COMMANDS = {
     "serve": "arclink.cli.serve",
     "stats": "arclink.cli.stats",
     "explain": "arclink.cli.explain",
+    "export": "arclink.cli.export",
     "verify": "arclink.cli.verify",
     "forget": "arclink.cli.forget",
     "demo-archive": "arclink.cli.demo_archive",

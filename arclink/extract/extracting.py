@@ -16,7 +16,7 @@ import orjson
 from arclink.errors import InputError, PayloadError, RecordError
 from arclink.extract.archives import ArchiveFile, ArchiveRecord
 from arclink.extract.charsets import decode_html
-from arclink.extract.feeds import links_of
+from arclink.extract.feeds import links_of, unpacked
 from arclink.extract.heritrix import add_outlinks, find_metadata
 from arclink.extract.html import DEFAULT_KINDS, OPTIONAL_KINDS, Limits, PageLinks
 from arclink.extract.payloads import decode_payload, payload_checksum, redirect_checksum
@@ -222,11 +222,12 @@ class _Extraction:
     def _links_of(self, record: ArchiveRecord) -> tuple[PageLinks, str]:
         """Return the links of a page, and its charset."""
         payload = decode_payload(record, self._settings.payload_bytes)
-        if payload.cut:
+        body, is_cut = unpacked(payload.body, self._settings.payload_bytes)
+        if payload.cut or is_cut:
             self._counts[Reason.NOTE_PAYLOAD_CUT] += 1
         if payload.truncated:
             self._counts[Reason.NOTE_PAYLOAD_TRUNCATED] += 1
-        html = decode_html(payload.body, record.http_charset)
+        html = decode_html(body, record.http_charset)
         self._counts.update(html.notes)
         return self._extract(html.text), html.charset
 

@@ -4,7 +4,8 @@ What decides:
 
 - *What is one.* The root element, as browsers sniff feeds: servers send them as ``text/html``, ``text/xml`` and much else.
 - *What is a link.* The elements of ``_LINKS``. A kind is the format and the element: ``rss@link``, ``atom@link``, ``sitemap@loc``.
-  HTML inside of entries is not looked at.
+- *HTML inside of entries* (``description``, ``content:encoded``, Atom's ``content`` and ``summary``) is read as a page is: its links
+  have the kinds that they have there, ``a@href``, and their own text. Its ``base`` elements, which no reader of feeds heeds, are not.
 - *Text.* The title of the entry or channel that a link stands in; of an ``atom@link`` its own ``title`` where it has one.
 - *Base.* ``xml:base`` of the root; where an element below has another, its links are resolved against that at once.
 
@@ -14,7 +15,7 @@ broken: bare ampersands and HTML's named characters are put right, then it is re
 
 import re
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from html.entities import html5
 from typing import Final
@@ -23,6 +24,7 @@ from xml.parsers import expat
 import ada_url
 
 from arclink.extract.html import DEFAULT_KINDS, Limits, PageLinks, extract_links
+from arclink.extract.payloads import undo_coding
 from arclink.graph.pages import format_link
 from arclink.model import Kind, RawLink
 from arclink.reasons import Reason
@@ -48,11 +50,12 @@ _VOCABULARIES: Final = {
     "http://www.google.com/schemas/sitemap-video/1.1": "video",
     "http://search.yahoo.com/mrss/": "media",
     "http://search.yahoo.com/mrss": "media",
+    "http://purl.org/rss/1.0/modules/content/": "content",
     "http://www.w3.org/1999/xhtml": "xhtml",
 }
 """By namespace, in lower case."""
 
-_PREFIXES: Final = frozenset({"atom", "image", "media", "video", "xhtml"})
+_PREFIXES: Final = frozenset({"atom", "content", "image", "media", "video", "xhtml"})
 """Prefixes that mean their vocabulary where a feed forgets to declare them."""
 
 _OF_ROOT: Final = {"rss": "rss", "rdf": "rss", "feed": "atom", "urlset": "sitemap", "sitemapindex": "sitemap"}
@@ -91,6 +94,22 @@ _CONTAINERS: Final = frozenset(
 )
 """Elements that have a title, which is the text of the links in them."""
 
+_MARKUP: Final[dict[tuple[str, str], str | None]] = {
+    ("rss", "description"): "html",
+    ("content", "encoded"): "html",
+    ("atom", "content"): None,
+    ("atom", "summary"): None,
+    ("media", "description"): None,
+}
+"""Elements that hold HTML, and its type; None where the attribute ``type`` says it (RFC 4287, 3.1.1; Atom 0.3: the mime type)."""
+
+_XHTML: Final = frozenset({"xhtml", "application/xhtml+xml"})
+_HTML: Final = frozenset({"html", "text/html"})
+_VOID: Final = frozenset(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"])
+"""Elements of HTML that have no end tag."""
+
+_GZIP_MAGIC: Final = b"\x1f\x8b"
+_MARKUP_START: Final = re.compile(rb"(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?[\s\x00]*+<")
 _LIMITS: Final = Limits()
 _MOST_DEPTH: Final = 1_000
 _MOST_CHARACTERS: Final = 80_000
@@ -124,23 +143,44 @@ def is_feed(document: bytes | str) -> bool:
     return root[1].lower() != b"rdf" or _RDF_FEED.search(start) is not None
 
 
+def unpacked(payload: bytes, limit: int) -> tuple[bytes, bool]:
+    """Return the document in a payload that is a gzip file, as ``sitemap.xml.gz`` is, and whether it was cut; nothing if it holds none.
+
+    Any other payload comes back as it is.
+
+    Args:
+        payload: Its codings undone.
+        limit: Most bytes to return.
+
+    Source:
+        sitemaps.org protocol: "you can compress your Sitemap files using gzip".
+    """
+    if not payload.startswith(_GZIP_MAGIC):
+        return payload, False
+    undone = undo_coding(payload, "gzip", limit)
+    if undone is None or not _MARKUP_START.match(undone[0]):
+        return b"", False
+    return undone[0], undone[2]
+
+
 def links_of(document: bytes | str, limits: Limits = _LIMITS, kinds: frozenset[Kind] = DEFAULT_KINDS) -> PageLinks:
     """Return the links of a document, whatever of both it is: a feed or sitemap, else HTML.
 
     Args:
         document: Decoded; bytes are UTF-8.
         limits: What it may cost.
-        kinds: Kinds to look for in HTML; those of feeds are always found.
+        kinds: Kinds to look for in HTML; those of feeds themselves are always found.
     """
-    return extract_feed_links(document, limits) if is_feed(document) else extract_links(document, limits, kinds)
+    return extract_feed_links(document, limits, kinds) if is_feed(document) else extract_links(document, limits, kinds)
 
 
-def extract_feed_links(feed: bytes | str, limits: Limits = _LIMITS) -> PageLinks:
+def extract_feed_links(feed: bytes | str, limits: Limits = _LIMITS, kinds: frozenset[Kind] = DEFAULT_KINDS) -> PageLinks:
     """Return the links of a feed or sitemap.
 
     Args:
         feed: Decoded; bytes are UTF-8. What its XML declaration says of the charset is not looked at.
         limits: What one document may cost.
+        kinds: Kinds to look for in the HTML of entries.
 
     Returns:
         The links in document order, as `arclink.extract.html.extract_links` returns those of a page.
@@ -154,11 +194,11 @@ def extract_feed_links(feed: bytes | str, limits: Limits = _LIMITS) -> PageLinks
     """
     data = feed.encode("utf-8", "ignore") if isinstance(feed, str) else feed
     data = data.removeprefix(b"\xef\xbb\xbf").lstrip()
-    first = _Reading(limits)
+    first = _Reading(limits, kinds)
     if first.read(data):
         return first.found
     # Most of what is wrong is a bare ampersand, or a name that HTML knows and XML does not.
-    second = _Reading(limits)
+    second = _Reading(limits, kinds)
     if not second.read(_NO_XML.sub(b"", _BARE.sub(_repaired, data))):
         second.found.counts[Reason.NOTE_FEED_BROKEN] += 1
     return second.found
@@ -185,14 +225,18 @@ class _Element:
     kind: Kind | None = None
     title: str | None = None
     links: list[int] = field(default_factory=list)
+    has_markup: bool = False
 
 
 class _Reading:
     """One document while it is read."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, kinds: frozenset[Kind]) -> None:
         self.found = PageLinks()
         self._limits = limits
+        self._kinds = kinds
+        self._markup: list[str] | None = None  # HTML that is being collected
+        self._is_xhtml = False
         self._links: list[RawLink] = []
         self._open: list[_Element] = []
         self._pieces: list[str] | None = None
@@ -215,6 +259,8 @@ class _Reading:
         try:
             parser.Parse(data, True)
         except (expat.ExpatError, _RefusedError) as error:
+            with suppress(_RefusedError):
+                parser.buffer_text = False  # hands over the text that came before the error
             for element in self._open:
                 element.kind = None  # half an address is another one
             while self._open:
@@ -247,6 +293,10 @@ class _Reading:
         name = vocabularies.get(prefix, prefix if prefix in _PREFIXES else "?"), local
         element = _Element(name, vocabularies, self._base(attributes, outer))
         self._open.append(element)
+        if self._markup is not None:
+            written = [f' {attribute.rpartition(":")[2]}="{escape(value)}"' for attribute, value in attributes.items()]
+            self._markup.append(f"<{local}{''.join(written)}>")
+            return
         where = _LINKS.get(name)
         if where is not None:
             attribute, kind = where
@@ -258,6 +308,15 @@ class _Reading:
                 self._add(kind, attributes[attribute], attributes.get("rel"), attributes.get("title"))
         elif local == "title" and outer is not None and outer.name in _CONTAINERS and name[0] == outer.name[0]:
             self._pieces, self._size = [], 0
+        self._begin_markup(element, attributes.get("type", "").strip().lower())
+
+    def _begin_markup(self, element: _Element, declared: str) -> None:
+        """Collect what an element holds, if that is HTML."""
+        if element.name in _MARKUP and element.kind is None:
+            markup = _MARKUP[element.name] or declared
+            if markup in _HTML or markup in _XHTML:
+                element.has_markup = True
+                self._markup, self._is_xhtml = [], markup in _XHTML
 
     def _vocabularies(self, local: str, attributes: dict[str, str], outer: _Element | None) -> dict[str, str]:
         """Return what prefixes mean inside of an element."""
@@ -287,7 +346,9 @@ class _Reading:
             return outer.base
 
     def _text(self, text: str) -> None:
-        if self._pieces is not None and self._size < _MOST_CHARACTERS:
+        if self._markup is not None:
+            self._markup.append(escape(text) if self._is_xhtml else text)
+        elif self._pieces is not None and self._size < _MOST_CHARACTERS:
             self._pieces.append(text)
             self._size += len(text)
 
@@ -297,7 +358,13 @@ class _Reading:
     def _close(self) -> None:
         element = self._open.pop()
         text = "" if self._pieces is None else "".join(self._pieces)
-        if element.kind is not None:
+        if element.has_markup:
+            markup, self._markup = "".join(self._markup or ()), None
+            self._add_markup(markup, element.base)
+        elif self._markup is not None:
+            if element.name[1] not in _VOID:
+                self._markup.append(f"</{element.name[1]}>")
+        elif element.kind is not None:
             self._pieces = None
             self._open.append(element)
             self._add(element.kind, text, None, None)
@@ -308,6 +375,19 @@ class _Reading:
         for number in element.links:
             kind, reference, _, rel = self._links[number]
             self._links[number] = (kind, reference, element.title or "", rel)
+
+    def _add_markup(self, markup: str, base: str | None) -> None:
+        """Keep the links of HTML, or count them."""
+        if "<" not in markup:
+            return
+        room = max(self._limits.links - len(self._links), 0)
+        page = extract_links(markup, replace(self._limits, links=room), self._kinds)
+        self.found.counts.update(page.counts)
+        for kind, reference, text, rel in page.links:
+            if base is not None:
+                with suppress(ValueError):  # it is counted where it is resolved
+                    reference = ada_url.join_url(base, reference)
+            self._links.append((kind, reference, text, rel))
 
     def _add(self, kind: Kind, reference: str, rel: str | None, title: str | None) -> None:
         """Keep a link, or count it."""

@@ -5,6 +5,7 @@ where reading jumps, more and more where it goes on. What fails for a moment is 
 """
 
 import errno
+import sys
 import time
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -120,6 +121,12 @@ def _system(url: str) -> tuple[Any, str]:
     return system, path
 
 
+def _errors_of_drivers() -> tuple[type[Exception], ...]:
+    """Return what drivers that are loaded raise that is no OSError: that of S3, which has tried again itself."""
+    botocore = sys.modules.get("botocore.exceptions")
+    return (botocore.BotoCoreError, botocore.ClientError) if botocore else ()
+
+
 def _patiently(attempt: Callable[[], _T]) -> _T:
     """Return what ``attempt`` returns, tried again while the other side is away or busy.
 
@@ -143,6 +150,8 @@ def _patiently(attempt: Callable[[], _T]) -> _T:
                 raise OSError(errno.ENOENT, f"no such file{said}") from error
         except ValueError as error:
             raise OSError(errno.ESPIPE, "its server gives no ranges; copy the file here") from error
+        except _errors_of_drivers() as error:
+            raise OSError(errno.EIO, str(error)) from error
         except (aiohttp.ClientError, TimeoutError, ConnectionError) as error:
             if wait is None:
                 raise OSError(errno.EIO, f"{type(error).__name__}: {error}") from error

@@ -63,8 +63,10 @@ def find_entry(wacz: str, name: str) -> Entry:
         if info.compress_type != zipfile.ZIP_STORED or info.flag_bits & _ENCRYPTED:
             how = "encrypted" if info.flag_bits & _ENCRYPTED else "compressed once more"
             raise InputError(f"{wacz}: {name} is {how} in it, and a WACZ stores archive files as they are; pack it anew (zip -0)")
-        file.seek(info.header_offset)
-        header = file.read(_LOCAL_HEADER)
+        header = b""
+        if info.header_offset >= 0:  # less, where the directory stands before where it says
+            file.seek(info.header_offset)
+            header = file.read(_LOCAL_HEADER)
         if header[:4] != _LOCAL_MAGIC or len(header) < _LOCAL_HEADER:
             raise InputError(f"{wacz}: damaged: no entry begins at byte {info.header_offset}, where {name} should; fetch it again")
         names = int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
@@ -80,7 +82,7 @@ def open_entry(wacz: str, name: str) -> BinaryIO:
     zipped = _zip(wacz, _open(wacz))
     try:
         return cast(BinaryIO, zipped.open(_info(wacz, zipped, name)))
-    except (RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:
+    except (RuntimeError, NotImplementedError, OSError, ValueError, zipfile.BadZipFile) as error:
         raise InputError(f"{wacz}: {name} cannot be read: {error}") from error
 
 

@@ -28,10 +28,12 @@ STATUSES = ("-", "200")
 MIMES = (
     "-",
     "application/atom+xml",
+    "application/gzip",  # sitemaps are kept so; what is none is told by its first bytes
     "application/http",  # the record's own type: the writer of the row did not look inside
     "application/rdf+xml",
     "application/rss+xml",
     "application/vnd.wap.xhtml+xml",
+    "application/x-gzip",
     "application/x-rss+xml",
     "application/xhtml+xml",
     "application/xml",
@@ -194,14 +196,17 @@ DEFAULT_RULES = Rules()
 def extension_of(original: str) -> str:
     """Return the extension of a URI's path in lower case, without its dot; empty if there is none.
 
-    Path parameters are not part of it. A host is no path: ``http://example.zip`` has no extension.
+    Path parameters are not part of it. A host is no path: ``http://example.zip`` has no extension. That of a sitemap that
+    is kept compressed is the one behind which ``.gz`` stands.
 
-    >>> extension_of("http://example.org/a.b/c.JPG;v=2?x=1.css")
-    'jpg'
+    >>> extension_of("http://example.org/a.b/c.JPG;v=2?x=1.css"), extension_of("http://example.org/sitemap.xml.gz")
+    ('jpg', 'xml')
     """
     name = _NAME.match(original)
-    stem, _, extension = name[1].rpartition(".") if name else ("", "", "")
-    return extension.lower() if stem else ""
+    stem, _, extension = name[1].lower().rpartition(".") if name else ("", "", "")
+    if extension == "gz" and stem.endswith(".xml"):
+        return "xml"
+    return extension if stem else ""
 
 
 @lru_cache(maxsize=64)

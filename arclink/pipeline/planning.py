@@ -19,9 +19,9 @@ from typing import NamedTuple, Self
 
 import orjson
 
-from arclink.archive_names import known_as
+from arclink.archive_names import is_wat, known_as
 from arclink.filter.pointers import NO_FILE, ORIGINALS, FallBack, Pointer, PointerKind, format_pointer, parse_pointer
-from arclink.model import Timestamp, UriR
+from arclink.model import Payload, Timestamp, UriR
 from arclink.reasons import Reason
 from arclink.store import ArchiveFile
 from arclink.store.nothing import KnownPayloads
@@ -155,7 +155,7 @@ def _choose(pointers: Iterable[Pointer], store: KnownPayloads, counts: Counter[R
     for _, chunks in groupby(zip(chosen, known, strict=True), lambda found: found[0].checksum):
         earlier: Iterator[UriR] = iter(())  # where earlier batches captured the payload; there may be a million
         for pointer, (payload, missing) in chunks:
-            if payload is None or payload.scope is None:
+            if payload is None or payload.scope is None or _gives_way(payload, pointer, store):
                 if pointer.kind is PointerKind.REVISIT_ONLY:
                     waiting.append(pointer)
                     continue
@@ -176,6 +176,12 @@ def _choose(pointers: Iterable[Pointer], store: KnownPayloads, counts: Counter[R
         while some := tuple(islice(earlier, ORIGINALS)):
             chunk += 1
             wanted.add(replace(pointer, originals=some, chunk=chunk))
+
+
+def _gives_way(payload: Payload, pointer: Pointer, store: KnownPayloads) -> bool:
+    """Tell whether a store has a payload from a WAT only, and its archive file is to be read now, which has more to tell."""
+    is_from_wat = is_wat(payload.file) and getattr(store, "replaces_what_wats_say", False)
+    return is_from_wat and pointer.kind is not PointerKind.REVISIT_ONLY and not is_wat(pointer.file)
 
 
 def _with_earlier(pointer: Pointer, earlier: Iterable[UriR]) -> tuple[Pointer, Iterator[UriR]]:

@@ -6,7 +6,7 @@ blocks; its contents are looked up in the store, its captures sorted in files, a
 """
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -22,6 +22,7 @@ from arclink.store.names import StoredNames
 from arclink.store.outlinks import OutlinksWriter
 from arclink.store.packing import pack_checksum, split_content
 from arclink.store.relations import InlinksWriter, MementoRow, pack_fate, scope_of_fate, write_mementos, write_sightings
+from arclink.store.replacing import payloads_to_replace, remove_contents_of
 from arclink.store.runs import Relation, Runs, RunWriter
 from arclink.store.sorting import SortedCaptures
 from arclink.store.takedowns import last_number
@@ -78,8 +79,12 @@ class BatchLoader:
             StoreError: The graph files are damaged or do not belong together.
         """
         try:
-            links = self._load_outlinks()
-            payloads = self._load_payloads()
+            first_content = last_number(self._connection, "contents") + 1
+            replaced = payloads_to_replace(self._connection, self._names, self._graph)
+            if replaced:
+                remove_contents_of(self._connection, self._runs, replaced)
+            links = self._load_outlinks(first_content)
+            payloads = self._load_payloads(replaced)
             first, last = self._load_mementos()
             self._payloads.write()
             self._load_inlinks()
@@ -89,8 +94,7 @@ class BatchLoader:
             self._runs.merge(relation)
         return Added(payloads, links, first, last)
 
-    def _load_outlinks(self) -> int:
-        first = last_number(self._connection, "contents") + 1
+    def _load_outlinks(self, first: int) -> int:
         writer = OutlinksWriter(self._connection, first)
         number = first
         for _, name, contents, links, lists in read_sorted(self._graph, "outlinks", 5, keys=1):
@@ -113,13 +117,14 @@ class BatchLoader:
             writer.add(links, lists, [number != OLD for number in numbers])
         return writer.links
 
-    def _load_payloads(self) -> int:
+    def _load_payloads(self, replaced: Collection[int]) -> int:
         new = 0
         for row in read_sorted(self._graph, "payloads", 7, keys=0):
             payload = parse_payload(b"\t".join(row))
             number, _ = self._payloads.number_of(payload.checksum)
             fate = self._payloads.fate_of(number)
-            if fate is None or (payload.scope is not None and scope_of_fate(fate) is None):
+            is_better = payload.scope is not None and (scope_of_fate(fate) is None or number in replaced)
+            if fate is None or is_better:
                 self._payloads.set_fate(number, pack_fate(payload, self._names))
             new += fate is None
         return new

@@ -8,7 +8,11 @@ from arclink.store import ArchiveFile
 
 
 class KnownPayloads(Protocol):
-    """What extract asks a store before it reads; a `GraphStore` answers it."""
+    """What extract asks a store before it reads; a `GraphStore` answers it.
+
+    What a store has of a payload from a WAT gives way to what is read from an archive file, if it says so by an attribute
+    ``replaces_what_wats_say`` that is true; a store without it keeps what it has.
+    """
 
     def files(self) -> Iterator[ArchiveFile]:
         """Yield the archive files that the store knows."""

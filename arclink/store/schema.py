@@ -32,7 +32,7 @@ CREATE TABLE forgotten (
 )"""
 
 SCHEMA = """
--- What was the store built with? (extractor version, rules)
+-- What was the store built with? (extractor version, rules) And `replaced`: how many contents and links gave way to others.
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
 -- Words that rows repeat: archive files, charsets, reasons. Rows hold the number.

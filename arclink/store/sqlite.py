@@ -20,6 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeVar
 
+from arclink.archive_names import is_wat
 from arclink.errors import StoreError, UsageError
 from arclink.model import (
     ALL_TIME,
@@ -50,6 +51,7 @@ from arclink.store.packing import join_content, pack_checksum, split_content, un
 from arclink.store.references import checksum_shown, not_modified_since
 from arclink.store.relations import (
     NUL,
+    MementoItem,
     Posting,
     end_of_prefix,
     in_order,
@@ -92,6 +94,12 @@ class ReadPayload(NamedTuple):
     scope: Scope
 
 
+def _first_said(same: Iterator[MementoItem]) -> MementoItem:
+    """Return the first of equal mementos; whatever is in a WAT comes last, as in a batch."""
+    first = next(same)
+    return min([first, *same], key=lambda item: (is_wat(item[3]), item)) if is_wat(first[3]) else first
+
+
 Known = TypeVar("Known", bound=dict[Any, Any])
 
 
@@ -112,6 +120,8 @@ class SqliteStore:
     Raises:
         StoreError: There is no store (and none is to be made), or it cannot be used; the text says why.
     """
+
+    replaces_what_wats_say = True
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
         self.path = path
@@ -138,7 +148,7 @@ class SqliteStore:
                 if timestamp > span.last:
                     return
                 if timestamp >= span.first:
-                    yield memento_of(surt, next(same))
+                    yield memento_of(surt, _first_said(same))
 
     def payload(self, checksum: Checksum) -> Payload | None:
         with translated(self.path):

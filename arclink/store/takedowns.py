@@ -4,6 +4,7 @@ import sqlite3
 
 from arclink.model import Forgotten, Span, Surt, Timestamp
 from arclink.store import Removed, Takedown
+from arclink.store.replacing import replaced_sums
 
 
 def records(connection: sqlite3.Connection) -> list[tuple[Takedown, Removed]]:
@@ -27,13 +28,17 @@ def _has_records(connection: sqlite3.Connection) -> bool:
 
 
 def removed_sums(connection: sqlite3.Connection) -> tuple[int, int, int, int]:
-    """Return how many payloads with a fate, contents, links, and payloads in all were removed from a store since it was made."""
+    """Return how many payloads with a fate, contents, links, and payloads in all were removed from a store since it was made.
+
+    Contents and links that gave way to others (`arclink.store.replacing`) are among them.
+    """
+    replaced_contents, replaced_links = replaced_sums(connection)
     if not _has_records(connection):
-        return 0, 0, 0, 0
-    found: tuple[int, int, int, int] = connection.execute(
+        return 0, replaced_contents, replaced_links, 0
+    payloads, contents, links, checksums = connection.execute(
         "SELECT coalesce(sum(payloads), 0), coalesce(sum(contents), 0), coalesce(sum(links), 0), coalesce(sum(checksums), 0) FROM forgotten"
     ).fetchone()
-    return found
+    return payloads, contents + replaced_contents, links + replaced_links, checksums
 
 
 def last_number(connection: sqlite3.Connection, table: str) -> int:

@@ -105,7 +105,16 @@ public final class Cluster {
         }
       }
     }
+    killContainers();
     Runtime.getRuntime().halt(0);
+  }
+
+  /** End what containers of this cluster run: they would ask for their masters for minutes. */
+  private void killContainers() {
+    String place = folder.resolve("data/local").toString();
+    ProcessHandle.allProcesses()
+        .filter(process -> process.info().commandLine().orElse("").contains(place))
+        .forEach(ProcessHandle::destroyForcibly);
   }
 
   private boolean isAsked(String part) {

@@ -1,12 +1,12 @@
 """Places on an axis of time, in percent of its width: pictures keep their shape at any width, and need no script."""
 
 from calendar import monthrange
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 
-from arclink.access.chronicles import Captured, Chronicle
+from arclink.access.chronicles import Captured, Chronicle, units_between
 from arclink.access.replay import moment_of
 from arclink.access.states import State
 from arclink.access.tallies import Period
@@ -15,8 +15,13 @@ from arclink.model import Timestamp
 MOST_MARKS = 250
 """Captures drawn one by one; of more, one is drawn for each unit of time."""
 MOST_LABELS = 7
+FEWEST_UNITS = 29
+"""An axis is at least so long, if it is one of days."""
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _STEPS = {Period.YEAR: (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000), Period.MONTH: (1, 2, 3, 6), Period.DAY: (1, 2, 7, 14)}
+_FEW_LABELS = 4
+_ROOM = 90
+"""Percent of a short axis behind which there is no room for a label."""
 _DAYS = {Period.YEAR: 365, Period.MONTH: 30, Period.DAY: 1}
 _TELLING = (State.READ, State.NO_PAGE, State.NOT_READ)
 
@@ -57,7 +62,7 @@ class Axis:
 
     def __init__(self, chronicle: Chronicle) -> None:
         self.unit = chronicle.unit
-        self.units: Sequence[str] = tuple(chronicle.units())
+        self.units: Sequence[str] = tuple(_with_margins(chronicle))
         if self.units:
             self.start, self.end = beginning(self.units[0]), ending(self.units[-1])
 
@@ -75,18 +80,18 @@ class Axis:
         for unit in (Period.DAY, Period.MONTH, Period.YEAR):
             for step in _STEPS[unit]:
                 if (self.end - self.start).days / (_DAYS[unit] * step) <= 2 * most:
-                    found = self._beginnings(unit, step)
+                    found = self._beginnings(unit, step, most)
                     if len(found) <= most:
-                        return found
+                        return found if most > _FEW_LABELS else [(x, label) for x, label in found if x <= _ROOM]
         return []
 
-    def _beginnings(self, unit: Period, step: int) -> list[tuple[float, str]]:
+    def _beginnings(self, unit: Period, step: int, most: int) -> list[tuple[float, str]]:
         found: list[tuple[float, str]] = []
         moment = self.start
         while moment < self.end:
             number = {Period.DAY: moment.day - 1, Period.MONTH: moment.month - 1, Period.YEAR: moment.year}[unit]
             if number % step == 0 and not (unit is Period.DAY and step > 1 and moment.day > 29):
-                found.append((self.x(moment), _short(moment, unit, is_first=not found)))
+                found.append((self.x(moment), _short(moment, unit, has_year=not found and most > _FEW_LABELS)))
             moment = _next(moment, unit)
         return found
 
@@ -128,6 +133,22 @@ class Axis:
     def _place(self, unit: str) -> tuple[float, float]:
         left = self.x(beginning(unit))
         return left, round(self.x(ending(unit)) - left, 3)
+
+
+def _with_margins(chronicle: Chronicle) -> Iterator[str]:
+    """Yield the units of a chronicle; of one that is short some before and behind, too, so that a day does not fill the picture."""
+    missing = FEWEST_UNITS - sum(1 for _ in chronicle.units())
+    if chronicle.first is None or chronicle.last is None or missing <= 0 or chronicle.unit is not Period.DAY:
+        yield from chronicle.units()
+        return
+    margin = timedelta((missing + 1) // 2)
+    first, last = (moment_of(timestamp).replace(tzinfo=None) for timestamp in (chronicle.first, chronicle.last))
+    first, last = max(first, datetime.min + margin) - margin, min(last, datetime.max - margin) + margin
+    yield from units_between(_digits(first), _digits(last), Period.DAY)
+
+
+def _digits(moment: datetime) -> Timestamp:
+    return Timestamp(f"{moment.year:04}{moment:%m%d%H%M%S}")
 
 
 def told(one: Captured) -> str:
@@ -191,11 +212,11 @@ def _next(moment: datetime, unit: Period) -> datetime:
         return datetime.max.replace(tzinfo=UTC)
 
 
-def _short(moment: datetime, unit: Period, *, is_first: bool) -> str:
+def _short(moment: datetime, unit: Period, *, has_year: bool) -> str:
     """Return a label of the axis; the year stands where it begins."""
     if unit is Period.YEAR:
         return str(moment.year)
     month = _MONTHS[moment.month - 1]
     if unit is Period.MONTH:
-        return f"{month} {moment.year}" if is_first or moment.month == 1 else month
-    return f"{moment.day} {month} {moment.year}" if is_first else f"{moment.day} {month}"
+        return f"{month} {moment.year}" if has_year or moment.month == 1 else month
+    return f"{moment.day} {month} {moment.year}" if has_year else f"{moment.day} {month}"

@@ -11,14 +11,13 @@ from math import log2
 
 from arclink.access.answers import answer_link_query
 from arclink.access.chronicles import Chronicle
-from arclink.access.levels import Level, LevelQuery, answer_level
+from arclink.access.levels import LevelQuery, answer_level
 from arclink.access.members import Member
 from arclink.access.queries import BadParameterError, Direction, LinkQuery
-from arclink.access.tallies import Period
 from arclink.access.texts import printable, printable_uri
 from arclink.model import Timestamp
 from arclink.store import GraphStore
-from service.pages.asking import Asked, View, about, download, plain_query
+from service.pages.asking import Asked, View, about, download, plain_query, refuse_others
 from service.pages.drawing import Axis
 from service.pages.moments import moment_of_page
 from service.settings import Settings
@@ -30,8 +29,8 @@ ROW = 44
 LEVELS = ("page", "host", "domain")
 _END = 24
 """Characters of a URI's end that are always shown."""
-_LINKS = 1_000
-_COARSEST = Period.YEAR
+_LINKS = "1000"
+"""Links of each direction that pages are made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,16 +78,20 @@ def show_graph(asked: Asked, store: GraphStore, settings: Settings, chronicle: C
     by = asked.get("by", "host")
     if by not in LEVELS:
         raise BadParameterError("by", by, " or ".join(LEVELS))
-    query = LinkQuery.from_parameters([pair for pair in asked.given if pair[0] != "by"])
+    refuse_others(asked, "uri", "url", "at", "from", "to", "direction", "kind", "redirects", "by")
+    given = [pair for pair in asked.given if pair[0] != "by"]
+    query = LinkQuery.from_parameters(given)
+    of_all_times = [pair for pair in given if pair[0] != "at"]
     find = _pages if by == "page" else _hosts
-    always, is_whole = find(store, replace(query, at=None), by, settings)
-    now = always if query.at is None else find(store, query, by, settings)[0]
+    always, is_whole = find(store, of_all_times, by, query.at, settings)
+    now = always if query.at is None else find(store, given, by, query.at, settings)[0]
     moment = moment_of_page(asked, query.at, chronicle, axis)
     height = ROW * max(1, *(min(len(found), MOST_ENDS) for found in always.values()))
     sides = {
         direction.value: _nodes(always[direction][:MOST_ENDS], {end.name: end for end in now[direction]}, query.at, height)
         for direction in (Direction.IN, Direction.OUT)
     }
+    level = [] if by == "page" else [("level", by)]
     both = {node.end.name for node in sides["in"]} & {node.end.name for node in sides["out"]}
     return {
         "by": by,
@@ -101,29 +104,23 @@ def show_graph(asked: Asked, store: GraphStore, settings: Settings, chronicle: C
         "is_whole": is_whole,
         "moment": moment,
         "all_links": about(plain_query(asked).uri, view=View.LINKS, at=query.at),
-        "downloads": [
-            (form, download("linkQuery", [*(pair for pair in asked.given if pair[0] != "by"), ("level", by), ("format", form)]))
-            for form in ("json", "jsonl", "csv")
-            if by != "page"
-        ]
-        or [
-            (form, download("linkQuery", [*(pair for pair in asked.given if pair[0] != "by"), ("format", form)]))
-            for form in ("json", "csv", "rdfxml")
-        ],
+        "downloads": [(form, download("linkQuery", [*given, *level, ("format", form)])) for form in ("json", "jsonl", "csv")],
     }
 
 
+_Given = Sequence[tuple[str, str]]
 _Sides = Mapping[Direction, Sequence[Neighbour]]
 
 
-def _hosts(store: GraphStore, query: LinkQuery, by: str, settings: Settings) -> tuple[_Sides, bool]:
-    answer = answer_level(store, LevelQuery(query, Level(by), _COARSEST, 0), settings.budget)
+def _hosts(store: GraphStore, given: _Given, by: str, at: Timestamp | None, settings: Settings) -> tuple[_Sides, bool]:
+    query = LevelQuery.from_parameters([*given, ("level", by), ("by", "year"), ("limit", "0")])
+    answer = answer_level(store, query, settings.budget)
     ends = {
         direction: [
             Neighbour(
                 printable(one.name),
                 (printable(one.name), ""),
-                about(f"http://{one.name}/", view=View.GRAPH, at=query.at) if one.name else None,
+                about(f"http://{one.name}/", view=View.GRAPH, at=at) if one.name else None,
                 one.counts.links,
                 one.counts.first.timestamp,
                 one.counts.last.timestamp,
@@ -136,9 +133,9 @@ def _hosts(store: GraphStore, query: LinkQuery, by: str, settings: Settings) -> 
     return ends, all(extent.is_complete for extent in answer.extents.values())
 
 
-def _pages(store: GraphStore, query: LinkQuery, by: str, settings: Settings) -> tuple[_Sides, bool]:
-    answer = answer_link_query(store, replace(query, limit=_LINKS), settings.budget)
-    ends = {Direction.IN: _grouped(answer.inlinks, query.at), Direction.OUT: _grouped(answer.outlinks, query.at)}
+def _pages(store: GraphStore, given: _Given, by: str, at: Timestamp | None, settings: Settings) -> tuple[_Sides, bool]:
+    answer = answer_link_query(store, LinkQuery.from_parameters([*given, ("limit", _LINKS)]), settings.budget)
+    ends = {Direction.IN: _grouped(answer.inlinks, at), Direction.OUT: _grouped(answer.outlinks, at)}
     return ends, answer.next is None
 
 

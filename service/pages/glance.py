@@ -7,8 +7,8 @@ from itertools import groupby
 
 from arclink.access.anchors import AnchorsQuery, answer_anchors
 from arclink.access.chronicles import Chronicle
-from arclink.access.levels import Counted, Level, LevelQuery, answer_level
-from arclink.access.queries import Direction, LinkQuery
+from arclink.access.levels import Counted, LevelQuery, answer_level
+from arclink.access.queries import Direction
 from arclink.access.texts import printable
 from arclink.model import Timestamp
 from arclink.store import GraphStore
@@ -47,9 +47,10 @@ def show_glance(asked: Asked, store: GraphStore, settings: Settings, chronicle: 
     """
     refuse_others(asked, "uri", "url")
     query = plain_query(asked)
-    levels = answer_level(store, LevelQuery(query, Level.HOST, chronicle.unit, 0), settings.budget)
-    words = _word_lanes(query, store, settings, axis)
     given = asked.only("uri", "url")
+    by = chronicle.unit.name.lower()
+    levels = answer_level(store, LevelQuery.from_parameters([*given, ("level", "host"), ("by", by), ("limit", "0")]), settings.budget)
+    words = _word_lanes(given, store, settings, axis)
     return {
         "hosts_in": [host_lane(one, axis) for one in levels.counted[Direction.IN][:MOST_LANES]],
         "hosts_out": [host_lane(one, axis) for one in levels.counted[Direction.OUT][:MOST_LANES]],
@@ -75,12 +76,13 @@ def host_lane(one: Counted, axis: Axis) -> Lane:
     return Lane(printable(one.name), href, bars, one.counts.links, one.counts.first.timestamp, one.counts.last.timestamp)
 
 
-def _word_lanes(query: LinkQuery, store: GraphStore, settings: Settings, axis: Axis) -> list[Lane]:
+def _word_lanes(given: Sequence[tuple[str, str]], store: GraphStore, settings: Settings, axis: Axis) -> list[Lane]:
     """Return the texts that led to a page, of all kinds together, those that were seen at most times first."""
     links: Counter[str] = Counter()
-    for anchor in answer_anchors(store, AnchorsQuery(query, None, False, 0), settings.budget).anchors:
+    for anchor in answer_anchors(store, AnchorsQuery.from_parameters([*given, ("limit", "0")]), settings.budget).anchors:
         links[anchor.text] += anchor.counts.links
-    answer = answer_anchors(store, AnchorsQuery(query, axis.unit, False, 0), settings.budget)
+    by_unit = AnchorsQuery.from_parameters([*given, ("by", axis.unit.name.lower()), ("limit", "0")])
+    answer = answer_anchors(store, by_unit, settings.budget)
     by_text = sorted(answer.anchors, key=lambda anchor: (anchor.text, anchor.period))
     lanes = []
     for text, same in groupby(by_text, lambda anchor: anchor.text):

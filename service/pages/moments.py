@@ -41,7 +41,9 @@ def moment_of_page(asked: Asked, at: Timestamp | None, chronicle: Chronicle, axi
     stops = {Timestamp(one.memento.timestamp): str(one.memento.timestamp) for one in chronicle.captures}
     if not stops:
         stops = {pad_high(unit.replace("-", "")): unit for unit in chronicle.inlinks}
-    before = [stop for stop in sorted(stops) if at is None or stop < _in_force(at, stops)]
+    # One step back leads before what is in force, not to where it began.
+    in_force = None if at is None else max((stop for stop in stops if stop <= at), default=at)
+    before = [stop for stop in sorted(stops) if in_force is None or stop < in_force]
     behind = [] if at is None else [stop for stop in sorted(stops) if stop > at]
     last = max(len(axis.units) - 1, 0)
     return Moment(
@@ -56,16 +58,9 @@ def moment_of_page(asked: Asked, at: Timestamp | None, chronicle: Chronicle, axi
     )
 
 
-def _in_force(at: Timestamp, stops: dict[Timestamp, str]) -> Timestamp:
-    """Return the last stop that is not after ``at``: one step back leads before it."""
-    return max((stop for stop in stops if stop <= at), default=at)
-
-
 def _number(at: Timestamp, axis: Axis, last: int) -> int:
-    unit = axis.unit.of(at) if axis.units else ""
-    if unit in axis.units:
-        return axis.units.index(unit)
-    return 0 if unit < (axis.units[0] if axis.units else "") else last
+    """Return which unit of the axis ``at`` is in, or the nearest."""
+    return min(sum(1 for unit in axis.units if unit < axis.unit.of(at)), last)
 
 
 def _in_words(at: Timestamp, unit: Period) -> str:

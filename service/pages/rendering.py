@@ -48,7 +48,7 @@ def number(count: int) -> str:
     return f"{count:,}"
 
 
-@site.app_template_filter("count")
+@site.app_template_filter("counted")
 def counted(count: int, noun: str, nouns: str = "") -> str:
     """Return ``count`` with its noun.
 

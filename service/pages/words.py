@@ -51,7 +51,9 @@ def show_words(asked: Asked, store: GraphStore, settings: Settings, chronicle: C
     answer = answer_anchors(store, query, settings.budget)
     over_time: dict[tuple[str, str, Kind], dict[str, int]] = {}
     if query.period is None and axis.units:
-        finer = answer_anchors(store, AnchorsQuery(query.query, axis.unit, query.is_by_host, 0), settings.budget)
+        by = [axis.unit.name.lower(), *(["host"] if query.is_by_host else [])]
+        given = [pair for pair in asked.given if pair[0] not in ("by", "limit")]
+        finer = answer_anchors(store, AnchorsQuery.from_parameters([*given, ("by", ",".join(by)), ("limit", "0")]), settings.budget)
         for anchor in finer.anchors:
             over_time.setdefault((anchor.host, anchor.text, anchor.kind), {})[anchor.period] = anchor.counts.links
     return {

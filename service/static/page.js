@@ -16,6 +16,10 @@ function prepare() {
   const range = slider();
   if (!range || units().length < 2) return;
   range.hidden = false;
+  // A position means the end of its unit: the first is one unit behind the beginning of the axis. The thumb is 1rem wide.
+  const share = 100 / units().length;
+  range.style.marginInlineStart = `calc(${share}% - .5rem)`;
+  range.style.width = `calc(${100 - share}% + 1rem)`;
   const play = bar().querySelector(".play");
   play.hidden = false;
   play.textContent = isPlaying ? "Pause" : "Play";
@@ -72,12 +76,8 @@ function move() {
 }
 
 async function play() {
-  const range = slider();
-  if (!bar().querySelector('.steps a[rel="next"]')) {
-    range.value = 0;
-    history.pushState(null, "", location.href);
-    await show(addressAt(units()[0]), true);
-  }
+  history.pushState(null, "", location.href); // one step back for all that is played
+  if (!bar().querySelector('.steps a[rel="next"]')) await show(addressAt(units()[0]), true);
   while (isPlaying) {
     const next = bar().querySelector('.steps a[rel="next"]');
     if (!next) break;

@@ -22,7 +22,7 @@ A, B, C, D = "http://a.example/", "http://sub.a.example/x", "http://c.example/",
 
 def query(level: Level, term: Term, by: str = "all", is_external: bool = False, uri: str = A, **parameters: str) -> AnchorTextQuery:
     links = LinkQuery.from_parameters([("uri", uri), ("direction", "in"), *((name.rstrip("_"), text) for name, text in parameters.items())])
-    return AnchorTextQuery(Target.asked(uri, level), links, term, Windows.parse(by).names_at, is_external)
+    return AnchorTextQuery(Target.asked(uri, level), links, term, Windows.parse(by), is_external)
 
 
 def ask(store: MemoryStore, asked: AnchorTextQuery) -> list[WeighedTerm]:
@@ -126,7 +126,7 @@ def test_times_and_kinds_narrow_what_is_counted() -> None:
 @pytest.mark.parametrize(
     ("text", "level", "allowed"),
     [
-        pytest.param("mailto:a@b.example", Level.HOST, "a URI with a host, for --level host", id="no host"),
+        pytest.param("mailto:a@b.example", Level.HOST, "a URI with a host", id="no host"),
         pytest.param("", Level.URI, "a URI such as", id="nothing"),
         pytest.param("http://a.example/\x00", Level.DOMAIN, "without control characters", id="control character"),
     ],

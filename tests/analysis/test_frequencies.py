@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arclink.analysis import frequencies
-from arclink.analysis.frequencies import Counting, FrequencyFile, Term, count_frequencies, documents_of, hash_of
+from arclink.analysis.frequencies import FrequencyFile, Term, count_frequencies, hash_of
 from arclink.analysis.slices import Level
-from arclink.model import Surt
 from arclink.uris.surts import surt_of
 from tests.access.memory_store import MemoryStore, Page, link
 
@@ -39,29 +38,32 @@ def refuse(text: str) -> None:
     pytest.fail(text)
 
 
-@settings(max_examples=150)
-@given(links=st.lists(st.tuples(targets, texts), max_size=25), level=st.sampled_from(Level), term=st.sampled_from(Term))
-def test_documents_are_those_of_a_plain_dictionary(links: list[tuple[str, str]], level: Level, term: Term) -> None:
-    plain: dict[str, set[int]] = defaultdict(set)
-    by_surt: dict[Surt, set[str]] = defaultdict(set)
-    for target, text in links:
-        by_surt[surt_of(target)].add(text)
-        if level.name_of(surt_of(target)):
-            plain[level.name_of(surt_of(target))] |= {hash_of(one) for one in term.of(text)}
-    found = documents_of(sorted(by_surt.items()), level, term)
-    assert sorted(sorted(document) for document in found if document) == sorted(sorted(one) for one in plain.values() if one)
+pages = st.builds(
+    Page,
+    st.sampled_from(["http://p.example/", "http://q.example/"]),
+    st.sampled_from(["20100101000000", "20100201000000", "20100301000000"]),
+    st.none() | st.lists(st.builds(link, targets, texts), max_size=8).map(tuple),
+)
 
 
-@given(documents=st.lists(st.sets(st.integers(0, 2**64 - 1) | st.integers(0, 20)), max_size=30), buffered=st.integers(1, 9))
-def test_counts_are_exact_however_they_are_put_together(documents: list[set[int]], buffered: int) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(frequencies, "BUFFERED", buffered)
-        counting = Counting()
-        for document in documents:
-            counting.add(document)
-        found = counting.frequencies()
-    assert found.documents == sum(1 for document in documents if document)
-    expected = {term: sum(term in document for document in documents) for document in documents for term in document}
+@settings(max_examples=120, deadline=None)
+@given(
+    archive=st.lists(pages, max_size=6, unique_by=lambda page: (page.original, page.timestamp)),
+    level=st.sampled_from(Level),
+    term=st.sampled_from(Term),
+    rows=st.sampled_from([1, 3, 1000]),
+)
+def test_frequencies_are_those_of_plain_sets_however_much_is_sorted_at_once(
+    archive: list[Page], level: Level, term: Term, rows: int
+) -> None:
+    documents: dict[str, set[str]] = defaultdict(set)
+    for page in archive:
+        for one in page.links or ():
+            documents[level.name_of(surt_of(one.target))].update(term.of(one.text))
+    documents.pop("", None)
+    found = count_frequencies(MemoryStore(archive), level, term, rows=rows)
+    expected = {hash_of(one): sum(one in of_document for of_document in documents.values()) for one in set().union(*documents.values())}
+    assert found.documents == sum(1 for of_document in documents.values() if of_document)
     assert dict(zip(found.hashes.tolist(), found.counts.tolist(), strict=True)) == expected
     assert found.hashes.tolist() == sorted(expected)
 

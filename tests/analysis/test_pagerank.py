@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.sparse import coo_matrix, csr_matrix
 from scipy.stats import kendalltau
 
-from arclink.analysis import pagerank
+from arclink.analysis import edges
 from arclink.analysis.pagerank import RankOptions, agreement, first_ranked, place_of, rank
 from arclink.analysis.slices import Slice
 from arclink.analysis.windows import WHOLE
@@ -24,12 +24,12 @@ from arclink.errors import UsageError
 def matrices(draw: st.DrawFn) -> csr_matrix:
     nodes = draw(st.integers(1, 12))
     places = st.integers(0, nodes - 1)
-    edges = draw(st.dictionaries(st.tuples(places, places), st.integers(1, 9), max_size=40))
-    return matrix_of(nodes, [(*pair, weight) for pair, weight in edges.items()])
+    drawn = draw(st.dictionaries(st.tuples(places, places), st.integers(1, 9), max_size=40))
+    return matrix_of(nodes, [(*pair, weight) for pair, weight in drawn.items()])
 
 
-def matrix_of(nodes: int, edges: list[tuple[int, int, int]]) -> csr_matrix:
-    sources, targets, weights = zip(*edges, strict=True) if edges else ((), (), ())
+def matrix_of(nodes: int, triples: list[tuple[int, int, int]]) -> csr_matrix:
+    sources, targets, weights = zip(*triples, strict=True) if triples else ((), (), ())
     return coo_matrix((np.array(weights, dtype=np.int64), (sources, targets)), shape=(nodes, nodes)).tocsr()
 
 
@@ -49,9 +49,9 @@ def by_networkx(matrix: csr_matrix, options: RankOptions) -> list[float]:
 
 
 def by_igraph(matrix: csr_matrix, options: RankOptions) -> list[float]:
-    edges = edges_of(matrix, options)
-    graph = igraph.Graph(n=matrix.shape[0], edges=[edge[:2] for edge in edges], directed=True)
-    weights = [edge[2] for edge in edges] if options.is_weighted else None
+    triples = edges_of(matrix, options)
+    graph = igraph.Graph(n=matrix.shape[0], edges=[triple[:2] for triple in triples], directed=True)
+    weights = [triple[2] for triple in triples] if options.is_weighted else None
     found: list[float] = graph.pagerank(damping=options.damping, weights=weights)
     return found
 
@@ -63,7 +63,7 @@ options = st.builds(RankOptions, st.sampled_from([0.5, 0.85, 0.95]), st.just(1e-
 @given(matrix=matrices(), chosen=options, block=st.sampled_from([1, 3, 1000]))
 def test_ranks_are_those_of_networkx_and_igraph(matrix: csr_matrix, chosen: RankOptions, block: int) -> None:
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
-        patch.setattr(pagerank, "BLOCK", block)
+        patch.setattr(edges, "BLOCK", block)
         found = rank(matrix, chosen)
     assert found.is_converged
     assert found.residual < 1e-13

@@ -1,18 +1,27 @@
-"""Whole builds, for tests of engines: an archive, builds of it, and what a store says."""
+"""Archives, builds, and what a store says, for tests of engines."""
 
 import json
-from collections.abc import Sequence
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from arclink.cli.main import group
 from arclink.demo import write_demo_archive
 from arclink.model import Surt
+from arclink.pipeline import running
 from arclink.store.opening import open_store
+from tests.engines.slow_extract import POISON
 
 ORIGINALS = 1_200
 """URIs of one payload: more than one pointer holds."""
+
+SECONDS = 300.0
+"""How long a fault waits for its moment."""
 
 
 def write_archive(folder: Path) -> None:
@@ -30,6 +39,42 @@ def write_archive(folder: Path) -> None:
                 f"Content-Length: {len(http)}\r\n\r\n"
             )
             file.write(head.encode() + http + b"\r\n\r\n")
+
+
+def write_poisoned_archive(folder: Path) -> None:
+    """Write the demo archive, and a file with a page that takes the parser of `tests.engines.slow_extract` down."""
+    write_demo_archive(folder, captures=300, hosts=12, seed=2)
+    body = f'<p>{POISON}</p><a href="/never">never seen</a>'.encode()
+    http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
+    (folder / "poisoned.warc").write_bytes(
+        b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://poison.example/\r\nWARC-Date: 2010-03-01T00:00:00Z\r\n"
+        b"WARC-Record-ID: <urn:uuid:1>\r\nContent-Type: application/http;msgtype=response\r\n"
+        b"Content-Length: %d\r\n\r\n%b\r\n\r\n" % (len(http), http)
+    )
+
+
+def crashed(rows: Iterable[object]) -> int:
+    """Return how many payloads extract says it could not read because they took their parser down."""
+    return sum("PAYLOAD_CRASHED" in repr(row) for row in rows)
+
+
+@contextmanager
+def extracting_slowly() -> Iterator[None]:
+    """Have the job called ``extract`` be `tests.engines.slow_extract.SlowExtract`."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(running.JOBS, "extract", ("tests.engines.slow_extract", "SlowExtract"))
+        yield
+
+
+def when(condition: Callable[[], bool], action: Callable[[], None], done: threading.Event) -> None:
+    """Wait until something is so, act, and say so."""
+    deadline = time.monotonic() + SECONDS
+    while time.monotonic() < deadline:
+        if condition():
+            action()
+            done.set()
+            return
+        time.sleep(0.2)
 
 
 def build(archive: str | Path, store: Path, *options: str | Path) -> list[str]:

@@ -1,19 +1,21 @@
-"""What an account at Amazon would get from ``-r emr``: uploads, cluster and step, seen by moto on loopback.
+"""What an account at Amazon would get from ``-r emr``: uploads, a cluster, and a step for each job, seen by moto on loopback.
 
-moto keeps what it was asked for and runs nothing: a thread says that the step is done.
+moto keeps what it was asked for and runs nothing: a thread says that a step is done. The first job makes the cluster, the
+others go to it.
 """
 
 import json
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from jobs.filter_captures import FilterCaptures
+from arclink.pipeline.running import JOBS
 from tests.engines.conftest import ROOT
 
 BUCKET = "arclink-tests"
@@ -48,20 +50,33 @@ def aws() -> Iterator[str]:
 
 
 def finish_steps(stop: threading.Event) -> None:
-    """Say of each step that it is done, as a cluster would."""
+    """Say of each step that it is done, as a cluster would, and which Hadoop there is."""
     from moto.emr.models import emr_backends
 
     while not stop.wait(0.5):
         for account in list(emr_backends.values()):
             for backend in list(account.values()):
                 for cluster in list(backend.clusters.values()):
+                    for application in cluster.applications:
+                        application.version = "3.4.1"
                     for step in cluster.steps:
                         step.state = "COMPLETED"
 
 
+def start(job: str, options: Sequence[str]) -> str:
+    """Run a job on EMR as its module does when it is called; return the id of its cluster."""
+    module, name = JOBS[job]
+    settings = json.dumps({"rules": "{}"})
+    started = getattr(import_module(module), name)(["-r", "emr", "--no-cat-output", "--settings", settings, *options])
+    with started.make_runner() as run:
+        run._opts["cleanup"] = ["NONE"]  # what was uploaded stays to be looked at
+        run.run()
+        return str(run.get_cluster_id())
+
+
 @pytest.fixture(scope="module")
 def asked(aws: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:  # Any: as boto3 gives it
-    """What the account has after a job: objects in S3, the cluster, its step."""
+    """What the account has after all jobs: objects in S3, the cluster, its steps by job."""
     import boto3
 
     folder = tmp_path_factory.mktemp("emr")
@@ -77,30 +92,31 @@ def asked(aws: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     text = (ROOT / "conf/emr.conf").read_text("utf-8").replace("BUCKET", BUCKET).replace("SUBNET", subnet)
     conf = folder / "emr.conf"
     conf.write_text(text.replace("arclink-environment.tar.gz#", f"{environment}#"), "utf-8")
-    options = ["-r", "emr", "--conf-path", str(conf), "--no-cat-output", "--output-dir", f"s3://{BUCKET}/filtered"]
-    job = FilterCaptures([*options, "--settings", json.dumps({"rules": "{}"}), "--check-cluster-every", "1", str(rows)])
+    options = ["--conf-path", str(conf), "--check-cluster-every", "1", "--cloud-fs-sync-secs", "0"]
 
     stop = threading.Event()
     thread = threading.Thread(target=finish_steps, args=(stop,), daemon=True)
     thread.start()
     started = time.monotonic()
     try:
-        with job.make_runner() as run:
-            run._opts["cleanup"] = ["NONE"]  # what was uploaded stays to be looked at
-            run.run()
-            cluster_id = run.get_cluster_id()
+        cluster_id = start("filter", [*options, "--output-dir", f"s3://{BUCKET}/filter", str(rows)])
+        for job in JOBS:
+            if job != "filter":
+                own = ["--cluster-id", cluster_id, "--output-dir", f"s3://{BUCKET}/{job}", f"s3://{BUCKET}/input/{job}/*"]
+                assert start(job, [*options, "--no-check-input-paths", *own]) == cluster_id
     finally:
         stop.set()
         thread.join()
-    assert time.monotonic() - started < 120
+    assert time.monotonic() - started < 300
     emr = boto3.client("emr")
+    steps = [step["Config"] for step in emr.list_steps(ClusterId=cluster_id)["Steps"]]
     return {
         "objects": {
             one["Key"]: s3.get_object(Bucket=BUCKET, Key=one["Key"])["Body"].read() for one in s3.list_objects_v2(Bucket=BUCKET)["Contents"]
         },
         "cluster": emr.describe_cluster(ClusterId=cluster_id)["Cluster"],
         "groups": emr.list_instance_groups(ClusterId=cluster_id)["InstanceGroups"],
-        "steps": emr.list_steps(ClusterId=cluster_id)["Steps"],
+        "steps": {dict(pairwise(step["Args"]))["-output"].removeprefix(f"s3://{BUCKET}/").strip("/"): step for step in steps},
         "subnet": subnet,
     }
 
@@ -128,16 +144,35 @@ def test_the_cluster_is_one_that_emr_still_makes(asked: dict[str, Any]) -> None:
     }
 
 
-def test_the_step_starts_streaming_with_our_settings(asked: dict[str, Any]) -> None:
-    (step,) = asked["steps"]
-    assert step["Config"]["Jar"] == "command-runner.jar"
-    words = step["Config"]["Args"]
+IN_ORDER = "stream.num.map.output.key.fields=2"
+WHOLE_FILES = f"mapreduce.input.fileinputformat.split.minsize={1 << 50}"
+
+
+@pytest.mark.parametrize(
+    ("job", "has_reducer", "properties"),
+    [
+        pytest.param("index", False, {WHOLE_FILES, "mapreduce.job.reduces=0"}, id="index"),
+        pytest.param("filter", True, {IN_ORDER}, id="filter"),
+        pytest.param("extract", False, {WHOLE_FILES, "mapreduce.job.reduces=0"}, id="extract"),
+        pytest.param("join", True, {IN_ORDER}, id="join"),
+        pytest.param("invert", True, set(), id="invert"),
+    ],
+)
+def test_each_jobs_step_starts_streaming_with_our_settings(
+    asked: dict[str, Any], job: str, has_reducer: bool, properties: set[str]
+) -> None:
+    assert asked["steps"].keys() == JOBS.keys()
+    step = asked["steps"][job]
+    assert step["Jar"] == "command-runner.jar"
+    words = step["Args"]
     assert words[0] == "hadoop-streaming"
     following = dict(pairwise(words))
-    assert following["-output"] == f"s3://{BUCKET}/filtered/"
-    assert following["-input"].startswith(f"s3://{BUCKET}/arclink/tmp/")
+    assert following["-input"].startswith(f"s3://{BUCKET}/arclink/tmp/" if job == "filter" else f"s3://{BUCKET}/input/{job}/")
     assert "arclink-environment.tar.gz#" in following["-archives"]
-    assert "filter_captures.py --step-num=0 --mapper" in following["-mapper"]
-    assert "filter_captures.py --step-num=0 --reducer" in following["-reducer"]
-    properties = {words[number + 1] for number, word in enumerate(words) if word == "-D"}
-    assert {"mapreduce.map.speculative=false", "stream.num.map.output.key.fields=2", "mapreduce.task.timeout=600000"} <= properties
+    script = JOBS[job][0].rpartition(".")[2]
+    assert f"{script}.py --step-num=0 --mapper" in following["-mapper"]
+    assert ("-reducer" in words) == has_reducer
+    if has_reducer:
+        assert f"{script}.py --step-num=0 --reducer" in following["-reducer"]
+    given = {words[number + 1] for number, word in enumerate(words) if word == "-D"}
+    assert {"mapreduce.map.speculative=false", "mapreduce.task.timeout=600000", *properties} <= given

@@ -3,26 +3,21 @@
 import os
 import signal
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
-from arclink.demo import write_demo_archive
-from arclink.pipeline import running, stages
+from arclink.pipeline import stages
 from arclink.pipeline.counts import Counts
 from arclink.pipeline.inputs import describe, find_archives
 from arclink.pipeline.planning import archive_paths, plan, read_pointers
 from arclink.pipeline.running import JobRunner, parts_of
 from arclink.pipeline.settings import BuildSettings
-from arclink.reasons import Reason
 from arclink.store.nothing import EmptyStore
+from tests.engines.builds import crashed, extracting_slowly, when, write_poisoned_archive
 from tests.engines.conftest import Hadoop, running_hadoop
-from tests.engines.slow_extract import POISON
 from tests.jobs.contract import without_blocks
-
-SECONDS = 180.0
 
 
 @pytest.fixture(scope="module")
@@ -36,14 +31,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hadoop]:
 def manifests(cluster: Hadoop, tmp_path_factory: pytest.TempPathFactory) -> Sequence[Path]:
     """Four manifests over the demo archive in HDFS, in which one page is poisoned."""
     folder = tmp_path_factory.mktemp("faults")
-    write_demo_archive(folder / "archive", captures=300, hosts=12, seed=2)
-    body = f'<p>{POISON}</p><a href="/never">never seen</a>'.encode()
-    http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
-    (folder / "archive/poisoned.warc").write_bytes(
-        b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://poison.example/\r\nWARC-Date: 2010-03-01T00:00:00Z\r\n"
-        b"WARC-Record-ID: <urn:uuid:1>\r\nContent-Type: application/http;msgtype=response\r\n"
-        b"Content-Length: %d\r\n\r\n%b\r\n\r\n" % (len(http), http)
-    )
+    write_poisoned_archive(folder / "archive")
     files = describe(find_archives([str(folder / "archive")]), {})
     run = JobRunner("local", 2, folder / "tasks")
     stages.index(files, folder, run)
@@ -63,21 +51,9 @@ def extract(run: JobRunner, inputs: Sequence[str], output: str, options: Sequenc
 def expected(manifests: Sequence[Path], tmp_path_factory: pytest.TempPathFactory) -> tuple[list[object], Counts]:
     """Rows and counts of the runner for one machine, which meets the poisoned page, too."""
     folder = tmp_path_factory.mktemp("expected")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(running.JOBS, "extract", ("tests.engines.slow_extract", "SlowExtract"))
+    with extracting_slowly():
         counts = extract(JobRunner("local", 2, folder / "tasks"), [str(path) for path in manifests], str(folder / "out"), [])
     return list(without_blocks(parts_of(folder / "out"))), counts
-
-
-def when(condition: Callable[[], bool], action: Callable[[], None], done: threading.Event) -> None:
-    """Wait until something is so, act, and say so."""
-    deadline = time.monotonic() + SECONDS
-    while time.monotonic() < deadline:
-        if condition():
-            action()
-            done.set()
-            return
-        time.sleep(0.2)
 
 
 def mappers_in(folder: Path) -> list[int]:
@@ -105,8 +81,7 @@ def on_cluster(
     inputs = [f"{address}/{path.name}" for path in manifests]
     options = ["--no-check-input-paths", "--cmdenv", f"SECONDS_PER_PAGE={seconds_per_page}"]
     options += ["--cmdenv", f"PYTHONPATH={Path(__file__).resolve().parents[2]}"]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(running.JOBS, "extract", ("tests.engines.slow_extract", "SlowExtract"))
+    with extracting_slowly():
         counts = extract(run, inputs, f"hdfs:///tests/{folder.name}/output", options)
     assert fault is None or done.is_set(), "what was to go wrong did not happen while the job ran"
     run.fetch(folder / "output")
@@ -123,7 +98,7 @@ def test_a_page_that_kills_its_parser_is_counted_and_not_retried_to_death(
         when(lambda: bool(mappers_in(data)), lambda: os.kill(mappers_in(data)[0], signal.SIGKILL), done)
 
     rows, counts = on_cluster(cluster, manifests, tmp_path / "killed", 0.05, kill_one)
-    assert counts[Reason.PAYLOAD_CRASHED] == 1
+    assert crashed(rows) == 1
     assert rows == expected[0]
     assert counts == expected[1]
 

@@ -1,19 +1,38 @@
 """A whole build on Spark, and what Spark needs beside: no step is left out, and a key may have a million values."""
 
+import os
+import signal
+import threading
+from contextlib import suppress
 from pathlib import Path
 
 import orjson
 import pytest
 
 from arclink.errors import PipelineError
-from arclink.pipeline.running import parts_of
+from arclink.pipeline import stages
+from arclink.pipeline.inputs import describe, find_archives
+from arclink.pipeline.planning import archive_paths, plan, read_pointers
+from arclink.pipeline.running import JobRunner, parts_of
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
+from arclink.store.nothing import EmptyStore
 from jobs import versions
 from jobs.base import ArclinkJob
-from tests.engines.builds import ORIGINALS, answers, build, counts_of, write_archive
+from tests.engines.builds import (
+    ORIGINALS,
+    answers,
+    build,
+    counts_of,
+    crashed,
+    extracting_slowly,
+    when,
+    write_archive,
+    write_poisoned_archive,
+)
 from tests.engines.conftest import ROOT, Spark
 from tests.engines.two_steps import CountCounts, OnMrjobsRunner
+from tests.jobs.contract import without_blocks
 
 VERSIONS = versions.versions_here()
 
@@ -45,6 +64,53 @@ def test_a_task_that_fails_is_quoted(spark: Spark, tmp_path: Path, monkeypatch: 
     (tmp_path / "postings").write_bytes(b"key\t[]\n")
     with pytest.raises(PipelineError, match=r"^invert: the job failed: .*other versions than .*: selectolax \S+ instead of 0\.1"):
         spark.runner(tmp_path).run("invert", [tmp_path / "postings"], tmp_path / "inlinks", {})
+
+
+def processes_below(ancestor: int) -> dict[int, bytes]:
+    """Return the command lines of all processes that descend from one."""
+    parents, commands = {}, {}
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            parents[int(process.name)] = int((process / "stat").read_text().rpartition(")")[2].split()[1])
+            commands[int(process.name)] = (process / "cmdline").read_bytes()
+    found, waiting = {}, [ancestor]
+    while waiting:
+        parent = waiting.pop()
+        for process_id in [child for child, its in parents.items() if its == parent]:
+            found[process_id] = commands.get(process_id, b"")
+            waiting.append(process_id)
+    return found
+
+
+def test_a_page_that_kills_its_parser_is_counted_and_an_executor_that_goes_counts_once(
+    spark: Spark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_poisoned_archive(tmp_path / "archive")
+    run_here = JobRunner("local", 2, tmp_path / "tasks")
+    files = describe(find_archives([str(tmp_path / "archive")]), {})
+    stages.index(files, tmp_path, run_here)
+    stages.filter_rows(parts_of(tmp_path / "rows"), tmp_path, BuildSettings(), run_here)
+    planned = plan(read_pointers(parts_of(tmp_path / "pointers")), EmptyStore(), archive_paths(files), tmp_path / "manifests", 4)
+    done = threading.Event()
+
+    def executors() -> list[int]:
+        below = processes_below(os.getpid())
+        is_at_work = any(b"pyspark.daemon" in command for command in below.values())
+        return [found for found, command in below.items() if b"CoarseGrainedExecutorBackend" in command and is_at_work]
+
+    def kill_one() -> None:
+        when(lambda: bool(executors()), lambda: os.kill(executors()[0], signal.SIGKILL), done)
+
+    with extracting_slowly():
+        expected = run_here.run("extract", planned.manifests, tmp_path / "local", BuildSettings().for_jobs())
+        threading.Thread(target=kill_one, daemon=True).start()
+        monkeypatch.setenv("SECONDS_PER_PAGE", "0.05")
+        counts = spark.runner(tmp_path).run("extract", planned.manifests, tmp_path / "spark", BuildSettings().for_jobs())
+    assert done.is_set(), "no executor was killed while the job ran"
+    assert counts == expected
+    rows = without_blocks(parts_of(tmp_path / "spark"))
+    assert crashed(rows) == 1
+    assert rows == without_blocks(parts_of(tmp_path / "local"))
 
 
 def run(job_class: type[ArclinkJob], path: Path, output: Path, spark: Spark) -> list[bytes]:

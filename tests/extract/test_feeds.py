@@ -2,6 +2,7 @@
 
 import re
 import time
+from html import escape
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arclink.extract.feeds import FEED_KINDS, extract_feed_links, is_feed, links_of
-from arclink.extract.html import Limits, extract_links
-from arclink.model import RawLink
+from arclink.extract.html import DEFAULT_KINDS, Limits, extract_links
+from arclink.model import Kind, RawLink
 from arclink.reasons import Reason
 from tests.extract.made_archives import read
 
@@ -21,7 +22,7 @@ RSS = """<?xml version="1.0"?>
 <image><url>i.png</url><title>Logo</title><link>http://a.example/i</link></image>
 <item><link> http://a.example/1?x=1&amp;y=2 </link><title>One &amp;&nbsp; <![CDATA[<b>]]></title>
 <guid isPermaLink="false">http://x.example/</guid><enclosure url="e.mp3"/><comments>c</comments><source url="s">S</source>
-<media:content url="m"><media:title>M</media:title></media:content><description>&lt;a href="no">no&lt;/a></description></item>
+<media:content url="m"><media:title>M</media:title></media:content><description>Plain &lt; text</description></item>
 <item><guid>http://a.example/2</guid><guid>tag:x</guid></item>
 </channel></rss>"""
 
@@ -157,6 +158,77 @@ def test_a_broken_feed_is_read_as_far_as_it_goes(feed: str, links: list[RawLink]
     assert found.counts == counts
 
 
+HTML = "<p><a href='x' rel=NoFollow>Next &amp;amp; <b>more</b></a> <img src=i alt=I> <a href=#top>top</a> <a href='javascript:y()'>no</a>"
+HTML_LINKS = [("a@href", "x", "Next &amp; more", "nofollow"), ("img@src", "i", "I", None)]
+LINKS_GONE = {Reason.LINK_SAME_PAGE: 1, Reason.LINK_JAVASCRIPT: 1}
+CONTENT = 'xmlns:content="http://purl.org/rss/1.0/modules/content/"'
+XHTML = 'xmlns="http://www.w3.org/1999/xhtml"'
+
+
+@pytest.mark.parametrize(
+    ("feed", "links", "counts"),
+    [
+        pytest.param(
+            f"<rss><item><title>T</title><description>{escape(HTML)}</description></item></rss>", HTML_LINKS, LINKS_GONE, id="escaped"
+        ),
+        pytest.param(f"<rss><item><description><![CDATA[{HTML}]]></description></item></rss>", HTML_LINKS, LINKS_GONE, id="CDATA"),
+        pytest.param(
+            f"<rss {CONTENT}><item><content:encoded><![CDATA[{HTML}]]></content:encoded><link>l</link></item></rss>",
+            [*HTML_LINKS, ("rss@link", "l", "", None)],
+            LINKS_GONE,
+            id="content:encoded",
+        ),
+        pytest.param(
+            f"<rss><item><content:encoded>{escape(HTML)}</content:encoded></item></rss>", HTML_LINKS, LINKS_GONE, id="prefix not declared"
+        ),
+        pytest.param(
+            "<rss><item><description>As elements: <a href='x'>X<br/>Y</a><img src='i'/> end</description><link>l</link></item></rss>",
+            [("a@href", "x", "X Y", None), ("img@src", "i", "", None), ("rss@link", "l", "", None)],
+            {},
+            id="not escaped",
+        ),
+        pytest.param(
+            f"<feed xmlns='http://www.w3.org/2005/Atom'><entry><content type='html' xml:base='http://b.example/d/'>{escape(HTML)}</content>"
+            "<summary type='HTML'>&lt;a href='//c.example'>c&lt;/a></summary><summary>&lt;a href='no'></summary></entry></feed>",
+            [
+                ("a@href", "http://b.example/d/x", "Next &amp; more", "nofollow"),
+                ("img@src", "http://b.example/d/i", "I", None),
+                ("a@href", "//c.example", "c", None),
+            ],
+            LINKS_GONE,
+            id="Atom",
+        ),
+        pytest.param(
+            f"<feed xmlns='http://www.w3.org/2005/Atom'><entry><content type='xhtml'><div {XHTML}>"
+            "<a href='x?a=1&amp;b=&lt;'>1 &lt; 2<br/>3</a></div></content><link href='l'/><title>T</title></entry></feed>",
+            [("a@href", "x?a=1&b=<", "1 < 2 3", None), ("atom@link", "l", "T", None)],
+            {},
+            id="XHTML",
+        ),
+        pytest.param(
+            "<rss><item><description>&lt;a href='x'>X&lt;/a> and",
+            [("a@href", "x", "X", None)],
+            {Reason.NOTE_FEED_BROKEN: 1},
+            id="cut",
+        ),
+    ],
+)
+def test_links_in_the_html_of_entries_are_those_of_a_page(feed: str, links: list[RawLink], counts: dict[Reason, int]) -> None:
+    found = links_of(feed)
+    assert found.links == links
+    assert found.counts == counts
+
+
+def test_kinds_and_limits_hold_in_entries_too() -> None:
+    items = "<item><link>l</link><description>&lt;a href=x>&lt;img src=i>&lt;a href=y></description></item>"
+    feed = f"<rss>{items * 2}</rss>"
+    only = frozenset([Kind("a@href")])
+    assert [link[:2] for link in links_of(feed, kinds=only).links] == [("rss@link", "l"), ("a@href", "x"), ("a@href", "y")] * 2
+    found = links_of(feed, Limits(links=4), only)
+    assert [link[:2] for link in found.links] == [("rss@link", "l"), ("a@href", "x"), ("a@href", "y"), ("rss@link", "l")]
+    assert found.counts == {Reason.LINK_TOO_MANY: 2}
+
+
 def test_limits_hold_for_feeds_too() -> None:
     feed = "<rss><channel><title>" + "t" * 50 + "</title>" + "<link>a</link>" * 5 + "</channel></rss>"
     found = extract_feed_links(feed, Limits(links=3, text=10))
@@ -188,10 +260,11 @@ def test_an_external_entity_is_never_fetched() -> None:
     assert extract_feed_links(feed).links == [("rss@link", "a", "", None)]
 
 
+MARKUP = "<description> </description> &lt;a/href=x> <a/>"
 TAGS = "<rss> <item> </item> <link> </link> <title> </title> <entry> x & &x; &eacute; <![CDATA[ ]]> ]> <!-- --> \0"
 pieces = st.sampled_from(
     [
-        *re.findall(r"\S+", TAGS),
+        *re.findall(r"\S+", f"{MARKUP} {TAGS}"),
         "<feed xmlns='http://www.w3.org/2005/Atom'>",
         "<link href='a' xml:base='b'/>",
         "<!DOCTYPE rss [<!ENTITY a 'b'>",
@@ -204,7 +277,7 @@ def test_any_document_gives_links_or_counts(document: str | bytes) -> None:
     is_feed(document)
     found = extract_feed_links(document)
     for kind, reference, text, _ in found.links:
-        assert kind in FEED_KINDS
+        assert kind in FEED_KINDS | DEFAULT_KINDS
         assert reference.strip()
         assert text == text.strip()
 

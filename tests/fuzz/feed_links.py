@@ -2,11 +2,15 @@
 
 from arclink.extract.charsets import decode_html
 from arclink.extract.feeds import FEED_KINDS, extract_feed_links, is_feed
-from arclink.extract.html import Limits
+from arclink.extract.html import DEFAULT_KINDS, Limits
 
+KINDS = FEED_KINDS | DEFAULT_KINDS
 LIMITS = Limits(links=50, text=40)
 
 SEEDS = [
+    b"<rss><item><description>&lt;a href='x'>X&lt;/a></description><content:encoded><![CDATA[<img src=i>]]></content:encoded></item></rss>",
+    b"<feed xmlns='http://www.w3.org/2005/Atom'><entry><content type='xhtml' xml:base='/d/'>"
+    b"<div><a href='x&amp;y'>1<br/></a></div></content>",
     b"<?xml version='1.0'?><rss><channel><title>T</title><link>x</link><item><guid>http://a.example/</guid></item></channel></rss>",
     b"<feed xmlns='http://www.w3.org/2005/Atom' xml:base='/b/'><entry><title>T</title><link rel='self' href='x'/></entry></feed>",
     b"<!DOCTYPE rss [<!ENTITY nbsp '&#160;'>]><rss xmlns:media='http://search.yahoo.com/mrss/'><media:content url='&nbsp;x'/></rss>",
@@ -22,7 +26,7 @@ def check(data: bytes) -> None:
     assert feed == extract_feed_links(document, LIMITS)
     assert len(feed.links) <= LIMITS.links
     for kind, reference, text, rel in feed.links:
-        assert kind in FEED_KINDS
+        assert kind in KINDS
         assert reference.strip()
         assert len(text) <= LIMITS.text
         assert text == text.strip(" ")

@@ -28,7 +28,7 @@ class TrueMemento(TypedDict):
 
 
 def build_store(
-    folder: Path, store: Path, settings: BuildSettings, inputs: Sequence[str] = (), cdx: Sequence[Location] = ()
+    folder: Path | str, store: Path, settings: BuildSettings, inputs: Sequence[str] = (), cdx: Sequence[Location] = ()
 ) -> BuildReport:
     with open_store(str(store), create=True) as opened:
         files = describe(find_archives(inputs or [str(folder)]), {file.name: file for file in opened.files()})

@@ -1,5 +1,7 @@
 """Feeds and lazy links, from archive file to answer."""
 
+import gzip
+import json
 from pathlib import Path
 
 import pytest
@@ -38,6 +40,42 @@ def test_a_feed_is_read_whatever_it_is_called_and_however_encoded(mime: str, bod
     with open_store(str(tmp_path / "l.db")) as store:
         links = outlinks_of(store, {Surt("example,h)/feed")})
     assert links == {("http://h.example/feed", "20200102030405"): [("http://h.example/1", "rss@link", "Größe", None)]}
+
+
+SITEMAP = "<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><url><loc>http://h.example/ä</loc></url></urlset>".encode()
+
+
+@pytest.mark.parametrize(
+    ("mime", "coding", "body"),
+    [
+        pytest.param("application/x-gzip", "", gzip.compress(SITEMAP), id="a file"),
+        pytest.param("application/gzip", "", gzip.compress(SITEMAP[:100]) + gzip.compress(SITEMAP[100:]), id="two members"),
+        pytest.param("text/xml", "gzip", gzip.compress(gzip.compress(SITEMAP)), id="a file, sent compressed"),
+        pytest.param("text/xml", "gzip", gzip.compress(SITEMAP), id="sent compressed"),
+        pytest.param("text/xml", "", SITEMAP, id="not compressed at all"),
+    ],
+)
+def test_a_compressed_sitemap_is_read(mime: str, coding: str, body: bytes, tmp_path: Path) -> None:
+    headers = [f"Content-Type: {mime}", *([f"Content-Encoding: {coding}"] if coding else [])]
+    (tmp_path / "a.warc").write_bytes(warc("http://h.example/Sitemap.XML.gz", http(body, *headers)))
+    build_store(tmp_path / "a.warc", tmp_path / "l.db", ALONE)
+    with open_store(str(tmp_path / "l.db")) as store:
+        ((_, links),) = outlinks_of(store, {Surt("example,h)/sitemap.xml.gz")}).items()
+    assert links == [("http://h.example/%C3%A4", "sitemap@loc", "", None)]
+
+
+def test_a_compressed_file_that_is_no_document_has_no_links_and_a_bomb_is_cut(tmp_path: Path) -> None:
+    file = gzip.compress(b"notes.txt\0 <a href=x>y</a>")
+    bomb = gzip.compress(SITEMAP.replace(b"<url>", b"<url>" + b" " * (40 << 20)))
+    records = [warc(f"http://h.example/{n}", http(body, "Content-Type: application/gzip")) for n, body in enumerate([file, bomb])]
+    (tmp_path / "a.warc").write_bytes(b"".join(records))
+    build_store(tmp_path / "a.warc", tmp_path / "l.db", ALONE)
+    with open_store(str(tmp_path / "l.db")) as store:
+        assert list(outlinks_of(store, {Surt("example,h)/0"), Surt("example,h)/1")}).values()) == [[], []]
+        (batch,) = store.batches()
+    counts = json.loads(batch.manifest)["counts"]
+    assert counts["payloads"] == {"PAYLOAD_READ": 2}
+    assert counts["notes"]["NOTE_PAYLOAD_CUT"] == 1
 
 
 def test_lazy_links_are_looked_for_when_asked_and_the_store_remembers(tmp_path: Path) -> None:

@@ -1,12 +1,14 @@
 """A WAT in one build with the archive file that it describes, and in builds before and after it."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from arclink.cli.build import command as build_command
+from arclink.model import Surt
 from arclink.pipeline.inputs import find_archives
 from arclink.pipeline.settings import BuildSettings
 from arclink.pipeline.wats import leave_out_described
@@ -65,3 +67,31 @@ def test_a_wat_that_the_store_has_is_known_again(both: Path) -> None:
     stored = {NAMES[1]: ArchiveFile(NAMES[1], str(both / NAMES[1]), 1, "x")}
     paths = find_archives([str(both)])
     assert leave_out_described(paths, stored) == (paths, [])
+
+
+def test_an_archive_file_that_comes_after_its_wat_gives_the_graph_of_the_file(both: Path, tmp_path: Path) -> None:
+    settings = BuildSettings(cores=2)
+    build_store(both / NAMES[0], tmp_path / "warc.db", settings)
+    build_store(both / NAMES[1], tmp_path / "later.db", settings)
+    assert graph_at(tmp_path / "later.db") != graph_at(tmp_path / "warc.db")
+    build_store(both / NAMES[0], tmp_path / "later.db", settings)
+    assert graph_at(tmp_path / "later.db") == graph_at(tmp_path / "warc.db")
+    with open_store(str(tmp_path / "later.db")) as later, open_store(str(tmp_path / "warc.db")) as alone:
+        sums, expected = later.stats(), alone.stats()
+        assert {memento.file for surt in later.surts(Surt("")) for memento in later.mementos(surt)} == {NAMES[0]}
+    assert replace(sums, batches=1, files=1, bytes=0) == replace(expected, batches=1, files=1, bytes=0)
+    build_store(both / NAMES[1], tmp_path / "later.db", settings)
+    assert graph_at(tmp_path / "later.db") == graph_at(tmp_path / "warc.db"), "the WAT again changes nothing"
+
+
+def test_a_page_at_other_places_keeps_all_of_them_when_its_file_comes_after_the_wat(both: Path, tmp_path: Path, shared_data: Path) -> None:
+    """The second archive file of the same crawl, as ARC, stands for another crawl that has the same payloads."""
+    shutil.copyfile(shared_data / "aut/example.arc.gz", both / "other.arc.gz")
+    orders = [[NAMES[1], "other.arc.gz", NAMES[0]], ["other.arc.gz", NAMES[0]], [NAMES[1], NAMES[0], "other.arc.gz"]]
+    graphs = []
+    for number, order in enumerate(orders):
+        store = tmp_path / f"{number}.db"
+        for name in order:
+            build_store(both / name, store, BuildSettings(cores=2))
+        graphs.append(graph_at(store))
+    assert graphs[0] == graphs[1] == graphs[2]

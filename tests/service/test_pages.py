@@ -211,6 +211,7 @@ def test_a_store_that_is_gone_is_told_with_the_question_kept() -> None:
 def test_errors_are_pages_for_browsers_and_problems_for_programs(client: FlaskClient, path: str, status: int, says: str) -> None:
     response = client.get(path, headers=BROWSER)
     assert (response.status_code, response.mimetype) == (status, "text/html")
+    assert "Accept" in response.vary
     assert says in words(LexborHTMLParser(response.data).css_first("main"))
     assert "default-src 'none'" in response.headers["Content-Security-Policy"]
     for accept in ({}, {"Accept": "*/*"}, {"Accept": "application/json, text/html;q=0.5"}):
@@ -246,14 +247,14 @@ def test_a_glance_tells_captures_hosts_and_words_on_one_axis(client: FlaskClient
 def test_days_without_a_capture_are_hatched_and_days_with_none_of_its_links_are_not() -> None:
     pages = [
         Page(A, "20100101000000", [link(B)]),
-        Page(A, "20100103000000", []),
-        Page(A, "20100105000000", None, status="404", reason="MEMENTO_STATUS"),
+        Page(A, "20100120000000", []),
+        Page(A, "20100220000000", None, status="404", reason="MEMENTO_STATUS"),
     ]
     html = page(client_of(lambda: MemoryStore(pages)), f"?uri={A}")
     figure = html.css_first("figure.history")
     assert figure is not None
     gaps = [words(gap) for gap in figure.css("svg[role=img] rect.gap")]
-    assert gaps == ["2 Jan 2010 to 2 Jan 2010: not captured", "4 Jan 2010 to 5 Jan 2010: not captured"]
+    assert gaps == ["2 Jan 2010 to 19 Jan 2010: not captured", "21 Jan 2010 to 20 Feb 2010: not captured"]
     assert [words(bar) for bar in figure.css("rect.out")] == ["1 Jan 2010: 1 link on it"]
     assert len(figure.css(".row path.gone")) == 1
 
@@ -346,6 +347,16 @@ def test_a_link_whose_page_was_not_captured_is_not_told_to_have_come(client: Fla
     html = page(client, f"?uri={A}&view=changes&direction=in&from=2008&to=2010")
     assert [words(node) for node in html.css(".tally li")] == ["0 came", "0 went", "2 not known", "0 stayed"]
     assert {row[4] for row in cells(html.css("#unknown table")[0])} == {"not captured"}
+
+
+def test_many_links_that_stayed_are_folded_away() -> None:
+    menu = [link(f"http://m.example/{number}", "menu") for number in range(20)]
+    store = MemoryStore([Page(A, T1, menu), Page(A, T2, [*menu, link(B, "new")])])
+    html = page(client_of(lambda: store), f"?uri={A}&view=changes&limit=15")
+    assert words(html.css_first("#kept summary")) == "Show 15 links"
+    assert len(cells(html.css("#kept table")[0])) == 15
+    assert "These are the first 15" in words(html.css_first("#kept"))
+    assert [row[1] for row in cells(html.css("#added table")[0])] == ["new"]
 
 
 NEIGHBOURS = [
@@ -471,6 +482,14 @@ def test_much_is_drawn_by_units_of_time() -> None:
     assert labels[0] == "Jan 2000: 14 captures"
     assert len(labels) == 20
     assert len(html.css(".history .labels text")) <= 7
+
+
+@pytest.mark.parametrize("time", ["20100215120000", "00010101000000", "99991231235959"])
+def test_a_single_capture_does_not_fill_the_picture(time: str) -> None:
+    html = page(client_of(lambda: MemoryStore([Page(A, time, [link(B)])])), f"?uri={A}")
+    (bar,) = html.css(".history rect.out")
+    assert float((bar.attributes["width"] or "").rstrip("%")) < 7
+    assert 2 <= len(html.css(".history .labels text")) <= 7
 
 
 def test_ends_of_the_calendar_have_a_place(store: MemoryStore) -> None:

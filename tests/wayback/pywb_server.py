@@ -1,5 +1,6 @@
 """A real pywb on loopback, with collections of its own sample archives. Also started by benchmarks/wayback.py."""
 
+import os
 import socket
 import subprocess
 import time
@@ -7,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-PYWB = Path(__file__).resolve().parents[2] / ".engines" / "pywb" / "bin"
+PYWB = Path(os.environ.get("ENGINES") or Path(__file__).resolve().parents[2] / ".engines").resolve() / "pywb" / "bin"
 
 SECONDS_TO_START = 60.0
 

@@ -7,6 +7,7 @@ comes out as it went in.
 
 import ipaddress
 import re
+from functools import lru_cache
 
 from arclink.access.queries import absolute_uri
 from arclink.access.texts import percent_encoded
@@ -29,6 +30,7 @@ _NOT_IN_PATH = re.compile(f"{_STRAY}|[^%:@/{_KEPT}]")
 _NOT_IN_QUERY = re.compile(f"{_STRAY}|[^%:@/?{_KEPT}]")
 
 
+@lru_cache(maxsize=1 << 14)  # a link names both its ends several times
 def iri(uri: str) -> str:
     """Return ``uri`` as an absolute IRI, percent-encoded where RDF could not hold it; http is assumed without a scheme.
 

@@ -8,12 +8,12 @@ Source: RDF 1.1 N-Triples, N-Quads, Turtle; JSON-LD 1.1, section 9 (expanded for
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import orjson
 
 from arclink.access.answers import LinkAnswer
-from arclink.access.formats.statements import RDF, TWG, Blank, Iri, Literal, Node, Profile, describe
+from arclink.access.formats.statements import RDF, TWG, Blank, Description, Iri, Literal, Node, Profile, describe
 
 _ESCAPED = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r"}
 _BLANK = re.compile(r"\s")  # an IRI may hold blanks such as U+00A0, but rdflib takes any for its end unless it is escaped
@@ -22,7 +22,12 @@ _LOCAL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 def write_ntriples(answer: LinkAnswer, profile: Profile) -> Iterator[bytes]:
     """Yield the lines of one subject after the other; UTF-8."""
-    for subject, told in describe(answer, profile):
+    return ntriples_lines(describe(answer, profile))
+
+
+def ntriples_lines(descriptions: Iterable[Description]) -> Iterator[bytes]:
+    """Yield the lines of each description; UTF-8."""
+    for subject, told in descriptions:
         yield "".join(f"{_term(subject)} {_term(predicate)} {_term(value)} .\n" for predicate, value in told).encode()
 
 

@@ -33,7 +33,7 @@ from arclink.access.archives import Outcome
 from arclink.access.formats.iris import iri
 from arclink.access.members import sightings_of
 from arclink.access.queries import Direction
-from arclink.access.replay import ReplayPrefix, uri_m
+from arclink.access.replay import NO_REPLAY, ReplayPrefix, uri_m
 from arclink.access.texts import printable, printable_uri
 from arclink.model import Kind, Surt, Timestamp
 
@@ -84,6 +84,12 @@ class Profile(Enum):
 def describe(answer: LinkAnswer, profile: Profile) -> Iterator[Description]:
     """Yield the statements of ``answer``, subject by subject, member by member: an answer that streams is never held."""
     return _listing(answer) if profile is Profile.LISTING else _links(answer)
+
+
+def describe_outlink(member: Member, source: Surt) -> Iterator[Description]:
+    """Yield the statements of one link in the profile ``links``, with the SURT of its page."""
+    yield from ((Iri(iri(page)), (_twg("surt", printable_uri(source)), *_original(page))) for page in member.variants)
+    yield from _link(member, source, Direction.OUT, NO_REPLAY)
 
 
 def what_is_known(answer: LinkAnswer) -> Iterator[tuple[str, str]]:

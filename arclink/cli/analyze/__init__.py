@@ -4,8 +4,9 @@ from arclink.cli.lazily import LazyCommands
 
 command = LazyCommands(
     "analyze",
-    about="Tell what the whole graph shows: ranks, words, histories and more, by windows of time.",
+    about="Tell what the whole graph shows: properties, ranks, words, histories and more, by windows of time.",
     modules={
+        "properties": "arclink.cli.analyze.properties",
         "pagerank": "arclink.cli.analyze.pagerank",
         "anchors": "arclink.cli.analyze.anchors",
         "decay": "arclink.cli.analyze.decay",

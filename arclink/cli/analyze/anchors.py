@@ -74,7 +74,7 @@ def command(
     """
     target = Target.asked(uri, Level(level))
     links = links_asked(uri, direction="in", from_=first, to=last, at=at, redirects=redirects, kind=kinds)
-    query = AnchorTextQuery(target, links, Term(of), Windows.parse(by).names_at, is_external)
+    query = AnchorTextQuery(target, links, Term(of), Windows.parse(by), is_external)
     with open_store(store) as graph:
         kept = FrequencyFile(cache or cache_beside(store), graph, target.level, query.term)
         frequencies = kept.read_or_count(lambda text: click.echo(f"arclink: {text}", err=True))

@@ -59,7 +59,7 @@ def _as_rows(lives: dict[str, Lives], level: str, by: str, only_new: bool) -> Ro
             + (f"; half are gone after {median:,} days." if median is not None else "; more than half outlive all that was observed.")
         )
     if not lives:
-        lines.append("No link of any page that was asked for was read: there is nothing to follow.")
+        lines.append("No link of a page that was asked for was first seen in a window: there is nothing to follow.")
     about = {"level": level, "by": by, "new": only_new, "days_per_month": DAYS_PER_MONTH, "cohorts": cohorts}
     return RowAnswer(about, [*lines, *([""] if rows else [])], _COLUMNS, {"months": rows}, decimals=3)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 import click
 
-from arclink.access.queries import LinkQuery, surt_asked
+from arclink.access.queries import BadParameterError, LinkQuery, surt_asked
 from arclink.analysis.page_histories import PageHistory, page_histories
 from arclink.analysis.slices import Level
 from arclink.analysis.targets import beginning_of
@@ -51,5 +51,8 @@ def histories_asked(store: GraphStore, site: str) -> Iterable[PageHistory]:
     """
     if not site:
         return page_histories(store, store.scan_mementos())
-    part = Forgotten(Surt(beginning_of(host_of(surt_asked("--site", site)))))
+    host = host_of(surt_asked("--site", site))
+    if not host:
+        raise BadParameterError("--site", site, "the name of a host such as example.org")
+    part = Forgotten(Surt(beginning_of(host)))
     return page_histories(store, (memento for surt in store.surts(part.prefix) if part.has(surt) for memento in store.mementos(surt)))

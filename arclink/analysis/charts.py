@@ -1,0 +1,153 @@
+"""Charts as SVG: plain text that a page holds, with no script and nothing from elsewhere.
+
+A chart has the size of its view box and grows with the page; every mark has a title that a pointer shows.
+"""
+
+from collections.abc import Callable, Sequence
+from html import escape
+from math import ceil, floor, log10
+from typing import NamedTuple
+
+WIDTH, HEIGHT = 720, 300
+LEFT, RIGHT, TOP, BOTTOM = 70, 16, 34, 46
+COLOURS = ("#1b6ca8", "#d1711b", "#2f8f5b", "#8a4fa3", "#b5443f", "#7a7a7a")
+"""Told apart by people who see no red or no green, too, in this order."""
+
+MOST_LABELS = 14
+"""Names of windows under a chart; of more, every so many stand there."""
+
+
+class Series(NamedTuple):
+    """Values with a name and a colour; None where there is nothing to tell."""
+
+    name: str
+    values: Sequence[float | None]
+
+
+class Points(NamedTuple):
+    """Points of a chart whose axes are logarithmic: x and y above 0.
+
+    Attributes:
+        is_line: Drawn as a line, else as dots.
+    """
+
+    name: str
+    points: Sequence[tuple[float, float]]
+    is_line: bool = False
+
+
+def bars(names: Sequence[str], series: Sequence[Series], *, is_share: bool = False, is_stacked: bool = False) -> str:
+    """Return bars: for each name a group, or a stack, of one bar for each series.
+
+    Args:
+        names: Under the bars.
+        series: As many values as there are names; not negative.
+        is_share: Values are shares of 1, shown as per cent, and the axis ends at 1.
+        is_stacked: Bars stand on each other.
+    """
+    together = sum if is_stacked else max
+    sums = [together(one.values[place] or 0 for one in series) for place in range(len(names))]
+    top = 1.0 if is_share else _round_up(max([*sums, 0]))
+    step = (WIDTH - LEFT - RIGHT) / max(1, len(names))
+    wide = step * 0.8 / (1 if is_stacked else len(series))
+    parts = _axis_of_values(top, is_share=is_share)
+    for place, name in enumerate(names):
+        base = 0.0
+        for number, one in enumerate(series):
+            value = one.values[place]
+            if not value:
+                continue
+            x = LEFT + place * step + step * 0.1 + (0 if is_stacked else number * wide)
+            y, tall = _y(base + value, top), (HEIGHT - TOP - BOTTOM) * value / top
+            told = f"{name}: {one.name} {percent(value) if is_share else format(value, ',.0f')}"
+            parts.append(
+                f'<rect x="{x:.1f}" y="{y:.1f}" width="{max(wide - 0.5, 0.5):.1f}" height="{tall:.1f}" fill="{COLOURS[number]}">'
+                f"<title>{escape(told)}</title></rect>"
+            )
+            base += value if is_stacked else 0
+    every = ceil(len(names) / MOST_LABELS)
+    for place, name in enumerate(names):
+        if place % every == 0:
+            parts.append(_text(LEFT + (place + 0.5) * step, HEIGHT - BOTTOM + 18, name, "middle"))
+    return _chart(parts, [one.name for one in series])
+
+
+def log_log(series: Sequence[Points], x_name: str, y_name: str) -> str:
+    """Return a chart with logarithmic axes; empty if there is no point."""
+    every = [point for one in series for point in one.points]
+    if not every:
+        return ""
+    low_x, high_x = floor(log10(min(x for x, _ in every))), max(1, ceil(log10(max(x for x, _ in every))))
+    low_y, high_y = floor(log10(min(y for _, y in every))), ceil(log10(max(y for _, y in every)))
+    across = _scale(low_x, max(high_x, low_x + 1), LEFT, WIDTH - RIGHT)
+    down = _scale(min(low_y, high_y - 1), high_y, HEIGHT - BOTTOM, TOP)
+    parts: list[str] = []
+    for power in range(low_x, max(high_x, low_x + 1) + 1):
+        x = across(10**power)
+        parts += [_line(x, TOP, x, HEIGHT - BOTTOM, "grid"), _text(x, HEIGHT - BOTTOM + 16, f"{10**power:,}", "middle")]
+    for power in range(min(low_y, high_y - 1), high_y + 1):
+        y, label = down(10.0**power), f"{10**power:,}" if power >= 0 else f"{10.0**power:g}"
+        parts += [_line(LEFT, y, WIDTH - RIGHT, y, "grid"), _text(LEFT - 6, y + 4, label, "end")]
+    for number, one in enumerate(series):
+        if one.is_line:
+            path = " ".join(f"{across(x):.1f},{down(y):.1f}" for x, y in one.points)
+            parts.append(f'<polyline points="{path}" fill="none" stroke="{COLOURS[number]}" stroke-width="2" stroke-dasharray="6 4"/>')
+        else:
+            parts += [
+                f'<circle cx="{across(x):.1f}" cy="{down(y):.1f}" r="2.5" fill="{COLOURS[number]}" fill-opacity="0.75">'
+                f"<title>{x:,.0f}: {y:,.6g}</title></circle>"
+                for x, y in one.points
+            ]
+    parts.append(_text((LEFT + WIDTH) / 2, HEIGHT - 8, x_name, "middle"))
+    parts.append(_text(LEFT, TOP - 22, y_name, "start"))
+    return _chart(parts, [one.name for one in series], begin=LEFT + 7.0 * len(y_name) + 30)
+
+
+def percent(share: float) -> str:
+    """Return a share as per cent with one place.
+
+    >>> percent(0.916)
+    '91.6 %'
+    """
+    return f"{100 * share:.1f} %"
+
+
+def _scale(low: int, high: int, begin: float, end: float) -> Callable[[float], float]:
+    return lambda value: begin + (log10(value) - low) / (high - low) * (end - begin)
+
+
+def _axis_of_values(top: float, *, is_share: bool) -> list[str]:
+    parts = []
+    for part in range(5):
+        value = top * part / 4
+        y, label = _y(value, top), f"{value:.0%}" if is_share else f"{value:,.4g}" if top < 4 else f"{value:,.0f}"
+        parts += [_line(LEFT, y, WIDTH - RIGHT, y, "grid"), _text(LEFT - 6, y + 4, label, "end")]
+    return parts
+
+
+def _y(value: float, top: float) -> float:
+    return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * value / top
+
+
+def _round_up(value: float) -> float:
+    """Return the next number that an axis may end at: 1, 2, 4 or 8 times a power of ten."""
+    if value <= 0:
+        return 1.0
+    power = 10.0 ** floor(log10(value))
+    return next(step * power for step in (1, 2, 4, 8, 10) if step * power >= value)
+
+
+def _line(x: float, y: float, other_x: float, other_y: float, name: str) -> str:
+    return f'<line class="{name}" x1="{x:.1f}" y1="{y:.1f}" x2="{other_x:.1f}" y2="{other_y:.1f}"/>'
+
+
+def _text(x: float, y: float, text: str, anchor: str) -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
+
+
+def _chart(parts: Sequence[str], names: Sequence[str], begin: float = LEFT) -> str:
+    legend, x = [], begin
+    for number, name in enumerate(names):
+        legend += [f'<rect x="{x:.0f}" y="8" width="11" height="11" fill="{COLOURS[number]}"/>', _text(x + 16, 18, name, "start")]
+        x += 34 + 7.0 * len(name)
+    return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img">{"".join([*parts, *legend])}</svg>'

@@ -1,0 +1,48 @@
+"""Edges of a slice, read in blocks, so that memory is bounded by its nodes."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+BLOCK = 4_000_000
+"""Edges that are read at a time, about."""
+
+Nodes = npt.NDArray[np.int64]
+"""Places of nodes in a slice."""
+
+
+def row_blocks(matrix: "csr_matrix") -> Iterator[tuple[int, int]]:
+    """Yield ranges of rows that have some `BLOCK` edges together, at least one row each."""
+    begin = 0
+    while begin < matrix.shape[0]:
+        end = max(begin + 1, int(np.searchsorted(matrix.indptr, int(matrix.indptr[begin]) + BLOCK, "right")) - 1)
+        yield begin, end
+        begin = end
+
+
+def edge_blocks(matrix: "csr_matrix") -> Iterator[tuple[Nodes, Nodes]]:
+    """Yield (sources, targets), sorted, without those from a node to itself."""
+    for begin, end in row_blocks(matrix):
+        sources = np.repeat(np.arange(begin, end), np.diff(matrix.indptr[begin : end + 1]))
+        targets = matrix.indices[int(matrix.indptr[begin]) : int(matrix.indptr[end])].astype(np.int64)
+        others = sources != targets
+        yield sources[others], targets[others]
+
+
+def has_edges(matrix: "csr_matrix", sources: Nodes, targets: Nodes) -> npt.NDArray[np.bool_]:
+    """Return for each pair whether the matrix has that edge: a binary search in each row, all rows at once."""
+    low, high = matrix.indptr[sources].astype(np.int64), matrix.indptr[sources + 1].astype(np.int64)
+    ends = high.copy()
+    while (low < high).any():
+        middle = (low + high) // 2
+        is_less = (low < high) & (matrix.indices[np.minimum(middle, matrix.nnz - 1)] < targets)
+        low, high = np.where(is_less, middle + 1, low), np.where(is_less, high, np.minimum(high, middle))
+    is_there: npt.NDArray[np.bool_] = low < ends
+    if matrix.nnz:
+        is_there &= matrix.indices[np.minimum(low, matrix.nnz - 1)] == targets
+    return is_there

@@ -1,0 +1,212 @@
+"""The properties of a graph as a page for people, and as the table behind it.
+
+The page is one file: style and charts are in it, it asks nothing of another host and runs no script.
+"""
+
+import csv
+import io
+from collections.abc import Sequence
+from html import escape
+
+import numpy as np
+
+from arclink.analysis.charts import Points, Series, bars, log_log, percent
+from arclink.analysis.power_law import PowerLaw
+from arclink.analysis.properties import Degrees, Properties
+from arclink.analysis.slices import Slices
+
+COLUMNS = (
+    *("window", "nodes", "captured", "edges", "targets", "not_captured_then", "never_captured", "never_captured_share", "mean_degree"),
+    *("most_inlinks", "most_outlinks", "reciprocal", "reciprocity", "weak_components", "largest_weak", "strong_components"),
+    *("core", "in", "out", "tubes", "tendrils", "apart"),
+    *("in_exponent", "in_least", "in_error", "in_distance", "in_tail"),
+    *("out_exponent", "out_least", "out_error", "out_distance", "out_tail"),
+)
+"""Of the table; docs/analysis.md says what each means."""
+
+_PLACES = ("core", "in", "out", "tubes", "tendrils", "apart")
+"""Of the bow-tie, as people are told."""
+
+MOST_POINTS = 400
+"""Points of a degree distribution that are drawn."""
+
+_STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 52rem; margin: 2rem auto; padding: 0 1rem; color: #1d1d1f; background: #fff }
+h1 { font-size: 1.7rem; margin-bottom: 0 } h2 { margin-top: 2.4rem; font-size: 1.25rem } p.about { color: #555; margin-top: .3rem }
+.facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr)); gap: .8rem; padding: 0; margin: 1.4rem 0 }
+.facts div { border: 1px solid #ddd; border-radius: .4rem; padding: .6rem .8rem } .facts b { display: block; font-size: 1.45rem }
+.facts span { color: #555; font-size: .9rem }
+svg { width: 100%; height: auto; margin: .4rem 0 } svg text { font: 12px system-ui, sans-serif; fill: currentColor }
+svg .grid { stroke: #888; stroke-opacity: .25 }
+.wide { overflow-x: auto } table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums }
+th, td { padding: .25rem .6rem; text-align: right; border-bottom: 1px solid #ddd; white-space: nowrap }
+th:first-child, td:first-child { text-align: left }
+tr.whole { font-weight: 600 }
+@media (prefers-color-scheme: dark) {
+  body { background: #16181c; color: #e8e8e8 } p.about, .facts span { color: #aaa } .facts div, th, td { border-color: #3a3d42 }
+}
+"""
+
+
+def as_row(found: Properties) -> dict[str, object]:
+    """Return the properties of one window as a row of the table; what is not known is None."""
+    row: dict[str, object] = {
+        "window": found.window,
+        "nodes": found.nodes,
+        "captured": found.captured,
+        "edges": found.edges,
+        "targets": found.targets,
+        "not_captured_then": found.not_captured,
+        "never_captured": found.never_captured,
+        "never_captured_share": _share(found.never_captured, found.targets),
+        "mean_degree": _share(found.edges, found.nodes),
+        "most_inlinks": found.inward.most,
+        "most_outlinks": found.outward.most,
+        "reciprocal": found.reciprocal,
+        "reciprocity": _share(found.reciprocal, found.edges),
+        "weak_components": found.weak,
+        "largest_weak": found.largest_weak,
+        "strong_components": found.strong,
+        **dict(zip(_PLACES, _places(found), strict=True)),
+    }
+    for name, law in (("in", found.inward.law), ("out", found.outward.law)):
+        told = (law.exponent, law.least, law.error, law.distance, law.tail) if law else (None,) * 5
+        row |= {f"{name}_{column}": value for column, value in zip(("exponent", "least", "error", "distance", "tail"), told, strict=True)}
+    return row
+
+
+def as_csv(found: Sequence[Properties]) -> str:
+    """Return the table: a header, and a row for each window (RFC 4180)."""
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer)
+    writer.writerow(COLUMNS)
+    for one in found:
+        row = as_row(one)
+        writer.writerow(["" if row[column] is None else row[column] for column in COLUMNS])
+    return buffer.getvalue()
+
+
+def as_html(slices: Slices, found: Sequence[Properties], store: str) -> str:
+    """Return the page.
+
+    Args:
+        slices: What the properties are of.
+        found: The whole first, then the windows.
+        store: What the store is called.
+    """
+    whole, windows = found[0], found[1:]
+    names = [one.window for one in windows]
+    kind = {"uri": "URIs", "host": "hosts", "domain": "domains"}[slices.level.value]
+    never = _share(whole.never_captured, whole.targets)
+    facts = [
+        (f"{whole.nodes:,}", f"{kind}: captured, or linked to"),
+        (f"{whole.edges:,}", "links between them, each pair once"),
+        (f"{whole.captured:,}", "of them were captured"),
+        (_percent(never), "of the link targets were never captured"),
+        (_percent(_share(whole.bow_tie.core, whole.nodes)), "are in the core: from each there is a way to each"),
+        (_percent(_share(whole.reciprocal, whole.edges)), "of the links are answered by a link back"),
+    ]
+    over_time = [
+        "<h2>Through time</h2>",
+        f"<p>How many {kind} were captured or linked to in each window, and how many links lead from one to another. "
+        "Windows without bars have no captures.</p>",
+        bars(names, [Series(kind, [one.nodes for one in windows]), Series("links", [one.edges for one in windows])]),
+        "<h2>What was never captured</h2>",
+        "<p>Of what links lead to, the share that was not captured in the same window, and the share that was never captured at all: "
+        f"there a reader of the archive comes to an end. In all it is {_percent(never)} of {whole.targets:,} targets.</p>",
+        bars(
+            names,
+            [
+                Series("never captured", [_share(one.never_captured, one.targets) for one in windows]),
+                Series("not captured in the window", [_share(one.not_captured, one.targets) for one in windows]),
+            ],
+            is_share=True,
+        ),
+    ]
+    tie = [
+        "<h2>The bow-tie</h2>",
+        "<p>The <i>core</i> is the largest set in which a way of links leads from each to each. <i>In</i> leads to the core, "
+        "<i>out</i> is led to from it. <i>Tubes</i> go past it from in to out, <i>tendrils</i> hang on any of these, and what is "
+        "<i>apart</i> has no connection with them. An archive has no links of pages that it did not "
+        "capture: these can only be out, in a tendril, or apart.</p>",
+        bars(
+            [one.window for one in found],
+            [Series(name, [_share(_places(one)[place], one.nodes) for one in found]) for place, name in enumerate(_PLACES)],
+            is_share=True,
+            is_stacked=True,
+        ),
+    ]
+    degrees = [
+        "<h2>Degrees</h2>",
+        "<p>The share of nodes with at least so many links, in all. A straight line is a power law; the dashed one is the law that fits "
+        "best (exponent by maximum likelihood, beginning by the smallest Kolmogorov-Smirnov "
+        "distance: Clauset, Shalizi and Newman 2009).</p>",
+        _degrees_of("Links to a node", whole.inward),
+        _degrees_of("Links of a node", whole.outward),
+    ]
+    body = [
+        "<h1>The link graph</h1>",
+        f'<p class="about">{escape(store)}, {f"{names[0]} to {names[-1]}" if names else "all time"}; a node is a {slices.level.value}, '
+        "links of a node to itself do not count</p>",
+        '<div class="facts">' + "".join(f"<div><b>{number}</b><span>{text}</span></div>" for number, text in facts) + "</div>",
+        *(over_time if windows else []),
+        *tie,
+        *degrees,
+        "<h2>The table</h2>",
+        _table(found),
+    ]
+    title = f"The link graph of {escape(store)}"
+    head = '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta name="viewport" content="width=device-width">'
+    return f"{head}\n<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n" + "\n".join(body) + "\n</body>\n</html>\n"
+
+
+def law_in_words(law: PowerLaw | None) -> str:
+    """Return a power law as a sentence."""
+    if law is None:
+        return "Too few nodes for a power law."
+    return (
+        f"Exponent {law.exponent:.2f} ± {law.error:.2f} from {law.least:,} on, which {law.tail:,} nodes have; "
+        f"distance of law and data {law.distance:.3f}."
+    )
+
+
+def _degrees_of(title: str, degrees: Degrees) -> str:
+    positive = degrees.values > 0
+    values, counts = degrees.values[positive], degrees.counts[positive]
+    nodes = int(degrees.counts.sum())
+    if not len(values):
+        return ""
+    shares = counts[::-1].cumsum()[::-1] / nodes
+    drawn = range(0, len(values), max(1, len(values) // MOST_POINTS))
+    series = [Points(title, [(float(values[place]), float(shares[place])) for place in drawn])]
+    law = degrees.law
+    if law:
+        at = np.unique(np.geomspace(law.least, max(law.least + 1, int(values[-1])), 50).round())
+        shares = law.share_from(at) * law.tail / nodes
+        series.append(Points("power law", list(zip(at.tolist(), shares.tolist(), strict=True)), is_line=True))
+    return log_log(series, "links", "share of nodes") + f"<p>{law_in_words(law)} The most are {degrees.most:,}.</p>"
+
+
+def _table(found: Sequence[Properties]) -> str:
+    columns = ["window", "nodes", "captured", "edges", "targets", "never captured", "share", "reciprocity", *_PLACES]
+    lines = ["<tr>" + "".join(f"<th>{column}</th>" for column in columns) + "</tr>"]
+    for one in [*found[1:], found[0]]:
+        cells = [f"{number:,}" for number in (one.nodes, one.captured, one.edges, one.targets, one.never_captured)]
+        cells += [_percent(_share(one.never_captured, one.targets)), _percent(_share(one.reciprocal, one.edges))]
+        cells += [f"{number:,}" for number in _places(one)]
+        row = ' class="whole"' if one is found[0] else ""
+        lines.append(f"<tr{row}><td>{escape(one.window)}</td>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
+    return f'<div class="wide"><table>{"".join(lines)}</table></div>'
+
+
+def _places(found: Properties) -> tuple[int, ...]:
+    tie = found.bow_tie
+    return tie.core, tie.coming, tie.going, tie.tubes, tie.tendrils, tie.apart
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else percent(share)

@@ -1,0 +1,209 @@
+"""PageRank by windows over graph files, as the maps and reduces of a job: the ranks of `arclink.analysis.pagerank`, unweighted.
+
+A rank is not computed itself, but what it is a share of: if v is the vector with ``v = 1 + damping * Aᵀ v``, where dangling nodes hand
+nothing on, the ranks are v divided by its sum (Del Corso, Gullì and Romani, Fast PageRank computation via a sparse linear system, 2005).
+So no step needs to know the sum over all nodes but the last one.
+
+::
+
+    resolve   original  ──▶ captures; revisits that only name a capture show what it shows
+    join      checksum  ──▶ (window, node): targets
+    collect   node      ──▶ (window, node): 1, distinct targets
+    hand on   node      ──▶ (window, node): v, targets          again and again
+    share     window    ──▶ (window, node): rank
+
+Keys and values are bytes without newline, keys without tab. Values of a key come sorted: the first character says in which order.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from math import fsum
+
+import orjson
+
+from arclink.analysis.slices import SliceOptions
+from arclink.analysis.windows import WHOLE
+from arclink.graph.not_modified import is_reference, timestamp_of_reference
+from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM, Checksum, ContentId, Kind, Scope, Timestamp, UriR
+from arclink.uris.resolving import checksum_of, content_id
+from arclink.uris.surts import surt_of
+
+Pair = tuple[bytes, bytes]
+
+OF_ORIGINAL, OF_CHECKSUM, OF_NODE = b"o", b"c", b"n"
+"""What the rest of a key is."""
+
+PAYLOAD, CONTENT, CAPTURE = b"0", b"1", b"2"
+HANDED_ON, LINKS = b"0", b"1"
+SUM, RANK = b"0", b"1"
+
+_PART = b"\x01"
+"""Between window and node."""
+
+_COLUMNS = {"mementos": 11, "payloads": 7, "outlinks": 5}
+"""By which the relations of graph files are told from each other."""
+
+
+def sum_is_near(damping: float, iterations: int) -> float:
+    """Return how far the ranks may be from the true ones after so many steps, added up over all nodes."""
+    return 2 * damping ** (iterations + 1) / (1 - damping)
+
+
+@dataclass(frozen=True, slots=True)
+class RankSteps:
+    """The maps and reduces.
+
+    Attributes:
+        options: Levels, windows, kinds; weights and links in force are not for jobs.
+    """
+
+    options: SliceOptions
+    damping: float
+
+    # Resolve
+
+    def map_row(self, row: bytes) -> Iterator[Pair]:
+        """Yield what a row of graph files says: of any relation, the relations told apart by their columns; ``inlinks`` say nothing new."""
+        columns = row.split(b"\t")
+        if len(columns) == _COLUMNS["mementos"]:
+            _, timestamp, original, checksum, *_, reason = columns
+            yield OF_ORIGINAL + original, timestamp + b"\t" + checksum + b"\t" + reason
+        elif len(columns) == _COLUMNS["payloads"]:
+            if columns[1] != b"-":
+                yield OF_CHECKSUM + columns[0], PAYLOAD + columns[1]
+        elif len(columns) == _COLUMNS["outlinks"]:
+            yield from self._contents(*columns[2:])
+
+    def _contents(self, contents: bytes, links: bytes, lists: bytes) -> Iterator[Pair]:
+        wants = self.options.wants
+        targets = [self.options.level.name_of(surt_of(target)) if wants(Kind(kind)) else "" for target, kind, *_ in orjson.loads(links)]
+        for content, numbers in zip(orjson.loads(contents), orjson.loads(lists), strict=True):
+            distinct = sorted({targets[number] for number in numbers} - {""})
+            yield OF_CHECKSUM + checksum_of(content).encode(), CONTENT + content.encode() + b"\t" + orjson.dumps(distinct)
+
+    def reduce_original(self, key: bytes, values: Iterable[bytes]) -> Iterator[Pair]:
+        """Yield the captures of one original by checksum, and it as a node; what comes by checksum is handed on."""
+        if not key.startswith(OF_ORIGINAL):
+            yield from ((key, value) for value in values)
+            return
+        original = UriR(key[1:].decode())
+        node = self.options.level.name_of(surt_of(original))
+        rows = sorted({tuple(value.decode().split("\t")) for value in values})
+        at: dict[str, list[str]] = {}
+        for timestamp, checksum, reason in rows:
+            if not is_reference(Checksum(checksum)):
+                at.setdefault(timestamp, []).extend([checksum] if _shows_payload(checksum, reason) else [])
+        shown: set[tuple[str, str]] = set()
+        for timestamp, checksum, reason in rows:
+            if not is_reference(Checksum(checksum)):
+                shown.update((one, timestamp) for one in [checksum] if _shows_payload(checksum, reason))
+            elif reason == "-":
+                when = timestamp_of_reference(Checksum(checksum)) or max((other for other in at if other <= timestamp), default="")
+                shown.update((one, timestamp) for one in at.get(when, []))
+        if node:
+            for window in sorted({window for timestamp, *_ in rows for window in self._windows(timestamp)}):
+                yield _node_key(window, node), b""
+        for checksum, timestamp in sorted(shown):
+            yield OF_CHECKSUM + checksum.encode(), CAPTURE + original.encode() + b"\t" + timestamp.encode()
+
+    # Join
+
+    def reduce_checksum(self, key: bytes, values: Iterable[bytes]) -> Iterator[Pair]:
+        """Yield for each node and window that shows a payload its targets, and these as nodes; what comes by node is handed on."""
+        if not key.startswith(OF_CHECKSUM):
+            yield from ((key, value) for value in values)
+            return
+        checksum = Checksum(key[1:].decode())
+        scope: Scope | None = None
+        targets: dict[ContentId, bytes] = {}
+        done: set[tuple[str, str, ContentId]] = set()
+        for value in values:
+            kind, rest = value[:1], value[1:]
+            if kind == PAYLOAD:
+                scope = Scope(int(rest))
+            elif kind == CONTENT:
+                content, _, names = rest.partition(b"\t")
+                targets.setdefault(ContentId(content.decode()), names)
+            elif scope is not None:
+                original, _, timestamp = rest.decode().partition("\t")
+                shown = content_id(checksum, UriR(original), scope)
+                source = self.options.level.name_of(surt_of(original))
+                for window in self._windows(timestamp):
+                    if source and shown in targets and (window, source, shown) not in done:
+                        done.add((window, source, shown))
+                        yield _node_key(window, source), targets[shown]
+                        yield from ((_node_key(window, target), b"") for target in orjson.loads(targets[shown]))
+
+    # Collect, hand on, share
+
+    def reduce_node(self, key: bytes, values: Iterable[bytes]) -> Iterator[Pair]:
+        """Yield a node with its distinct targets, itself left out."""
+        node = key.partition(_PART)[2].decode()
+        targets: set[str] = set()
+        for value in values:
+            targets.update(orjson.loads(value) if value else ())
+        yield key, orjson.dumps([1.0, sorted(targets - {node})])
+
+    def map_links(self, key: bytes, value: bytes) -> Iterator[Pair]:
+        """Yield the links of a node, and what it hands on to each target."""
+        whole, targets = orjson.loads(value)
+        yield key, LINKS + orjson.dumps(targets)
+        if targets:
+            share = HANDED_ON + repr(self.damping * whole / len(targets)).encode()
+            window = key.partition(_PART)[0]
+            yield from ((window + _PART + target.encode(), share) for target in targets)
+
+    def reduce_links(self, key: bytes, values: Iterable[bytes]) -> Iterator[Pair]:
+        """Yield a node with what it has now; the same in whatever order that came."""
+        targets: list[str] = []
+
+        def handed_on() -> Iterator[float]:
+            for value in values:
+                if value.startswith(LINKS):
+                    targets.extend(orjson.loads(value[1:]))
+                else:
+                    yield float(value[1:])
+
+        whole = 1 + fsum(handed_on())
+        yield key, orjson.dumps([whole, targets])
+
+    def map_shares(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
+        """Yield the nodes of one map task by window, and their sum."""
+        sums: dict[bytes, list[float]] = {}
+        for key, value in pairs:
+            window, _, node = key[1:].partition(_PART)
+            whole = float(orjson.loads(value)[0])
+            parts = sums.setdefault(window, [])
+            parts.append(whole)
+            if len(parts) > 1000:
+                parts[:] = [fsum(parts)]
+            yield window, RANK + node + b"\t" + repr(whole).encode()
+        for window, parts in sums.items():
+            yield window, SUM + repr(fsum(parts)).encode()
+
+    def reduce_shares(self, key: bytes, values: Iterable[bytes]) -> Iterator[Pair]:
+        """Yield (window, node TAB rank)."""
+        total = 0.0
+        for kind, of_kind in groupby(values, lambda value: value[:1]):
+            if kind == SUM:
+                total = fsum(float(value[1:]) for value in of_kind)
+                continue
+            for value in of_kind:
+                node, _, whole = value[1:].partition(b"\t")
+                yield key, node + b"\t" + repr(float(whole) / total).encode()
+
+    def _windows(self, timestamp: str) -> Sequence[str]:
+        """Return the names of the windows that a timestamp is in."""
+        windows = self.options.windows
+        if windows.period:
+            return [WHOLE.name, windows.period.of(Timestamp(timestamp))]
+        return [WHOLE.name, *(window.name for window in windows.listed if Timestamp(timestamp) in window.span)]
+
+
+def _node_key(window: str, node: str) -> bytes:
+    return OF_NODE + window.encode() + _PART + node.encode()
+
+
+def _shows_payload(checksum: str, reason: str) -> bool:
+    return reason == "-" and checksum not in {NO_CHECKSUM, EMPTY_PAYLOAD}

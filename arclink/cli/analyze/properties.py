@@ -1,0 +1,42 @@
+"""``arclink analyze properties``: what the graph looks like, as a page and a table."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from arclink.cli.analyze.options import cache_asked, slice_options, slices_asked
+
+
+@click.command()
+@slice_options
+@click.option(
+    "--output",
+    default="properties.html",
+    show_default=True,
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="The page; the table is written beside it, as .csv.",
+)
+def command(store: str, output: str, **given: Any) -> None:  # what `slice_options` add
+    """Write what the graph looks like, in all and by window: a page with charts, and the table behind it.
+
+    Nodes and links, what was never captured, degrees with a power law, reciprocity, components and the bow-tie.
+    """
+    from arclink.analysis.opening import open_slices
+    from arclink.analysis.properties import properties_of
+    from arclink.analysis.property_report import as_csv, as_html, law_in_words
+
+    slices = open_slices(store, slices_asked(None, given), cache_asked(given))
+    found = [properties_of(slices, place) for place in range(len(slices))]
+    page = Path(output)
+    table = page.with_suffix(".csv")
+    page.write_text(as_html(slices, found, Path(store).name), "utf-8")
+    table.write_text(as_csv(found), "utf-8", newline="")
+    whole = found[0]
+    click.echo(f"{whole.nodes:,} nodes ({slices.level.value}s), {whole.edges:,} links between them, {whole.captured:,} nodes captured")
+    if whole.targets:
+        click.echo(f"never captured: {whole.never_captured:,} of {whole.targets:,} targets ({whole.never_captured / whole.targets:.1%})")
+    click.echo(f"links to a node: {law_in_words(whole.inward.law)}")
+    click.echo(f"links of a node: {law_in_words(whole.outward.law)}")
+    click.echo(f"page: {page}\ntable: {table}")

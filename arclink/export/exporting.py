@@ -1,0 +1,164 @@
+"""`export`: a store to a file and its manifest."""
+
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from arclink.analysis.slices import Level
+from arclink.errors import ExportError
+from arclink.export.arcs import write_arcs, write_names
+from arclink.export.cutting import Picture, cut
+from arclink.export.files import written_whole
+from arclink.export.gexf import MOST_LINKS, MOST_NODES, write_gexf
+from arclink.export.graphml import write_graphml
+from arclink.export.graphs import build_graph
+from arclink.export.manifest import Tally, manifest_of
+from arclink.export.parquet import write_parquet
+from arclink.export.queries import ExportQuery, Form
+from arclink.export.scanning import links_shown
+from arclink.export.spells import spells_of
+from arclink.export.tables import IMAGES, LINKS, write_count_rows, write_link_rows, write_nquads
+from arclink.model import ALL_TIME
+from arclink.store import GraphStore
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What was written.
+
+    Attributes:
+        query: What was asked.
+        tally: What is in it, and what was left out.
+        files: Bytes of each file by name; the manifest is none of them.
+    """
+
+    query: ExportQuery
+    tally: Tally
+    files: Mapping[str, int]
+
+
+def export(store: GraphStore, query: ExportQuery, path: Path) -> Exported:
+    """Write what ``query`` asks to ``path``, and its manifest to ``path`` with ``.json``.
+
+    Files that were there are replaced when all is written; if anything fails they stay as they were. An arc list comes with a third file,
+    ``path`` with ``.names``. Memory is bounded: of a graph at level uri some 100 bytes for each pair of URIs.
+
+    Raises:
+        ExportError: The folder is missing, nothing was captured in the window, or a picture is too large for Gephi.
+        UsageError: A package is not installed that the format needs.
+        StoreError: The store is away.
+    """
+    _check_time(store, query)
+    paths = [path, *([_beside(path, "names")] if query.form is Form.ARCS else []), _beside(path, "json")]
+    tally = Tally()
+    with written_whole(paths) as places:
+        *files, manifest = places
+        if query.form.is_graph:
+            with picture_of(store, query, files[0].parent) as picture:
+                _write_graph(store, query, picture, files, tally)
+        else:
+            _write_table(store, query, files[0], tally)
+        exported = Exported(query, tally, {file.name: file.stat().st_size for file in files})
+        told = manifest_of(store, query, tally, exported.files)
+        manifest.write_bytes(orjson.dumps(told, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    return exported
+
+
+@contextmanager
+def picture_of(store: GraphStore, query: ExportQuery, folder: Path | None = None) -> Iterator[Picture]:
+    """Yield what the rules of ``query`` leave of the graph at its level; its arrays are on disk for as long as the block.
+
+    Args:
+        store: To read.
+        query: What is asked; its format does not count.
+        folder: Where there is room for the arrays; the system's folder for such files without.
+
+    Raises:
+        StoreError: The store is away.
+    """
+    with tempfile.TemporaryDirectory(prefix="arclink-graph-", dir=folder) as work:
+        graph = build_graph(store, query, Path(work))
+        try:
+            yield cut(graph, query)
+        finally:
+            graph.names.close()
+
+
+def _write_graph(store: GraphStore, query: ExportQuery, picture: Picture, files: list[Path], tally: Tally) -> None:
+    tally.nodes, tally.links = len(picture.nodes), len(picture.links)
+    tally.left_out, tally.cuts = picture.graph.left_out, list(picture.cuts)
+    description = describe(query, picture)
+    if query.form is Form.GEXF:
+        _check_size(query, picture)
+        spells = spells_of(store, query, picture) if query.is_dynamic else None
+        _write(files[0], write_gexf(picture, description, spells))
+    elif query.form is Form.GRAPHML:
+        _write(files[0], write_graphml(picture, description))
+    else:
+        _write(files[0], write_arcs(picture))
+        _write(files[1], write_names(picture))
+
+
+def _write_table(store: GraphStore, query: ExportQuery, path: Path, tally: Tally) -> None:
+    shown = links_shown(store, query.links)
+    if query.form is Form.PARQUET:
+        write_parquet(shown, path, tally)
+    elif query.form is Form.NQUADS:
+        _write(path, write_nquads(shown, tally))
+    elif query.level is Level.URI:
+        _write(path, write_link_rows(shown, IMAGES if query.form is Form.CSV_IMAGES else LINKS, tally))
+    else:
+        _write(path, write_count_rows(shown, query, path.parent, tally))
+
+
+def describe(query: ExportQuery, picture: Picture) -> str:
+    """Return what a graph is, for people: level, time, and what was cut."""
+    links = query.links
+    times = "at any time" if links.span == ALL_TIME else f"from {links.span.first} to {links.span.last}"
+    when = f"in force at {links.at}" if links.at else f"observed {times}"
+    cuts = "; ".join(f"{one.rule} left out {one.nodes:,} nodes and {one.links:,} links" for one in picture.cuts) or "nothing was left out"
+    spells = f"; spells: {query.spells.value}" if query.is_dynamic else ""
+    return f"Links between {query.level.value}s, {when}; weight: mementos that show them{spells}; {cuts}."
+
+
+def _check_time(store: GraphStore, query: ExportQuery) -> None:
+    sums, links = store.sums(), query.links
+    first, last = (ALL_TIME.first, links.at) if links.at else (links.span.first, links.span.last)
+    if not sums.first or last < sums.first or first > sums.last:
+        known = f"captures from {sums.first} to {sums.last}" if sums.first else "no captures"
+        raise ExportError(f"nothing to export from {first} to {last}: the store has {known}. Choose other times.")
+
+
+def _check_size(query: ExportQuery, picture: Picture) -> None:
+    nodes, links = len(picture.nodes), len(picture.links)
+    if nodes <= MOST_NODES and links <= MOST_LINKS:
+        return
+    ways = [] if query.level is Level.DOMAIN else ["--level host or domain" if query.level is Level.URI else "--level domain"]
+    ways += [f"--top {MOST_NODES // 100}", "--backbone 0.05", "--core 3", _min_count(picture), "--from and --to"]
+    raise ExportError(
+        f"the picture would have {nodes:,} nodes and {links:,} links, and Gephi shows up to {MOST_NODES:,} and {MOST_LINKS:,}. "
+        f"Cut it: {', '.join(way for way in ways if way)}. Or write it all as graphml, for tools that draw nothing."
+    )
+
+
+def _min_count(picture: Picture) -> str:
+    """Return the least ``--min-count`` that leaves few enough links, with how many; empty if none does."""
+    mementos = picture.links["mementos"]
+    for count in (2, 3, 5, 10, 20, 50, 100, 1000):
+        left = int((mementos >= count).sum())
+        if 0 < left <= MOST_LINKS:
+            return f"--min-count {count} (leaves {left:,} links)"
+    return ""
+
+
+def _write(path: Path, pieces: Iterable[bytes]) -> None:
+    with path.open("wb") as stream:
+        stream.writelines(pieces)
+
+
+def _beside(path: Path, suffix: str) -> Path:
+    return path.with_name(f"{path.name}.{suffix}")

@@ -1,0 +1,43 @@
+"""GraphML: nodes with a label, links with the mementos that show them; for igraph, networkx, yEd, Gephi and others.
+
+Source: GraphML 1.0 (http://graphml.graphdrawing.org/specification.html); an id is an NMTOKEN, which a URI is not.
+"""
+
+from collections.abc import Iterator
+from xml.sax.saxutils import escape
+
+from arclink.access.texts import printable
+from arclink.analysis.slices import Level
+from arclink.export.cutting import Picture
+from arclink.export.markup import DECLARATION, date_time, in_pieces, links_of, nodes_of
+
+_KEYS = (
+    ("surt", "node", "string"),  # of URIs only
+    ("label", "node", "string"),
+    ("weight", "edge", "long"),
+    ("first", "edge", "string"),
+    ("last", "edge", "string"),
+)
+
+
+def write_graphml(picture: Picture, description: str) -> Iterator[bytes]:
+    """Yield the document, in pieces.
+
+    Nodes ``n0``, ``n1`` … are sorted by name: ``label``, and ``surt`` at level uri. Links have ``weight`` (mementos), ``first``, ``last``.
+    """
+    return in_pieces(_lines(picture, description))
+
+
+def _lines(picture: Picture, description: str) -> Iterator[str]:
+    yield DECLARATION + '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
+    has_surt = picture.graph.level is Level.URI
+    for name, element, kind in _KEYS[0 if has_surt else 1 :]:
+        yield f'<key id="{name}" for="{element}" attr.name="{name}" attr.type="{kind}"/>'
+    yield f'<graph edgedefault="directed"><desc>{escape(printable(description))}</desc>'
+    for place, name, label in nodes_of(picture):
+        surt = f'<data key="surt">{escape(name)}</data>' if has_surt else ""
+        yield f'<node id="n{place}"><data key="label">{escape(label)}</data>{surt}</node>'
+    for source, target, mementos, first, last in links_of(picture.links):
+        times = f'<data key="first">{date_time(first)}</data><data key="last">{date_time(last)}</data>'
+        yield f'<edge source="n{source}" target="n{target}"><data key="weight">{mementos}</data>{times}</edge>'
+    yield "</graph></graphml>"

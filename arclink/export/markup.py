@@ -1,0 +1,51 @@
+"""What both XML formats of graphs need: attributes that are escaped, and times as XML Schema has them."""
+
+from collections.abc import Iterator
+from itertools import islice
+from xml.sax.saxutils import quoteattr
+
+from arclink.access.texts import printable
+from arclink.export.cutting import Picture
+from arclink.export.graphs import Links
+
+AT_ONCE = 10_000
+"""Nodes or links that are written together."""
+
+DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
+
+
+def quoted(text: str) -> str:
+    """Return an attribute's value, quoted and escaped; tabs and line ends are spaces.
+
+    >>> print(quoted("news & views"))
+    "news &amp; views"
+    """
+    return quoteattr(printable(text))
+
+
+def date_time(digits: int) -> str:
+    """Return 14 digits as XML Schema writes a moment, UTC.
+
+    >>> date_time(20100217101229)
+    '2010-02-17T10:12:29Z'
+    """
+    text = f"{digits:014d}"
+    return f"{text[:4]}-{text[4:6]}-{text[6:8]}T{text[8:10]}:{text[10:12]}:{text[12:]}Z"
+
+
+def nodes_of(picture: Picture) -> Iterator[tuple[int, str, str]]:
+    """Yield the place, name and label of each node."""
+    for place, number in enumerate(picture.nodes):
+        yield place, *picture.graph.names[int(number)]
+
+
+def links_of(links: Links) -> Iterator[tuple[int, int, int, int, int]]:
+    """Yield links as plain numbers: source, target, mementos, first, last."""
+    for begin in range(0, len(links), AT_ONCE):
+        yield from map(tuple, links[begin : begin + AT_ONCE].tolist())
+
+
+def in_pieces(lines: Iterator[str]) -> Iterator[bytes]:
+    """Yield ``lines``, each with its line end, many at a time, UTF-8."""
+    while some := list(islice(lines, AT_ONCE)):
+        yield "".join(f"{line}\n" for line in some).encode()

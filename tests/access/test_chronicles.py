@@ -1,0 +1,85 @@
+"""A page's history at a glance."""
+
+import pytest
+
+from arclink.access.chronicles import Chronicle, answer_chronicle, unit_for, units_between
+from arclink.access.grouping import Budget
+from arclink.access.queries import LinkQuery
+from arclink.access.states import State
+from arclink.access.tallies import Period
+from arclink.model import Timestamp
+from tests.access.memory_store import MemoryStore, Page, link
+
+A, B, C = "http://a.example/", "http://b.example/", "http://c.example/"
+
+
+def chronicle(pages: list[Page], budget: Budget | None = None, uri: str = A) -> Chronicle:
+    return answer_chronicle(MemoryStore(pages), LinkQuery.from_parameters([("uri", uri)]), budget)
+
+
+def test_captures_tell_what_they_know_and_units_without_one_are_missing() -> None:
+    found = chronicle(
+        [
+            Page(A, "20100101000000", [link(B, "x"), link(B, "x"), link(C)]),
+            Page(A, "20100101120000", [link(B, "x")]),
+            Page(A, "20100103000000", []),
+            Page(A, "20100104000000", None, status="404", reason="MEMENTO_STATUS"),
+            Page(A, "20100105000000", None, reason="PAYLOAD_NOT_AT_HAND"),
+        ]
+    )
+    assert [(one.state, one.links) for one in found.captures] == [
+        (State.READ, 2),
+        (State.READ, 1),
+        (State.READ, 0),
+        (State.NO_PAGE, None),
+        (State.NOT_READ, None),
+    ]
+    assert found.outlinks == {"2010-01-01": 2, "2010-01-03": 0}
+    assert (found.first, found.last, found.unit) == ("20100101000000", "20100105000000", Period.DAY)
+    assert found.mementos.links_known == 3
+
+
+def test_a_link_counts_once_in_each_unit_that_shows_it() -> None:
+    pages = [
+        Page(B, time, [link(A, "x"), link("http://www.a.example/", "x")]) for time in ("20100101000000", "20100101120000", "20110301000000")
+    ]
+    found = chronicle([*pages, Page(C, "20110315000000", [link(A, "x"), link(A, "y")])])
+    assert found.unit is Period.MONTH
+    assert found.inlinks == {"2010-01": 1, "2011-03": 3}
+    assert found.total == 3
+    assert found.captures == ()
+    assert (found.first, found.last) == ("20100101000000", "20110315000000")
+    assert len(list(found.units())) == 15
+
+
+def test_nothing_known_is_an_empty_chronicle() -> None:
+    found = chronicle([Page(B, "20100101000000", [link(C)])])
+    assert (found.first, found.last, found.total, list(found.units())) == (None, None, 0, [])
+
+
+def test_what_is_read_is_bounded() -> None:
+    pages = [Page(f"http://p{number}.example/", "20100101000000", [link(A, str(number))]) for number in range(20)]
+    pages += [Page(A, f"201001{day:02}000000", [link(f"http://t{day}-{number}.example/") for number in range(4)]) for day in range(1, 8)]
+    found = chronicle(pages, Budget(members=5, rows=10, look_ups=5))
+    assert (found.total, found.extent.links, found.extent.is_complete) == (5, 5, False)
+    assert [one.links for one in found.captures] == [4, 4, None, None, None, None, None]
+    assert {one.state for one in found.captures} == {State.READ}
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "unit", "count"),
+    [
+        ("20100101000000", "20100719235959", Period.DAY, 200),
+        ("20100101000000", "20100720000000", Period.MONTH, 7),
+        ("19800131000000", "20130430000000", Period.MONTH, 400),
+        ("19800131000000", "20130501000000", Period.YEAR, 34),
+        ("00010101000000", "99991231235959", Period.YEAR, 9999),
+        ("20100101000000", "20100101000000", Period.DAY, 1),
+    ],
+)
+def test_the_unit_keeps_the_axis_short(first: str, last: str, unit: Period, count: int) -> None:
+    assert unit_for(Timestamp(first), Timestamp(last)) is unit
+    units = list(units_between(Timestamp(first), Timestamp(last), unit))
+    assert len(units) == len(set(units)) == count
+    assert units == sorted(units)
+    assert (units[0], units[-1]) == (unit.of(Timestamp(first)), unit.of(Timestamp(last)))

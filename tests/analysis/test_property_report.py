@@ -1,0 +1,96 @@
+"""The page and the table of `arclink analyze properties`."""
+
+import csv
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner
+
+from arclink.analysis.charts import Points, Series, bars, log_log
+from arclink.cli.main import group
+
+
+class Tags(HTMLParser):
+    """Holds that tags are closed in order, and keeps what pages ask for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.asked: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.asked += [str(value) for name, value in attrs if name in {"src", "href"}]
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+@pytest.fixture(scope="module")
+def report(demo_store: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[dict[str, str]], str]:
+    page = tmp_path_factory.mktemp("report") / "graph.html"
+    run = CliRunner().invoke(group, ["analyze", "properties", "--store", demo_store, "--output", str(page)], catch_exceptions=False)
+    with page.with_suffix(".csv").open(newline="") as table:
+        return page.read_text("utf-8"), list(csv.DictReader(table)), run.output
+
+
+def test_the_page_is_whole_and_asks_nothing_of_anybody(report: tuple[str, list[dict[str, str]], str]) -> None:
+    page, _, _ = report
+    tags = Tags()
+    tags.feed(page)
+    assert tags.open == []
+    assert tags.asked == []
+    assert "<script" not in page
+    assert "http" not in page.replace("http-equiv", "")
+    for chart in re.findall("<svg.*?</svg>", page):
+        assert len(ElementTree.fromstring(chart)) > 10
+    assert page.count("<svg") == 5
+
+
+def test_page_table_and_lines_say_the_same(report: tuple[str, list[dict[str, str]], str]) -> None:
+    page, rows, lines = report
+    assert [row["window"] for row in rows] == ["all", "2009-11", "2009-12", "2010-01", "2010-02", "2010-03"]
+    whole = rows[0]
+    for column in ("nodes", "captured", "edges"):
+        assert f"<b>{int(whole[column]):,}</b>" in page
+    share = float(whole["never_captured"]) / float(whole["targets"])
+    assert float(whole["never_captured_share"]) == share
+    assert f"{100 * share:.1f} %" in page
+    assert f"{whole['never_captured']} of {whole['targets']} targets ({share:.1%})" in lines
+    assert sum(int(whole[place]) for place in ("core", "in", "out", "tubes", "tendrils", "apart")) == int(whole["nodes"])
+    for row in rows:
+        assert f"<td>{row['window']}</td>" in page
+
+
+def test_bars_are_as_tall_as_their_values() -> None:
+    chart = ElementTree.fromstring(bars(["a", "b"], [Series("one", [10, 5]), Series("two", [None, 20])]))
+    tall = {title: float(mark.attrib["height"]) for mark in chart.iter("rect") for title in [mark.findtext("title")] if title}
+    assert list(tall) == ["a: one 10", "b: one 5", "b: two 20"]
+    assert tall["b: two 20"] == pytest.approx(4 * tall["b: one 5"], abs=0.3)
+    stacked = ElementTree.fromstring(bars(["a"], [Series("one", [0.25]), Series("two", [0.5])], is_share=True, is_stacked=True))
+    lower, upper = [mark for mark in stacked.iter("rect") if mark.find("title") is not None]
+    assert float(upper.attrib["y"]) + float(upper.attrib["height"]) == pytest.approx(float(lower.attrib["y"]), abs=0.2)
+
+
+def test_equal_factors_are_equal_steps_on_logarithmic_axes() -> None:
+    chart = ElementTree.fromstring(log_log([Points("dots", [(1, 1), (10, 0.1), (100, 0.01)])], "x", "y"))
+    x = [float(mark.attrib["cx"]) for mark in chart.iter("circle")]
+    assert x[1] - x[0] == pytest.approx(x[2] - x[1], abs=0.2)
+    assert log_log([], "x", "y") == ""
+
+
+def test_names_cannot_break_the_page() -> None:
+    assert "&lt;b&gt;" in bars(["<b>"], [Series("a & b", [1])])
+    assert "a &amp; b" in bars(["<b>"], [Series("a & b", [1])])
+
+
+def test_at_one_window_only_the_page_has_no_time(demo_store: str, tmp_path: Path) -> None:
+    page = tmp_path / "all.html"
+    words = ["analyze", "properties", "--store", demo_store, "--by", "all", "--level", "domain", "--output", str(page)]
+    CliRunner().invoke(group, words, catch_exceptions=False)
+    assert "Through time" not in page.read_text("utf-8")
+    assert "a node is a domain" in page.read_text("utf-8")

@@ -1,0 +1,144 @@
+"""A service over the demo archive and some odd stores, and a headless Chromium that looks at it (engines/chromium.sh)."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode, urlsplit
+
+import pytest
+
+from arclink.demo import write_demo_archive
+from arclink.store.opening import open_store
+from tests.access.memory_store import Page as Captured
+from tests.access.memory_store import link
+from tests.access.sqlite_pages import load_pages
+from tests.service.conftest import NASTY, T1, T2, A, B
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Dialog, Page
+
+ROOT = Path(__file__).resolve().parents[2]
+REPLAY = "https://replay.example/web/"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark every test of this folder: `make test` has no browser."""
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker("engine")
+
+
+def missing(text: str) -> None:
+    """Skip where `make test-browser` did not install what is needed; fail where it must have (``CI``)."""
+    if os.environ.get("CI"):
+        pytest.fail(text)
+    pytest.skip(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A service that runs.
+
+    Attributes:
+        place: Where it is, without the last ``/``.
+        uri: The page of the demo archive with the most to tell.
+        stores: The files of its collections, by name.
+    """
+
+    place: str
+    uri: str
+    stores: Path
+
+    def view(self, name: str, collection: str = "demo", uri: str | None = None, **parameters: str) -> str:
+        """Return the address of a view."""
+        return f"{self.place}/{collection}/?{urlencode({'uri': uri or self.uri, 'view': name, **parameters})}"
+
+
+@pytest.fixture(scope="session")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service of four collections: the demo archive, hostile pages, a graph still empty, and one whose file is removed."""
+    folder = tmp_path_factory.mktemp("browser")
+    demo = write_demo_archive(folder / "archive", 300, 12, 1)
+    build = ["build", str(folder / "archive"), "--store", str(folder / "demo.db"), "--runner", "inline", "--quiet"]
+    subprocess.run([sys.executable, "-m", "arclink.cli.main", *build], check=True, capture_output=True)
+    hostile = [
+        Captured(A, T1, [link('http://x.example/"><img src=x onerror=alert(1)>', NASTY), link("javascript:alert(1)", "<b>bold</b>")]),
+        Captured("http://h.example/'><script>alert(2)</script>", T2, [link(A, "x" * 400), link(B, "</script><script>alert(3)</script>")]),
+    ]
+    load_pages(folder / "hostile.db", folder / "graph-hostile", [hostile])
+    load_pages(folder / "gone.db", folder / "graph-gone", [hostile])
+    open_store(str(folder / "empty.db"), create=True).close()
+    stores = [word for name in ("demo", "hostile", "empty", "gone") for word in ("--store", f"{name}={folder / name}.db")]
+    command = [sys.executable, "-m", "arclink.cli.main", "serve", *stores, "--replay", REPLAY, "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}) as process:
+        assert process.stdout is not None
+        try:
+            place = process.stdout.readline().split(" at ")[1].split("/  ")[0]
+            (folder / "gone.db").unlink()
+            yield Service(place, demo.example_uri, folder)
+        finally:
+            process.send_signal(signal.SIGTERM)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator["Browser"]:
+    """A headless Chromium, from `$ENGINES`, or the one that ``CHROMIUM`` names."""
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        missing("Playwright is not installed; run: make test-browser")
+    found = subprocess.run([str(ROOT / "engines" / "chromium.sh"), "path"], capture_output=True, text=True, check=False)
+    if found.returncode:
+        missing(found.stderr.strip())
+    program = Path(found.stdout.strip())
+    libraries = ":".join(filter(None, [str(program.parent / "lib"), os.environ.get("LD_LIBRARY_PATH", "")]))
+    with sync_playwright() as playwright:
+        # Its sandbox needs user namespaces, which containers do not give; what it looks at is ours.
+        with_sandbox = ["--no-sandbox", "--disable-dev-shm-usage"]
+        running = playwright.chromium.launch(executable_path=program, args=with_sandbox, env={**os.environ, "LD_LIBRARY_PATH": libraries})
+        yield running
+        running.close()
+
+
+@dataclass(slots=True)
+class Seen:
+    """What a browser did while a test looked: all of it must be ours, and nothing may go wrong."""
+
+    requests: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+
+@contextmanager
+def looking(browser: "Browser", service: Service, *, may_fail: bool = False, **options: object) -> Iterator["Page"]:
+    """Open a page; at the end fail if it asked another host, showed a dialog, or anything went wrong in its script.
+
+    Args:
+        browser: What opens it.
+        service: What it may ask.
+        may_fail: Addresses may answer with an error: the browser notes that as one of its own.
+        options: Of the browser's context: ``viewport``, ``color_scheme`` …
+    """
+    context: BrowserContext = browser.new_context(**{"viewport": {"width": 1200, "height": 900}, **options})
+    seen = Seen()
+
+    def refuse(dialog: "Dialog") -> None:
+        seen.errors.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    page = context.new_page()
+    page.on("request", lambda request: seen.requests.append(request.url))
+    page.on("pageerror", lambda error: seen.errors.append(str(error)))
+    page.on("console", lambda message: seen.errors.append(message.text) if message.type in ("error", "warning") else None)
+    page.on("dialog", refuse)
+    page.set_default_timeout(60_000)
+    yield page
+    context.close()
+    foreign = [url for url in seen.requests if urlsplit(url).netloc != urlsplit(service.place).netloc]
+    assert foreign == []
+    assert [error for error in seen.errors if not (may_fail and "Failed to load resource" in error)] == []

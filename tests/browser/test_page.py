@@ -1,0 +1,303 @@
+"""The page for people, as a person with a browser uses it."""
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from service.pages.asking import View
+from tests.browser.conftest import ROOT, Service, looking, missing
+from tests.service.conftest import A
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+VIEWS = tuple(view.value for view in View)
+
+
+def at(page: "Page") -> str:
+    return "".join(parse_qs(urlsplit(page.url).query).get("at", []))
+
+
+def wait_for_at(page: "Page", time: str) -> None:
+    page.wait_for_url(lambda url: parse_qs(urlsplit(url).query).get("at") == [time])
+    page.wait_for_selector("body:not(.is-busy)")
+
+
+def texts(page: "Page", selector: str) -> list[str]:
+    return [" ".join(text.split()) for text in page.locator(selector).all_text_contents()]
+
+
+def test_a_search_leads_from_the_front_to_a_page_at_a_glance(browser: "Browser", service: Service) -> None:
+    with looking(browser, service) as page:
+        page.goto(f"{service.place}/")
+        page.get_by_role("link", name="demo").click()
+        page.get_by_label("Address of a page").fill("kalvik2010.example/ceremony/opening.html")
+        page.keyboard.press("Enter")
+        page.get_by_role("heading", level=1, name="kalvik2010.example/ceremony/opening.html").wait_for()
+        assert "Captured 5 times" in page.locator(".known").inner_text()
+        assert page.locator(".history circle.read").count() == 5 + 1  # and one in the legend
+        bars = [box["height"] for bar in page.locator(".history rect.in").all() if (box := bar.bounding_box())]
+        assert len(bars) == 7
+        assert max(bars) > 2 * min(bars) > 0
+
+
+def test_the_slider_changes_the_lists(browser: "Browser", service: Service) -> None:
+    with looking(browser, service) as page:
+        page.goto(service.view("links"))
+        slider = page.get_by_role("slider", name="Time")
+        slider.focus()
+        slider.press("Home")
+        wait_for_at(page, "2009-11-22")
+        assert texts(page, "table.in .said") == ["Opening ceremony set for 12 February"]
+        assert "22 Nov 2009" in (slider.get_attribute("aria-valuetext") or "")
+        assert page.evaluate("document.activeElement.className") == "slider"
+        slider.press("PageUp")
+        page.wait_for_url(lambda url: "at=" in url and "2009-11-22" not in url)
+        page.wait_for_selector("body:not(.is-busy)")
+        there, seen = slider.input_value(), texts(page, "table .said")
+        assert int(there) > 5
+        page.goto(page.url)  # the address alone shows the same
+        assert (page.get_by_role("slider", name="Time").input_value(), texts(page, "table .said")) == (there, seen)
+
+
+def test_going_back_goes_back_in_time(browser: "Browser", service: Service) -> None:
+    with looking(browser, service) as page:
+        page.goto(service.view("links"))
+        every = texts(page, "table .said")
+        page.get_by_role("slider", name="Time").press("Home")
+        wait_for_at(page, "2009-11-22")
+        assert texts(page, "table .said") != every
+        page.go_back()
+        page.wait_for_url(lambda url: "at=" not in url)
+        page.locator("table.in .said").nth(10).wait_for()
+        assert texts(page, "table .said") == every
+        assert page.get_by_role("slider", name="Time").input_value() == "126"
+
+
+def test_captures_and_steps_lead_through_time(browser: "Browser", service: Service) -> None:
+    with looking(browser, service) as page:
+        page.goto(service.view("links"))
+        page.get_by_role("link", name="Earlier").click()
+        assert at(page) == "20100314060003"
+        page.get_by_role("link", name="Earlier").click()
+        assert at(page) == "20100220060002"
+        page.get_by_role("link", name=re.compile("Links at 12 Feb 2010")).click()
+        assert at(page) == "20100212060005"
+        assert page.locator(".force").inner_text() == "In force: the capture of 2010-02-12 06:00:05."
+
+
+def test_two_dates_are_compared(browser: "Browser", service: Service) -> None:
+    with looking(browser, service) as page:
+        page.goto(service.view("glance"))
+        page.get_by_role("link", name="What changed", exact=True).click()
+        page.get_by_label("Direction").select_option("out")
+        page.get_by_label("From").fill("2009")
+        page.get_by_label("To", exact=True).fill("2010-02-12")
+        page.get_by_role("button", name="Compare").click()
+        page.wait_for_url("**from=2009*")
+        assert texts(page, ".tally li") == ["3 came", "4 went", "0 not known", "2 stayed"]
+        assert texts(page, "#added .said") == ["Watch live", "Sold out", "Our volunteers write"]
+
+
+@pytest.mark.parametrize("by", ["host", "page"])
+def test_the_graph_is_drawn_with_its_lines_from_node_to_node(browser: "Browser", service: Service, by: str) -> None:
+    with looking(browser, service) as page:
+        page.goto(service.view("graph", by=by))
+        dots = page.evaluate(
+            """[...document.querySelectorAll('.node')].map(node => {
+                const dot = node.querySelector('.dot').getBoundingClientRect();
+                const path = document.getElementById(node.dataset.edge);
+                const matrix = path.getScreenCTM();
+                const isIn = node.dataset.edge.startsWith('in');
+                const end = path.getPointAtLength(isIn ? 0 : path.getTotalLength()).matrixTransform(matrix);
+                const start = path.getPointAtLength(isIn ? path.getTotalLength() : 0).matrixTransform(matrix);
+                const self = document.querySelector('.self').getBoundingClientRect();
+                return {
+                    toNode: Math.hypot(end.x - dot.x - dot.width / 2, end.y - dot.y - dot.height / 2),
+                    toSelf: Math.abs(start.y - self.y - self.height / 2) + Math.abs(start.x - (isIn ? self.left : self.right)),
+                };
+            })"""
+        )
+        assert len(dots) == (11 if by == "host" else 17)
+        assert max(dot["toNode"] for dot in dots) < 2
+        assert max(dot["toSelf"] for dot in dots) < 2
+        first = page.locator(".side.out .node").first
+        first.hover()
+        assert page.locator(f"#{first.get_attribute('data-edge')}").get_attribute("class") == "out now is-lit"
+
+
+def test_time_plays_and_neighbours_keep_their_places(browser: "Browser", service: Service) -> None:
+    with looking(browser, service) as page:
+        page.goto(service.view("graph", by="page"))
+        names = texts(page, ".node a")
+        page.get_by_role("button", name="Play").click()
+        page.get_by_role("button", name="Pause").wait_for()
+        for time in ("20100110060006", "20100212060005"):
+            wait_for_at(page, time)
+            assert texts(page, ".node a") == names
+        page.get_by_role("button", name="Pause").click()
+        states = page.locator(".node").evaluate_all("nodes => nodes.map(node => node.classList[1])")
+        assert {"now", "later", "earlier"} <= set(states)
+        stopped = page.url
+        page.wait_for_timeout(1500)
+        assert page.url == stopped
+
+
+def test_everything_is_reached_and_seen_with_the_keyboard_alone(browser: "Browser", service: Service) -> None:
+    with looking(browser, service) as page:
+        page.goto(f"{service.place}/demo/")
+        page.keyboard.type(service.uri)
+        page.keyboard.press("Enter")
+        page.wait_for_url("**uri=*")
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.textContent") == "Skip to content"
+        for _ in range(30):
+            if page.evaluate("document.activeElement.textContent") == "Links":
+                break
+            page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**view=links*")
+        places = "a[href], button, input:not([type=hidden]), select, summary"
+        count = page.evaluate(f"[...document.querySelectorAll('{places}')].filter(one => !one.hidden && one.tabIndex >= 0).length")
+        reached = set()
+        for _ in range(count):
+            page.keyboard.press("Tab")
+            focus = page.evaluate(
+                """(() => {
+                    const one = document.activeElement;
+                    one.dataset.number ??= String(document.querySelectorAll('[data-number]').length);
+                    const mark = one.querySelector('circle, path');
+                    const [own, drawn] = [getComputedStyle(one), mark && getComputedStyle(mark)];
+                    const isSeen = (own.outlineStyle !== 'none' && parseFloat(own.outlineWidth) >= 2)
+                        || (drawn && parseFloat(drawn.strokeWidth) >= 4);
+                    return {number: one.dataset.number, isSeen, html: one.outerHTML.slice(0, 200)};
+                })()"""
+            )
+            assert focus["isSeen"], focus["html"]
+            reached.add(focus["number"])
+        assert len(reached) == count
+
+
+@pytest.mark.parametrize("width", [320, 800])
+def test_narrow_screens_do_not_scroll_sideways(browser: "Browser", service: Service, width: int) -> None:
+    with looking(browser, service, viewport={"width": width, "height": 700}) as page:
+        addresses = [f"{service.place}/", f"{service.place}/demo/", service.view("glance", uri="http://nothing.example/")]
+        addresses += [service.view(view) for view in VIEWS]
+        addresses += [service.view(view, collection="hostile", uri=A) for view in VIEWS]
+        addresses += [
+            service.view("graph", by="page"),
+            service.view("links", evidence="true", validity="true"),
+            service.view("words", by="year,host"),
+        ]
+        too_wide = []
+        for address in addresses:
+            page.goto(address)
+            if page.evaluate("document.documentElement.scrollWidth") > width:
+                too_wide.append(address)
+        assert too_wide == []
+
+
+def test_dark_and_still_where_it_is_asked_for(browser: "Browser", service: Service) -> None:
+    colours = {}
+    for scheme in ("light", "dark"):
+        with looking(browser, service, color_scheme=scheme, reduced_motion="reduce") as page:
+            page.goto(service.view("graph"))
+            colours[scheme] = page.evaluate("getComputedStyle(document.body).backgroundColor")
+            assert page.evaluate("getComputedStyle(document.querySelector('.node')).transitionDuration") == "0s"
+    assert colours == {"light": "rgb(251, 250, 246)", "dark": "rgb(22, 23, 26)"}
+
+
+def test_without_a_script_time_is_walked_by_links(browser: "Browser", service: Service) -> None:
+    with looking(browser, service, java_script_enabled=False) as page:
+        page.goto(service.view("graph"))
+        assert page.locator(".node").count() == 11
+        assert not page.locator(".slider").is_visible()
+        assert not page.locator(".play").is_visible()
+        page.get_by_role("link", name="Earlier").click()
+        assert at(page) == "20100314060003"
+        assert page.locator(".node.now").count() < 11
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_hostile_pages_run_nothing(browser: "Browser", service: Service, view: str) -> None:
+    with looking(browser, service) as page:
+        page.goto(service.view(view, collection="hostile", uri=A))
+        assert page.locator("main img, main b").count() == 0
+        if view in ("links", "graph"):
+            page.get_by_role("slider", name="Time").press("Home")
+            page.wait_for_url("**at=*")
+            page.wait_for_selector("body:not(.is-busy)")
+            assert page.locator("main img, main b").count() == 0
+
+
+@pytest.mark.parametrize(
+    ("address", "status", "says", "way_on"),
+    [
+        ("/demo/?uri=%07", 400, "That cannot be answered", "Look it up"),
+        ("/demo/?uri=http://snowblind.blog.example/nothing", 200, "Nothing is known of this page", "http://snowblind.blog.example/guide/"),
+        ("/empty/", 200, "This graph is still empty", "look again"),
+        ("/empty/?uri=example.org", 200, "The graph is still empty", "look again"),
+        ("/gone/?uri=example.org&view=graph", 503, "The link graph cannot be read at the moment", "Try again"),
+        ("/demo/nothing", 404, "There is nothing at this address", "search page"),
+        ("/demo/linkQuery?uri=example.org&at=never", 400, "That cannot be answered", "search page"),
+        ("/linkQuery?uri=example.org", 404, "ask one of /demo/linkQuery", "search page"),
+    ],
+    ids=["wrong uri", "not known", "empty graph", "page of an empty graph", "gone", "no path", "wrong time", "no collection"],
+)
+def test_what_went_wrong_is_told_with_a_way_on(
+    browser: "Browser", service: Service, address: str, status: int, says: str, way_on: str
+) -> None:
+    with looking(browser, service, may_fail=True) as page:
+        answer = page.goto(service.place + address)
+        assert answer is not None
+        assert answer.status == status
+        assert says in page.locator("main").inner_text()
+        page.get_by_role("button" if way_on == "Look it up" else "link", name=way_on).first.click()
+        page.wait_for_load_state()
+        assert page.locator("h1").count() == 1
+
+
+# What axe-core finds wrong: names, roles, contrast, order of headings, and a hundred things more.
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    path = Path(os.environ.get("ENGINES", ROOT / ".engines")) / "chromium" / "axe.min.js"
+    if not path.is_file():
+        missing(f"axe-core is not installed ({path}); run: make test-browser")
+    return path.read_text("utf-8")
+
+
+def violations(page: "Page", axe: str) -> list[str]:
+    page.add_script_tag(content=axe)
+    found: dict[str, Any] = json.loads(page.evaluate("axe.run().then(found => JSON.stringify(found))"))
+    assert len(found["passes"]) > 10
+    return [f"{one['id']}: {node['html'][:200]} {node['failureSummary'][:300]}" for one in found["violations"] for node in one["nodes"]]
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (380, "dark")])
+def test_axe_finds_nothing_wrong(browser: "Browser", service: Service, axe: str, width: int, scheme: str) -> None:
+    options = {"color_scheme": scheme, "viewport": {"width": width, "height": 900}, "bypass_csp": True}
+    with looking(browser, service, may_fail=True, **options) as page:
+        addresses = [
+            f"{service.place}/",
+            f"{service.place}/demo/",
+            f"{service.place}/demo/nothing",
+            f"{service.place}/gone/?uri=example.org",
+        ]
+        addresses += [service.view(view) for view in VIEWS]
+        addresses += [
+            service.view("graph", at="2010-01", by="page"),
+            service.view("links", at="2009", evidence="true"),
+            service.view("glance", uri="http://nothing.example/"),
+        ]
+        found = {}
+        for address in addresses:
+            page.goto(address)
+            found[address] = violations(page, axe)
+        assert {address: wrong for address, wrong in found.items() if wrong} == {}

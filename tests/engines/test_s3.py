@@ -1,0 +1,111 @@
+"""Archive files in S3: moto on loopback answers as Amazon does, and a build reads the ranges it needs."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from arclink.errors import InputError
+from arclink.files import remote
+from arclink.files.opening import open_bytes
+from arclink.pipeline.settings import BuildSettings
+from arclink.store.opening import open_store
+from tests.extract.made_archives import gzipped, page
+from tests.pipeline.reading import build_store, graph_of
+
+BUCKET = "arclink-files"
+DATA = bytes(range(256)) * 8192
+
+
+@pytest.fixture(scope="module")
+def s3() -> Iterator[str]:
+    """The address of an S3 with a bucket; s3fs is asked to use it by the environment, as it would be for another machine's."""
+    # Not in the lock: s3fs and what else the engines need ask for different botocores.
+    pytest.importorskip("s3fs", reason="needs s3fs: pip install 'arclink[s3]' 'moto[s3,server]', in an environment of its own")
+    import fsspec  # type: ignore[import-untyped]
+    from moto.server import ThreadedMotoServer
+
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    with pytest.MonkeyPatch.context() as patch:
+        try:
+            host, port = server.get_host_and_port()
+            for name, value in {
+                "AWS_ENDPOINT_URL": f"http://{host}:{port}",
+                "AWS_ACCESS_KEY_ID": "testing",
+                "AWS_SECRET_ACCESS_KEY": "testing",
+                "AWS_DEFAULT_REGION": "us-east-1",
+                "AWS_CONFIG_FILE": os.devnull,
+                "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+                "AWS_EC2_METADATA_DISABLED": "true",
+            }.items():
+                patch.setenv(name, value)
+            patch.setattr(remote, "_WAITS", (0.01, 0.02, 0.03))
+            system = fsspec.filesystem("s3")
+            system.mkdir(BUCKET)
+            system.pipe(f"{BUCKET}/data", DATA)
+            system.pipe(f"{BUCKET}/crawl/a.warc.gz", gzipped([page(number) for number in range(40)]))
+            system.pipe(f"{BUCKET}/crawl/part/b.warc.gz", gzipped([page(number) for number in range(40, 60)]))
+            yield f"s3://{BUCKET}"
+        finally:
+            server.stop()
+            fsspec.filesystem("s3").clear_instance_cache()
+
+
+@pytest.mark.parametrize(("offset", "count"), [(0, 10), (70_000, 100), (len(DATA) - 5, 9), (len(DATA), 5)])
+def test_bytes_are_those_of_the_range(offset: int, count: int, s3: str) -> None:
+    source = open_bytes(f"{s3}/data")
+    assert source.size == len(DATA)
+    assert source.read(offset, count) == DATA[offset : offset + count]
+    source.close()
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        pytest.param("missing.warc.gz", "missing.warc.gz: cannot be read: no such file", id="no such file"),
+        pytest.param("../no-such-bucket/a.warc.gz", "a.warc.gz: cannot be read: no such file", id="no such bucket"),
+    ],
+)
+def test_what_is_missing_is_said(place: str, message: str, s3: str, tmp_path: Path) -> None:
+    url = f"{s3}/{place}" if not place.startswith("../") else f"s3://{place[3:]}"
+    with pytest.raises(InputError, match=message):
+        build_store(tmp_path, tmp_path / "l.db", BuildSettings(runner="inline", cores=1), [url])
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        pytest.param({"AWS_ENDPOINT_URL": "http://127.0.0.1:9"}, "cannot be read: Could not connect", id="nobody there"),
+        pytest.param({"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": ""}, "cannot be read: Unable to locate credentials", id="no key"),
+    ],
+)
+def test_what_keeps_s3_from_answering_is_said(
+    changed: dict[str, str], message: str, s3: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import fsspec
+
+    for name, value in changed.items():
+        monkeypatch.setenv(name, value) if value else monkeypatch.delenv(name)
+    fsspec.filesystem("s3").clear_instance_cache()
+    with pytest.raises(InputError, match=message):
+        build_store(tmp_path, tmp_path / "l.db", BuildSettings(runner="inline", cores=1), [f"{s3}/crawl/a.warc.gz"])
+    fsspec.filesystem("s3").clear_instance_cache()
+
+
+@pytest.mark.parametrize("place", ["crawl/", "crawl/**/*.warc.gz"])
+def test_a_folder_in_s3_gives_the_graph_of_the_same_folder_here(place: str, s3: str, tmp_path: Path) -> None:
+    import fsspec
+
+    folder = tmp_path / "crawl"
+    fsspec.filesystem("s3").get(f"{BUCKET}/crawl", str(folder), recursive=True)
+    settings = BuildSettings(runner="inline", cores=1)
+    build_store(tmp_path, tmp_path / "remote.db", settings, [f"{s3}/{place}"])
+    build_store(folder, tmp_path / "local.db", settings)
+    with open_store(str(tmp_path / "remote.db")) as one, open_store(str(tmp_path / "local.db")) as other:
+        assert list(one.verify()) == []
+        assert graph_of(one) == graph_of(other)
+        assert one.stats().mementos == 60
+    shutil.rmtree(folder)

@@ -1,0 +1,112 @@
+"""``arclink export`` as a user meets it: what it says, what it refuses, and that nothing half-written is left."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from arclink.access.queries import BadParameterError
+from arclink.cli.main import group
+from arclink.errors import ExportError
+from arclink.export import exporting
+from arclink.export.exporting import export
+from arclink.export.queries import ExportQuery
+from arclink.store.opening import open_store
+
+
+def run(store: Path, *options: object) -> Result:
+    return CliRunner().invoke(group, ["export", "--store", str(store), *map(str, options)])
+
+
+def test_it_says_what_it_wrote_and_what_it_left_out(store: Path, tmp_path: Path) -> None:
+    path = tmp_path / "links.gexf"
+    done = run(store, "--format", "gexf", "--into", path, "--min-count", "3", "--top", "5", "--to", "20100301")
+    assert done.exit_code == 0, done.output
+    told = json.loads((tmp_path / "links.gexf.json").read_bytes())
+    counts = told["counts"]
+    first, *cuts = done.output.splitlines()
+    assert first == f"{counts['nodes']} nodes, {counts['links']} links"
+    assert cuts[:2] == [f"{cut['rule']} left out {cut['nodes']} nodes and {cut['links']} links" for cut in told["cut"]]
+    assert [cut["rule"] for cut in told["cut"]] == ["--min-count 3", "--top 5"]
+    assert (told["format"], told["level"], told["from"], told["to"], told["spells"]) == ("gexf", "host", None, "20100301235959", "observed")
+    assert told["files"] == {"links.gexf": path.stat().st_size}
+    assert told["cut"][0]["rule"] in path.read_text("utf-8")  # the picture says so itself
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        pytest.param({"format": "docx"}, "parquet, csv", id="format"),
+        pytest.param({"format": "gexf", "level": "page"}, "uri, host or domain", id="level"),
+        pytest.param({"format": "parquet", "level": "host"}, "a row for each link", id="level of a table"),
+        pytest.param({"format": "csv", "top": "5"}, "only graphml, gexf, arcs can be cut", id="cut of a table"),
+        pytest.param({"format": "csv", "min-count": "5"}, "single links", id="count of a table of links"),
+        pytest.param({"format": "graphml", "spells": "observed"}, "only gexf has spells", id="spells"),
+        pytest.param({"format": "gexf", "at": "2010", "spells": "observed"}, "no spells at one time", id="spells at a time"),
+        pytest.param({"format": "gexf", "min-count": "0"}, "a number from 1 on", id="count"),
+        pytest.param({"format": "gexf", "backbone": "2"}, "at most 1", id="share"),
+        pytest.param({"format": "gexf", "from": "2011", "to": "2010"}, "not after to=2010", id="window"),
+        pytest.param({"format": "gexf", "from": "soon"}, "1 to 14 digits", id="time"),
+        pytest.param({"format": "gexf", "at": "2010", "to": "2011"}, "either at, or from and to", id="time and window"),
+    ],
+)
+def test_what_cannot_be_is_refused(parameters: dict[str, str], message: str) -> None:
+    with pytest.raises(BadParameterError, match=message):
+        ExportQuery.from_parameters(parameters.items())
+
+
+def test_a_window_without_captures_says_when_there_are_some(store: Path, tmp_path: Path) -> None:
+    query = ExportQuery.from_parameters([("format", "csv"), ("from", "1999"), ("to", "2001")])
+    with open_store(str(store)) as opened, pytest.raises(ExportError, match="from 20091101060001 to 20100328060102"):
+        export(opened, query, tmp_path / "links.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_picture_too_large_for_gephi_says_how_large_and_what_helps(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exporting, "MOST_NODES", 100)
+    monkeypatch.setattr(exporting, "MOST_LINKS", 500)
+    (tmp_path / "links.gexf").write_text("what was there")
+    query = ExportQuery.from_parameters([("format", "gexf"), ("level", "uri")])
+    with open_store(str(store)) as opened, pytest.raises(ExportError) as caught:
+        export(opened, query, tmp_path / "links.gexf")
+    text = str(caught.value)
+    for part in ("nodes and ", "up to 100 and 500", "--level host or domain", "--top", "--backbone", "--core", "graphml"):
+        assert part in text
+    count = text.partition("--min-count ")[2].partition(" ")[0]
+    left = int(text.partition("(leaves ")[2].partition(" ")[0].replace(",", ""))
+    query = ExportQuery.from_parameters([("format", "graphml"), ("level", "uri"), ("min-count", count)])
+    with open_store(str(store)) as opened:
+        assert export(opened, query, tmp_path / "few.graphml").tally.links == left <= 500
+    assert (tmp_path / "links.gexf").read_text() == "what was there"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["few.graphml", "few.graphml.json", "links.gexf"]
+
+
+def test_a_write_that_fails_leaves_what_was_there(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "links.csv"
+    path.write_text("what was there")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(exporting, "manifest_of", full)
+    with open_store(str(store)) as opened, pytest.raises(OSError, match="No space left"):
+        export(opened, ExportQuery.from_parameters([("format", "csv")]), path)
+    assert path.read_text() == "what was there"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_that_is_missing_is_named(store: Path, tmp_path: Path) -> None:
+    with open_store(str(store)) as opened:
+        query = ExportQuery.from_parameters([("format", "csv")])
+        with pytest.raises(ExportError, match=r"no folder .*/missing for links\.csv"):
+            export(opened, query, tmp_path / "missing" / "links.csv")
+        with pytest.raises(ExportError, match="is a folder"):
+            export(opened, query, tmp_path)
+
+
+@pytest.mark.parametrize("form", ["csv", "graphml", "arcs", "nquads"])
+def test_the_same_export_twice_is_the_same_bytes(form: str, store: Path, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        assert run(store, "--format", form, "--into", tmp_path / name).exit_code == 0
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()

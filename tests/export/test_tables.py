@@ -1,0 +1,178 @@
+"""Tables hold the true links of the demo archive, as independent readers see them, and those of a real crawl as jsoup does."""
+
+import csv
+import gzip
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyoxigraph
+import pytest
+
+from arclink.access.answers import answer_link_query
+from arclink.access.formats import FORMATS
+from arclink.access.formats.statements import TWG
+from arclink.access.queries import LinkQuery
+from arclink.access.texts import printable
+from arclink.export import parquet
+from arclink.export.exporting import export
+from arclink.export.queries import ExportQuery
+from arclink.export.sums import Sums
+from arclink.pipeline.settings import BuildSettings
+from arclink.store.opening import open_store
+from arclink.uris.hosts import domain_of, host_of
+from arclink.uris.surts import surt_of
+from tests.export.conftest import Export
+from tests.pipeline.reading import TrueMemento, build_store
+
+Rows = Counter[tuple[str, ...]]
+
+
+def asked(sql: str) -> list[tuple[Any, ...]]:
+    """Return what DuckDB answers."""
+    relation = duckdb.sql(sql)
+    assert relation is not None
+    return list(relation.fetchall())
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def true_links(truth: list[TrueMemento], kind: str) -> Rows:
+    return Counter(
+        (one["timestamp"], one["original"], target, text) for one in truth for target, of, text, _ in one["links"] or () if of == kind
+    )
+
+
+@pytest.mark.parametrize(
+    ("form", "kind", "columns"),
+    [
+        pytest.param("csv", "a@href", ["crawl_date", "src", "dest", "anchor"], id="links"),
+        pytest.param("csv-images", "img@src", ["crawl_date", "src", "image_url", "alt_text"], id="images"),
+    ],
+)
+def test_csv_has_a_row_for_every_link_of_every_memento(
+    form: str, kind: str, columns: list[str], exported: Export, truth: list[TrueMemento]
+) -> None:
+    path, told = exported(form)
+    rows = rows_of(path)
+    assert list(rows[0]) == columns
+    assert Counter(tuple(row.values()) for row in rows) == true_links(truth, kind)
+    assert told.tally.rows == len(rows)
+
+
+@pytest.mark.parametrize("level", ["host", "domain"])
+def test_counts_are_those_of_the_rows(level: str, exported: Export, truth: list[TrueMemento]) -> None:
+    def name(uri: str) -> str:
+        host = host_of(surt_of(uri))
+        return host if level == "host" else domain_of(host)
+
+    expected: Rows = Counter()
+    for (timestamp, source, target, _), count in true_links(truth, "a@href").items():
+        expected[timestamp[:8], name(source), name(target)] += count
+    without = sum(count for key, count in expected.items() if not all(key))
+    path, told = exported("csv", level=level)
+    rows = [tuple(row.values()) for row in rows_of(path)]
+    assert {row[:3]: int(row[3]) for row in rows} == {key: count for key, count in expected.items() if all(key)}
+    assert rows == sorted(rows)
+    assert told.tally.left_out == without > 0
+
+
+def test_a_least_count_is_told_with_what_it_took(exported: Export) -> None:
+    path, told = exported("csv", level="domain")
+    counts = [int(row["count"]) for row in rows_of(path)]
+    small = [count for count in counts if count < 6]
+    path, told = exported("csv", level="domain", min_count="6")
+    assert [int(row["count"]) for row in rows_of(path)] == [count for count in counts if count >= 6]
+    assert told.tally.cuts == [("--min-count 6", len(small), sum(small))]
+    manifest = json.loads(path.with_name("demo.csv.json").read_bytes())
+    assert manifest["cut"] == [{"rule": "--min-count 6", "rows": len(small), "links": sum(small)}]
+    assert manifest["counts"] == {"rows": len(counts) - len(small)}
+    assert manifest["files"] == {"demo.csv": path.stat().st_size}
+
+
+def test_duckdb_finds_every_link_of_every_memento_in_parquet(
+    exported: Export, truth: list[TrueMemento], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parquet, "ROWS_OF_GROUP", 300)
+    path, told = exported("parquet")
+    table = duckdb.read_parquet(str(path))
+    assert tuple(table.columns) == parquet.COLUMNS
+    query = f"""
+        SELECT strftime(unnest(timestamps) AT TIME ZONE 'UTC', '%Y%m%d%H%M%S'), source, target, kind, text, rel FROM '{path}'
+    """
+    found = Counter(asked(query))
+    expected = {
+        (one["timestamp"], one["original"], target, kind, text, rel) for one in truth for target, kind, text, rel in one["links"] or ()
+    }
+    assert found.keys() == expected
+    assert set(found.values()) == {1}
+    groups = asked(f"SELECT count(DISTINCT row_group_id) FROM parquet_metadata('{path}')")[0][0]
+    assert groups > 3
+    wrong = f"SELECT count(*) FROM '{path}' WHERE mementos <> len(timestamps) OR first <> timestamps[1] OR last <> timestamps[-1]"
+    assert asked(wrong) == [(0,)]
+    assert told.tally.rows == asked(f"SELECT count(*) FROM '{path}'")[0][0]
+
+
+def test_nquads_say_of_a_page_what_its_answer_says(exported: Export, store: Path, truth: list[TrueMemento]) -> None:
+    path, _ = exported("nquads")
+    all_of_it = set(pyoxigraph.parse(path=str(path), format=pyoxigraph.RdfFormat.N_QUADS))
+    links = {quad.subject for quad in all_of_it if quad.object == pyoxigraph.NamedNode(f"{TWG}Link")}
+    expected = {(surt_of(one["original"]), surt_of(target), kind, text) for one in truth for target, kind, text, _ in one["links"] or ()}
+    assert len(links) == len(expected)
+    query = LinkQuery.from_parameters(
+        [("uri", "http://www.kalvik2010.example/ceremony/opening.html"), ("direction", "out"), ("limit", "0")]
+    )
+    with open_store(str(store)) as opened:
+        answer = b"".join(FORMATS["nquads"].in_profile("links").write(answer_link_query(opened, query)))
+    told = {quad for quad in pyoxigraph.parse(answer, format=pyoxigraph.RdfFormat.N_QUADS) if quad.subject in links}
+    assert told
+    assert told <= all_of_it
+
+
+def test_a_window_has_the_rows_observed_in_it_and_a_time_those_in_force(exported: Export, truth: list[TrueMemento]) -> None:
+    expected = true_links(truth, "a@href")
+    path, _ = exported("csv", **{"from": "201002", "to": "20100215"})
+    found = Counter(tuple(row.values()) for row in rows_of(path))
+    assert found == Counter({key: count for key, count in expected.items() if "20100201" <= key[0][:8] <= "20100215"})
+    path, _ = exported("csv", at="20100215")
+    newest: dict[str, str] = {}
+    for one in truth:
+        if one["timestamp"][:8] <= "20100215":
+            newest[one["original"]] = max(one["timestamp"], newest.get(one["original"], ""))
+    found = Counter(tuple(row.values()) for row in rows_of(path))
+    assert found == Counter({key: count for key, count in expected.items() if newest.get(key[1]) == key[0]})
+
+
+def test_sums_that_do_not_fit_into_memory_are_the_same(tmp_path: Path) -> None:
+    sums, expected = Sums(tmp_path, most=7), Counter[tuple[str, ...]]()
+    for number in range(500):
+        key = (str(number * 31 % 19), str(number % 5))
+        sums.add(key, number)
+        expected[key] += number
+    assert list(sums) == sorted(expected.items())
+    assert len(list(tmp_path.iterdir())) > 1
+
+
+def test_csv_of_a_real_crawl_has_the_links_that_the_toolkit_finds(shared_data: Path, tmp_path: Path) -> None:
+    """The Archives Unleashed Toolkit lists ``a[href]`` with jsoup; it keeps fragments and what is no address of a page."""
+    build_store(shared_data, tmp_path / "links.db", BuildSettings(cores=2), [str(shared_data / "aut" / "example.warc.gz")])
+    with open_store(str(tmp_path / "links.db")) as opened:
+        export(opened, ExportQuery.from_parameters([("format", "csv")]), tmp_path / "links.csv")
+    found = [tuple(row.values()) for row in rows_of(tmp_path / "links.csv") if row["dest"].startswith("http")]
+    with gzip.open(shared_data / "aut" / "example.warc.gz.jsoup-links.tsv.gz", "rt", encoding="utf-8", newline="\n") as lines:
+        rows = [tuple(line.rstrip("\n").split("\t")) for line in lines]
+    expected = [row for row in rows if row[2].startswith("http")]
+    links, true = (Counter((date, page, surt_of(target)) for date, page, target, _ in some) for some in (found, expected))
+    assert links - true == Counter()
+    assert [key for key in true - links if surt_of(key[1]) != key[2]] == []  # links to a place in the page itself are none in this graph
+    assert links.total() > 37_000
+    # jsoup has no words for an image, which here are its alternate text; controls of a wrong charset are not written here.
+    words, told = (
+        Counter((date, page, surt_of(target), printable(text)) for date, page, target, text in some) for some in (expected, found)
+    )
+    assert [key for key in words - told if key[3] and surt_of(key[1]) != key[2]] == []

@@ -1,0 +1,67 @@
+"""The job ranks as `arclink.analysis.pagerank` does, on every runner of one machine."""
+
+from pathlib import Path
+
+import pytest
+
+from arclink.analysis.pagerank import RankOptions, rank
+from arclink.analysis.rank_steps import sum_is_near
+from arclink.analysis.slices import Level, SliceOptions
+from arclink.analysis.slicing import build_slices
+from arclink.analysis.windows import Windows
+from arclink.model import Kind, Memento, Outlink, Scope, UriR
+from arclink.store.opening import open_store
+from jobs.rank_pages import RankPages
+from tests.store.contract import load_next
+from tests.store.graphs import Graph, PayloadTruth, checksum_of, memento
+
+PAGES = [f"http://{host}/{name}" for host in ("a.example", "www.b.example", "c.a.example") for name in ("", "one", "two", "three")]
+KIND = Kind("a@href")
+TIMES = ["20091103011307", "20091104000000", "20100130003005", "20100212000000"]
+
+
+def some_graph() -> Graph:
+    """Return pages that link to each other and elsewhere, in two batches, some seen twice and some not modified."""
+    truths = {}
+    captures: list[Memento] = []
+    for number, page in enumerate(PAGES):
+        name = "p" + str(number % 8)
+        targets = [PAGES[(number % 8 * place) % 12] for place in range(1, 5)]
+        links = [Outlink(UriR(uri), KIND, "", None) for uri in (*targets, page, "mailto:x@a.example", f"http://gone.example/{number % 5}")]
+        truths[checksum_of(name)] = PayloadTruth(checksum_of(name), list(Scope)[number % 4], True, tuple(links))
+        captures += [memento(page, TIMES[(number + again) % 4], checksum_of(name)) for again in range(1 + number % 2)]
+        captures.append(memento(page, "20100301000000", f"not-modified:{TIMES[number % 4]} {page}", "revisit"))
+    captures.append(memento(PAGES[0], "20100302000000", f"not-modified: {PAGES[0]}", "revisit"))
+    captures.append(memento("http://only.example/", TIMES[0], "-"))
+    return Graph(truths, [captures[:15], captures[15:]])
+
+
+@pytest.mark.parametrize("runner", ["inline", "local"])
+@pytest.mark.parametrize(("level", "by"), [(Level.URI, "month"), (Level.DOMAIN, "2009,20091103/2010-01")])
+def test_the_job_ranks_as_the_analysis_does(runner: str, level: Level, by: str, tmp_path: Path) -> None:
+    graph, iterations = some_graph(), 20
+    with open_store(str(tmp_path / "links.db"), create=True) as store:
+        for number in range(len(graph.batches)):
+            load_next(store, graph, number, tmp_path / "graph")
+        slices = build_slices(store, SliceOptions(Windows.parse(by), level), tmp_path / "slices")
+    expected = {}
+    for one in slices:
+        ranks = rank(one.matrix, RankOptions(0.3, 1e-14)).ranks
+        expected.update(
+            {(one.window.name, slices.names[node]): value for node, value in zip(one.nodes.tolist(), ranks.tolist(), strict=True)}
+        )
+    parts = sorted(map(str, (tmp_path / "graph").glob("*/*/part-*")))
+    words = ["-r", runner, "--no-conf", "--level", level.value, "--by", by, "--damping", "0.3", "--iterations", str(iterations)]
+    job = RankPages([*words, *parts])
+    job.options.bootstrap_mrjob = False
+    found = {}
+    with job.make_runner() as run:
+        run.run()
+        for window, row in job.parse_output(run.cat_output()):
+            node, _, value = row.decode().partition("\t")
+            found[window.decode(), node] = float(value)
+    assert found.keys() == expected.keys()
+    assert max(abs(found[key] - expected[key]) for key in expected) < 1e-9
+    assert sum_is_near(0.3, iterations) < 1e-9
+    assert len({window for window, _ in found}) > 2
+    assert len(found) > 30 or level is Level.DOMAIN

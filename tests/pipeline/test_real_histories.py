@@ -1,0 +1,86 @@
+"""Histories of real pages: captures of one site through two years, whose links another program (jsoup) found."""
+
+import gzip
+from collections import defaultdict
+from itertools import pairwise
+from operator import itemgetter
+from pathlib import Path
+
+import pytest
+
+from arclink.analysis.churn import churn_of_links
+from arclink.analysis.decay import Ending, lives_of_links
+from arclink.analysis.link_scope import LinkScope
+from arclink.analysis.page_histories import TargetsOf, page_histories
+from arclink.analysis.slices import Level
+from arclink.analysis.windows import Windows
+from arclink.pipeline.settings import BuildSettings
+from arclink.store.opening import open_store
+from arclink.uris.hosts import host_of
+from arclink.uris.surts import surt_of
+from tests.pipeline.reading import build_store
+
+YEARS = ("2015", "2016")
+SCOPE = LinkScope(Level.URI, lambda kind: kind == "a@href", is_external=True)
+
+
+@pytest.fixture(scope="module")
+def store(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("flink") / "links.db"
+    files = [str(shared_data / "flink_web" / f"flink.apache.org-{year}.warc.gz") for year in YEARS]
+    build_store(shared_data, path, BuildSettings(cores=2), inputs=files)
+    return path
+
+
+@pytest.fixture(scope="module")
+def captures(shared_data: Path) -> dict[str, list[tuple[str, frozenset[str]]]]:
+    """Page → its captures that tell something, oldest first: time, and the URIs on other hosts that it led to."""
+    links: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for year in YEARS:
+        with gzip.open(shared_data / "flink_web" / f"flink.apache.org-{year}.jsoup-links.tsv.gz", "rt", encoding="utf-8") as lines:
+            for line in lines:
+                time, page, target, _ = line.rstrip("\n").split("\t")
+                if host_of(surt_of(target)) not in ("", host_of(surt_of(page))):
+                    links[page, time].add(surt_of(target))
+    found: dict[str, list[tuple[str, frozenset[str]]]] = defaultdict(list)
+    first_with: dict[str, tuple[str, str]] = {}
+    rows = [line.split(" ") for line in (shared_data / "flink_web" / "flink-2015-2018.cdx").read_text("utf-8").splitlines()[1:]]
+    for _, time, page, mime, status, checksum, *_ in sorted(rows, key=itemgetter(1)):
+        if time[:4] not in YEARS:
+            continue
+        if mime == "text/html" and status == "200":
+            first_with.setdefault(checksum, (page, time))
+        if checksum in first_with or status == "404":
+            found[page].append((time, frozenset(links[first_with.get(checksum, (page, time))])))
+    return {page: sorted(of_page) for page, of_page in found.items()}
+
+
+def test_churn_is_that_of_the_links_another_program_found(store: Path, captures: dict[str, list[tuple[str, frozenset[str]]]]) -> None:
+    expected: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0, 0, 0])
+    for of_page in captures.values():
+        for (_, before), (time, after) in pairwise(of_page):
+            row = expected[f"{time[:4]}-{time[4:6]}", "flink.apache.org"]
+            for place, count in enumerate((1, len(before), len(after - before), len(before - after))):
+                row[place] += count
+    with open_store(str(store)) as graph:
+        histories = page_histories(graph, graph.scan_mementos())
+        found = churn_of_links(histories, TargetsOf(graph, SCOPE.name_of), SCOPE, Windows.parse("month").names_at, host_of)
+    assert sum(row[2] for row in expected.values()) > 50
+    assert sum(row[3] for row in expected.values()) > 500
+    assert {key: [one.comparisons, one.before, one.added, one.removed] for key, one in found.items()} == expected
+
+
+def test_lives_are_those_of_the_links_another_program_found(store: Path, captures: dict[str, list[tuple[str, frozenset[str]]]]) -> None:
+    gone = lasting = 0
+    for of_page in captures.values():
+        for target in frozenset().union(*(targets for _, targets in of_page)):
+            having = [time for time, targets in of_page if target in targets]
+            if any(time > having[-1] for time, _ in of_page):
+                gone += 1
+            else:
+                lasting += 1
+    with open_store(str(store)) as graph:
+        histories = page_histories(graph, graph.scan_mementos())
+        lives = lives_of_links(histories, TargetsOf(graph, SCOPE.name_of), SCOPE, Windows.parse("all").names_at)["all"]
+    assert (lives.gone, lives.links) == (gone, gone + lasting)
+    assert lives.curve(Ending.MIDDLE).at_risk[0] == gone + lasting

@@ -1,0 +1,44 @@
+"""Any file is a list of takedowns, or refused; what is written reads back."""
+
+from pathlib import Path
+
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arclink.errors import UsageError
+from arclink.model import Forgotten, Span, Surt, Timestamp
+from arclink.store import Takedown
+from arclink.store.takedown_files import format_takedowns, read_takedowns
+
+texts = st.text(max_size=8)
+json_values = st.recursive(st.none() | st.booleans() | st.integers() | texts, lambda inner: st.lists(inner, max_size=2), max_leaves=3)
+rows = st.dictionaries(
+    st.sampled_from(["prefix", "from", "to", "targets", "reason", "time"]), json_values | st.sampled_from(["2010", "2011"])
+)
+spans = st.sampled_from([Span(), Span(Timestamp("20100101000000")), Span(last=Timestamp("20101231235959"))])
+takedowns = st.builds(Takedown, st.builds(Forgotten, st.text(min_size=1, max_size=8).map(Surt), spans, st.booleans()), texts, texts)
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("takedowns") / "list.jsonl"
+
+
+@settings(deadline=None)
+@given(st.lists(takedowns, max_size=4))
+def test_what_is_written_reads_back(path: Path, takedowns: list[Takedown]) -> None:
+    path.write_bytes(format_takedowns(takedowns))
+    assert read_takedowns(path) == takedowns
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=60) | st.lists(rows, max_size=3).map(lambda found: b"\n".join(map(orjson.dumps, found))))
+def test_any_file_is_a_list_or_refused(path: Path, data: bytes) -> None:
+    path.write_bytes(data)
+    try:
+        found = read_takedowns(path)
+    except UsageError:
+        return
+    assert all(takedown.what.prefix for takedown in found)

@@ -1,0 +1,112 @@
+"""The graph in Python: the examples of its page, and that it is what the command line answers."""
+
+import doctest
+import json
+import os
+import subprocess
+import sys
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import arclink
+from arclink.access.queries import BadParameterError
+from arclink.cli.main import group
+from arclink.errors import StoreError, UsageError
+from arclink.linkgraph import LinkGraph
+from tests.access.memory_store import MemoryStore, Page, link
+from tests.pipeline.conftest import demo, store
+
+__all__ = ["demo", "store"]  # fixtures
+
+PAGE = "http://www.kalvik2010.example/ceremony/opening.html"
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+
+
+def test_the_examples_of_the_page_are_true(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "links.db").symlink_to(store)
+    monkeypatch.chdir(tmp_path)
+    failed, tried = doctest.testfile(str(DOCS / "python.md"), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert tried > 15
+    assert failed == 0
+
+
+def test_importing_it_is_light() -> None:
+    heavy = ["numpy", "pandas", "networkx", "pyarrow", "scipy", "click", "flask", "arclink.store.sqlite"]
+    code = f"import sys, arclink; print([name for name in {heavy} if name in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+@pytest.mark.parametrize("command", [["links"], ["anchors"], ["export", "--help"]])
+def test_a_command_imports_no_library_that_it_does_not_need(command: list[str], store: Path, tmp_path: Path) -> None:
+    arguments = ["arclink", *command, *([PAGE, "--store", str(store)] if command[-1] != "--help" else [])]
+    code = (
+        f"import sys; sys.argv = {arguments!r}\nfrom arclink.cli.main import main\n"
+        "try:\n    main()\nfinally:\n    print(*sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path, env=dict(os.environ))
+    assert done.stdout
+    assert {"pandas", "networkx", "pyarrow", "scipy"} & set(done.stderr.split()) == set()
+
+
+@pytest.mark.parametrize("direction", ["in", "out"])
+@pytest.mark.parametrize("options", [{}, {"from": "201002", "kind": "a@href"}, {"at": "20100213"}], ids=["all", "window", "at"])
+def test_links_are_those_of_the_command_line(direction: str, options: dict[str, str], store: Path) -> None:
+    words = [word for name, value in options.items() for word in (f"--{name}", value)]
+    done = CliRunner().invoke(group, ["links", PAGE, "--store", str(store), "--direction", direction, "--format", "json", *words])
+    expected = json.loads(done.stdout)[f"{direction}links"]
+    given = dict(options)
+    with arclink.open(store) as graph:
+        asked = graph.at(given.pop("at")) if "at" in given else graph
+        if "from" in given:
+            given["from_"] = given.pop("from")
+        found = list(getattr(asked, f"{direction}links")(PAGE, **given))
+    assert [(one.uri, one.kind, one.text, one.rel, list(one.timestamps)) for one in found] == [
+        (one["uri"], one["kind"], one["text"], one["rel"], one["timestamps"]) for one in expected
+    ]
+    assert found
+
+
+def test_no_link_is_lost_where_an_answer_has_several_pages() -> None:
+    targets = [f"http://b.example/{number}" for number in range(10_050)]
+    graph = LinkGraph(MemoryStore([Page("http://a.example/", "20100101000000", [link(target) for target in targets])]))
+    assert sorted(one.uri for one in graph.outlinks("http://a.example/")) == sorted(targets)
+    assert len(list(graph.outlinks("http://a.example/", limit=7))) == 7
+
+
+def test_times_of_python_are_times(store: Path) -> None:
+    with arclink.open(str(store)) as graph:
+        answers = [
+            [memento.timestamp for memento in asked.mementos(PAGE)]
+            for asked in (graph.at("20100213"), graph.at(date(2010, 2, 13)), graph.at(datetime(2010, 2, 13, 23, 59, 59, tzinfo=UTC)))
+        ]
+        assert answers[0] == answers[1] == answers[2] == ["20091122060001", "20100110060006", "20100212060005"]
+        assert [one.timestamp for one in graph.mementos(PAGE, date(2010, 3, 1), date(2010, 3, 14))] == ["20100314060003"]
+
+
+def test_what_is_wrong_is_told_at_once(store: Path) -> None:
+    with pytest.raises(StoreError, match=r"no store at nowhere\.db"):
+        arclink.open("nowhere.db")
+    with arclink.open(store) as graph:
+        for call in (
+            lambda: graph.at("soon"),
+            lambda: graph.outlinks("http://a b c\x00"),
+            lambda: graph.inlinks(PAGE, from_="2011", to="2010"),
+            lambda: graph.inlinks(PAGE, limit=-1),
+            lambda: graph.anchors(PAGE, by="week"),
+            lambda: graph.counts(PAGE, "page"),
+            lambda: graph.counts(PAGE, direction="both"),
+            lambda: graph.to_networkx("page"),
+            lambda: graph.at("2010").mementos(PAGE, "2009"),
+            lambda: graph.at("2010").inlinks(PAGE, from_="2009"),
+        ):
+            with pytest.raises(BadParameterError):
+                call()
+
+
+def test_a_library_that_is_missing_is_named(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with arclink.open(store) as graph, pytest.raises(UsageError, match=r"pandas.*pip install 'arclink\[analysis\]'"):
+        graph.inlinks(PAGE).to_pandas()
