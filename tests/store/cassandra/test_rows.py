@@ -22,7 +22,7 @@ from arclink.store.cassandra.steps import Facts, facts_of
 from arclink.store.cassandra.tables import HOME, KEYED, PLACED, Chunk, View, believed, bucket_of
 from arclink.store.cassandra.tasks import pack_surts, unpack_surts
 
-plain = st.text(st.characters(min_codepoint=32, exclude_categories=("Cs",)), min_size=1, max_size=200)
+plain = st.text(st.characters(min_codepoint=32, exclude_categories=["Cs"]), min_size=1, max_size=200)
 
 
 @settings(deadline=None)
