@@ -82,7 +82,7 @@ $(WITH_BROWSER): requirements-browser.txt $(CHECKS)
 	$(INSTALL) -r requirements-browser.txt
 	@touch $@
 
-.PHONY: help demo test test-browser engines test-engines test-wayback oracles fuzz bench format lock clean
+.PHONY: help demo test test-browser engines test-engines test-wayback test-proxy oracles fuzz bench format lock clean
 
 help:  ## Show what make can do
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -133,6 +133,10 @@ test-wayback: $(CHECKS) $(PYWB)/.installed  ## Run the tests that fetch from a r
 	$(SECTION) 'pytest: a real Wayback Machine'
 	$(BIN)/python -m pytest -m engine tests/wayback $(PYTEST_OPTIONS)
 
+test-proxy: $(CHECKS)  ## Run the tests of the service behind a real nginx, which has to be installed
+	$(SECTION) 'pytest: a real nginx'
+	$(BIN)/python -m pytest -m engine tests/service/test_proxy.py $(PYTEST_OPTIONS)
+
 oracles: $(CHECKS)  ## Compare every real page at hand with what the second extractor finds (minutes)
 	ARCLINK_ALL_PAGES=1 $(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_OPTIONS) tests/extract/test_oracles.py
 
@@ -178,7 +182,7 @@ lock:  ## Write requirements*.txt anew from setup.cfg and pyproject.toml; newest
 	  | $(COMPILE) - --output-file requirements-build.txt
 	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --output-file requirements.txt
 	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra test --constraint requirements.txt --output-file requirements-test.txt
-	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra test --extra emr --extra spark --extra engines --constraint requirements-test.txt --output-file requirements-engines.txt
+	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra test --extra emr --extra s3 --extra spark --extra engines --constraint requirements-test.txt --output-file requirements-engines.txt
 	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra test --extra browser --constraint requirements-test.txt --output-file requirements-browser.txt
 	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra fuzz --constraint requirements.txt --output-file requirements-fuzz.txt
 	$(COMPILE) benchmarks/requirements.in --constraint requirements-test.txt --output-file benchmarks/requirements.txt

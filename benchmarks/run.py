@@ -21,7 +21,7 @@ from benchmarks.bench import ROOT, Bench, NotHereError, say
 from benchmarks.tables import Table, format_table
 
 USUAL = ("end_to_end", "workers", "task_start", "filtering", "store_size", "look_ups", "growth", "page_cache")
-LONG = ("synthetic_load", "exporting")
+LONG = ("synthetic_load", "analysis", "exporting")
 """Run only when they are named."""
 
 REAL = ROOT.parent / "shared/data/aut/example.warc.gz"
@@ -36,7 +36,7 @@ def main() -> None:
     parser.add_argument("--real", type=Path, default=REAL if REAL.exists() else None, help="a link-dense archive file")
     parser.add_argument("--only", nargs="+", choices=[*USUAL, *LONG], default=USUAL, help="these benchmarks")
     parser.add_argument("--repeat", type=int, default=1, help="measure each process so often; the least CPU time counts")
-    parser.add_argument("--links", type=int, default=100_000_000, help="links of synthetic_load")
+    parser.add_argument("--links", type=int, default=100_000_000, help="links of synthetic_load; most links of analysis")
     parser.add_argument("--memory-group", type=Path, help="folder of a control group with a memory limit, for page_cache")
     parser.add_argument("--write", action="store_true", help=f"write the tables to {RESULTS.relative_to(ROOT)}, too")
     arguments = parser.parse_args()

@@ -6,17 +6,21 @@ from typing import Final
 from flask import Blueprint, Flask, Response, current_app, request
 
 from arclink.access.archives import ArchiveReport, Outcome
-from arclink.access.queries import LinkQuery
+from arclink.access.declaring import AnyParameter
+from arclink.access.queries import AT, CURSOR, DIRECTION, FROM, KIND, LIMIT, REDIRECT, TO, URI, LinkQuery
 from arclink.aggregate.merged_answers import MergedQuery, answer_of
 from arclink.aggregate.merging import Findings, merge
 from arclink.errors import StoreError
 from arclink.neighbours.asking import Asked, Asking, ask_store
 from service.links import HOW, content_type, next_page
+from service.links import asked as asked_parameters
 from service.negotiation import accepted_format
 from service.problems import problem, store_away
 from service.stores import current_store, stores_of_app
 
 aggregating = Blueprint("aggregate", __name__)
+
+AGGREGATE: tuple[AnyParameter, ...] = (URI, DIRECTION, FROM, TO, AT, KIND, REDIRECT, LIMIT, CURSOR, *HOW)
 
 _EXTENSION: Final = "arclink.asking"
 
@@ -24,8 +28,9 @@ _EXTENSION: Final = "arclink.asking"
 @aggregating.get("/aggregate")
 def aggregate() -> Response:
     """Answer with the links of one URI in all archives; an archive that fails is named, and is not fatal."""
-    form, media_type = accepted_format(request)
-    asked = MergedQuery.from_parameters((name, value) for name, value in request.args.items(multi=True) if name not in HOW)
+    given = asked_parameters(AGGREGATE)
+    form, media_type = accepted_format(request, given)
+    asked = MergedQuery.of(given)
     here: list[Asked] = []
     others = _asking_of_app().ask(asked.query, meanwhile=lambda: here.append(_ask_here(asked.query)))
     found = [*here, *others]

@@ -8,6 +8,7 @@ from werkzeug.exceptions import RequestURITooLarge
 from arclink.neighbours.asking import Asking
 from arclink.store import GraphStore
 from service.aggregating import aggregating, attach_asking
+from service.describing import describing
 from service.explain import explaining
 from service.health import health
 from service.home import home
@@ -18,6 +19,8 @@ from service.problems import register_problems
 from service.settings import Settings
 from service.stores import Stores, attach_stores
 from service.through_time import through_time
+from service.validators import register_validators
+from service.watching import watch, watching
 
 
 def create_app(store: str | Callable[[], GraphStore], settings: Settings | None = None, asking: Asking | None = None) -> Flask:
@@ -33,7 +36,7 @@ def create_app(store: str | Callable[[], GraphStore], settings: Settings | None 
     attach_stores(app, Stores(store, chosen))
     attach_asking(app, asking or Asking(chosen.instances, chosen.limits))
     register_problems(app)
-    for resource in (site, home, links, through_time, memento, explaining, aggregating, health):
+    for resource in (site, home, links, through_time, memento, explaining, aggregating, describing, health, watching):
         app.register_blueprint(resource)
 
     @app.before_request
@@ -41,9 +44,16 @@ def create_app(store: str | Callable[[], GraphStore], settings: Settings | None 
         if len(request.query_string) > chosen.longest_query:
             raise RequestURITooLarge(f"The query part of a request may have {chosen.longest_query:,} characters.")
 
+    register_validators(app)
+
     @app.after_request
     def forbid_guessing(response: Response) -> Response:
         response.headers["X-Content-Type-Options"] = "nosniff"
+        # Pages bring a policy of their own; what is no page may do nothing at all, should a browser show it.
+        response.headers.setdefault("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+        response.headers.setdefault("Referrer-Policy", "no-referrer")
+        response.headers.setdefault("X-Frame-Options", "DENY")
         return response
 
+    watch(app, chosen.collection)
     return app

@@ -17,6 +17,7 @@ from service.pages.rendering import rendered, site
 from service.problems import register_problems
 from service.settings import Settings
 from service.stores import Stores
+from service.watching import expose, watch
 
 
 def create_collections(stores: Mapping[str, str | Callable[[], GraphStore]], settings: Settings | None = None) -> Flask:
@@ -31,6 +32,7 @@ def create_collections(stores: Mapping[str, str | Callable[[], GraphStore]], set
     asking = Asking(chosen.instances, chosen.limits)
     app = Flask("service")
     register_problems(app)
+    watch(app, "")
     app.register_blueprint(site)
     kept = {name: Stores(where, chosen) for name, where in stores.items()}
 
@@ -49,7 +51,11 @@ def create_collections(stores: Mapping[str, str | Callable[[], GraphStore]], set
             response.headers["Retry-After"] = str(chosen.retry_after)
         return response
 
-    @app.get("/<any(linkQuery, anchors, diff, explain, aggregate):resource>")
+    @app.get("/metrics")
+    def metrics() -> Response:
+        return expose(kept)
+
+    @app.get("/<any(linkQuery, anchors, diff, explain, aggregate, docs):resource>")
     @app.get("/LinkService/<any(linkQuery):resource>")
     @app.get("/<any(timemap):resource>/<path:rest>")
     def say_where(resource: str, rest: str = "") -> Response:

@@ -1,34 +1,44 @@
 """The link query: which links a URI has and which lead to it, through time."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from urllib.parse import urlencode
 
 from flask import Blueprint, Response, request
 
 from arclink.access.answers import answer_link_query
+from arclink.access.declaring import AnyParameter, Given, Parameter, named, sort_out
 from arclink.access.formats.levels import level_as_rows
 from arclink.access.formats.rows import RowAnswer, RowFormat
-from arclink.access.levels import LevelQuery, answer_level
-from arclink.access.queries import LinkQuery
+from arclink.access.levels import LEVEL_PARAMETERS, Level, LevelQuery, answer_level
+from arclink.access.queries import FOLLOW, LINK_PARAMETERS, URI, LinkQuery
+from arclink.access.texts import printable_uri
 from service.memento import add_memento_headers
-from service.negotiation import accepted_format, accepted_row_format
+from service.negotiation import FIELDS, FORMAT, PROFILE, ROW_FORMAT, accepted_format, accepted_row_format
 from service.stores import current_store, stores_of_app
 
 links = Blueprint("links", __name__)
 
-HOW = ("format", "profile")
+_LEVELS = ("uri", *(level.value for level in Level))
+LEVEL = Parameter("level", "Links, or counts of them per host or domain.", named({name: name for name in _LEVELS}), default="uri")
+"""The level as it chooses between the link query itself and counts."""
+
+HOW = (FORMAT, PROFILE, FIELDS)
 """Parameters that say how an answer is written, not what is asked."""
+
+LINK_QUERY: tuple[AnyParameter, ...] = (*LINK_PARAMETERS, LEVEL, *HOW)
+LEVEL_QUERY: tuple[AnyParameter, ...] = (*LEVEL_PARAMETERS, ROW_FORMAT)
 
 
 @links.get("/LinkService/linkQuery")
 @links.get("/linkQuery")
 def link_query() -> Response:
     """Answer with the outlinks and inlinks of one URI, or with counts of them; no links is an answer, not a 404."""
-    if request.args.get("level", "uri") != "uri":
+    if LEVEL.read(request.args.get("level") or "uri") != "uri":
         return _level_query()
-    form, media_type = accepted_format(request)
-    query = LinkQuery.from_parameters((name, value) for name, value in request.args.items(multi=True) if name not in (*HOW, "level"))
+    given = asked(LINK_QUERY)
+    form, media_type = accepted_format(request, given)
+    query = LinkQuery.of(given)
     form.check(query)
     settings = stores_of_app().settings
     answer = answer_link_query(current_store(), query, settings.budget, settings.replay)
@@ -36,29 +46,45 @@ def link_query() -> Response:
     response = Response(_started(pieces) if query.limit == 0 else b"".join(pieces), content_type=content_type(media_type))
     response.vary.add("Accept")
     if answer.next is not None:
-        response.headers["Link"] = f'<{next_page(answer.next)}>; rel="next"'
+        response.headers["Link"] = f'<{next_page(answer.next, answer.query.uri if answer.followed else "")}>; rel="next"'
     add_memento_headers(response, answer)
     return response
 
 
 def _level_query() -> Response:
-    form = accepted_row_format(request)
-    query = LevelQuery.from_parameters((name, value) for name, value in request.args.items(multi=True) if name != "format")
+    given = asked(LEVEL_QUERY)
+    form = accepted_row_format(request, given)
+    query = LevelQuery.of(given)
     answer = answer_level(current_store(), query, stores_of_app().settings.budget)
     return respond(level_as_rows(answer), form)
+
+
+def asked(declared: Sequence[AnyParameter]) -> Given:
+    """Return the parameters of this request.
+
+    Raises:
+        BadParameterError: One is none of those that are declared, or is given twice.
+    """
+    return sort_out(request.args.items(multi=True), declared)
 
 
 def respond(answer: RowAnswer, form: tuple[RowFormat, str]) -> Response:
     """Return an answer that is rows in a format, with the media type to call it by."""
     response = Response(b"".join(form[0].write(answer)), content_type=content_type(form[1]))
     response.vary.add("Accept")
+    if answer.next is not None:
+        response.headers["Link"] = f'<{next_page(answer.next)}>; rel="next"'
     return response
 
 
-def next_page(cursor: str) -> str:
-    """Return this request with another cursor, as a reference relative to it (RFC 8288 resolves it)."""
-    kept = [(name, value) for name, value in request.args.items(multi=True) if name != "cursor"]
-    return "?" + urlencode([*kept, ("cursor", cursor)])
+def next_page(cursor: str, followed: str = "") -> str:
+    """Return this request with another cursor, as a reference relative to it (RFC 8288 resolves it).
+
+    Where redirects were followed, the rest is asked of the URI that they led to.
+    """
+    changed = ("cursor", *((*URI.names, FOLLOW.name) if followed else ()))
+    kept = [(name, value) for name, value in request.args.items(multi=True) if name not in changed]
+    return "?" + urlencode([*kept, *([(URI.name, printable_uri(followed))] if followed else []), ("cursor", cursor)])
 
 
 def _started(pieces: Iterator[bytes]) -> Iterator[bytes]:

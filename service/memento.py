@@ -25,6 +25,9 @@ memento = Blueprint("memento", __name__)
 MOST_LINKS = 20
 """Mementos that a header names: variants of one URI may have many in force."""
 
+LONGEST_URI_IN_LINKS = 4_000
+"""Characters of the URI asked for, as a header repeats it: servers and clients refuse long headers."""
+
 _PART = re.compile(r"([0-9]{14})/(.+)", re.DOTALL)
 _ONE_SLASH = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):/(?!/)")
 _ENCODED_WHOLE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*%3[Aa]%2[Ff]")
@@ -56,9 +59,16 @@ def timemap(form: str, rest: str) -> Response:
     if part is not None:
         start, uri = timestamp_first("from", part[1]), part[2]
     found = read_timemap(current_store(), uri, start)
+    place = place_of_service()
     if form == "link":
-        return Response(write_link_timemap(found, replay, request.root_url), content_type=LINK_FORMAT)
-    return Response(write_json_timemap(found, replay, request.root_url), content_type="application/json")
+        return Response(write_link_timemap(found, replay, place), content_type=LINK_FORMAT)
+    return Response(write_json_timemap(found, replay, place), content_type="application/json")
+
+
+def place_of_service() -> str:
+    """Return the URL of this service, or of its collection, with ``/`` at its end."""
+    public = stores_of_app().settings.public
+    return f"{public.rstrip('/')}{request.script_root}/" if public else request.root_url
 
 
 def uri_in_path(request: Request, before: str, decoded: str) -> str:
@@ -89,9 +99,9 @@ def add_memento_headers(response: Response, answer: LinkAnswer) -> None:
     in_force = [found.memento for found in answer.in_force]
     if in_force:
         response.headers["Memento-Datetime"] = http_date(in_force[-1].timestamp)
-    if not answer.replay or answer.archives:
-        return
     original = ascii_uri(answer.query.uri)
+    if not answer.replay or answer.archives or len(original) > LONGEST_URI_IN_LINKS:
+        return
     links = [f'<{original}>; rel="original"', f'<{request.script_root}/timemap/link/{original}>; rel="timemap"; type="{LINK_FORMAT}"']
     for one in in_force[-MOST_LINKS:]:
         address = uri_m(answer.replay, one.timestamp, one.original)

@@ -5,9 +5,10 @@ from typing import Protocol, TypeVar
 
 from flask import Request
 
-from arclink.access.formats import FORMATS, Format
+from arclink.access.declaring import Given, Parameter, named
+from arclink.access.formats import FIELDS as NAMES
+from arclink.access.formats import FORMATS, PROFILES, Format
 from arclink.access.formats.rows import ROW_FORMATS, RowFormat
-from arclink.access.queries import BadParameterError
 from service.problems import NotAcceptableError
 
 
@@ -22,46 +23,46 @@ class _Offered(Protocol):
 _Any = TypeVar("_Any", bound=_Offered)
 
 
-def accepted_format(request: Request) -> tuple[Format, str]:
+def _offered(formats: Mapping[str, _Any]) -> Mapping[str, _Any]:
+    """Return the formats that have a media type; the others are for terminals."""
+    return {name: form for name, form in formats.items() if form.media_types}
+
+
+_HOW = "How the answer is written; without it the Accept header says so."
+FORMAT = Parameter("format", _HOW, named(_offered(FORMATS)))
+ROW_FORMAT = Parameter("format", _HOW, named(_offered(ROW_FORMATS)))
+FIELDS = Parameter(
+    "fields", "Of JSON lines and CSV: only these fields.", named({name: name for name in NAMES}), is_list=True, has_commas=True
+)
+PROFILE = Parameter("profile", "Of RDF: the paper's listing, or a node for each link.", named({name: name for name in PROFILES}))
+
+
+def accepted_format(request: Request, given: Given) -> tuple[Format, str]:
     """Return the format, in the profile asked for, and the media type to call it by.
 
     Raises:
         BadParameterError: ``format`` names none of ours, or ``profile`` none of this format.
         NotAcceptableError: The client accepts none of ours.
     """
-    form, media_type = _format(request, FORMATS)
-    profiles = request.args.getlist("profile")
-    if len(profiles) > 1:
-        raise BadParameterError("profile", profiles[1], "the parameter once")
-    return form.in_profile("".join(profiles)), media_type
+    form, media_type = _chosen(request, FORMAT.of(given), [*_offered(FORMATS).values()])
+    return form.in_profile(PROFILE.of(given) or "").with_fields(FIELDS.all_of(given)), media_type
 
 
-def accepted_row_format(request: Request) -> tuple[RowFormat, str]:
+def accepted_row_format(request: Request, given: Given) -> tuple[RowFormat, str]:
     """Return the format of an answer that is rows, and the media type to call it by; JSON if nothing is said.
 
     Raises:
         BadParameterError: ``format`` names none of ours.
         NotAcceptableError: The client accepts none of ours.
     """
-    return _format(request, ROW_FORMATS)
+    return _chosen(request, ROW_FORMAT.of(given), [*_offered(ROW_FORMATS).values()])
 
 
-def _format(request: Request, formats: Mapping[str, _Any]) -> tuple[_Any, str]:
-    offered = [form for form in formats.values() if form.media_types]
-    names = request.args.getlist("format")
-    if len(names) > 1:
-        raise BadParameterError("format", names[1], "the parameter once")
-    if names:
-        form = formats.get(names[0])
-        if form is None or not form.media_types:
-            raise BadParameterError("format", names[0], " or ".join(form.name for form in offered))
-        return form, form.media_types[0]
+def _chosen(request: Request, asked: _Any | None, offered: Sequence[_Any]) -> tuple[_Any, str]:
+    if asked is not None:
+        return asked, asked.media_types[0]
     if not request.accept_mimetypes:
         return offered[0], offered[0].media_types[0]
-    return _accepted(request, offered)
-
-
-def _accepted(request: Request, offered: Sequence[_Any]) -> tuple[_Any, str]:
     by_media_type = {media_type: form for form in offered for media_type in form.media_types}
     media_type = request.accept_mimetypes.best_match(by_media_type)
     if media_type is None:

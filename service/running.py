@@ -1,12 +1,10 @@
-"""Run the service with waitress, a production WSGI server."""
+"""Run the service with waitress, a production WSGI server, in one process or several."""
 
 import errno
-import logging
-import signal
+import os
 import socket
 from collections.abc import Callable, Mapping
-from types import FrameType
-from typing import Protocol
+from tempfile import TemporaryDirectory
 from urllib.parse import quote
 
 import waitress  # type: ignore[import-untyped]  # has no types, and the stubs there are do not name its parts
@@ -15,55 +13,37 @@ from arclink.errors import OperatorError
 from arclink.model import Surt, UriR
 from arclink.store import GraphStore
 from arclink.store.opening import open_store
-from service.application import create_app
-from service.collections import create_collections
 from service.settings import Settings
+from service.stopping import Server, run_until_stopped
+from service.workers import supervise
 
 _TRIED = 100
 """SURTs looked at for an example: a target need not be captured."""
 
 
-class _Trigger(Protocol):
-    def pull_trigger(self, thunk: Callable[[], None]) -> None:
-        """Have the server's own thread call ``thunk``."""
-
-
-class _Tasks(Protocol):
-    def shutdown(self) -> object:
-        """End the threads that answer."""
-
-
-class Server(Protocol):
-    """What is used of waitress's server.
-
-    Attributes:
-        effective_port: The port it listens on.
-    """
-
-    effective_port: int
-    trigger: _Trigger
-    task_dispatcher: _Tasks
-
-    def run(self) -> None:
-        """Answer until SystemExit, KeyboardInterrupt, or until it is closed."""
-
-    def close(self) -> None:
-        """Accept nothing any more. To be called in the thread that runs it."""
-
-
 def serve(
-    where: str | Mapping[str, str], host: str, port: int, threads: int, announce: Callable[[str], None], settings: Settings | None = None
+    where: str | Mapping[str, str],
+    host: str,
+    port: int,
+    threads: int,
+    announce: Callable[[str], None],
+    settings: Settings | None = None,
+    *,
+    workers: int = 1,
+    grace: float = 30,
 ) -> None:
-    """Answer requests until the process is told to stop (SIGINT, SIGTERM).
+    """Answer requests until the process is told to stop (SIGINT, SIGTERM), and finish those under way.
 
     Args:
         where: Path or URL of the store, or of each of several, by name of the collection; opened once before, so that a
             wrong one is found at once.
         host: Address to listen on.
         port: 0 takes a free one.
-        threads: Requests answered at a time.
+        threads: Requests answered at a time, by each worker.
         announce: Is told, line by line, where the service is and how to ask it.
         settings: Limits; the defaults suit one machine.
+        workers: Processes that answer.
+        grace: Seconds that answers under way have to be finished when it is told to stop.
 
     Raises:
         StoreError: The store is not there or not ours.
@@ -73,15 +53,22 @@ def serve(
     for name, path in ({"": where} if isinstance(where, str) else where).items():
         with open_store(path) as store:
             examples[name] = example_uri(store)
-    server = make_server(where, host, port, threads, settings)
-    # An application that is served alone sets up no logging of its own: errors of requests go to standard error.
-    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    place = f"http://{f'[{host}]' if ':' in host else host}:{server.effective_port}"
+    listening = _listening(host, port)
+    place = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
     announce(f"Serving {where if isinstance(where, str) else ', '.join(where)} at {place}/  (stop with Ctrl-C)")
     for name, example in examples.items():
         announce(f'Try: curl "{place}/{name and name + "/"}linkQuery?uri={quote(example, safe=":/")}&format=json"')
-    signal.signal(signal.SIGTERM, _stop)
-    server.run()
+
+    def work() -> None:
+        run_until_stopped(server_on(listening, where, threads, settings), grace)
+
+    if workers == 1:
+        work()
+        return
+    with TemporaryDirectory(prefix="arclink-metrics-") as folder:
+        # Read when the library is imported, which is in the workers: they count together.
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+        supervise(workers, work, grace, listening.close)
 
 
 def make_server(
@@ -92,8 +79,19 @@ def make_server(
     Raises:
         OperatorError: The address cannot be used.
     """
+    return server_on(_listening(host, port), where, threads, settings)
+
+
+def server_on(
+    listening: socket.socket, where: str | Callable[[], GraphStore] | Mapping[str, str], threads: int, settings: Settings | None = None
+) -> Server:
+    """Return a server, not yet running, on a socket that listens: several processes may have one on the same."""
+    # Not before there are workers: what counts requests must know whether there are several when it is imported.
+    from service.application import create_app
+    from service.collections import create_collections
+
     app = create_collections(where, settings) if isinstance(where, Mapping) else create_app(where, settings)
-    server: Server = waitress.create_server(app, sockets=[_listening(host, port)], threads=threads, ident="ArcLink")
+    server: Server = waitress.create_server(app, sockets=[listening], threads=threads, ident="ArcLink")
     return server
 
 
@@ -115,7 +113,3 @@ def example_uri(store: GraphStore) -> UriR:
         if memento is not None:
             return memento.original
     return UriR("http://example.org/")
-
-
-def _stop(number: int, frame: FrameType | None) -> None:
-    raise SystemExit(0)

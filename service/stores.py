@@ -2,17 +2,25 @@
 
 import os
 import threading
+import time
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Final
 
 from flask import Flask, current_app
 
 from arclink.errors import StoreError
-from arclink.store import GraphStore
+from arclink.store import GraphStore, StoreSums
+from arclink.store.embargo import EmbargoedStore
 from arclink.store.opening import is_remote, open_store, path_of
 from service.settings import Settings
 
 _EXTENSION: Final = "arclink"
+
+_SUMS_HOLD: Final = 60
+"""Seconds."""
 
 
 class Stores:
@@ -27,6 +35,7 @@ class Stores:
         self._open = where if callable(where) else lambda: open_store(where)
         self._path = None if callable(where) or is_remote(where) else path_of(where)
         self._local = threading.local()
+        self._summed: tuple[float, StoreSums | None] = 0.0, None
 
     def current(self) -> GraphStore:
         """Return this thread's store.
@@ -40,9 +49,15 @@ class Stores:
             self.forget()
             store = None
         if store is None:
-            store = self._local.store = self._open()
+            store = self._local.store = self._opened()
             self._local.identity = identity
         return store
+
+    def _opened(self) -> GraphStore:
+        """Return the store as answers may know it: an embargo holds for all of them, because it holds here."""
+        embargo = self.settings.embargo
+        store: GraphStore = self._open()
+        return EmbargoedStore(store, embargo) if embargo else store
 
     def forget(self) -> None:
         """Close this thread's store, so that the next question opens it anew."""
@@ -50,6 +65,36 @@ class Stores:
         self._local.store = None
         if store is not None:
             store.close()
+
+    def state(self) -> str:
+        """Return what tells the store as it is from what it was, and from another one; it changes with every batch and takedown.
+
+        Raises:
+            StoreError: It is away.
+        """
+        store = self.current()
+        taken_back = sum(1 for _ in store.forgotten())
+        which = self._identity() or self._sums(store)
+        return f"{which} {store.last_batch()} {taken_back} {self.settings.embargo.last_shown(datetime.now(UTC))}"
+
+    def _sums(self, store: GraphStore) -> StoreSums:
+        """Return what a store adds up to, which tells it from one that was built anew; looked up once in a while."""
+        when, sums = self._summed
+        if sums is None or time.monotonic() > when + _SUMS_HOLD:
+            sums = replace(store.sums(), bytes=0)
+            self._summed = time.monotonic(), sums
+        return sums
+
+    def changed(self) -> datetime | None:
+        """Return when the store was last written to, or something in it was touched; None if nobody knows."""
+        if self._path is None:
+            return None
+        files = (self._path, self._path.with_name(f"{self._path.name}-wal"))
+        times = []
+        for file in files:
+            with suppress(OSError):
+                times.append(file.stat().st_mtime)
+        return datetime.fromtimestamp(max(times), UTC) if times else None
 
     def _identity(self) -> tuple[int, int] | None:
         """Return what tells the store's file from another one of that name: a rebuilt store must be seen.

@@ -5,13 +5,14 @@ that; of a page with very many only the first are, in store order, and the answe
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import NamedTuple, Self
 
+from arclink.access.declaring import Given, sort_out
 from arclink.access.grouping import Budget
-from arclink.access.parameters import by_asked, limit_asked, sorted_out
-from arclink.access.queries import LinkQuery
+from arclink.access.parameters import BY_PERIOD_OR_HOST, ROW_LIMIT, RowPage
+from arclink.access.queries import AT, CURSOR, FILTER, FROM, KIND, REDIRECT, TO, URI, Direction, LinkQuery
 from arclink.access.reading import MementoSummary, Reading
 from arclink.access.tallies import Counts, Extent, Period, Tally, sighted_inlinks
 from arclink.model import Kind, Sighting
@@ -19,7 +20,7 @@ from arclink.store import GraphStore
 from arclink.uris.hosts import Host, host_of
 from arclink.uris.surts import surt_of
 
-PARAMETERS = ("uri", "url", "from", "to", "at", "kind", "redirects", "by", "limit")
+ANCHORS_PARAMETERS = (URI, FROM, TO, AT, KIND, FILTER, REDIRECT, BY_PERIOD_OR_HOST, ROW_LIMIT, CURSOR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +31,13 @@ class AnchorsQuery:
         query: The inlinks that are asked for.
         period: Count for each day, month or year; None for all times together.
         is_by_host: Count for each host of the linking pages.
-        limit: Most rows of the answer; 0 for all.
+        page: Which rows.
     """
 
     query: LinkQuery
     period: Period | None
     is_by_host: bool
-    limit: int
+    page: RowPage
 
     @classmethod
     def from_parameters(cls, parameters: Iterable[tuple[str, str]]) -> Self:
@@ -45,9 +46,18 @@ class AnchorsQuery:
         Raises:
             BadParameterError: One is unknown, missing, given twice, or its value is not allowed.
         """
-        own, others = sorted_out(parameters, PARAMETERS, ("by", "limit"))
-        period, is_by_host = by_asked(own.get("by", ""))
-        return cls(LinkQuery.from_parameters([*others, ("direction", "in")]), period, is_by_host, limit_asked(own.get("limit", "")))
+        return cls.of(sort_out(parameters, ANCHORS_PARAMETERS))
+
+    @classmethod
+    def of(cls, given: Given) -> Self:
+        """Return the query that these parameters ask.
+
+        Raises:
+            BadParameterError: One is missing, or its value is not allowed.
+        """
+        period, is_by_host = BY_PERIOD_OR_HOST.of(given) or (None, False)
+        query = replace(LinkQuery.of(given.without("limit", "cursor")), direction=Direction.IN)
+        return cls(query, period, is_by_host, RowPage.asked(given, "anchors", query.fingerprint, period, is_by_host))
 
 
 class Anchor(NamedTuple):
@@ -72,15 +82,19 @@ class AnchorsAnswer:
     Attributes:
         mementos: What is known of the URI itself; a page that was never captured may have many anchors.
         anchors: By period, host, first seen, text, kind.
-        total: How many there are; ``anchors`` has the first ones of them.
+        start: Number of the first of them, from 0 on.
+        total: How many there are in all.
+        next: Cursor of the next page; None if nothing is left.
         extent: Inlinks that were counted.
     """
 
     query: AnchorsQuery
     mementos: MementoSummary
     anchors: tuple[Anchor, ...]
+    start: int
     total: int
     extent: Extent
+    next: str | None
 
 
 def answer_anchors(store: GraphStore, query: AnchorsQuery, budget: Budget | None = None) -> AnchorsAnswer:
@@ -89,6 +103,7 @@ def answer_anchors(store: GraphStore, query: AnchorsQuery, budget: Budget | None
     Raises:
         StoreError: The store is away.
     """
+    page = query.page.start(store)
     reading = Reading(store, query.query)
     extent = Extent()
     tallies: dict[tuple[str, Host, str, Kind], Tally] = {}
@@ -99,8 +114,7 @@ def answer_anchors(store: GraphStore, query: AnchorsQuery, budget: Budget | None
             tally = tallies.setdefault((period, host if query.is_by_host else Host(""), inlink.text, inlink.kind), Tally())
             tally.add([key], inlink.content, (Sighting(source, time) for time in times), [host])
     anchors = sorted(_anchors(tallies), key=_order)
-    shown = anchors[: query.limit] if query.limit else anchors
-    return AnchorsAnswer(query, reading.summary(), tuple(shown), len(anchors), extent)
+    return AnchorsAnswer(query, reading.summary(), page.of(anchors), page.first, len(anchors), extent, page.next(len(anchors)))
 
 
 def _anchors(tallies: Mapping[tuple[str, Host, str, Kind], Tally]) -> Iterable[Anchor]:

@@ -26,6 +26,7 @@ from arclink.access.cursors import (
     encode_cursor,
 )
 from arclink.access.evidence import Gathering
+from arclink.access.following import Hop, follow
 from arclink.access.grouping import Budget, Groups, group_inlinks, group_outlinks
 from arclink.access.members import Member
 from arclink.access.queries import BadParameterError, Direction, LinkQuery
@@ -69,6 +70,7 @@ class LinkAnswer:
         next: Cursor of the next page; None if nothing is left. A page may be short and still have a next one.
         archives: What became of the question in each archive, if their answers were merged; in the order of asking.
         replay: Replay prefix that mementos are named by; empty if there is none.
+        followed: Redirects from the URI asked for to that of ``query``, if they were to be followed.
     """
 
     query: LinkQuery
@@ -82,6 +84,7 @@ class LinkAnswer:
     next: str | None
     archives: tuple[ArchiveReport, ...] = ()
     replay: ReplayPrefix = NO_REPLAY
+    followed: tuple[Hop, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +104,9 @@ def answer_link_query(store: GraphStore, query: LinkQuery, budget: Budget | None
         BadParameterError: The cursor is none of this store.
         StoreError: The store is away.
     """
+    if query.is_following:
+        followed, hops = follow(store, query)
+        return replace(answer_link_query(store, followed, budget, replay), followed=hops)
     budget = budget or Budget()
     reading = Reading(store, query)
     if query.limit == 0:

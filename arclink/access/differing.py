@@ -22,10 +22,11 @@ from itertools import groupby, islice
 from operator import attrgetter
 from typing import NamedTuple, Self
 
+from arclink.access.declaring import Given, Parameter, sort_out
 from arclink.access.grouping import Budget
 from arclink.access.members import MemberKey
-from arclink.access.parameters import limit_asked, sorted_out
-from arclink.access.queries import BadParameterError, Direction, LinkQuery, timestamp_last
+from arclink.access.parameters import ROW_LIMIT, RowPage
+from arclink.access.queries import CURSOR, DIRECTION, FILTER, KIND, REDIRECT, UNTIL, URI, BadParameterError, Direction, LinkQuery
 from arclink.access.reading import Reading
 from arclink.access.states import State, state_of
 from arclink.access.tallies import Extent, sighted_inlinks, sighted_outlinks
@@ -33,7 +34,10 @@ from arclink.model import ContentId, Memento, Span, Timestamp, UriR
 from arclink.store import GraphStore
 from arclink.uris.surts import surt_of
 
-PARAMETERS = ("uri", "url", "from", "to", "direction", "kind", "redirects", "limit")
+BEFORE = Parameter("from", "The earlier time; its end is meant.", UNTIL, is_required=True)
+AFTER = Parameter("to", "The later time; its end is meant.", UNTIL, is_required=True)
+
+DIFF_PARAMETERS = (URI, BEFORE, AFTER, DIRECTION, KIND, FILTER, REDIRECT, ROW_LIMIT, CURSOR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +47,12 @@ class DiffQuery:
     Attributes:
         before: The links asked for, at the earlier time.
         after: The same, at the later time.
-        limit: Most links per kind of change; 0 for all.
+        page: Which links of each kind of change.
     """
 
     before: LinkQuery
     after: LinkQuery
-    limit: int
+    page: RowPage
 
     @classmethod
     def from_parameters(cls, parameters: Iterable[tuple[str, str]]) -> Self:
@@ -57,15 +61,21 @@ class DiffQuery:
         Raises:
             BadParameterError: One is unknown, missing, given twice, or its value is not allowed.
         """
-        own, others = sorted_out(parameters, PARAMETERS, ("from", "to", "limit"))
-        for name in ("from", "to"):
-            if not own.get(name):
-                raise BadParameterError(name, "", "the two times to compare: from and to")
-        first, last = (timestamp_last(name, own[name]) for name in ("from", "to"))
+        return cls.of(sort_out(parameters, DIFF_PARAMETERS))
+
+    @classmethod
+    def of(cls, given: Given) -> Self:
+        """Return the query that these parameters ask.
+
+        Raises:
+            BadParameterError: One is missing, or its value is not allowed.
+        """
+        first, last = BEFORE.sure(given), AFTER.sure(given)
         if first > last:
-            raise BadParameterError("from", own["from"], f"a time that is not after to={own['to']}")
-        query = LinkQuery.from_parameters(others)
-        return cls(replace(query, at=first), replace(query, at=last), limit_asked(own.get("limit", "")))
+            raise BadParameterError("from", given.text(BEFORE), f"a time that is not after to={given.text(AFTER)}")
+        query = LinkQuery.of(given.without("from", "to", "limit", "cursor"))
+        before, after = replace(query, at=first), replace(query, at=last)
+        return cls(before, after, RowPage.asked(given, "diff", before.fingerprint, after.fingerprint))
 
 
 class Change(Enum):
@@ -113,17 +123,21 @@ class DiffAnswer:
     Attributes:
         before: Mementos of the URI in force at the earlier time, oldest first; empty: not captured by then.
         after: Likewise at the later time.
-        links: By change, then direction, URI, kind, text, rel; of each change up to the limit.
+        links: By change, then direction, URI, kind, text, rel; of each change those of the page asked for.
+        start: Number of the first one of each change, from 0 on.
         totals: How many links each change has, per direction asked for.
         extents: How many links were read at the later time, and whether all were compared, per direction asked for.
+        next: Cursor of the next page; None if nothing is left.
     """
 
     query: DiffQuery
     before: tuple[InForceThen, ...]
     after: tuple[InForceThen, ...]
     links: Mapping[Change, tuple[ChangedLink, ...]]
+    start: int
     totals: Mapping[Direction, Mapping[Change, int]]
     extents: Mapping[Direction, Extent]
+    next: str | None
 
 
 @dataclass(slots=True)
@@ -141,6 +155,7 @@ def answer_diff(store: GraphStore, query: DiffQuery, budget: Budget | None = Non
         StoreError: The store is away.
     """
     budget = budget or Budget()
+    page = query.page.start(store)
     sides = (_Side(Reading(store, query.before), budget), _Side(Reading(store, query.after), budget))
     links: list[ChangedLink] = []
     extents: dict[Direction, Extent] = {}
@@ -158,12 +173,14 @@ def answer_diff(store: GraphStore, query: DiffQuery, budget: Budget | None = Non
         query=query,
         before=sides[0].in_force(),
         after=sides[1].in_force(),
-        links={change: tuple(found[: query.limit] if query.limit else found) for change, found in by_change.items()},
+        links={change: page.of(found) for change, found in by_change.items()},
+        start=page.first,
         totals={
             direction: {change: sum(link.direction is direction for link in found) for change, found in by_change.items()}
             for direction in extents
         },
         extents=extents,
+        next=page.next(max(map(len, by_change.values()))),
     )
 
 

@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from arclink.access.queries import surt_asked
+from arclink.access.queries import FROM, TO, URI, surt_asked
 from arclink.errors import StoreError
 from arclink.model import ALL_TIME, ContentId, Memento, Payload, Span
 from arclink.reasons import Reason
 from arclink.store import GraphStore
 from arclink.uris.resolving import checksum_of
+
+EXPLAIN_PARAMETERS = (URI, FROM, TO)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from functools import cache
 from itertools import islice
 
 from arclink.access.members import Member, MemberKey, member_of, ordered_member
-from arclink.access.queries import MOST_MEMBERS
+from arclink.access.queries import MOST_MEMBERS, LinkQuery
 from arclink.access.reading import Reading, Vertex
 from arclink.model import ContentId, Outlink, Sighting, Timestamp, UriR
 
@@ -65,7 +65,7 @@ def group_outlinks(reading: Reading, budget: Budget) -> Groups | None:
             rows += len(links)
             if rows > budget.rows:
                 return None
-            links_of[content] = links if reading.query.wants_all else [link for link in links if reading.query.wants(link.kind)]
+            links_of[content] = links if reading.query.wants_all else [link for link in links if wants_outlink(reading.query, link)]
         rows += len(links_of[content])
         for link in links_of[content]:
             vertices = members.setdefault(link, [])
@@ -96,7 +96,8 @@ def group_inlinks(reading: Reading, budget: Budget) -> Groups | None:
     """Return the inlinks, oldest first, then by source URI, kind, text, rel; None if they are too many."""
     if _has_too_many_inlinks(reading, budget):
         return None
-    inlinks = (inlink for inlink in reading.store.inlinks(reading.query.surt) if reading.query.wants(inlink.kind))
+    query = reading.query
+    inlinks = (inlink for inlink in reading.store.inlinks(query.surt) if query.wants_link(inlink.kind, inlink.text, inlink.rel))
     members: dict[MemberKey, _Inlinks] = {}
     rows = 0
     for inlink, sources in reading.with_sources(inlinks):
@@ -104,6 +105,8 @@ def group_inlinks(reading: Reading, budget: Budget) -> Groups | None:
             rows += len(timestamps)
             if rows > budget.rows:
                 return None
+            if not query.wants_end(source):
+                continue
             key = (source, inlink.kind, inlink.text, inlink.rel)
             found = members.get(key)
             if found is None:
@@ -122,6 +125,11 @@ def group_inlinks(reading: Reading, budget: Budget) -> Groups | None:
         return member_of(key, members[key].timestamps, members[key].targets)
 
     return Groups(tuple(sorted(members, key=oldest_first)), member)
+
+
+def wants_outlink(query: LinkQuery, link: Outlink) -> bool:
+    """Return whether an outlink is asked for."""
+    return query.wants_link(link.kind, link.text, link.rel) and query.wants_end(link.target)
 
 
 def _has_too_many_inlinks(reading: Reading, budget: Budget) -> bool:

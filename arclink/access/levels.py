@@ -9,18 +9,17 @@ from enum import Enum
 from itertools import groupby
 from typing import NamedTuple, Self
 
+from arclink.access.declaring import Given, Parameter, choice, sort_out
 from arclink.access.grouping import Budget
 from arclink.access.members import MemberKey
-from arclink.access.parameters import limit_asked, period_asked, sorted_out
-from arclink.access.queries import BadParameterError, Direction, LinkQuery
+from arclink.access.parameters import BY_PERIOD, ROW_LIMIT, RowPage
+from arclink.access.queries import AT, CURSOR, DIRECTION, FILTER, FROM, KIND, REDIRECT, TO, URI, Direction, LinkQuery
 from arclink.access.reading import MementoSummary, Reading
 from arclink.access.tallies import Counts, Extent, Period, Tally, sighted_inlinks, sighted_outlinks
 from arclink.model import Sighting
 from arclink.store import GraphStore
 from arclink.uris.hosts import Host, domain_of, host_of
 from arclink.uris.surts import surt_of
-
-PARAMETERS = ("uri", "url", "direction", "from", "to", "at", "kind", "redirects", "level", "by", "limit")
 
 
 class Level(Enum):
@@ -34,19 +33,24 @@ class Level(Enum):
         return host if self is Level.HOST else domain_of(host)
 
 
+LEVEL = Parameter("level", "Counts per host or registered domain instead of links.", choice(Level), is_required=True)
+
+LEVEL_PARAMETERS = (URI, DIRECTION, FROM, TO, AT, KIND, FILTER, REDIRECT, LEVEL, BY_PERIOD, ROW_LIMIT, CURSOR)
+
+
 @dataclass(frozen=True, slots=True)
 class LevelQuery:
     """How many links of a URI lead to or come from each host or domain.
 
     Attributes:
         query: The links that are counted.
-        limit: Most hosts or domains per direction; 0 for all.
+        page: Which hosts or domains of each direction.
     """
 
     query: LinkQuery
     level: Level
     period: Period
-    limit: int
+    page: RowPage
 
     @classmethod
     def from_parameters(cls, parameters: Iterable[tuple[str, str]]) -> Self:
@@ -55,13 +59,18 @@ class LevelQuery:
         Raises:
             BadParameterError: One is unknown, missing, given twice, or its value is not allowed.
         """
-        own, others = sorted_out(parameters, PARAMETERS, ("level", "by", "limit"))
-        try:
-            level = Level(own.get("level", ""))
-        except ValueError as error:
-            raise BadParameterError("level", own.get("level", ""), "uri, host or domain") from error
-        query = LinkQuery.from_parameters(others)
-        return cls(query, level, period_asked(own.get("by", "")), limit_asked(own.get("limit", "")))
+        return cls.of(sort_out(parameters, LEVEL_PARAMETERS))
+
+    @classmethod
+    def of(cls, given: Given) -> Self:
+        """Return the query that these parameters ask.
+
+        Raises:
+            BadParameterError: One is missing, or its value is not allowed.
+        """
+        level, period = LEVEL.sure(given), BY_PERIOD.sure(given)
+        query = LinkQuery.of(given.without("limit", "cursor"))
+        return cls(query, level, period, RowPage.asked(given, "level", query.fingerprint, level, period))
 
 
 class Counted(NamedTuple):
@@ -84,15 +93,19 @@ class LevelAnswer:
 
     Attributes:
         counted: Per direction asked for: those with most links first, then by name.
-        totals: How many hosts or domains there are per direction; ``counted`` has the first ones of them.
+        start: Number of the first one of each direction, from 0 on.
+        totals: How many hosts or domains there are per direction.
         extents: How much was counted, per direction.
+        next: Cursor of the next page; None if nothing is left.
     """
 
     query: LevelQuery
     mementos: MementoSummary
     counted: Mapping[Direction, tuple[Counted, ...]]
+    start: int
     totals: Mapping[Direction, int]
     extents: Mapping[Direction, Extent]
+    next: str | None
 
 
 @dataclass(slots=True)
@@ -109,6 +122,7 @@ def answer_level(store: GraphStore, query: LevelQuery, budget: Budget | None = N
     Raises:
         StoreError: The store is away.
     """
+    page = query.page.start(store)
     reading = Reading(store, query.query)
     extents: dict[Direction, Extent] = {}
     counted: dict[Direction, list[Counted]] = {}
@@ -120,9 +134,11 @@ def answer_level(store: GraphStore, query: LevelQuery, budget: Budget | None = N
     return LevelAnswer(
         query,
         reading.summary(),
-        {direction: tuple(found[: query.limit] if query.limit else found) for direction, found in counted.items()},
+        {direction: page.of(found) for direction, found in counted.items()},
+        page.first,
         {direction: len(found) for direction, found in counted.items()},
         extents,
+        page.next(max(map(len, counted.values()))),
     )
 
 

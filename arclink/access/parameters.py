@@ -1,70 +1,113 @@
-"""Parameters of the questions beside the link query: what they have in common."""
+"""Parameters of the questions beside the link query: what they have in common, and pages of counted rows."""
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self, TypeVar
 
-from arclink.access.queries import DEFAULT_LIMIT, BadParameterError
+from arclink.access.cursors import CursorError, decode_fields, encode_fields
+from arclink.access.declaring import BadParameterError, Form, Given, Parameter, named, whole_number
+from arclink.access.queries import CURSOR, DEFAULT_LIMIT
 from arclink.access.tallies import Period
+from arclink.store import GraphStore
+
+Row = TypeVar("Row")
 
 PERIODS: Mapping[str, Period] = {period.name.lower(): period for period in reversed(Period)}
 """By the name that ``by`` says."""
 
-_DIGITS = re.compile(r"[0-9]{1,6}")
+MOST_ROWS = 999_999
+
+_UNITS = [*PERIODS, "host", *(f"{period},host" for period in PERIODS), *(f"host,{period}" for period in PERIODS)]
 
 
-def sorted_out(
-    parameters: Iterable[tuple[str, str]], allowed: Sequence[str], own: Sequence[str]
-) -> tuple[Mapping[str, str], list[tuple[str, str]]]:
-    """Return the parameters called ``own`` by name, and the others, which are those of a link query.
+def _by(text: str) -> tuple[Period | None, bool]:
+    words = [word.strip() for word in text.split(",")]
+    if ",".join(words) not in _UNITS:
+        raise ValueError
+    return next((PERIODS[word] for word in words if word in PERIODS), None), "host" in words
 
-    Raises:
-        BadParameterError: One is not ``allowed``, or one of ``own`` is given twice.
+
+BY_PERIOD = Parameter("by", "Count per day, month or year.", named(PERIODS), default="month")
+BY_PERIOD_OR_HOST = Parameter(
+    "by",
+    "One row per text and kind for each day, month or year, for each host of the linking pages, or for both.",
+    Form(f"{', '.join(PERIODS)} or host, or one of the first and host: month,host", {"type": "string", "enum": _UNITS}, _by),
+)
+ROW_LIMIT = Parameter(
+    "limit",
+    "Most rows of each list; 0 for all that were counted.",
+    whole_number(MOST_ROWS, "a number of rows, or 0 for all that were counted"),
+    default=str(DEFAULT_LIMIT),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RowPage:
+    """Which of the rows of each list are asked for.
+
+    What was counted may change with every batch, and with it the order of rows. So a cursor holds only while the store is
+    the same; after a newer batch the answer starts again with its first row, which repeats rows but loses none.
+
+    Attributes:
+        limit: Most rows of each list; 0 for all.
+        question: Tells one question from another: a cursor belongs to one.
+        batch: Number of the store's last batch when the cursor was made; None without a cursor.
+        given: Rows of each list that were given already.
     """
-    single: dict[str, str] = {}
-    others: list[tuple[str, str]] = []
-    for name, value in parameters:
-        if name not in allowed:
-            hint = "; an '&' inside the URI asked for must be written %26" if others else ""
-            raise BadParameterError(name, value, f"one of the parameters {', '.join(allowed)}, format{hint}")
-        if name not in own:
-            others.append((name, value))
-        elif name in single:
-            raise BadParameterError(name, value, "the parameter once")
-        else:
-            single[name] = value
-    return single, others
+
+    limit: int = 0
+    question: str = ""
+    batch: int | None = None
+    given: int = 0
+
+    @classmethod
+    def asked(cls, given: Given, *question: object) -> Self:
+        """Return the page that ``limit`` and ``cursor`` ask for, of the answer to ``question``.
+
+        Raises:
+            BadParameterError: They are not allowed, or the cursor is that of another question.
+        """
+        limit, cursor = ROW_LIMIT.sure(given), CURSOR.of(given)
+        asked = "\n".join(map(str, question)).encode("utf-8", "surrogatepass")
+        page = cls(limit, hashlib.sha1(asked, usedforsecurity=False).hexdigest()[:16])
+        if not cursor:
+            return page
+        if limit == 0:
+            raise BadParameterError("cursor", cursor, "no cursor with limit=0, which answers everything")
+        try:
+            match decode_fields(cursor):
+                case ["rows", page.question, int(batch), int(position)] if position >= 0:
+                    return cls(limit, page.question, batch, position)
+                case _:
+                    raise CursorError("cursor of another question")
+        except CursorError as error:
+            raise BadParameterError("cursor", cursor, "the 'next' of an answer to the same query") from error
+
+    def start(self, store: GraphStore) -> "RowPageOfStore":
+        """Return the page as this store gives it. To be called before the store is read for it."""
+        batch = store.last_batch()
+        return RowPageOfStore(self, batch, self.given if batch == self.batch else 0)
 
 
-def by_asked(text: str) -> tuple[Period | None, bool]:
-    """Return the period that ``by`` names, and whether it names hosts: ``month``, ``host``, ``month,host`` or nothing.
+@dataclass(frozen=True, slots=True)
+class RowPageOfStore:
+    """A page of rows that a store gives.
 
-    Raises:
-        BadParameterError: It names something else, or two periods.
+    Attributes:
+        batch: Number of the store's last batch.
+        first: Number of the first row of each list, from 0 on.
     """
-    words = [word.strip() for word in text.split(",")] if text else []
-    periods = [PERIODS[word] for word in words if word in PERIODS]
-    if len(periods) > 1 or len(set(words)) < len(words) or set(words) - {*PERIODS, "host"}:
-        raise BadParameterError("by", text, f"{', '.join(PERIODS)} or host, or one of the first and host: month,host")
-    return (periods[0] if periods else None), "host" in words
 
+    asked: RowPage
+    batch: int
+    first: int
 
-def period_asked(text: str) -> Period:
-    """Return the period that ``by`` names; a month without.
+    def of(self, rows: Sequence[Row]) -> tuple[Row, ...]:
+        """Return the rows of this page."""
+        return tuple(rows[self.first : self.first + self.asked.limit] if self.asked.limit else rows)
 
-    Raises:
-        BadParameterError: It names none.
-    """
-    if text and text not in PERIODS:
-        raise BadParameterError("by", text, " or ".join(PERIODS))
-    return PERIODS[text or "month"]
-
-
-def limit_asked(text: str) -> int:
-    """Return how many rows are asked for; 0 for all that were counted.
-
-    Raises:
-        BadParameterError: It is no number.
-    """
-    if text and _DIGITS.fullmatch(text) is None:
-        raise BadParameterError("limit", text, "a number of rows, or 0 for all that were counted")
-    return int(text) if text else DEFAULT_LIMIT
+    def next(self, longest: int) -> str | None:
+        """Return the cursor of the next page, if the longest list has so many rows; None if this is the last page."""
+        behind = self.first + self.asked.limit
+        return encode_fields(["rows", self.asked.question, self.batch, behind]) if self.asked.limit and behind < longest else None

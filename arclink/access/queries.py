@@ -1,18 +1,21 @@
 """What is asked: one link query, parsed once from the words of its caller.
 
-The command line and the service hand over the same plain strings, so a parameter means the same in both. A parameter
-of the interface that needs more than this version has (``matchType``, ``filter`` …) is refused like any unknown one.
+The command line and the service hand over the same plain strings, so a parameter means the same in both; they are declared
+here (`arclink.access.declaring`).
 """
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Self
 
 from arclink.access.cursors import Cursor, CursorError, decode_cursor
-from arclink.errors import DataError, UsageError
+from arclink.access.declaring import SWITCH, Form, Given, Parameter, choice, matching, sort_out, whole_number
+from arclink.access.declaring import BadParameterError as BadParameterError  # what most modules know it by
+from arclink.access.filters import ALLOWED, MOST, PATTERN, Filter, parse_filter
+from arclink.errors import DataError
 from arclink.model import ALL_TIME, Kind, Span, Surt, Timestamp, UriR
 from arclink.timestamps import first_of, last_of
 from arclink.uris.surts import OPAQUE_SCHEMES, surt_of_query
@@ -23,36 +26,12 @@ MOST_MEMBERS = 10_000
 LONGEST_URI = 65_536
 """Characters; the graph holds no longer ones."""
 
-PARAMETERS = ("uri", "url", "direction", "from", "to", "at", "kind", "redirects", "limit", "cursor", "evidence", "validity")
-
-HOW = ("level", "format", "profile")
-"""Parameters that say what an answer is made of and how it is written; who asks takes them out before the query is made."""
-
 REDIRECTS = frozenset({Kind("http@location"), Kind("meta@refresh")})
 """Kinds of links that are followed by themselves."""
 
-_TIMES = "1 to 14 digits (YYYYMMDDhhmmss) or ISO 8601"
-_KIND = re.compile(r"[a-z][a-z0-9:_-]*@[a-z][a-z0-9:_-]*")
 _WRITTEN_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(//)?")
 _SCHEMES = OPAQUE_SCHEMES | {"ftp", "http", "https"}
-_DIGITS = re.compile(r"[0-9]{1,6}")
 _CONTROL = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
-
-
-class BadParameterError(UsageError):
-    """One parameter is wrong.
-
-    Attributes:
-        name: The parameter.
-        value: What came.
-        allowed: What is allowed, as a phrase.
-    """
-
-    def __init__(self, name: str, value: str, allowed: str) -> None:
-        self.name = name
-        self.value = value if len(value) <= 200 else value[:200] + "…"
-        self.allowed = allowed
-        super().__init__(f"{name}: {self.value!r} is not allowed; expected {allowed}")
 
 
 class Direction(Enum):
@@ -79,6 +58,75 @@ class Redirects(Enum):
     ONLY = "only"
 
 
+def _surt_read(text: str) -> Surt:
+    """Return the SURT of a URI as people type it.
+
+    Raises:
+        ValueError: It is no URI.
+    """
+    if len(text) > LONGEST_URI or not text.strip() or _CONTROL.search(text):
+        raise ValueError
+    try:
+        return surt_of_query(text.strip())
+    except DataError as error:
+        raise ValueError(error.detail) from error
+
+
+def _asked(text: str) -> tuple[UriR, Surt]:
+    return absolute_uri(text.strip()), _surt_read(text)
+
+
+_URI_ALLOWED = f"a URI such as http://example.org/, of at most {LONGEST_URI:,} characters, without control characters"
+_URI_SCHEMA = {"type": "string", "minLength": 1, "maxLength": LONGEST_URI, "pattern": "^[^\\x00-\\x1f\\x7f]+$"}
+_TIMES = "1 to 14 digits (YYYYMMDDhhmmss) or ISO 8601"
+_TIME_SCHEMA = {"type": "string", "pattern": r"^\s*[0-9]{1,14}\s*$|^\s*[0-9]{4}-.*$|^\s*[0-9]{4}[Tt ].*$"}
+_SINCE: Form[Timestamp] = Form(_TIMES, _TIME_SCHEMA, first_of)
+UNTIL: Form[Timestamp] = Form(_TIMES, _TIME_SCHEMA, last_of)
+"""The last second that is meant."""
+
+URI = Parameter(
+    "uri",
+    "The URI asked for; any variant with the same SURT finds it. Without :// and without a known opaque scheme, http is assumed.",
+    Form(_URI_ALLOWED, _URI_SCHEMA, _asked),
+    is_required=True,
+    also=("url",),
+)
+DIRECTION = Parameter("direction", "Outlinks, inlinks, or both.", choice(Direction), default="both")
+FROM = Parameter("from", "Observed not before; padded low.", _SINCE)
+TO = Parameter("to", "Observed not after; padded high.", UNTIL)
+AT = Parameter("at", "The state at the end of that time; not together with from or to.", UNTIL)
+KIND = Parameter(
+    "kind",
+    "Only links of these kinds: element and attribute.",
+    matching(
+        r"[a-z][a-z0-9:_-]*@[a-z][a-z0-9:_-]*",
+        "element and attribute, such as a@href or img@src",
+        Kind,
+    ),
+    is_list=True,
+    has_commas=True,
+)
+FILTER = Parameter(
+    "filter",
+    "Only links that pass: [!][=~]field:value, contains, = is, ~ matches a regular expression (RE2) from its beginning, ! does not.",
+    matching(PATTERN, ALLOWED, parse_filter),
+    is_list=True,
+)
+FOLLOW = Parameter("follow", "Where the URI redirects at the time asked for, answer for where it leads.", SWITCH, default="false")
+REDIRECT = Parameter("redirects", "Whether redirects (http@location, meta@refresh) count as links.", choice(Redirects), default="yes")
+LIMIT = Parameter(
+    "limit",
+    "Members per direction; 0 for everything, in formats that stream.",
+    whole_number(MOST_MEMBERS, f"a number from 1 to {MOST_MEMBERS}, or 0 for everything"),
+    default=str(DEFAULT_LIMIT),
+)
+CURSOR = Parameter("cursor", "Where to go on: the 'next' of an answer to the same query.", Form("a cursor", {"type": "string"}, str))
+EVIDENCE = Parameter("evidence", "Tell the mementos of each link, with archive file, offset and checksum.", SWITCH, default="false")
+VALIDITY = Parameter("validity", "Tell between which mementos each link came and went.", SWITCH, default="false")
+
+LINK_PARAMETERS = (URI, DIRECTION, FROM, TO, AT, KIND, FILTER, REDIRECT, FOLLOW, LIMIT, CURSOR, EVIDENCE, VALIDITY)
+
+
 @dataclass(frozen=True, slots=True)
 class LinkQuery:
     """Which links of which URI, when.
@@ -89,7 +137,9 @@ class LinkQuery:
         span: Only what was observed in this range.
         at: Only what held at this time; None without. ``span`` is all time then.
         kinds: Only these kinds; empty for all.
+        filters: Only those that pass all of these.
         redirects: Whether `REDIRECTS` are among them.
+        is_following: Answer for where the URI redirects (`arclink.access.following`).
         limit: Members per direction; 0 for all of them, in store order.
         cursor: Where to go on; None for the beginning.
         with_evidence: Tell the mementos of each link, with archive file, offset and checksum.
@@ -102,7 +152,9 @@ class LinkQuery:
     span: Span = ALL_TIME
     at: Timestamp | None = None
     kinds: frozenset[Kind] = frozenset()
+    filters: tuple[Filter, ...] = ()
     redirects: Redirects = Redirects.YES
+    is_following: bool = False
     limit: int = DEFAULT_LIMIT
     cursor: Cursor | None = None
     with_evidence: bool = False
@@ -118,33 +170,44 @@ class LinkQuery:
         Raises:
             BadParameterError: A parameter is unknown, missing, given twice, or its value is not allowed.
         """
-        single, kinds = _sort_out(parameters)
-        uri, surt = _uri_and_surt(single)
-        span, at = _times(single)
+        return cls.of(sort_out(parameters, LINK_PARAMETERS))
+
+    @classmethod
+    def of(cls, given: Given) -> Self:
+        """Return the query that parameters ask of which those of a link query are among others.
+
+        Raises:
+            BadParameterError: One is missing, or its value is not allowed.
+        """
+        uri, surt = URI.sure(given)
+        span, at = _times(given)
         query = cls(
             uri=uri,
             surt=surt,
-            direction=_direction(single.get("direction", "both")),
+            direction=DIRECTION.sure(given),
             span=span,
             at=at,
-            kinds=kinds,
-            redirects=_redirects(single.get("redirects", "yes")),
-            limit=_limit(single.get("limit", str(DEFAULT_LIMIT))),
-            with_evidence=_switch("evidence", single.get("evidence", "")),
-            with_validity=_switch("validity", single.get("validity", "")),
+            kinds=frozenset(KIND.all_of(given)),
+            filters=_filters(given),
+            redirects=REDIRECT.sure(given),
+            is_following=FOLLOW.sure(given),
+            limit=LIMIT.sure(given),
+            with_evidence=EVIDENCE.sure(given),
+            with_validity=VALIDITY.sure(given),
         )
-        return query._at_cursor(single.get("cursor", ""))
+        return query._at_cursor(CURSOR.of(given) or "")
 
     @property
     def fingerprint(self) -> str:
         """16 hex digits over what is asked, without limit and cursor: a cursor belongs to one question."""
         asked = (self.surt, self.direction.value, self.span.first, self.span.last, self.at or "", self.redirects.value, *sorted(self.kinds))
+        asked += tuple(sorted(one.text for one in self.filters))
         return hashlib.sha1("\n".join(asked).encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()[:16]
 
     @property
     def wants_all(self) -> bool:
         """Whether links of every kind are asked for."""
-        return not self.kinds and self.redirects is Redirects.YES
+        return not self.kinds and not self.filters and self.redirects is Redirects.YES
 
     def wants(self, kind: Kind) -> bool:
         """Return whether links of this kind are asked for."""
@@ -152,11 +215,21 @@ class LinkQuery:
             return False
         return not self.kinds or kind in self.kinds
 
+    def wants_link(self, kind: Kind, text: str, rel: str | None) -> bool:
+        """Return whether links with these words are asked for, whatever is at their other end."""
+        return self.wants(kind) and all(one.passes_link(kind, text, rel) for one in self.filters)
+
+    def wants_end(self, uri: UriR) -> bool:
+        """Return whether links are asked for that have this URI at their other end."""
+        return all(one.passes_end(uri) for one in self.filters)
+
     def _at_cursor(self, text: str) -> Self:
         if not text:
             return self
         if self.limit == 0:
             raise BadParameterError("cursor", text, "no cursor with limit=0, which answers everything")
+        if self.is_following:
+            raise BadParameterError("cursor", text, "no cursor with follow: the rest is asked of the URI that it led to")
         try:
             cursor = decode_cursor(text, self.fingerprint)
         except CursorError as error:
@@ -189,22 +262,7 @@ def timestamp_first(name: str, text: str) -> Timestamp:
     Raises:
         BadParameterError: It is neither 1 to 14 digits nor ISO 8601; ``name`` is the parameter to blame.
     """
-    try:
-        return first_of(text)
-    except ValueError as error:
-        raise BadParameterError(name, text, f"{_TIMES} ({error})") from error
-
-
-def timestamp_last(name: str, text: str) -> Timestamp:
-    """Return the last second that ``text`` can mean.
-
-    Raises:
-        BadParameterError: As in `timestamp_first`.
-    """
-    try:
-        return last_of(text)
-    except ValueError as error:
-        raise BadParameterError(name, text, f"{_TIMES} ({error})") from error
+    return FROM.read(text, name)
 
 
 def surt_asked(name: str, text: str) -> Surt:
@@ -213,14 +271,7 @@ def surt_asked(name: str, text: str) -> Surt:
     Raises:
         BadParameterError: It is no URI; ``name`` is the parameter to blame.
     """
-    if len(text) > LONGEST_URI:
-        raise BadParameterError(name, text, f"a URI of at most {LONGEST_URI:,} characters")
-    if not text.strip() or _CONTROL.search(text):
-        raise BadParameterError(name, text, "a URI such as http://example.org/, without control characters")
-    try:
-        return surt_of_query(text)
-    except DataError as error:
-        raise BadParameterError(name, text, "a URI such as http://example.org/") from error
+    return URI.read(text, name)[1]
 
 
 def span_asked(first: str, last: str) -> Span:
@@ -229,74 +280,33 @@ def span_asked(first: str, last: str) -> Span:
     Raises:
         BadParameterError: One of them is no time, or the range is empty.
     """
-    span = Span(
-        timestamp_first("from", first) if first else ALL_TIME.first,
-        timestamp_last("to", last) if last else ALL_TIME.last,
-    )
+    return span_of(Given({"from": [first], "to": [last]}))
+
+
+def _filters(given: Given) -> tuple[Filter, ...]:
+    filters = FILTER.all_of(given)
+    if len(filters) > MOST:
+        raise BadParameterError("filter", filters[-1].text, f"at most {MOST} filters")
+    return filters
+
+
+def _times(given: Given) -> tuple[Span, Timestamp | None]:
+    """Return the range of observation, and the time whose state is asked for."""
+    at = AT.of(given)
+    if at is None:
+        return span_of(given), None
+    if FROM.of(given) or TO.of(given):
+        raise BadParameterError("at", given.text(AT), "either at, or from and to")
+    return ALL_TIME, at
+
+
+def span_of(given: Given) -> Span:
+    """Return the range that ``from`` and ``to`` ask for.
+
+    Raises:
+        BadParameterError: One of them is no time, or the range is empty.
+    """
+    span = Span(FROM.of(given) or ALL_TIME.first, TO.of(given) or ALL_TIME.last)
     if span.first > span.last:
-        raise BadParameterError("from", first, f"a time that is not after to={last}")
+        raise BadParameterError("from", given.text(FROM), f"a time that is not after to={given.text(TO)}")
     return span
-
-
-def _sort_out(parameters: Iterable[tuple[str, str]]) -> tuple[Mapping[str, str], frozenset[Kind]]:
-    """Return the parameters that may come once, and the kinds."""
-    single: dict[str, str] = {}
-    kinds: list[str] = []
-    for name, value in parameters:
-        if name not in PARAMETERS:
-            hint = "; an '&' inside the URI asked for must be written %26" if "uri" in single or "url" in single else ""
-            raise BadParameterError(name, value, f"one of the parameters {', '.join((*PARAMETERS, *HOW))}{hint}")
-        if name == "kind":
-            kinds += [kind.strip() for kind in value.split(",")]
-        elif name in single:
-            raise BadParameterError(name, value, "the parameter once")
-        else:
-            single[name] = value
-    for kind in kinds:
-        if _KIND.fullmatch(kind) is None:
-            raise BadParameterError("kind", kind, "element and attribute, such as a@href or img@src")
-    return single, frozenset(Kind(kind) for kind in kinds)
-
-
-def _uri_and_surt(single: Mapping[str, str]) -> tuple[UriR, Surt]:
-    if "uri" in single and "url" in single:
-        raise BadParameterError("url", single["url"], "either uri or url, which mean the same")
-    name = "url" if "url" in single else "uri"
-    text = single.get(name, "").strip()
-    surt = surt_asked(name, text)
-    return absolute_uri(text), surt
-
-
-def _times(single: Mapping[str, str]) -> tuple[Span, Timestamp | None]:
-    first, last, at = single.get("from", ""), single.get("to", ""), single.get("at", "")
-    if not at:
-        return span_asked(first, last), None
-    if first or last:
-        raise BadParameterError("at", at, "either at, or from and to")
-    return ALL_TIME, timestamp_last("at", at)
-
-
-def _direction(text: str) -> Direction:
-    try:
-        return Direction(text)
-    except ValueError as error:
-        raise BadParameterError("direction", text, "out, in or both") from error
-
-
-def _switch(name: str, text: str) -> bool:
-    if text not in ("", "true", "false"):
-        raise BadParameterError(name, text, "true or false")
-    return text == "true"
-
-
-def _redirects(text: str) -> Redirects:
-    try:
-        return Redirects(text)
-    except ValueError as error:
-        raise BadParameterError("redirects", text, "yes, no or only") from error
-
-
-def _limit(text: str) -> int:
-    if _DIGITS.fullmatch(text) is None or int(text) > MOST_MEMBERS:
-        raise BadParameterError("limit", text, f"a number from 1 to {MOST_MEMBERS}, or 0 for everything")
-    return int(text)

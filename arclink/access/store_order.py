@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from arclink.access.cursors import FIRST_INLINK, FIRST_OUTLINK, InlinkPosition, OutlinkPosition
+from arclink.access.grouping import wants_outlink
 from arclink.access.members import Member, member_of
 from arclink.access.reading import AT_ONCE, Reading, Vertex
 from arclink.model import Inlink, Timestamp, UriR
@@ -34,7 +35,7 @@ def outlinks_after(position: OutlinkPosition, reading: Reading) -> Iterator[tupl
             links = islice(enumerate(reading.store.outlinks(content)), begin, None)
             for index, link in links:
                 here = OutlinkPosition(content, original, index)
-                if reading.query.wants(link.kind):
+                if wants_outlink(reading.query, link):
                     yield member_of((link.target, link.kind, link.text, link.rel), timestamps, (original,)), here
                 else:
                     yield None, here
@@ -46,16 +47,16 @@ def outlinks_after(position: OutlinkPosition, reading: Reading) -> Iterator[tupl
 
 def inlinks_after(position: InlinkPosition, reading: Reading) -> Iterator[tuple[Member | None, InlinkPosition]]:
     """Yield the inlinks from behind ``position`` on, each with its own position; None for a link not asked for."""
-    after = position.after
+    query, after = reading.query, position.after
     inlinks = reading.store.inlinks(reading.query.surt, after)
     while some := list(islice(inlinks, AT_ONCE)):
-        wanted = reading.with_sources([inlink for inlink in some if reading.query.wants(inlink.kind)])
+        wanted = reading.with_sources([inlink for inlink in some if query.wants_link(inlink.kind, inlink.text, inlink.rel)])
         for inlink in some:
-            if reading.query.wants(inlink.kind):
+            if query.wants_link(inlink.kind, inlink.text, inlink.rel):
                 digest = _digest(inlink)
                 given = position.original if digest == position.current else UriR("")
                 for source, timestamps in next(wanted)[1]:
-                    if source > given:
+                    if source > given and query.wants_end(source):
                         member = member_of((source, inlink.kind, inlink.text, inlink.rel), timestamps, (inlink.target,))
                         yield member, InlinkPosition(after, digest, source)
             after = inlink

@@ -14,7 +14,7 @@ from enum import Enum
 from itertools import islice
 from typing import NamedTuple
 
-from arclink.access.grouping import Budget
+from arclink.access.grouping import Budget, wants_outlink
 from arclink.access.members import MemberKey
 from arclink.access.reading import Reading, Vertex
 from arclink.model import ContentId, Inlink, Outlink, Sighting, Timestamp, UriR
@@ -107,7 +107,7 @@ def sighted_inlinks(reading: Reading, budget: Budget, extent: Extent) -> Iterato
             if extent.links == budget.look_ups or scanned == budget.rows:
                 extent.is_complete = False
                 return
-            if reading.query.wants(inlink.kind):
+            if reading.query.wants_link(inlink.kind, inlink.text, inlink.rel):
                 extent.links += 1
                 yield inlink
 
@@ -117,7 +117,8 @@ def sighted_inlinks(reading: Reading, budget: Budget, extent: Extent) -> Iterato
             if rows > budget.rows:
                 extent.is_complete = False
                 return
-            yield inlink, source, timestamps
+            if reading.query.wants_end(source):
+                yield inlink, source, timestamps
 
 
 def sighted_outlinks(reading: Reading, budget: Budget, extent: Extent) -> Iterator[tuple[Vertex, Sequence[Timestamp], Sequence[Outlink]]]:
@@ -139,7 +140,7 @@ def sighted_outlinks(reading: Reading, budget: Budget, extent: Extent) -> Iterat
         if rows > 2 * budget.rows:
             extent.is_complete = False
             return
-        wanted = [link for link in links if reading.query.wants(link.kind)]
+        wanted = [link for link in links if wants_outlink(reading.query, link)]
         extent.links += len(wanted)
         yield vertex, timestamps, wanted
 

@@ -13,8 +13,9 @@ from typing import Self
 from arclink.access.answers import InForce, LinkAnswer
 from arclink.access.archives import ArchiveReport, InArchives
 from arclink.access.cursors import CursorError, decode_fields, encode_fields
+from arclink.access.declaring import BadParameterError, Given, sort_out
 from arclink.access.members import Member
-from arclink.access.queries import BadParameterError, Direction, LinkQuery
+from arclink.access.queries import CURSOR, EVIDENCE, FILTER, FOLLOW, LINK_PARAMETERS, VALIDITY, Direction, LinkQuery
 from arclink.aggregate.merging import Findings, LinkKey, SeenInForce, SeenLink, summed
 from arclink.model import NO_CHECKSUM, Checksum, Memento
 from arclink.uris.surts import surt_of
@@ -47,26 +48,32 @@ class MergedQuery:
         Raises:
             BadParameterError: A parameter is unknown, missing, given twice, or its value is not allowed.
         """
-        given = list(parameters)
-        cursors = [value for name, value in given if name == "cursor"]
-        if len(cursors) > 1:
-            raise BadParameterError("cursor", cursors[1], "the parameter once")
-        query = LinkQuery.from_parameters((name, value) for name, value in given if name != "cursor")
+        return cls.of(sort_out(parameters, LINK_PARAMETERS))
+
+    @classmethod
+    def of(cls, given: Given) -> Self:
+        """Return the query that these parameters ask.
+
+        Raises:
+            BadParameterError: One is missing, or its value is not allowed.
+        """
+        cursor = CURSOR.of(given)
+        query = LinkQuery.of(given.without(CURSOR.name))
         if query.limit == 0:
             raise BadParameterError("limit", "0", "at least 1: an answer merged from archives does not stream")
-        for name, is_asked in (("evidence", query.with_evidence), ("validity", query.with_validity)):
-            if is_asked:
-                raise BadParameterError(name, "true", f"no {name} of merged links: ask each archive for it")
-        if not "".join(cursors):
+        for parameter in (EVIDENCE, VALIDITY, FILTER, FOLLOW):
+            if (asked := given.text(parameter)) not in ("", "false"):
+                raise BadParameterError(parameter.name, asked, f"no {parameter.name} of merged links: ask each archive for it")
+        if not cursor:
             return cls(query, _BEGINNING if query.direction.is_out else None, _BEGINNING if query.direction.is_in else None)
         try:
-            match decode_fields(cursors[0]):
+            match decode_fields(cursor):
                 case ["archives", str(fingerprint), outlinks, inlinks] if fingerprint == query.fingerprint:
                     return cls(query, _place(outlinks), _place(inlinks))
                 case _:
                     raise CursorError("cursor of another query")
         except CursorError as error:
-            raise BadParameterError("cursor", cursors[0], "the 'next' of an answer to the same query") from error
+            raise BadParameterError("cursor", cursor, "the 'next' of an answer to the same query") from error
 
 
 def answer_of(found: Findings, asked: MergedQuery, reports: Sequence[ArchiveReport]) -> LinkAnswer:

@@ -9,7 +9,7 @@ from math import ceil, floor, log10
 from typing import NamedTuple
 
 WIDTH, HEIGHT = 720, 300
-LEFT, RIGHT, TOP, BOTTOM = 70, 16, 34, 46
+LEFT, RIGHT, TOP, BOTTOM = 70, 26, 34, 46
 COLOURS = ("#1b6ca8", "#d1711b", "#2f8f5b", "#8a4fa3", "#b5443f", "#7a7a7a")
 """Told apart by people who see no red or no green, too, in this order."""
 

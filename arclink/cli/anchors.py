@@ -7,7 +7,7 @@ from arclink.access.formats.anchors import anchors_as_rows
 from arclink.access.queries import DEFAULT_LIMIT
 from arclink.access.replay import parse_replay
 from arclink.cli.options import replay_option, store_option
-from arclink.cli.question_options import at_option, from_option, kind_option, redirects_option, to_option
+from arclink.cli.question_options import at_option, cursor_option, filter_option, from_option, kind_option, redirects_option, to_option
 from arclink.cli.row_options import row_format_option, write_rows
 from arclink.store.opening import open_store
 
@@ -20,8 +20,10 @@ from arclink.store.opening import open_store
 @to_option
 @at_option
 @kind_option
+@filter_option
 @redirects_option
 @click.option("--limit", default=str(DEFAULT_LIMIT), show_default=True, metavar="N", help="Most rows; 0 for all that were counted.")
+@cursor_option
 @replay_option
 @row_format_option
 def command(
@@ -32,8 +34,10 @@ def command(
     last: str,
     at: str,
     kinds: tuple[str, ...],
+    filters: tuple[str, ...],
     redirects: str,
     limit: str,
+    cursor: str,
     replay: str,
     name: str,
 ) -> None:
@@ -41,8 +45,14 @@ def command(
 
     URI need not have been captured itself: the words tell what it was.
     """
-    given = {"uri": uri, "by": by, "from": first, "to": last, "at": at, "redirects": redirects, "limit": limit}
-    query = AnchorsQuery.from_parameters([*((key, value) for key, value in given.items() if value), *(("kind", kind) for kind in kinds)])
+    given = {"uri": uri, "by": by, "from": first, "to": last, "at": at, "redirects": redirects, "limit": limit, "cursor": cursor}
+    query = AnchorsQuery.from_parameters(
+        [
+            *((key, value) for key, value in given.items() if value),
+            *(("kind", kind) for kind in kinds),
+            *(("filter", one) for one in filters),
+        ]
+    )
     prefix = parse_replay("--replay", replay)
     with open_store(store) as graph:
         write_rows(anchors_as_rows(answer_anchors(graph, query), prefix), name)

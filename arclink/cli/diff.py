@@ -7,7 +7,7 @@ from arclink.access.formats.differing import diff_as_rows
 from arclink.access.queries import DEFAULT_LIMIT
 from arclink.access.replay import parse_replay
 from arclink.cli.options import replay_option, store_option
-from arclink.cli.question_options import direction_option, kind_option, redirects_option
+from arclink.cli.question_options import cursor_option, direction_option, filter_option, kind_option, redirects_option
 from arclink.cli.row_options import row_format_option, write_rows
 from arclink.store.opening import open_store
 
@@ -19,19 +19,32 @@ from arclink.store.opening import open_store
 @click.option("--to", "last", required=True, metavar="TIME", help="Compared with the state at the end of that time.")
 @direction_option
 @kind_option
+@filter_option
 @redirects_option
 @click.option("--limit", default=str(DEFAULT_LIMIT), show_default=True, metavar="N", help="Most links of each change; 0 for all.")
+@cursor_option
 @replay_option
 @row_format_option
 def command(
-    uri: str, store: str, first: str, last: str, direction: str, kinds: tuple[str, ...], redirects: str, limit: str, replay: str, name: str
+    uri: str,
+    store: str,
+    first: str,
+    last: str,
+    direction: str,
+    kinds: tuple[str, ...],
+    filters: tuple[str, ...],
+    redirects: str,
+    limit: str,
+    cursor: str,
+    replay: str,
+    name: str,
 ) -> None:
     """Show which links URI has and which lead to it that were added, removed and kept between two times.
 
     Where a page was not captured or not read at one of them, its links are "unknown" there: not captured is not "no link".
     """
-    given = {"uri": uri, "from": first, "to": last, "direction": direction, "redirects": redirects, "limit": limit}
-    query = DiffQuery.from_parameters([*given.items(), *(("kind", kind) for kind in kinds)])
+    given = {"uri": uri, "from": first, "to": last, "direction": direction, "redirects": redirects, "limit": limit, "cursor": cursor}
+    query = DiffQuery.from_parameters([*given.items(), *(("kind", kind) for kind in kinds), *(("filter", one) for one in filters)])
     prefix = parse_replay("--replay", replay)
     with open_store(store) as graph:
         write_rows(diff_as_rows(answer_diff(graph, query), prefix), name)

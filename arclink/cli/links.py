@@ -6,14 +6,23 @@ from collections.abc import Sequence
 import click
 
 from arclink.access.answers import answer_link_query
-from arclink.access.formats import FORMATS, PROFILES
+from arclink.access.formats import FORMATS, PROFILES, field_names
 from arclink.access.formats.levels import level_as_rows
 from arclink.access.formats.rows import ROW_FORMATS
 from arclink.access.levels import LevelQuery, answer_level
 from arclink.access.queries import DEFAULT_LIMIT, BadParameterError, LinkQuery
 from arclink.access.replay import parse_replay
 from arclink.cli.options import replay_option, store_option
-from arclink.cli.question_options import at_option, cursor_option, direction_option, from_option, kind_option, redirects_option, to_option
+from arclink.cli.question_options import (
+    at_option,
+    cursor_option,
+    direction_option,
+    filter_option,
+    from_option,
+    kind_option,
+    redirects_option,
+    to_option,
+)
 from arclink.cli.row_options import write_rows
 from arclink.store.opening import open_store
 
@@ -26,19 +35,26 @@ from arclink.store.opening import open_store
 @to_option
 @at_option
 @kind_option
+@filter_option
 @redirects_option
+@click.option("--follow", is_flag=True, help="Where the URI redirects at that time, answer for where it leads.")
 @click.option(
     "--limit", default=str(DEFAULT_LIMIT), show_default=True, metavar="N", help="Members per direction; 0 for all, as jsonl, csv or RDF."
 )
 @cursor_option
 @click.option("--format", "name", type=click.Choice(list(FORMATS)), default="table", show_default=True, help="How the answer is written.")
+@click.option("--fields", "fields", default="", metavar="NAMES", help="Of jsonl and csv: only these fields, with commas between them.")
 @click.option("--profile", type=click.Choice(PROFILES), help="RDF in the paper's shape, or a node per link.")
 @click.option(
     "--level", type=click.Choice(["uri", "host", "domain"]), default="uri", show_default=True, help="Count per host or domain instead."
 )
 @click.option("--by", default="", metavar="UNIT", help="With --level host or domain: count per day, month (the default) or year.")
-@click.option("--evidence", is_flag=True, help="Tell the mementos of each link: archive file, offset, checksum; as json, jsonl or csv.")
-@click.option("--validity", is_flag=True, help="Tell between which mementos each link came and went; as table, json, jsonl or csv.")
+@click.option(
+    "--evidence",
+    is_flag=True,
+    help="Tell the mementos of each link: file, offset, checksum; not as table.",
+)
+@click.option("--validity", is_flag=True, help="Tell between which mementos each link came and went.")
 @replay_option
 def command(
     uri: str,
@@ -48,10 +64,13 @@ def command(
     last: str,
     at: str,
     kinds: tuple[str, ...],
+    filters: tuple[str, ...],
     redirects: str,
+    follow: bool,
     limit: str,
     cursor: str,
     name: str,
+    fields: str,
     profile: str | None,
     level: str,
     by: str,
@@ -65,14 +84,16 @@ def command(
     """
     given = {"direction": direction, "from": first, "to": last, "at": at, "redirects": redirects, "limit": limit, "cursor": cursor}
     parameters = [("uri", uri), *((option, value) for option, value in given.items() if value), *(("kind", kind) for kind in kinds)]
-    parameters += [(option, "true") for option, is_asked in (("evidence", evidence), ("validity", validity)) if is_asked]
+    parameters += [("filter", one) for one in filters]
+    switches = {"evidence": evidence, "validity": validity, "follow": follow}
+    parameters += [(option, "true") for option, is_asked in switches.items() if is_asked]
     parameters += [("by", by)] if by else []
     if level != "uri":
         _count([*parameters, ("level", level), *([("profile", profile)] if profile else [])], store, name)
         return
     query = LinkQuery.from_parameters(parameters)
     prefix = parse_replay("--replay", replay)
-    form = FORMATS[name].in_profile(profile or "")
+    form = FORMATS[name].in_profile(profile or "").with_fields(field_names(fields))
     form.check(query)
     with open_store(store) as graph:
         for piece in form.write(answer_link_query(graph, query, replay=prefix)):

@@ -16,6 +16,14 @@ kind_option = click.option(
     "--kind", "kinds", multiple=True, metavar="KIND", help="Only this kind, such as a@href or img@src; may come several times."
 )
 
+filter_option = click.option(
+    "--filter",
+    "filters",
+    multiple=True,
+    metavar="FILTER",
+    help="Only links that pass [!][=~]field:value; fields are uri, surt, host, kind, text, rel; may come several times.",
+)
+
 redirects_option = click.option(
     "--redirects", type=click.Choice(["yes", "no", "only"]), default="yes", show_default=True, help="Whether redirects count as links."
 )

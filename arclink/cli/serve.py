@@ -12,7 +12,7 @@ from arclink.errors import UsageError
 
 _NAMED = re.compile(r"([^/=:]*)=(.*)", re.DOTALL)
 _COLLECTION = re.compile(r"[a-z0-9][a-z0-9_-]{0,50}")
-_OURS = frozenset({"static", "health", "explain", "aggregate", "anchors", "diff", "timemap"})
+_OURS = frozenset({"static", "health", "explain", "aggregate", "anchors", "diff", "timemap", "docs", "metrics"})
 """Paths of the service itself."""
 
 
@@ -36,7 +36,17 @@ class _Lines(click.types.StringParamType):
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0 for all.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="Port to listen on; 0 takes a free one.")
-@click.option("--threads", type=click.IntRange(1, 64), default=8, show_default=True, help="Requests answered at a time.")
+@click.option("--threads", type=click.IntRange(1, 64), default=8, show_default=True, help="Requests that each worker answers at a time.")
+@click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Processes that answer.")
+@click.option(
+    "--grace",
+    type=click.FloatRange(0, 3600),
+    default=30,
+    show_default=True,
+    help="Seconds that answers under way have at a stop.",
+)
+@click.option("--log", "log_form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How events are logged.")
+@click.option("--log-requests", is_flag=True, help="Log every request.")
 @click.option(
     "--instance",
     "instances",
@@ -47,14 +57,35 @@ class _Lines(click.types.StringParamType):
     help="Another service that /aggregate asks too; may come several times.",
 )
 @replay_option
+@click.option("--embargo", type=click.IntRange(0, 1_000_000), default=0, metavar="DAYS", help="Hide captures that are younger.")
+@click.option("--embargo-prefix", "hidden", multiple=True, metavar="SURT", help="Hide captures below this SURT.")
+@click.option("--public", default="", metavar="URL", help="This service as clients know it, such as https://links.example.org/.")
 @click.option("--name", default="here", show_default=True, help="What /aggregate calls the store of this service.")
-def command(stores: tuple[str, ...], host: str, port: int, threads: int, instances: tuple[str, ...], replay: str, name: str) -> None:
+def command(
+    stores: tuple[str, ...],
+    host: str,
+    port: int,
+    threads: int,
+    workers: int,
+    grace: float,
+    log_form: str,
+    log_requests: bool,
+    instances: tuple[str, ...],
+    replay: str,
+    embargo: int,
+    hidden: tuple[str, ...],
+    public: str,
+    name: str,
+) -> None:
     """Answer link queries over HTTP, with a page for people at /, until stopped.
 
     Several stores, each with a name, are collections: --store olympics=a.db answers below /olympics/.
     """
     from arclink.aggregate.instances import parse_instances, parse_name
-    from service.running import serve  # lazily: nothing else in arclink needs the service
+    from arclink.cli.forget import surt_prefix
+    from arclink.store.embargo import Embargo
+    from service.logs import LogForm, set_up_logging  # lazily: nothing else in arclink needs the service
+    from service.running import serve
     from service.settings import Settings
 
     where = collections_of(stores)
@@ -62,7 +93,15 @@ def command(stores: tuple[str, ...], host: str, port: int, threads: int, instanc
     others = parse_instances(instances)
     for taken in [other.name for other in others if other.name in ({archive} if isinstance(where, str) else where)]:
         raise UsageError(f"--instance {taken}=…: the service calls its own store so; name one of them otherwise")
-    serve(where, host, port, threads, click.echo, Settings(replay=parse_replay("--replay", replay), archive=archive, instances=others))
+    set_up_logging(LogForm(log_form), with_access=log_requests)
+    settings = Settings(
+        replay=parse_replay("--replay", replay),
+        public=parse_replay("--public", public),
+        embargo=Embargo(embargo, tuple(surt_prefix(text) for text in hidden)),
+        archive=archive,
+        instances=others,
+    )
+    serve(where, host, port, threads, click.echo, settings, workers=workers, grace=grace)
 
 
 def collections_of(texts: Sequence[str]) -> str | Mapping[str, str]:

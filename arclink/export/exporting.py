@@ -45,7 +45,7 @@ def export(store: GraphStore, query: ExportQuery, path: Path) -> Exported:
     """Write what ``query`` asks to ``path``, and its manifest to ``path`` with ``.json``.
 
     Files that were there are replaced when all is written; if anything fails they stay as they were. An arc list comes with a third file,
-    ``path`` with ``.names``. Memory is bounded: of a graph at level uri some 100 bytes for each pair of URIs.
+    ``path`` with ``.names``. Memory is bounded: a graph is in files that are mapped, some 100 bytes for each pair of nodes that is linked.
 
     Raises:
         ExportError: The folder is missing, nothing was captured in the window, or a picture is too large for Gephi.

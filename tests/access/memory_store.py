@@ -192,7 +192,7 @@ class MemoryStore:
         raise NotImplementedError
 
     def originals_of(self, checksum: Checksum) -> Iterator[UriR]:
-        raise NotImplementedError
+        yield from sorted({page.memento.original for page in self.pages if page.checksum == checksum and page.memento.reason == "-"})
 
     def load(self, graph: Path, files: Sequence[ArchiveFile], settings: Mapping[str, str], manifest: str) -> Batch:
         raise NotImplementedError

@@ -168,8 +168,8 @@ def test_uri_ms_name_the_mementos_that_show_a_link() -> None:
 @pytest.mark.parametrize(
     ("parameters", "name", "allowed"),
     [
-        pytest.param([("to", T1)], "from", "the two times", id="no from"),
-        pytest.param([("from", T1)], "to", "the two times", id="no to"),
+        pytest.param([("to", T1)], "from", "1 to 14 digits", id="no from"),
+        pytest.param([("from", T1)], "to", "1 to 14 digits", id="no to"),
         pytest.param([("from", T2), ("to", T1)], "from", "not after to", id="backwards"),
         pytest.param([("from", "20101301"), ("to", T1)], "from", "1 to 14 digits", id="no date"),
         pytest.param([("from", T1), ("to", T1), ("at", T1)], "at", "one of the parameters", id="unknown"),

@@ -90,7 +90,7 @@ def test_kinds_come_repeated_or_with_commas() -> None:
         pytest.param([URI, ("at", "2010"), ("from", "2009")], "at", "either at, or from and to", id="at with from"),
         pytest.param([URI, ("at", "2010"), ("to", "2011")], "at", "either at, or from and to", id="at with to"),
         pytest.param([URI, ("kind", "a")], "kind", "element and attribute", id="kind"),
-        pytest.param([URI, ("kind", "")], "kind", "element and attribute", id="empty kind"),
+        pytest.param([URI, ("kind", "a@href,")], "kind", "element and attribute", id="kind behind a comma"),
         pytest.param([URI, ("redirects", "maybe")], "redirects", "yes, no or only", id="redirects"),
         pytest.param([URI, ("limit", "-1")], "limit", "from 1 to 10000", id="negative limit"),
         pytest.param([URI, ("limit", "10001")], "limit", "from 1 to 10000", id="limit too large"),

@@ -103,7 +103,7 @@ def test_every_format_that_tells_it_tells_the_same() -> None:
     (row,) = csv.DictReader(io.StringIO(b"".join(FORMATS["csv"].write(answer)).decode()))
     assert {name: row[name] for name in expected} == expected
     assert "2009-01-01 00:00:00  2011-01-01 00:00:00" in b"".join(FORMATS["table"].write(answer)).decode()
-    with pytest.raises(BadParameterError, match="only table, json, jsonl, csv tell it"):
+    with pytest.raises(BadParameterError, match="only table, json, jsonl, csv, and RDF with profile=links, tell it"):
         FORMATS["turtle"].check(answer.query)
 
 

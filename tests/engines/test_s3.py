@@ -22,8 +22,6 @@ DATA = bytes(range(256)) * 8192
 @pytest.fixture(scope="module")
 def s3() -> Iterator[str]:
     """The address of an S3 with a bucket; s3fs is asked to use it by the environment, as it would be for another machine's."""
-    # Not in the lock: s3fs and what else the engines need ask for different botocores.
-    pytest.importorskip("s3fs", reason="needs s3fs: pip install 'arclink[s3]' 'moto[s3,server]', in an environment of its own")
     import fsspec  # type: ignore[import-untyped]
     from moto.server import ThreadedMotoServer
 

@@ -90,7 +90,7 @@ def test_what_is_not_acceptable_is_told_the_formats(client: FlaskClient) -> None
         pytest.param(
             f"uri={A}&format=table",
             "format",
-            "rdfxml or turtle or ntriples or nquads or jsonld or json or jsonl or csv",
+            "rdfxml, turtle, ntriples, nquads, jsonld, json, jsonl or csv",
             id="format for terminals",
         ),
         pytest.param(f"uri={A}&format=json&format=csv", "format", "once", id="format twice"),

@@ -4,7 +4,7 @@ A writer takes a `LinkAnswer` and yields bytes; it reads ``outlinks`` once, then
 that *streams*. A new format is one module with such a function and one line below. Those of RDF have two profiles.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol, Self
@@ -28,6 +28,12 @@ class RdfWriter(Protocol):
     def __call__(self, answer: LinkAnswer, profile: Profile) -> Iterator[bytes]: ...
 
 
+class FieldsWriter(Protocol):
+    """Writes some fields of each link."""
+
+    def __call__(self, answer: LinkAnswer, only: frozenset[str]) -> Iterator[bytes]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
     """One way to write an answer.
@@ -36,6 +42,7 @@ class Format:
         media_types: What ``Accept`` may call it, the answer's own first; none if it is for terminals only.
         streams: Written in constant memory, so that an answer may be unlimited.
         write_profile: Writes either profile, if it is a format of RDF.
+        write_fields: Writes some fields only, if it has columns.
         details: What it can tell of each link if it is asked for.
     """
 
@@ -44,6 +51,7 @@ class Format:
     streams: bool
     write: Writer
     write_profile: RdfWriter | None = None
+    write_fields: FieldsWriter | None = None
     details: tuple[str, ...] = ()
 
     def check(self, query: LinkQuery) -> None:
@@ -55,7 +63,7 @@ class Format:
         for name, is_asked in (("evidence", query.with_evidence), ("validity", query.with_validity)):
             if is_asked and name not in self.details:
                 telling = ", ".join(form for form, other in FORMATS.items() if name in other.details)
-                raise BadParameterError(name, "true", f"none with format={self.name}; only {telling} tell it")
+                raise BadParameterError(name, "true", f"none with format={self.name}; only {telling}, and RDF with profile=links, tell it")
         if query.limit == 0 and not self.streams:
             streaming = ", ".join(name for name, other in FORMATS.items() if other.streams)
             raise BadParameterError("limit", "0", f"at least 1 with format={self.name}; only {streaming} can be unlimited")
@@ -73,7 +81,21 @@ class Format:
         if self.write_profile is None:
             rdf = ", ".join(other.name for other in FORMATS.values() if other.write_profile is not None)
             raise BadParameterError("profile", name, f"no profile with format={self.name}; only {rdf} have any")
-        return replace(self, write=partial(self.write_profile, profile=Profile(name)))
+        profile = Profile(name)
+        return replace(self, write=partial(self.write_profile, profile=profile), details=_DETAILS if profile is Profile.LINKS else ())
+
+    def with_fields(self, names: Sequence[str]) -> Self:
+        """Return this format with only these fields of each link; itself if there are none.
+
+        Raises:
+            BadParameterError: This format has no columns.
+        """
+        if not names:
+            return self
+        if self.write_fields is None:
+            having = " and ".join(other.name for other in FORMATS.values() if other.write_fields is not None)
+            raise BadParameterError("fields", ",".join(names), f"no fields with format={self.name}; only {having} have any")
+        return replace(self, write=partial(self.write_fields, only=frozenset(names)))
 
 
 def _rdf(name: str, media_types: tuple[str, ...], write: RdfWriter) -> Format:
@@ -81,6 +103,23 @@ def _rdf(name: str, media_types: tuple[str, ...], write: RdfWriter) -> Format:
 
 
 _DETAILS = ("evidence", "validity")
+
+FIELDS = ("direction", "uri", "surt", "kind", "text", "rel", "timestamps", "sources", "targets", "uri_ms", "evidence", "validity")
+"""Fields of a link that JSON lines and CSV can have."""
+
+
+def field_names(text: str) -> Sequence[str]:
+    """Return the fields that ``text`` names, with commas between them; none if it is empty.
+
+    Raises:
+        BadParameterError: It names another one.
+    """
+    names = text.split(",") if text else []
+    for name in names:
+        if name not in FIELDS:
+            raise BadParameterError("fields", name, f"some of {', '.join(FIELDS)}")
+    return names
+
 
 PROFILES = tuple(profile.value for profile in Profile)
 """Names of the profiles of RDF, the default first."""
@@ -100,9 +139,10 @@ FORMATS: Mapping[str, Format] = {
             ("application/jsonl", "application/x-ndjson", "application/jsonlines"),
             True,
             write_json_lines,
+            write_fields=write_json_lines,
             details=_DETAILS,
         ),
-        Format("csv", ("text/csv",), True, write_csv, details=_DETAILS),
+        Format("csv", ("text/csv",), True, write_csv, write_fields=write_csv, details=_DETAILS),
     )
 }
 """By the name that ``format`` says; the first with a media type is the service's default."""

@@ -23,8 +23,10 @@ def anchors_as_rows(answer: AnchorsAnswer, replay: ReplayPrefix = NO_REPLAY) -> 
         **asked_fields(asked.query),
         "mementos": known_fields(answer.mementos),
         "by": by,
+        "start": answer.start,
         "total": answer.total,
         "counted": extent_fields(answer.extent),
+        "next": answer.next,
     }
     told = f"{len(rows):,} of {answer.total:,} texts" if len(rows) < answer.total else f"{len(rows):,} texts"
     lines = [
@@ -35,7 +37,8 @@ def anchors_as_rows(answer: AnchorsAnswer, replay: ReplayPrefix = NO_REPLAY) -> 
     ]
     names = [*before, "text", "kind", "links", "contents", "mementos", "hosts", "first", "last"]
     shown = [*names, "first_uri_m" if replay else "first_uri"]
-    return RowAnswer(about, lines, [*names, "first_uri", *(["first_uri_m"] if replay else [])], {"anchors": rows}, shown=shown)
+    columns = [*names, "first_uri", *(["first_uri_m"] if replay else [])]
+    return RowAnswer(about, lines, columns, {"anchors": rows}, shown=shown, next=answer.next)
 
 
 def asked_fields(query: LinkQuery) -> dict[str, object]:

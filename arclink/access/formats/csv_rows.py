@@ -22,21 +22,31 @@ VALIDITY = ("last_without", "first_with", "last_with", "first_without")
 COLUMNS = ("direction", "uri", "surt", "kind", "text", "rel", "timestamp", "sources", "targets")
 
 
-def write_csv(answer: LinkAnswer) -> Iterator[bytes]:
-    """Yield the header, then the rows of each member; UTF-8, lines end with CR LF. No ``rel`` is an empty column."""
+FIELDS = {"timestamps": ("timestamp",), "evidence": EVIDENCE, "validity": VALIDITY}
+"""Columns of the fields of JSON lines that are called otherwise."""
+
+
+def write_csv(answer: LinkAnswer, only: frozenset[str] = frozenset()) -> Iterator[bytes]:
+    """Yield the header, then the rows of each member; UTF-8, lines end with CR LF. No ``rel`` is an empty column.
+
+    Of the columns only those of the fields in ``only``, if there are any.
+    """
     buffer = io.StringIO(newline="")
     rows = csv.writer(buffer)
     more = [*(["archives"] if answer.archives else []), *(["uri_ms"] if answer.replay else [])]
-    rows.writerow((*COLUMNS, *more, *(EVIDENCE if answer.query.with_evidence else ()), *(VALIDITY if answer.query.with_validity else ())))
+    head = (*COLUMNS, *more, *(EVIDENCE if answer.query.with_evidence else ()), *(VALIDITY if answer.query.with_validity else ()))
+    asked = {column for name in only for column in FIELDS.get(name, (name,))}
+    kept = [place for place, column in enumerate(head) if not only or column in asked]
+    rows.writerow(head[place] for place in kept)
     for direction, members in ((Direction.OUT, answer.outlinks), (Direction.IN, answer.inlinks)):
         for member in members:
             fields = member_fields(member, direction)
             sources, targets = (_joined(uris) for uris in (fields.get("sources", []), fields.get("targets", [])))
             before = (direction.value, fields["uri"], fields["surt"], fields["kind"], fields["text"], fields["rel"])
             behind = _behind(member, direction, answer)
-            rows.writerows(
-                (*before, timestamp, sources, targets, *_archives(member, timestamp), *behind(timestamp)) for timestamp in member.timestamps
-            )
+            for timestamp in member.timestamps:
+                row = (*before, timestamp, sources, targets, *_archives(member, timestamp), *behind(timestamp))
+                rows.writerow(row[place] for place in kept)
             yield _taken(buffer)
     if buffer.tell():
         yield _taken(buffer)

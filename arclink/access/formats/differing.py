@@ -30,10 +30,12 @@ def diff_as_rows(answer: DiffAnswer, replay: ReplayPrefix = NO_REPLAY) -> RowAns
         "to": last,
         "direction": query.direction.value,
         "in_force": {"from": _in_force(answer.before, replay), "to": _in_force(answer.after, replay)},
+        "start": answer.start,
         "totals": {
             _LISTS[direction]: {change.value: count for change, count in totals.items()} for direction, totals in answer.totals.items()
         },
         "counted": {_LISTS[direction]: extent_fields(extent) for direction, extent in answer.extents.items()},
+        "next": answer.next,
     }
     lines = [
         f"{printable_uri(query.uri)}  ({printable_uri(query.surt)})",
@@ -49,6 +51,7 @@ def diff_as_rows(answer: DiffAnswer, replay: ReplayPrefix = NO_REPLAY) -> RowAns
         {change.value: [_row(link, replay) for link in links] for change, links in answer.links.items()},
         section="change",
         shown=_SHOWN,
+        next=answer.next,
     )
 
 

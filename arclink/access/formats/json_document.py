@@ -7,6 +7,7 @@ import orjson
 
 from arclink.access.answers import InForce, LinkAnswer
 from arclink.access.archives import ArchiveReport
+from arclink.access.following import Hop
 from arclink.access.formats.fields import member_fields
 from arclink.access.queries import Direction
 from arclink.access.replay import ReplayPrefix, uri_m
@@ -32,6 +33,8 @@ def write_json(answer: LinkAnswer) -> Iterator[bytes]:
     if query.at is not None:
         document["at"] = query.at
         document["in_force"] = [_in_force(memento, answer.replay) for memento in answer.in_force]
+    if answer.followed:
+        document["followed"] = [_hop(hop, answer.replay) for hop in answer.followed]
     fields = partial(member_fields, replay=answer.replay, with_evidence=query.with_evidence, with_validity=query.with_validity)
     document["outlinks"] = [fields(member, Direction.OUT) for member in answer.outlinks]
     document["inlinks"] = [fields(member, Direction.IN) for member in answer.inlinks]
@@ -43,6 +46,16 @@ def write_json(answer: LinkAnswer) -> Iterator[bytes]:
         document["archives"] = [_archive(report) for report in answer.archives]
     document["next"] = answer.next
     yield orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _hop(hop: Hop, replay: ReplayPrefix) -> dict[str, object]:
+    address = uri_m(replay, hop.timestamp, hop.original)
+    return {
+        "uri": printable_uri(hop.original),
+        "timestamp": hop.timestamp,
+        "target": printable_uri(hop.target),
+        **({} if address is None else {"uri_m": printable_uri(address)}),
+    }
 
 
 def _archive(report: ArchiveReport) -> dict[str, object]:

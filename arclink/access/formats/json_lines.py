@@ -10,11 +10,14 @@ from arclink.access.formats.fields import MemberFields, member_fields
 from arclink.access.queries import Direction
 
 
-def write_json_lines(answer: LinkAnswer) -> Iterator[bytes]:
-    """Yield one line per member; nothing at all if there is none."""
+def write_json_lines(answer: LinkAnswer, only: frozenset[str] = frozenset()) -> Iterator[bytes]:
+    """Yield one line per member, with the fields of ``only`` if there are any; nothing at all if there is no member."""
     query = answer.query
     fields_of = partial(member_fields, replay=answer.replay, with_evidence=query.with_evidence, with_validity=query.with_validity)
     for direction, members in ((Direction.OUT, answer.outlinks), (Direction.IN, answer.inlinks)):
         for member in members:
             fields = MemberFields(direction=direction.value, **fields_of(member, direction))
+            if only:
+                yield orjson.dumps({name: value for name, value in fields.items() if name in only}, option=orjson.OPT_APPEND_NEWLINE)
+                continue
             yield orjson.dumps(fields, option=orjson.OPT_APPEND_NEWLINE)

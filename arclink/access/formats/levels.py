@@ -20,8 +20,10 @@ def level_as_rows(answer: LevelAnswer) -> RowAnswer:
         "level": level,
         "by": asked.period.name.lower(),
         "mementos": known_fields(answer.mementos),
+        "start": answer.start,
         "totals": {_LISTS[direction]: total for direction, total in answer.totals.items()},
         "counted": {_LISTS[direction]: extent_fields(extent) for direction, extent in answer.extents.items()},
+        "next": answer.next,
     }
     lines = [
         f"{printable_uri(asked.query.uri)}  ({printable_uri(asked.query.surt)})",
@@ -38,6 +40,7 @@ def level_as_rows(answer: LevelAnswer) -> RowAnswer:
         labels={name: direction.value for direction, name in _LISTS.items()},
         nested="over_time",
         shown=("direction", "period", *_COUNTS, level),
+        next=answer.next,
     )
 
 

@@ -32,6 +32,7 @@ class RowAnswer:
         sections: The rows by the name of their list in JSON.
         section: Column that names the list a row is in, where lists become one; empty if there is one list only.
         labels: What this column says, by list.
+        next: Cursor of the next page; None if nothing is left.
         decimals: Of numbers that people see.
         nested: Column that holds rows within a row; CSV and the table give them behind it. Empty if there is none.
     """
@@ -44,6 +45,7 @@ class RowAnswer:
     labels: Mapping[str, str] | None = None
     nested: str = ""
     shown: Sequence[str] = ()
+    next: str | None = None
     decimals: int = 6
 
     def labelled(self) -> Iterator[Row]:
@@ -99,6 +101,8 @@ def write_rows_table(answer: RowAnswer) -> Iterator[bytes]:
     if rows:
         for line in columns([column.replace("_", " ") for column in names], rows):
             yield f"{line}\n".encode()
+    if answer.next is not None:
+        yield f"\nThere is more: repeat the command with --cursor {answer.next}\n".encode()
 
 
 ROW_FORMATS: Mapping[str, RowFormat] = {

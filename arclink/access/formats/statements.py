@@ -13,7 +13,8 @@ node is blank, and a union of two answers is their merge::
 A link's name follows from (source SURT, target SURT, kind, text), by which the answers of archives are merged: it is the
 RFC 6920 name of the SHA-256 of these four, one a line. In an answer merged from archives the link has a ``twg:sighting``
 for each of them: a named node with ``twg:archive`` and its ``twg:timestamp``. Where there is a replay prefix the link has a
-``twg:memento`` for each memento that shows it: its URI-M, with ``twg:timestamp``.
+``twg:memento`` for each memento that shows it: its URI-M, with ``twg:timestamp``. If they were asked for, ``twg:evidence`` leads to a
+named node for each record that shows it, with file, offset and checksum, and ``twg:validity`` to one with the four times.
 
 Both profiles: on the subject ``twg:surt``, ``twg:mementoCount``, ``twg:firstMemento``, ``twg:lastMemento``, and
 ``twg:original`` wherever a URI had to be changed to be an IRI.
@@ -99,6 +100,8 @@ def what_is_known(answer: LinkAnswer) -> Iterator[tuple[str, str]]:
     if answer.mementos.first is not None and answer.mementos.last is not None:
         yield "firstMemento", answer.mementos.first
         yield "lastMemento", answer.mementos.last
+    for hop in answer.followed:
+        yield "redirectedFrom", printable_uri(hop.original)
     for archive in answer.archives:
         if archive.outcome is not Outcome.FAILED:
             yield "askedArchive", printable(archive.name)
@@ -194,7 +197,10 @@ def _link(member: Member, asked: Surt, direction: Direction, replay: ReplayPrefi
         if (address := uri_m(replay, timestamp, original)) is not None
     ]
     told += [(Iri(TWG + "memento"), Iri(iri(address))) for address, _ in mementos]
+    details = (*_evidence(member, replay), *_validity(name, member))
+    told += [(Iri(TWG + how), node) for how, node, _ in details]
     yield Iri(name), told
+    yield from ((node, told_of_node) for _, node, told_of_node in details)
     for address, timestamp in mementos:
         yield Iri(iri(address)), (_twg("timestamp", timestamp), *_original(address))
     for uri in there:
@@ -203,6 +209,41 @@ def _link(member: Member, asked: Surt, direction: Direction, replay: ReplayPrefi
     if member.archives is not None:
         for (sighting, archive), (_, timestamps) in zip(sightings, member.archives.timestamps, strict=True):
             yield Iri(sighting), (_twg("archive", archive), *_times(timestamps))
+
+
+Detail = tuple[str, Iri, Sequence[tuple[Iri, Node | Literal]]]
+"""How a link leads to a node, and what is told of that."""
+
+
+def _evidence(member: Member, replay: ReplayPrefix) -> Iterator[Detail]:
+    """Yield the records of mementos that show the link, named by where they are."""
+    for one in member.evidence or ():
+        memento = one.memento
+        told = {
+            "original": printable_uri(memento.original),
+            "timestamp": memento.timestamp,
+            "status": memento.status,
+            "recordType": memento.record_type,
+            "checksum": memento.checksum,
+            "file": memento.file,
+            "offset": str(memento.offset),
+            "length": str(memento.length),
+            "readFromFile": one.file,
+            "readFromOffset": str(one.offset),
+        }
+        address = uri_m(replay, memento.timestamp, memento.original)
+        of_memento = [] if address is None else [(Iri(TWG + "memento"), Iri(iri(address)))]
+        node = _ni("record", memento.original, memento.timestamp, memento.checksum, memento.file, str(memento.offset))
+        yield "evidence", Iri(node), [*(_twg(name, text) for name, text in told.items()), *of_memento]
+
+
+def _validity(name: str, member: Member) -> Iterator[Detail]:
+    """Yield when the link came and went; links that differ in URI or ``rel`` alone share a name, but not that."""
+    if member.validity is not None:
+        ends = zip(("lastWithout", "firstWith", "lastWith", "firstWithout"), member.validity, strict=True)
+        told = [_twg(end, time) for end, time in ends if time is not None]
+        node = _ni(name, "validity", member.uri, member.rel or "", *member.variants)
+        yield "validity", Iri(node), [*told, _twg("of", printable_uri(member.uri))]
 
 
 def _known_subject(answer: LinkAnswer) -> Description:
@@ -225,5 +266,5 @@ def _twg(name: str, text: str) -> tuple[Iri, Literal]:
 
 
 def _ni(*lines: str) -> str:
-    digest = hashlib.sha256("\n".join(lines).encode()).digest()
+    digest = hashlib.sha256("\n".join(lines).encode(errors="replace")).digest()
     return f"ni:///sha-256;{base64.urlsafe_b64encode(digest).decode().rstrip('=')}"

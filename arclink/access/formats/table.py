@@ -64,6 +64,8 @@ def columns(head: Sequence[str], rows: Iterable[Sequence[str]], widest: int = TE
 def _lines(answer: LinkAnswer) -> Iterator[str]:
     query = answer.query
     yield f"{printable_uri(query.uri)}  ({printable_uri(query.surt)})"
+    for hop in answer.followed:
+        yield f"Redirected {date_and_time(hop.timestamp)} by {printable_uri(hop.original)}"
     yield known_line(query, answer.mementos)
     yield from archive_lines(answer.archives)
     yield from _in_force(answer)
@@ -75,7 +77,8 @@ def _lines(answer: LinkAnswer) -> Iterator[str]:
         yield from _members("INLINKS", "source", tuple(answer.inlinks), answer)
     if answer.next is not None:
         yield ""
-        yield f"There is more: repeat the command with --cursor {answer.next}"
+        of_target = f" for {printable_uri(query.uri)}, without --follow, and" if answer.followed else ""
+        yield f"There is more: repeat the command{of_target} with --cursor {answer.next}"
 
 
 def archive_lines(reports: Iterable[ArchiveReport]) -> Iterator[str]:

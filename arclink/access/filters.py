@@ -1,0 +1,102 @@
+"""Filters of links in the words of the CDX servers: ``[!][=~]field:value``.
+
+Without a sign the field contains the value, with ``=`` it is the value, with ``~`` a regular expression matches from its
+beginning; ``!`` turns the answer round. Expressions are those of RE2, which takes linear time for any: what a stranger sends
+cannot keep a worker busy.
+
+Source: pywb, *CDXJ Server API* (``filter``); RE2, *Syntax*.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from arclink.access.texts import printable
+from arclink.model import Kind, UriR
+from arclink.uris.hosts import host_of
+from arclink.uris.surts import surt_of
+
+OF_END: Final = ("uri", "surt", "host")
+"""Fields of the other end of a link."""
+OF_LINK: Final = ("kind", "text", "rel")
+"""Fields of the link itself."""
+
+LONGEST: Final = 1_000
+MOST: Final = 20
+
+PATTERN: Final = rf"!?[=~]?({'|'.join((*OF_END, *OF_LINK))}):[^\x00-\x1f]{{0,{LONGEST}}}"
+ALLOWED: Final = f"[!][=~]field:value, with a field of {', '.join((*OF_END, *OF_LINK))} and a value of at most {LONGEST:,} characters"
+
+_WRITTEN = re.compile(r"(!?)([=~]?)([a-z]+):(.*)", re.DOTALL)
+_MEMORY: Final = 1 << 20
+"""Bytes of one expression and what it is made into."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """One filter; two are equal that are written alike.
+
+    Attributes:
+        text: As it was written.
+        name: Of the field.
+        passes: Tells whether a value of the field passes.
+    """
+
+    text: str
+    name: str
+    passes: Callable[[str], bool] = field(compare=False)
+
+    def passes_link(self, kind: Kind, text: str, rel: str | None) -> bool:
+        """Tell whether a link passes, as far as it is about the link itself."""
+        match self.name:
+            case "kind":
+                return self.passes(kind)
+            case "text":
+                return self.passes(text)
+            case "rel":
+                return self.passes(rel or "")
+            case _:
+                return True
+
+    def passes_end(self, uri: UriR) -> bool:
+        """Tell whether a link passes that leads to or comes from ``uri``, as far as it is about that."""
+        match self.name:
+            case "uri":
+                return self.passes(uri)
+            case "surt":
+                return self.passes(surt_of(uri))
+            case "host":
+                return self.passes(host_of(surt_of(uri)))
+            case _:
+                return True
+
+
+def parse_filter(text: str) -> Filter:
+    """Return the filter that ``text`` means; it has the form of `PATTERN`.
+
+    Raises:
+        ValueError: Its regular expression is none.
+
+    >>> parse_filter("!=text:News").passes("News")
+    False
+    """
+    written = _WRITTEN.fullmatch(text)
+    if written is None:
+        raise ValueError
+    is_not, how, name, value = written.groups()
+    passes = {"": lambda found: value in found, "=": lambda found: found == value}.get(how) or _expression(value)
+    return Filter(text, name, (lambda found: not passes(found)) if is_not else passes)
+
+
+def _expression(pattern: str) -> Callable[[str], bool]:
+    import re2  # only who asks for it needs it
+
+    options = re2.Options()
+    options.max_mem = _MEMORY
+    options.log_errors = False
+    try:
+        compiled = re2.compile(pattern, options)
+    except (re2.error, UnicodeError) as error:
+        raise ValueError(f"no regular expression of RE2: {error}") from error
+    return lambda found: compiled.match(printable(found)) is not None

@@ -1,0 +1,66 @@
+"""The log of the service: one line an event, as text for people or as JSON for programs; never a raw control character.
+
+What strangers send ends up in logs, and a line end in it would be a line of their own.
+"""
+
+import logging
+import sys
+from datetime import UTC, datetime
+from enum import Enum
+
+import orjson
+
+from arclink.access.texts import printable
+
+
+class LogForm(Enum):
+    """How events are written."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+class _Formatter(logging.Formatter):
+    """Has the fields that both forms show."""
+
+    def fields(self, record: logging.LogRecord) -> dict[str, object]:
+        """Return what is told of an event, without raw control characters."""
+        told: dict[str, object] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "process": record.process,
+            "message": printable(record.getMessage()),
+        }
+        if record.exc_info:
+            told["traceback"] = [printable(line) for line in self.formatException(record.exc_info).splitlines()]
+        return told
+
+
+class TextFormatter(_Formatter):
+    """One line, and a traceback below it, each of its lines behind a bar."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        told = self.fields(record)
+        request = getattr(record, "request", None)
+        more = f" {request['bytes']} bytes {request['seconds']:.3f} s {request['remote']}" if isinstance(request, dict) else ""
+        traceback = told.get("traceback")
+        below = [f"  | {line}" for line in traceback] if isinstance(traceback, list) else []
+        return "\n".join([f"{told['time']} {told['level']} {told['logger']}: {told['message']}{more}", *below])
+
+
+class JsonFormatter(_Formatter):
+    """One JSON object, with the fields of the request if there is one."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        request = getattr(record, "request", None)
+        return orjson.dumps({**self.fields(record), **(request if isinstance(request, dict) else {})}).decode()
+
+
+def set_up_logging(form: LogForm = LogForm.TEXT, *, with_access: bool = False) -> None:
+    """Write events to standard error: errors and warnings, and every request if asked for."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonFormatter() if form is LogForm.JSON else TextFormatter())
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
+    logging.getLogger("arclink.access").setLevel(logging.INFO if with_access else logging.WARNING)
+    logging.getLogger("arclink.service").setLevel(logging.INFO)

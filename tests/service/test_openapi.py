@@ -1,0 +1,175 @@
+"""The description of the service: complete, and true of what the running service answers."""
+
+import json
+import os
+import re
+import threading
+from collections.abc import Iterator, Sequence
+from urllib.parse import urlencode
+
+import pytest
+import requests
+import schemathesis
+from flask.testing import FlaskClient
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from jsonschema_rs import validator_for
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from arclink.access.declaring import AnyParameter, BadParameterError
+from arclink.access.replay import parse_replay
+from service.application import create_app
+from service.openapi import RESOURCES, describe
+from service.running import make_server
+from service.schemas import SCHEMAS
+from service.settings import Settings
+from tests.access.memory_store import MemoryStore
+from tests.service.conftest import PAGES, T1, T2, A, client_of
+
+EXAMPLES = int(os.environ.get("ARCLINK_API_EXAMPLES", "12"))
+"""Requests per resource; `ARCLINK_API_EXAMPLES=2000 make test PYTEST_OPTIONS='-k openapi'` asks more."""
+
+PARAMETERS = {
+    f"{resource.name} {parameter.name}": parameter for resource in RESOURCES for parameter in resource.parameters if resource.path != "/"
+}
+
+
+def test_every_path_of_the_service_is_described_and_no_other() -> None:
+    rules = {rule.rule for rule in create_app(MemoryStore).url_map.iter_rules() if rule.endpoint not in ("static", "site.icon")}
+    described = {resource.path.replace("/json/{uri}", "/<any(link, json):form>/<rest:rest>") for resource in RESOURCES}
+    assert described - {"/timemap/link/{uri}"} == rules
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+@settings(max_examples=30)
+@given(st.data())
+def test_what_a_parameter_takes_conforms_to_its_schema(name: str, data: st.DataObject) -> None:
+    """And what its schema lists is taken."""
+    parameter = PARAMETERS[name]
+    schema = dict(parameter.form.schema)
+    values = schema.get("enum") or ([str(schema["minimum"]), str(schema["maximum"])] if schema["type"] == "integer" else [])
+    assert isinstance(values, list)
+    for value in values:
+        parameter.read(str(value))
+    text = data.draw(st.text(max_size=8) | st.sampled_from(["a@href", "2010", "2010-02-03T04:05Z", "http://a/", "true", "12", "=text:x"]))
+    if text and taken(parameter, text):
+        value = json.loads(text) if schema["type"] in ("integer", "boolean") else text
+        assert validator_for(schema).is_valid(value)
+
+
+def taken(parameter: AnyParameter, text: str) -> bool:
+    try:
+        parameter.read(text)
+    except BadParameterError:
+        return False
+    return True
+
+
+def test_the_page_names_every_path_and_parameter_and_asks_nobody_else(client: FlaskClient) -> None:
+    page = client.get("/docs").get_data(as_text=True)
+    for resource in RESOURCES:
+        assert f"GET {resource.path}" in page
+        for parameter in resource.parameters:
+            assert f"<code>{parameter.name}</code>" in page
+    assert "<script" not in page
+    assert re.findall(r'(?:src|href)="(?:https?:)?//', page) == []
+
+
+def test_the_description_of_a_collection_says_where_it_is(client: FlaskClient) -> None:
+    document = client.get("/openapi.json", environ_overrides={"SCRIPT_NAME": "/olympics"}).get_json()
+    assert document["servers"] == [{"url": "/olympics"}]
+
+
+@pytest.mark.parametrize(
+    ("path", "schema"),
+    [
+        pytest.param(f"/linkQuery?uri={A}&format=json&evidence=true&validity=true", "Links", id="details"),
+        pytest.param(f"/linkQuery?uri={A}&format=json&at=2010", "Links", id="at"),
+        pytest.param(f"/linkQuery?uri={A}&level=host", "Levels", id="hosts"),
+        pytest.param(f"/linkQuery?uri={A}&level=domain&by=day&direction=in&at=2010", "Levels", id="domains"),
+        pytest.param(f"/anchors?uri={A}&by=month,host", "Anchors", id="anchors"),
+        pytest.param(f"/diff?uri={A}&from={T1}&to={T2}", "Diff", id="diff"),
+        pytest.param(f"/explain?uri={A}", "Explanations", id="explain"),
+        pytest.param(f"/timemap/json/{A}", "TimeMap", id="timemap"),
+        pytest.param(f"/aggregate?uri={A}&format=json&at=2010", "Links", id="aggregate"),
+        pytest.param("/linkQuery?uri=", "Problem", id="problem"),
+        pytest.param("/health", "Health", id="health"),
+    ],
+)
+def test_an_answer_has_the_fields_that_are_described(path: str, schema: str) -> None:
+    """With everything in it that an answer may have."""
+    client = client_of(lambda: MemoryStore(PAGES), Settings(replay=parse_replay("--replay", "https://w.example/web/")))
+    whole = {"$ref": f"#/components/schemas/{schema}", "components": {"schemas": SCHEMAS}}
+    errors = [error.message for error in validator_for(whole).iter_errors(client.get(path).get_json())]
+    assert errors == []
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[str]:
+    """Run the service on loopback, and say where."""
+    server = make_server(lambda: MemoryStore(PAGES), "127.0.0.1", 0, 2)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    yield f"http://127.0.0.1:{server.effective_port}"
+    server.trigger.pull_trigger(server.close)
+    thread.join(20)
+    server.task_dispatcher.shutdown()
+
+
+@pytest.fixture(scope="module")
+def api(running: str) -> schemathesis.BaseSchema:
+    return schemathesis.openapi.from_url(f"{running}/openapi.json")
+
+
+ASKED_OF_EVERY_ANSWER = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+    response_headers_conformance,
+]
+"""Not whether each request of the schema is taken: ``at`` together with ``from`` is not, which no schema can say."""
+
+
+@pytest.mark.parametrize("path", [resource.path for resource in RESOURCES])
+@settings(max_examples=EXAMPLES, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_the_running_service_answers_as_described(api: schemathesis.BaseSchema, path: str, data: st.DataObject) -> None:
+    """Requests that the description allows: no 5xx, no other status, no other shape."""
+    case = data.draw(api[path]["GET"].as_strategy(generation_mode=GenerationMode.POSITIVE))
+    case.call_and_validate(checks=ASKED_OF_EVERY_ANSWER)
+
+
+@pytest.mark.parametrize("path", [resource.path for resource in RESOURCES if resource.parameters])
+@settings(max_examples=2 * EXAMPLES, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_any_other_request_is_answered_as_described_too(api: schemathesis.BaseSchema, running: str, path: str, data: st.DataObject) -> None:
+    """Whatever stands in the query and in Accept."""
+    names = [parameter.name for resource in RESOURCES if resource.path == path for parameter in resource.parameters]
+    known = st.sampled_from([A, "2010", "in", "0", "json", "csv", "host", "true", "links", "a@href"])
+    pairs = st.tuples(st.sampled_from(names) | st.text(max_size=3), st.text(max_size=20) | known)
+    asked = data.draw(st.lists(pairs, max_size=5)) + data.draw(
+        st.sampled_from([[], [("uri", A)], [("uri", A), ("from", "2009"), ("to", "2010")]])
+    )
+    accept = data.draw(st.sampled_from(["*/*", "application/json", "text/turtle;q=0.1", "image/png", ";;,", "text/csv"]))
+    response = requests.get(f"{running}{path}", params=encoded(asked), headers={"Accept": accept}, timeout=30)
+    assert response.status_code < 500
+    api[path]["GET"].validate_response(response)
+
+
+BETWEEN = [("uri", A), ("from", "2009"), ("to", "2010")]
+
+
+def encoded(pairs: Sequence[tuple[str, str]]) -> str:
+    return urlencode(pairs, errors="surrogatepass")
+
+
+def test_the_description_is_json_and_says_its_version() -> None:
+    assert json.loads(json.dumps(describe("")))["openapi"].startswith("3.1")

@@ -1,0 +1,231 @@
+"""The service as it is run: several workers, metrics, logs, validators, and a stop that drops nothing."""
+
+import http.client
+import json
+import logging
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+from prometheus_client.parser import text_string_to_metric_families
+
+from service.logs import JsonFormatter, TextFormatter
+from service.openapi import RESOURCES
+from service.validators import CHANGING
+from tests.access.memory_store import MemoryStore, Page, link
+from tests.access.sqlite_pages import load_pages
+from tests.service.conftest import T1, T2, A, B, client_of
+
+ESCAPE = "\x1b"
+
+
+# Validators
+
+
+def test_an_answer_is_not_given_twice_while_the_store_is_the_same(client: FlaskClient, store: MemoryStore) -> None:
+    path = f"/linkQuery?uri={A}&format=json"
+    first = client.get(path)
+    assert first.headers["Cache-Control"] == "no-cache"
+    again = client.get(path, headers={"If-None-Match": first.headers["ETag"]})
+    assert (again.status_code, again.data, again.headers["ETag"]) == (304, b"", first.headers["ETag"])
+    store.add([Page(B, T2, [link(A, "a further batch")])])
+    changed = client.get(path, headers={"If-None-Match": first.headers["ETag"]})
+    assert changed.status_code == 200
+    assert b"a further batch" in changed.data
+    assert changed.headers["ETag"] != first.headers["ETag"]
+
+
+def test_each_question_and_format_has_its_own_validator(client: FlaskClient) -> None:
+    tags = [
+        client.get(path, headers={"Accept": accept}).headers["ETag"]
+        for path in (f"/linkQuery?uri={A}", f"/linkQuery?uri={B}", f"/anchors?uri={A}", f"/explain?uri={A}", f"/timemap/json/{A}")
+        for accept in ("application/json", "*/*")
+    ]
+    assert len(set(tags)) == len(tags)
+
+
+@pytest.mark.parametrize("path", ["/linkQuery?uri=", "/nothing", "/health", "/metrics"])
+def test_what_is_no_answer_of_the_store_is_not_stored(client: FlaskClient, path: str) -> None:
+    response = client.get(path, headers={"If-None-Match": "*"})
+    assert "ETag" not in response.headers
+    assert response.status_code != 304
+    assert response.headers["Cache-Control"] == "no-store"
+
+
+def test_the_description_says_which_answers_have_a_validator(client: FlaskClient) -> None:
+    rules = {rule.rule: rule.endpoint.partition(".")[0] for rule in client.application.url_map.iter_rules()}
+    for resource in RESOURCES:
+        rule = re.sub(r"/(json|link)/\{uri\}", "/<any(link, json):form>/<rest:rest>", resource.path)
+        assert resource.is_of_store is (rules[rule] not in CHANGING), resource.path
+
+
+def test_the_date_of_a_store_is_a_validator_too(tmp_path: Path) -> None:
+    load_pages(tmp_path / "links.db", tmp_path / "graph", [[Page(A, T1, [link(B)])]])
+    client = client_of(str(tmp_path / "links.db"))
+    path = f"/linkQuery?uri={A}"
+    assert "Last-Modified" not in client.get(path).headers  # it may change within the same second
+    for file in tmp_path.glob("links.db*"):
+        os.utime(file, (1_000_000_000, 1_000_000_000))
+    dated = client.get(path)
+    assert dated.headers["Last-Modified"] == "Sun, 09 Sep 2001 01:46:40 GMT"
+    assert client.get(path, headers={"If-Modified-Since": "Sun, 09 Sep 2001 01:46:40 GMT"}).status_code == 304
+    assert client.get(path, headers={"If-Modified-Since": "Sun, 09 Sep 2001 01:46:39 GMT"}).status_code == 200
+    load_pages(tmp_path / "links.db", tmp_path / "graph2", [[Page(A, T2, [link(B, "new")])]])
+    assert client.get(path, headers={"If-None-Match": dated.headers["ETag"]}).status_code == 200
+
+
+# Logs
+
+
+@pytest.mark.parametrize("formatter", [TextFormatter(), JsonFormatter()], ids=["text", "JSON"])
+def test_a_log_holds_no_control_character_of_a_stranger(formatter: logging.Formatter) -> None:
+    try:
+        raise ValueError(f"a\n{ESCAPE}[2J")
+    except ValueError:
+        record = logging.LogRecord("x", logging.ERROR, "", 0, "of\r\n%s", (f"{ESCAPE}[31m forged",), sys.exc_info())
+    written = formatter.format(record)
+    lines = written.split("\n")
+    assert not {sign for sign in written if ord(sign) < 32} - {"\n"}
+    assert "forged" in lines[0]
+    assert all(line.startswith("  | ") for line in lines[1:])
+
+
+# The running service
+
+
+@dataclass(frozen=True)
+class Running:
+    """A service in a process of its own."""
+
+    process: subprocess.Popen[str]
+    port: int
+    log: Path
+
+    def get(self, path: str) -> tuple[int, bytes]:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        try:
+            connection.request("GET", path)
+            response = connection.getresponse()
+            return response.status, response.read()
+        finally:
+            connection.close()
+
+    def events(self) -> list[dict[str, object]]:
+        return [json.loads(line) for line in self.log.read_text().splitlines()]
+
+
+@contextmanager
+def serving(folder: Path, *options: str) -> Iterator[Running]:
+    """Run ``arclink serve`` over `BIG` until the block ends."""
+    load_pages(folder / "links.db", folder / "graph", [[Page(A, T1, BIG)]])
+    command = [sys.executable, "-m", "arclink.cli.main", "serve", "--store", str(folder / "links.db"), "--port", "0", *options]
+    with (folder / "log").open("w") as log:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"})
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        yield Running(process, int(line.split("http://127.0.0.1:")[1].split("/")[0]), folder / "log")
+    finally:
+        process.terminate()
+        process.wait(60)
+        if process.stdout is not None:
+            process.stdout.close()
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        port: int = found.getsockname()[1]
+        return port
+
+
+BIG = [link(f"http://b.example/{number}", "x" * 900) for number in range(8_000)]
+"""Links whose answer is larger than what sockets hold."""
+
+
+def test_workers_count_together_and_one_that_dies_is_replaced(tmp_path: Path) -> None:
+    with serving(tmp_path, "--workers", "2", "--log", "json", "--log-requests") as service:
+        for _ in range(20):
+            assert service.get("/health")[0] == 200
+        workers = {int(str(event["process"])) for event in service.events() if event["logger"] == "arclink.access"}
+        assert workers
+        assert service.process.pid not in workers
+        families = {family.name: family for family in text_string_to_metric_families(service.get("/metrics")[1].decode())}
+        counted = sum(
+            sample.value
+            for sample in families["arclink_requests"].samples
+            if sample.name == "arclink_requests_total" and sample.labels["resource"] == "check"
+        )
+        assert counted == 20
+        assert [sample.value for sample in families["arclink_store_up"].samples] == [1]
+        killed = next(iter(workers))
+        os.kill(killed, signal.SIGKILL)
+        until = time.monotonic() + 60
+        while not any("another one is started" in str(event["message"]) for event in service.events()):
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        assert [service.get("/health")[0] for _ in range(5)] == [200] * 5
+        service.process.terminate()
+        assert service.process.wait(60) == 0
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_stop_finishes_the_answers_under_way_and_takes_no_more(tmp_path: Path, workers: str) -> None:
+    with serving(tmp_path, "--workers", workers, "--grace", "60") as service:
+        idle = http.client.HTTPConnection("127.0.0.1", service.port, timeout=60)
+        idle.request("GET", "/health")
+        idle.getresponse().read()
+        busy = http.client.HTTPConnection("127.0.0.1", service.port, timeout=60)
+        busy.request("GET", f"/linkQuery?uri={A}&limit=0&format=jsonl")
+        answer = busy.getresponse()
+        first = answer.read(1000)
+        service.process.terminate()
+        until = time.monotonic() + 60
+        while True:
+            try:
+                service.get("/health")
+            except OSError:
+                break
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        assert service.process.poll() is None
+        rest = answer.read()
+        busy.close()
+        idle.close()
+        assert service.process.wait(60) == 0
+    assert len((first + rest).splitlines()) == len(BIG)
+
+
+def test_a_stop_does_not_wait_longer_than_it_may(tmp_path: Path) -> None:
+    with serving(tmp_path, "--grace", "0.2") as service:
+        busy = http.client.HTTPConnection("127.0.0.1", service.port, timeout=60)
+        busy.request("GET", f"/linkQuery?uri={A}&limit=0&format=jsonl")
+        answer = busy.getresponse()  # kept: who drops it leaves
+        answer.read(1000)
+        service.process.terminate()
+        assert service.process.wait(60) == 1
+        answer.close()
+        busy.close()
+    assert "longer than 0.2 s" in (tmp_path / "log").read_text()
+
+
+def test_every_request_is_logged_without_what_could_steer_a_terminal(tmp_path: Path) -> None:
+    with serving(tmp_path, "--log", "json", "--log-requests") as service:
+        assert service.get("/linkQuery?uri=%0d%0a%1b[2J")[0] == 400
+        assert service.get(f"/linkQuery?uri={A}&format=json&limit=1")[0] == 200
+    requests = [event for event in service.events() if event["logger"] == "arclink.access"]
+    assert [(event["status"], event["resource"], event["whole"]) for event in requests] == [
+        (400, "link_query", True),
+        (200, "link_query", True),
+    ]
+    assert int(str(requests[1]["bytes"])) > 900
+    assert all(line.isprintable() for line in service.log.read_text().splitlines())

@@ -1,0 +1,122 @@
+"""The service behind a real nginx with the configuration of the docs (`make test-proxy`): TLS, compression, limits, keys."""
+
+import gzip
+import json
+import re
+import shutil
+import ssl
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from http.client import HTTPMessage, HTTPSConnection
+from pathlib import Path
+
+import pytest
+
+from tests.service.conftest import A
+from tests.service.test_operation import free_port, serving
+
+ROOT = Path(__file__).resolve().parents[2]
+
+pytestmark = pytest.mark.engine
+
+
+@pytest.fixture(scope="module")
+def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """Run the service and nginx in front of it; the port."""
+    assert shutil.which("nginx"), "nginx is not installed: apt install nginx-light"
+    folder = tmp_path_factory.mktemp("proxy")
+    key, certificate = folder / "key.pem", folder / "certificate.pem"
+    subprocess.run(
+        f"openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=links.example.org -keyout {key} -out {certificate}".split(),
+        check=True,
+        capture_output=True,
+    )
+    port = free_port()
+    with serving(folder, "--public", "https://links.example.org/", "--replay", "https://w.example/web/") as service:
+        text = (ROOT / "conf/nginx.conf").read_text()
+        for old, new in (
+            ("127.0.0.1:8080", f"127.0.0.1:{service.port}"),
+            ("listen 443 ssl", f"listen 127.0.0.1:{port} ssl"),
+            ("/etc/ssl/links.example.org.pem", str(certificate)),
+            ("/etc/ssl/links.example.org.key", str(key)),
+            ("worker_processes auto;", f"worker_processes 1; daemon off; pid {folder}/nginx.pid; error_log {folder}/error.log;"),
+            ("http {", "http {\n" + "".join(f"{name}_temp_path {folder}/{name};\n" for name in PLACES)),
+        ):
+            assert old in text
+            text = text.replace(old, new, 1)
+        (folder / "nginx.conf").write_text(text)
+        nginx = subprocess.Popen(["nginx", "-c", str(folder / "nginx.conf"), "-e", str(folder / "error.log")])
+        try:
+            until = time.monotonic() + 30
+            while True:
+                try:
+                    get(port, "/health")
+                    break
+                except OSError:
+                    assert time.monotonic() < until, (folder / "error.log").read_text()
+                    time.sleep(0.1)
+            yield port
+        finally:
+            nginx.terminate()
+            nginx.wait(30)
+
+
+PLACES = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+
+
+def get(port: int, path: str, **headers: str) -> tuple[int, HTTPMessage, bytes]:
+    return next(get_often(port, path, 1, **headers))
+
+
+def get_often(port: int, path: str, count: int, **headers: str) -> Iterator[tuple[int, HTTPMessage, bytes]]:
+    """Ask several times on one connection."""
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE  # its certificate is made up
+    connection = HTTPSConnection("127.0.0.1", port, timeout=30, context=context)
+    with closing(connection):
+        for _ in range(count):
+            connection.putrequest("GET", path, skip_host=True, skip_accept_encoding=True)
+            for name, value in {"Host": "links.example.org", **headers}.items():
+                connection.putheader(name.replace("_", "-"), value)
+            connection.endheaders()
+            response = connection.getresponse()
+            yield response.status, response.headers, response.read()
+
+
+def test_answers_come_compressed_and_validated(proxy: int) -> None:
+    path = f"/linkQuery?uri={A}&format=json"
+    status, headers, body = get(proxy, path, Accept_Encoding="gzip")
+    assert (status, headers["Content-Encoding"]) == (200, "gzip")
+    assert len(body) < len(gzip.decompress(body)) / 10
+    assert len(json.loads(gzip.decompress(body))["outlinks"]) == 1000
+    assert get(proxy, path, Accept_Encoding="gzip", If_None_Match=headers["ETag"])[0] == 304
+    assert headers["Strict-Transport-Security"]
+
+
+def test_a_uri_in_a_path_arrives_as_it_was_written(proxy: int) -> None:
+    status, _, body = get(proxy, "/timemap/json/http://a.example//x%2Fy?z=%3F")
+    assert status == 200
+    assert json.loads(body)["original_uri"] == "http://a.example//x%2Fy?z=%3F"
+    assert json.loads(body)["self"].startswith("https://links.example.org/timemap/json/")
+
+
+def test_a_long_uri_arrives(proxy: int) -> None:
+    status, _, body = get(proxy, f"/linkQuery?format=json&uri={A}{'%C3%A9' * 20_000}", X_Api_Key="change-this-key")
+    assert status == 200
+    assert len(json.loads(body)["uri"]) > 20_000
+
+
+def test_who_asks_too_often_is_told_so_unless_they_have_a_key(proxy: int) -> None:
+    friends = {status for status, _, _ in get_often(proxy, "/health", 60, X_Api_Key="change-this-key")}
+    strangers = {status for status, _, _ in get_often(proxy, "/health", 60)}
+    assert (friends, strangers) == ({200}, {200, 429})
+
+
+def test_metrics_are_for_the_machine_itself(proxy: int) -> None:
+    assert get(proxy, "/metrics")[0] == 200
+    block = re.search(r"location = /metrics \{(.*?)\}", (ROOT / "conf/nginx.conf").read_text(), re.DOTALL)
+    assert block
+    assert re.findall(r"allow (.*?);|(deny all);", block[1]) == [("127.0.0.1", ""), ("", "deny all")]
