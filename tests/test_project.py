@@ -23,7 +23,7 @@ LARGEST_FILE = 300_000
 
 # Tools are run, not imported; BeautifulSoup is told the name of its parser.
 RUN_NOT_IMPORTED = {"codespell", "html5lib", "ipykernel", "mypy", "pytest-xdist", "ruff"}
-MODULE_OF = {"beautifulsoup4": "bs4", "google-re2": "re2"}
+MODULE_OF = {"beautifulsoup4": "bs4", "cassandra-driver": "cassandra", "google-re2": "re2"}
 
 
 @cache
@@ -247,7 +247,7 @@ def declared() -> dict[str, list[str]]:
     config = ConfigParser()
     config.read(ROOT / "setup.cfg", encoding="utf-8")
     extras = config["options.extras_require"]
-    sections = {"run": config["options"]["install_requires"] + extras["analysis"], **extras}
+    sections = {"run": config["options"]["install_requires"] + extras["analysis"] + extras["cassandra"], **extras}
     sections["engines"] = "\n".join(extras[name] for name in ("emr", "s3", "spark", "engines"))
     return {name: [normal(line) for line in text.split("\n") if line.strip()] for name, text in sections.items()}
 

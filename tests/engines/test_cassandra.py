@@ -19,6 +19,8 @@ def keyspace(request: pytest.FixtureRequest, cassandra: Cassandra) -> None:
     request.cls.cluster = cassandra
 
 
+# The driver's own threads take random numbers at any time, also while Hypothesis draws.
+@pytest.mark.filterwarnings("ignore:Do not use the `random` module inside strategies")
 @pytest.mark.usefixtures("keyspace")
 class TestCassandraStore(StoreContract):
     url: str

@@ -56,7 +56,7 @@ def assert_same(store: GraphStore, expected: GraphStore) -> None:
     surts = list(expected.surts(Surt("")))
     assert list(store.surts(Surt(""))) == surts
     assert replace(store.stats(), bytes=0) == replace(expected.stats(), bytes=0)
-    for surt in surts[::7]:
+    for surt in surts[::25]:
         mementos = list(expected.mementos(surt))
         assert list(store.mementos(surt)) == mementos
         assert sorted(store.inlinks(surt)) == sorted(expected.inlinks(surt))
@@ -71,7 +71,7 @@ def assert_same(store: GraphStore, expected: GraphStore) -> None:
 def graphs_of_batches(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     folder = tmp_path_factory.mktemp("graphs")
     write_web(folder / "1", 200, 20, 2)
-    write_web(folder / "2", 1500, 30, 8, "b")
+    write_web(folder / "2", 800, 20, 4, "b")
     return folder / "1", folder / "2"
 
 
@@ -84,7 +84,7 @@ def expected(graphs_of_batches: tuple[Path, Path], tmp_path_factory: pytest.Temp
         yield store
 
 
-@pytest.mark.parametrize("done", [1, 9, 20, 36])
+@pytest.mark.parametrize("done", [1, 6, 14, 22])
 def test_a_load_that_was_killed_is_finished_by_loading_again(
     done: int, cassandra: Cassandra, graphs_of_batches: tuple[Path, Path], expected: GraphStore
 ) -> None:
@@ -177,10 +177,10 @@ def test_pages_of_a_hub_are_pages_like_others(
     with open_store(url, create=True) as store:
         store.load(graphs_of_batches[1], FILES[:1], SETTINGS, "{}")
         inlinks = list(store.inlinks(HUB_SURT))
-        assert len(inlinks) == len(set(inlinks)) == 1501
+        assert len(inlinks) == len(set(inlinks)) == 801
         assert {inlink.target for inlink in inlinks} == {HUB}
         database = open_database(parse_address(url))
         rows = database.ask("SELECT bucket FROM inlinks WHERE surt = ? AND bucket = 0", (HUB_SURT.encode(),))
-        assert 0 < len(rows) <= 4 * 8
-        for place in (0, 3, 17, 400, 1111, 1499, 1500):
+        assert 0 < len(rows) <= 4 * 4
+        for place in (0, 3, 17, 400, 555, 799, 800):
             assert list(store.inlinks(HUB_SURT, inlinks[place])) == inlinks[place + 1 :]

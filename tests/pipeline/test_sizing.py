@@ -2,13 +2,14 @@
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arclink.cli.main import group
 from arclink.pipeline.sizing import BYTES_A_LINK, LOAD, STORE, Cluster, Collection, paper_hours, plan
 
 
+@settings(deadline=None)
 @given(st.integers(1, 10**10), st.integers(2, 50), st.integers(1, 500))
 def test_a_plan_is_linear_in_captures_and_in_machines(captures: int, factor: int, nodes: int) -> None:
     one, more = plan(Collection(captures), Cluster(nodes)), plan(Collection(captures * factor), Cluster(nodes))

@@ -128,14 +128,11 @@ class Database:
         except (AuthenticationFailed, Unauthorized) as error:
             raise StoreError(f"{name} refuses the user ({error}). Name one in the URL, and set ARCLINK_CASSANDRA_PASSWORD.") from error
         except NoHostAvailable as error:
-            causes = {str(cause) for cause in error.errors.values()} if isinstance(error.errors, dict) else {str(error)}
-            if any(
-                "AuthenticationFailed" in cause or "requires authentication" in cause
-                for cause in map(repr, getattr(error, "errors", {}).values())
-            ):
+            causes = list(error.errors.values()) if isinstance(error.errors, dict) else [error]
+            if any(isinstance(cause, AuthenticationFailed) for cause in causes):
                 raise StoreError(f"{name} refuses the user. Name one in the URL, and set ARCLINK_CASSANDRA_PASSWORD.") from error
             raise StoreError(
-                f"no node of {name} answers ({'; '.join(sorted(causes))[:300]}). Is it running, and are host and port right?"
+                f"no node of {name} answers ({'; '.join(sorted({*map(str, causes)}))[:300]}). Is it running, and are host and port right?"
             ) from error
         except InvalidRequest as error:
             raise StoreError(f"{name}: {error}. Is this the keyspace of a store? arclink schema apply --store {name} makes one.") from error

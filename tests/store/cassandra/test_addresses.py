@@ -3,7 +3,7 @@
 from contextlib import suppress
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arclink.errors import UsageError
@@ -69,11 +69,13 @@ addresses = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(addresses)
 def test_an_address_is_read_back_from_its_url(address: Address) -> None:
     assert parse_address(address.url) == address
 
 
+@settings(deadline=None)
 @given(st.text(max_size=40))
 def test_no_other_error(text: str) -> None:
     with suppress(UsageError):

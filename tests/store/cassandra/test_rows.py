@@ -3,7 +3,7 @@
 import re
 from importlib.resources import files
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arclink.store.cassandra.rows import (
@@ -25,6 +25,7 @@ from arclink.store.cassandra.tasks import pack_surts, unpack_surts
 plain = st.text(st.characters(min_codepoint=32, exclude_categories=["Cs"]), min_size=1, max_size=200)
 
 
+@settings(deadline=None)
 @given(plain, st.integers(0, 2**40 - 1), st.binary(max_size=300), st.binary(max_size=300), st.binary(max_size=9))
 def test_inlinks_are_unpacked_as_they_were_packed(form: str, first: int, heads: bytes, counts: bytes, steps: bytes) -> None:
     data = pack_inlinks(form.encode(), first, heads, counts, steps)
@@ -35,6 +36,7 @@ def test_inlinks_are_unpacked_as_they_were_packed(form: str, first: int, heads: 
     assert repack_inlinks(row) == data
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=300), st.binary(max_size=100))
 def test_mementos_are_unpacked_as_they_were_packed(fields: bytes, checksums: bytes) -> None:
     row = unpack_mementos(b"org,example)/", pack_mementos(fields, checksums))
@@ -46,6 +48,7 @@ def test_sightings_begin_with_their_first_original() -> None:
     assert unpack_sightings(b"http://a/\t2010 2011\nhttp://b/\t2012").key == b"\0http://a/\0"
 
 
+@settings(deadline=None)
 @given(st.integers(0, 2047), st.integers(0, 131071), st.integers(0, 4095))
 def test_a_content_number_is_its_place(part: int, block: int, position: int) -> None:
     number = content_number(part, block, position)
@@ -53,6 +56,7 @@ def test_a_content_number_is_its_place(part: int, block: int, position: int) -> 
     assert number < 2**40
 
 
+@settings(deadline=None)
 @given(st.lists(plain, min_size=1, max_size=20))
 def test_surts_are_unpacked_as_they_were_packed(surts: list[str]) -> None:
     assert unpack_surts(pack_surts(surts)) == surts
@@ -61,6 +65,7 @@ def test_surts_are_unpacked_as_they_were_packed(surts: list[str]) -> None:
 places = st.tuples(st.integers(0, 2**22), st.integers(0, 2**20 - 1), st.integers(0, 2**24))
 
 
+@settings(deadline=None)
 @given(places, places)
 def test_no_two_streams_share_a_bucket_but_the_first(one: tuple[int, int, int], other: tuple[int, int, int]) -> None:
     for place in (one, other):
@@ -78,6 +83,7 @@ rows = st.lists(
 ).map(sorted)
 
 
+@settings(deadline=None)
 @given(rows, st.frozensets(st.integers(1, 3)), st.frozensets(st.sampled_from([4, 5, 6])))
 def test_of_each_row_the_newest_version_of_finished_steps_is_believed(
     table: list[tuple[int, int, int, int, int, bytes]], loads: frozenset[int], versions: frozenset[int]
