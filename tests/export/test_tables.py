@@ -20,6 +20,7 @@ from arclink.export import parquet
 from arclink.export.exporting import export
 from arclink.export.queries import ExportQuery
 from arclink.export.sums import Sums
+from arclink.filter.rules import Rules
 from arclink.pipeline.settings import BuildSettings
 from arclink.store.opening import open_store
 from arclink.uris.hosts import domain_of, host_of
@@ -159,8 +160,9 @@ def test_sums_that_do_not_fit_into_memory_are_the_same(tmp_path: Path) -> None:
 
 
 def test_csv_of_a_real_crawl_has_the_links_that_the_toolkit_finds(shared_data: Path, tmp_path: Path) -> None:
-    """The Archives Unleashed Toolkit lists ``a[href]`` with jsoup; it keeps fragments and what is no address of a page."""
-    build_store(shared_data, tmp_path / "links.db", BuildSettings(cores=2), [str(shared_data / "aut" / "example.warc.gz")])
+    """The Archives Unleashed Toolkit lists ``a[href]`` with jsoup; it keeps fragments and what is no address of a page; no feeds."""
+    pages = Rules(mimes=("text/html", "application/xhtml+xml"))
+    build_store(shared_data, tmp_path / "links.db", BuildSettings(rules=pages, cores=2), [str(shared_data / "aut" / "example.warc.gz")])
     with open_store(str(tmp_path / "links.db")) as opened:
         export(opened, ExportQuery.from_parameters([("format", "csv")]), tmp_path / "links.csv")
     found = [tuple(row.values()) for row in rows_of(tmp_path / "links.csv") if row["dest"].startswith("http")]
