@@ -3,6 +3,7 @@
 import csv
 import gzip
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,6 @@ from arclink.access.answers import answer_link_query
 from arclink.access.formats import FORMATS
 from arclink.access.formats.statements import TWG
 from arclink.access.queries import LinkQuery
-from arclink.access.texts import printable
 from arclink.export import parquet
 from arclink.export.exporting import export
 from arclink.export.queries import ExportQuery
@@ -173,8 +173,11 @@ def test_csv_of_a_real_crawl_has_the_links_that_the_toolkit_finds(shared_data: P
     assert links - true == Counter()
     assert [key for key in true - links if surt_of(key[1]) != key[2]] == []  # links to a place in the page itself are none in this graph
     assert links.total() > 37_000
-    # jsoup has no words for an image, which here are its alternate text; controls of a wrong charset are not written here.
-    words, told = (
-        Counter((date, page, surt_of(target), printable(text)) for date, page, target, text in some) for some in (expected, found)
-    )
+    # jsoup has no words for an image, which here are its alternate text.
+    words, told = (Counter((date, page, surt_of(target), _folded(text)) for date, page, target, text in some) for some in (expected, found))
     assert [key for key in words - told if key[3] and surt_of(key[1]) != key[2]] == []
+
+
+def _folded(text: str) -> str:
+    """Return a text as both write it: jsoup drops soft hyphens and keeps the controls of a wrong charset, which are white space here."""
+    return " ".join(re.sub("[\x00-\x1f\x7f-\x9f]", " ", text.replace("\xad", "")).split())
