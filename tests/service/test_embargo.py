@@ -20,6 +20,7 @@ from arclink.model import Checksum, Forgotten, Outlink, Surt
 from arclink.store import GraphStore, Removed, StoreStats, StoreSums, Takedown
 from arclink.store.embargo import Embargo, EmbargoedStore
 from arclink.store.opening import open_store
+from service.running import example_uri
 from service.settings import Settings
 from tests.access.memory_store import MemoryStore, Page, link
 from tests.access.sqlite_pages import load_pages
@@ -202,6 +203,11 @@ def test_a_validator_does_not_cost_a_look_at_the_whole_store() -> None:
     first = hiding.get(f"/linkQuery?uri={A}")
     assert (first.status_code, store.looks) == (200, 0)
     assert hiding.get(f"/linkQuery?uri={A}", headers={"If-None-Match": first.headers["ETag"]}).status_code == 304
+
+
+def test_the_example_that_is_announced_is_not_hidden() -> None:
+    store = MemoryStore([Page("http://secret.example/", T1, [link(B)]), Page("http://z.example/", T1)])
+    assert example_uri(store, Embargo(prefixes=(HIDDEN,))) == "http://z.example/"
 
 
 def test_a_date_does_not_hide_what_an_embargo_lets_go(tmp_path: Path) -> None:
