@@ -273,7 +273,7 @@ class SqliteStore:
             for surt, rows in groupby(self._runs.scan(Relation.MEMENTOS), surt_field):
                 for (timestamp, *_), same in groupby(in_order(rows, lambda row: mementos_of(row, self._names)), itemgetter(0, 1, 2)):
                     if span.first <= timestamp <= span.last:
-                        yield memento_of(surt, next(same))
+                        yield memento_of(surt, _first_said(same))
 
     def scan_contents(self) -> Iterator[ContentBlock]:
         begin = 1

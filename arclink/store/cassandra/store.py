@@ -108,7 +108,7 @@ class CassandraStore:
         self.tables = Tables(self.database)
         self.steps = Steps(self.database)
         self.names = NamesByHash(self.database)
-        self._seen = View()
+        self._seen: History | None = None
         self._blocks: OrderedDict[tuple[int, int, int], list[str]] = OrderedDict()
         self._outlink_blocks: OrderedDict[tuple[int, int, int], OutlinkBlock] = OrderedDict()
         self._by_cut: OrderedDict[Checksum, CapturesByCut] = OrderedDict()
@@ -119,8 +119,8 @@ class CassandraStore:
     def history(self) -> History:
         """Return the history; what is kept of an earlier one is dropped, if it could be wrong now."""
         history = self.steps.history(fresh=self._is_loader)
-        if history.view != self._seen:
-            self._seen = history.view
+        if history is not self._seen:
+            self._seen = history
             self.drop_caches()
         return history
 
@@ -129,6 +129,7 @@ class CassandraStore:
         self._blocks.clear()
         self._outlink_blocks.clear()
         self._by_cut.clear()
+        self._ranges.clear()
 
     # Questions
 
