@@ -24,6 +24,10 @@ import orjson
 from arclink.model import ContentId, Inlink, Kind, UriR
 
 
+MOST_LINKS = 1 << 60
+"""No content has so many: what a stranger makes up may be larger than what Python counts with."""
+
+
 class CursorError(ValueError):
     """A text is no cursor, or the cursor of another query."""
 
@@ -157,7 +161,7 @@ def _out_position(fields: object) -> OutPosition:
             return DONE
         case int(given) if given >= 0:
             return Grouped(given)
-        case [str(content), str(original), int(index)] if index >= -1:
+        case [str(content), str(original), int(index)] if -1 <= index < MOST_LINKS:
             return OutlinkPosition(ContentId(content), UriR(original), index)
         case _:
             raise CursorError("not a position of outlinks")

@@ -17,7 +17,7 @@ from time import monotonic
 from types import TracebackType
 from typing import NoReturn, Self
 
-from arclink.errors import StoreError
+from arclink.errors import StoreError, UsageError
 from arclink.model import (
     ALL_TIME,
     Batch,
@@ -140,6 +140,8 @@ class EmbargoedStore:
         return self._store.outlinks(content) if self._is_shown(content) else iter(())
 
     def inlinks(self, target: Surt, after: Inlink | None = None) -> Iterator[Inlink]:
+        if after is not None and not self._is_shown(after.content):  # nobody is to learn here that the store has it
+            raise UsageError(f"cannot go on behind an inlink of {after.content}: the store has no such content")
         return (inlink for inlink in self._store.inlinks(target, after) if self._is_shown(inlink.content))
 
     def inlink_kinds(self, target: Surt) -> Iterator[tuple[Kind, int]]:

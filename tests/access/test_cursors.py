@@ -53,6 +53,7 @@ def test_a_cursor_of_another_query_is_refused() -> None:
         pytest.param(["q", 1, -1, None], id="negative number"),
         pytest.param(["q", 1, ["c"], None], id="short outlink position"),
         pytest.param(["q", 1, ["c", "o", -2], None], id="position before the first"),
+        pytest.param(["q", 1, ["c", "o", 2**63 - 1], None], id="position behind what islice takes"),
         pytest.param(["q", 1, None, [["t", "k", "x", 1, "c"], "", ""]], id="rel is a number"),
         pytest.param(["q", 1, None, [1, "", ""]], id="no inlink"),
         pytest.param(["q", "1", None, None], id="batch is text"),

@@ -14,9 +14,11 @@ from flask.testing import FlaskClient
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arclink.access.cursors import DONE, Cursor, InlinkPosition, encode_cursor
+from arclink.access.queries import LinkQuery
 from arclink.access.replay import parse_replay
 from arclink.errors import StoreError
-from arclink.model import Checksum, Forgotten, Outlink, Surt
+from arclink.model import Checksum, Forgotten, Outlink, Surt, UriR
 from arclink.store import GraphStore, Removed, StoreStats, StoreSums, Takedown
 from arclink.store.embargo import Embargo, EmbargoedStore
 from arclink.store.opening import open_store
@@ -122,6 +124,19 @@ def test_a_cursor_passes_over_what_is_hidden(clients: tuple[FlaskClient, FlaskCl
             cursor = page["next"]
         told.append(texts)
     assert told[0] == told[1] != []
+
+
+def test_a_cursor_does_not_tell_whether_there_is_a_hidden_content(clients: tuple[FlaskClient, FlaskClient, GraphStore, GraphStore]) -> None:
+    hiding, never, hidden_store, _ = clients
+    assert isinstance(hidden_store, EmbargoedStore)
+    target = Surt("example,a)/")
+    shown = set(hidden_store.inlinks(target))
+    hidden = next(one for one in hidden_store.whole.inlinks(target) if one not in shown)
+    query = LinkQuery.from_parameters([("uri", "http://a.example/")])
+    cursor = encode_cursor(Cursor(1, DONE, InlinkPosition(hidden, "", UriR(""))), query.fingerprint)
+    answers = [client.get("/linkQuery", query_string={"uri": "http://a.example/", "cursor": cursor}) for client in (hiding, never)]
+    assert [answer.status_code for answer in answers] == [400, 400]
+    assert answers[0].data == answers[1].data
 
 
 def test_counts_are_those_of_what_is_shown(clients: tuple[FlaskClient, FlaskClient, GraphStore, GraphStore]) -> None:
