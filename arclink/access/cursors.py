@@ -23,7 +23,6 @@ import orjson
 
 from arclink.model import ContentId, Inlink, Kind, UriR
 
-
 MOST_LINKS = 1 << 60
 """No content has so many: what a stranger makes up may be larger than what Python counts with."""
 
