@@ -13,7 +13,7 @@ from arclink.errors import OperatorError
 from arclink.model import Surt, UriR
 from arclink.store import GraphStore
 from arclink.store.embargo import Embargo, EmbargoedStore
-from arclink.store.opening import open_store
+from arclink.store.opening import let_go, open_store
 from service.settings import Settings
 from service.stopping import Server, run_until_stopped
 from service.workers import supervise
@@ -54,6 +54,7 @@ def serve(
     for name, path in ({"": where} if isinstance(where, str) else where).items():
         with open_store(path) as store:
             examples[name] = example_uri(store, settings.embargo if settings else Embargo())
+        let_go(path)  # workers are forked, and connect themselves
     listening = _listening(host, port)
     place = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
     announce(f"Serving {where if isinstance(where, str) else ', '.join(where)} at {place}/  (stop with Ctrl-C)")
