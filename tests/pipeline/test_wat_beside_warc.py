@@ -111,3 +111,16 @@ def test_a_damaged_capture_at_another_place_has_the_links_that_the_wat_of_the_pa
         ((_, links),) = outlinks_of(store, {Surt("example,h)/dir/else")}).items()
     assert links is not None
     assert ("http://h.example/base/b.html", "a@href", "Next page", "nofollow") in links
+
+
+def test_a_scan_names_the_archive_file_of_a_memento_that_a_wat_has_too(tmp_path: Path) -> None:
+    uri, date = "http://h.example/dir/page", "2020-01-01T00:00:01Z"
+    described = changed("WARC-Header-Metadata/WARC-Payload-Digest", DIGEST)
+    described["Envelope"]["WARC-Header-Metadata"] |= {"WARC-Target-URI": uri, "WARC-Date": date}
+    (tmp_path / "other.warc").write_bytes(page(uri, 1, f"WARC-Payload-Digest: {DIGEST}"))
+    for file in (write(tmp_path, described), tmp_path / "other.warc"):
+        build_store(file, tmp_path / "links.db", ALONE)
+    with open_store(str(tmp_path / "links.db")) as store:
+        (memento,) = store.mementos(Surt("example,h)/dir/page"))
+        assert memento.file == "other.warc"
+        assert list(store.scan_mementos()) == [memento]
