@@ -9,6 +9,7 @@ slower, above all those about pages with very many inlinks.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import chain, islice
@@ -106,6 +107,9 @@ class EmbargoedStore:
         self._stats: StoreStats | None = None
 
     # Questions
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        return self._store.snapshot()
 
     def mementos(self, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]:
         if self._embargo.hides(surt):
