@@ -3,21 +3,18 @@
 Command line and Python API hand over the same plain strings. What a format has no place for is refused, never ignored.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Self
+from typing import NoReturn, Self
 
-from arclink.access.parameters import sorted_out
-from arclink.access.queries import BadParameterError, LinkQuery
+from arclink.access import declaring
+from arclink.access.declaring import AnyParameter, Given, Parameter, choice, sort_out, whole_number
+from arclink.access.queries import AT, FROM, KIND, REDIRECT, TO, URI, BadParameterError, LinkQuery
 from arclink.access.texts import printable_uri
 from arclink.analysis.slices import Level
 from arclink.model import Kind, UriR
 from arclink.uris.surts import surt_of
-
-OWN = ("format", "level", "min-count", "top", "core", "backbone", "spells")
-PARAMETERS = ("from", "to", "at", "kind", "redirects", *OWN)
 
 
 def node_of(level: Level, uri: UriR) -> str:
@@ -83,23 +80,43 @@ class ExportQuery:
         Raises:
             BadParameterError: One is unknown, missing, given twice, its value is not allowed, or the format has no place for it.
         """
-        own, others = sorted_out(parameters, PARAMETERS, OWN)
-        form = _form(own.get("format", ""))
-        _refuse_what_has_no_place(form, own, dict(others).get("at", ""))
-        links = LinkQuery.from_parameters([("uri", "example.org"), *others])  # a query needs some URI; none is asked here
+        given = sort_out([("uri", "example.org"), *parameters], PARAMETERS)  # a query needs some URI; none is asked here
+        form = FORMAT.sure(given)
+        _refuse_what_has_no_place(form, given)
+        links = LinkQuery.of(given)
         if not links.kinds and form in _KINDS:
             links = replace(links, kinds=_KINDS[form])
         return cls(
             links=links,
             form=form,
-            level=_level(form, own.get("level", "")),
-            min_count=_number("min-count", own.get("min-count", "1")),
-            top=_number("top", own["top"]) if "top" in own else None,
-            core=_number("core", own["core"]) if "core" in own else None,
-            backbone=_share(own["backbone"]) if "backbone" in own else None,
-            spells=_spells(own.get("spells", Spells.OBSERVED.value)),
+            level=LEVEL.of(given) or (Level.HOST if form.is_graph else Level.URI),
+            min_count=MIN_COUNT.sure(given),
+            top=TOP.of(given),
+            core=CORE.of(given),
+            backbone=BACKBONE.of(given),
+            spells=SPELLS.sure(given),
         )
 
+
+def _share(text: str) -> float:
+    if not 0 < float(text) <= 1:
+        raise ValueError
+    return float(text)
+
+
+_MOST = 999_999_999
+_FROM_ONE = whole_number(_MOST, "a number from 1 on", least=1)
+_ALPHA = declaring.Form("a number above 0 and at most 1, such as 0.05", {"type": "number", "exclusiveMinimum": 0, "maximum": 1}, _share)
+
+FORMAT = Parameter("format", "What to write.", choice(Form), is_required=True)
+LEVEL = Parameter("level", "What a node is; host for graphs, else uri.", choice(Level))
+MIN_COUNT = Parameter("min-count", "Fewest mementos of a link, or links of a row of counts.", _FROM_ONE, default="1")
+TOP = Parameter("top", "Most nodes: those that most nodes link to.", _FROM_ONE)
+CORE = Parameter("core", "Fewest neighbours of a node among those that stay.", _FROM_ONE)
+BACKBONE = Parameter("backbone", "Greatest significance of a link that stays.", _ALPHA)
+SPELLS = Parameter("spells", "What the spells of a dynamic graph are.", choice(Spells), default=Spells.OBSERVED.value)
+
+PARAMETERS = (URI, FROM, TO, AT, KIND, REDIRECT, FORMAT, LEVEL, MIN_COUNT, TOP, CORE, BACKBONE, SPELLS)
 
 _KINDS: Mapping[Form, frozenset[Kind]] = {Form.CSV: frozenset({Kind("a@href")}), Form.CSV_IMAGES: frozenset({Kind("img@src")})}
 """What Archives Unleashed has in these files; other kinds have to be asked for."""
@@ -107,56 +124,22 @@ _KINDS: Mapping[Form, frozenset[Kind]] = {Form.CSV: frozenset({Kind("a@href")}),
 _URI_ONLY = (Form.PARQUET, Form.CSV_IMAGES, Form.NQUADS)
 
 
-def _form(text: str) -> Form:
-    try:
-        return Form(text)
-    except ValueError as error:
-        raise BadParameterError("format", text, ", ".join(form.value for form in Form)) from error
+def _refuse_what_has_no_place(form: Form, given: Given) -> None:
+    graphs = ", ".join(one.value for one in Form if one.is_graph)
+    level = LEVEL.of(given)
+    if form in _URI_ONLY and level not in (None, Level.URI):
+        _refuse(LEVEL, given, f"uri with format={form.value}, which has a row for each link; csv has counts, too")
+    for cut in (TOP, CORE, BACKBONE):
+        if given.text(cut) and not form.is_graph:
+            _refuse(cut, given, f"none with format={form.value}; only {graphs} can be cut")
+    if given.text(SPELLS) and form is not Form.GEXF:
+        _refuse(SPELLS, given, f"none with format={form.value}; only gexf has spells")
+    if given.text(SPELLS) and given.text(AT):
+        _refuse(SPELLS, given, f"no spells at one time (at={given.text(AT)})")
+    has_counts = form.is_graph or (form is Form.CSV and level in (Level.HOST, Level.DOMAIN))
+    if given.text(MIN_COUNT) and not has_counts:
+        _refuse(MIN_COUNT, given, f"none with format={form.value}, whose rows are single links")
 
 
-def _level(form: Form, text: str) -> Level:
-    default = Level.HOST if form.is_graph else Level.URI
-    try:
-        level = Level(text) if text else default
-    except ValueError as error:
-        raise BadParameterError("level", text, "uri, host or domain") from error
-    if form in _URI_ONLY and level is not Level.URI:
-        raise BadParameterError("level", text, f"uri with format={form.value}, which has a row for each link; csv has counts, too")
-    return level
-
-
-def _refuse_what_has_no_place(form: Form, own: Mapping[str, str], at: str) -> None:
-    graphs = ", ".join(form.value for form in Form if form.is_graph)
-    for name in ("top", "core", "backbone"):
-        if name in own and not form.is_graph:
-            raise BadParameterError(name, own[name], f"none with format={form.value}; only {graphs} can be cut")
-    if "spells" in own and form is not Form.GEXF:
-        raise BadParameterError("spells", own["spells"], f"none with format={form.value}; only gexf has spells")
-    if "spells" in own and at:
-        raise BadParameterError("spells", own["spells"], f"no spells at one time (at={at})")
-    counts = form.is_graph or (form is Form.CSV and own.get("level") in ("host", "domain"))
-    if "min-count" in own and not counts:
-        raise BadParameterError("min-count", own["min-count"], f"none with format={form.value}, whose rows are single links")
-
-
-def _number(name: str, text: str) -> int:
-    if re.fullmatch(r"[0-9]{1,9}", text) is None or int(text) < 1:
-        raise BadParameterError(name, text, "a number from 1 on")
-    return int(text)
-
-
-def _share(text: str) -> float:
-    try:
-        share = float(text)
-    except ValueError as error:
-        raise BadParameterError("backbone", text, "a number above 0 and at most 1, such as 0.05") from error
-    if not 0 < share <= 1:
-        raise BadParameterError("backbone", text, "a number above 0 and at most 1, such as 0.05")
-    return share
-
-
-def _spells(text: str) -> Spells:
-    try:
-        return Spells(text)
-    except ValueError as error:
-        raise BadParameterError("spells", text, "observed or in-force") from error
+def _refuse(parameter: AnyParameter, given: Given, allowed: str) -> NoReturn:
+    raise BadParameterError(parameter.name, given.text(parameter), allowed)
