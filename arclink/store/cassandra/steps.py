@@ -135,10 +135,14 @@ class Steps:
         return self._history
 
     def begin(self, identity: bytes) -> int:
-        """Take a number for a step, and return it. One that was begun with the same identity is begun again."""
+        """Take a number for a step, and return it.
+
+        One that was begun with the same identity is begun again, unless another was finished since: what was found new then may not be now.
+        """
         steps = self.all()
+        last = max((step.number for step in steps if step.facts is not None), default=0)
         for step in steps:
-            if identity and step.identity == identity and step.facts is None:
+            if identity and step.identity == identity and step.number > last:
                 return step.number
         number = max((step.number for step in steps), default=0)
         while True:
