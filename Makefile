@@ -102,7 +102,7 @@ demo: $(RUN)  ## Build the graph of a small made-up archive and ask it who linke
 	  'What became of it:' '$(BIN)/arclink explain $(DEMO_URI) --store $(DEMO)/links.db' \
 	  'In a browser:' '$(BIN)/arclink serve --store $(DEMO)/links.db    (then open the address it prints)' \
 	  'Your own files:' '$(BIN)/arclink build FOLDER-WITH-WARC-FILES --store links.db' \
-	  'All the rest:' 'README.md, and $(BIN)/arclink --help'
+	  'All the rest:' 'docs/commands.md, README.md, and $(BIN)/arclink --help'
 
 test: $(CHECKS)  ## Run every check and test that needs no server
 	$(SECTION) 'ruff: rules'

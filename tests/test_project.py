@@ -107,10 +107,10 @@ def test_no_file_is_large() -> None:
 # Docs and code name the same things
 
 
-def section_of_readme(name: str) -> str:
-    """Return the README's section about a command."""
-    match = re.search(rf"^### arclink {re.escape(name)}\n(.*?)(?=^##)", text_of("README.md"), re.MULTILINE | re.DOTALL)
-    assert match, f"README.md has no section '### arclink {name}'"
+def section_of(name: str) -> str:
+    """Return the section about a command."""
+    match = re.search(rf"^## arclink {re.escape(name)}\n(.*?)(?=^##)", text_of("docs/commands.md"), re.MULTILINE | re.DOTALL)
+    assert match, f"docs/commands.md has no section '## arclink {name}'"
     return match[1]
 
 
@@ -128,14 +128,14 @@ def options_of(command: click.Command) -> set[str]:
 
 
 def test_every_command_is_in_the_table_of_commands() -> None:
-    table = text_of("README.md").partition("## Commands")[2].partition("###")[0]
-    assert set(re.findall(r"\(#arclink-([a-z-]+)\)", table)) == set(COMMANDS)
+    table = text_of("README.md").partition("## Commands")[2].partition("\n## ")[0]
+    assert set(re.findall(r"\(docs/commands\.md#arclink-([a-z-]+)\)", table)) == set(COMMANDS)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_readme_documents_the_options_of(name: str) -> None:
+def test_the_options_are_documented_of(name: str) -> None:
     """Every option a command has is in its section, and every option of the section is one it has."""
-    documented = set(re.findall(r"`(--[a-z-]+)", section_of_readme(name)))
+    documented = set(re.findall(r"`(--[a-z-]+)", section_of(name)))
     assert documented == options_of(command_called(name))
 
 

@@ -155,7 +155,7 @@ def test_a_path_or_url_names_a_file(where: str, path: str) -> None:
 @pytest.mark.parametrize(
     ("where", "message"),
     [
-        pytest.param("cassandra://localhost/links", "not in this version", id="Cassandra"),
+        pytest.param("cassandra://localhost", "keyspace", id="Cassandra without keyspace"),
         pytest.param("postgres://localhost/links", "no store is named so", id="other URL"),
         pytest.param("sqlite://links.db", "no store is named so", id="two slashes"),
         pytest.param("sqlite:///", "names no file", id="no path"),
