@@ -113,14 +113,14 @@ start() {
   run="$(cd "$run" && pwd)"
   nodes="${NODES:-$(cat "$run/nodes" 2> /dev/null || echo 1)}"
   write_conf
+  if [ -n "${MASTER:-}" ]; then
+    setsid "${BASH_SOURCE[0]}" watch "$MASTER" "$run" > /dev/null 2>&1 < /dev/null &
+  fi
   # The first node is the seed of the others.
   launch 1
   await 1
   for number in $(seq 2 "$nodes"); do launch "$number"; done
   for number in $(seq 2 "$nodes"); do await "$number"; done
-  if [ -n "${MASTER:-}" ]; then
-    setsid "${BASH_SOURCE[0]}" watch "$MASTER" "$run" > /dev/null 2>&1 < /dev/null &
-  fi
   . "$run/env"
   echo "Cassandra runs in $run; stop it: engines/cassandra.sh stop $run"
   echo "use it: arclink schema apply --store cassandra://$CASSANDRA/arclink"

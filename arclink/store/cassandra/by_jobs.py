@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 
 import orjson
@@ -39,8 +40,10 @@ def by_manifests(url: str, graph: Path, folder: Path, cores: int, place: Callabl
         manifests: list[Path] = []
         for number, share in enumerate(shares(sizes, 2 * cores)):
             lines = [f"{task.what}\t{task.part}\t{place(paths[task.relation][task.part])}\n" for task in share]
-            manifests.append(folder / f"step{step}-{tasks[0].what}-{number:05d}")
-            manifests[-1].write_text("".join(lines), "utf-8")
+            text = "".join(lines).encode()
+            # A name that follows from what is in it: of a file that is in HDFS already, nobody looks at more than the size.
+            manifests.append(folder / f"step{step}-{tasks[0].what}-{number:05d}-{sha256(text).hexdigest()[:16]}")
+            manifests[-1].write_bytes(text)
         run(manifests, {"store": url, "step": step, "loads": sorted(view.loads), "versions": sorted(view.versions)})
 
     return do

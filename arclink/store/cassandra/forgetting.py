@@ -33,7 +33,7 @@ from arclink.store.cassandra.rows import (
 )
 from arclink.store.cassandra.steps import Facts, History
 from arclink.store.cassandra.store import PIECES, CassandraStore
-from arclink.store.cassandra.tables import Chunk, View
+from arclink.store.cassandra.tables import Chunk, KeyedTable, View
 from arclink.store.cassandra.tasks import pack_surts, unpack_surts
 from arclink.store.loading import shows_payload
 from arclink.store.outlinks import OutlinkBlock, without
@@ -385,22 +385,43 @@ def _with_links(payload: Payload, kept: int, forgotten: int) -> Payload:
 
 
 def clean(store: CassandraStore) -> None:
-    """Delete the versions of rows that no reader believes any more, and the rows of loads that were given up."""
+    """Delete what no reader believes any more, the rows of loads that were given up, and rows that say that nothing is left of a key.
+
+    Memory holds the places of rows that were emptied since the last time.
+    """
     tables = store.tables
     with store.steps.held():
         view = store.steps.history(fresh=True).view
+        for step in store.steps.all():
+            if step.number not in view.loads:
+                # Before their rows: who makes such a load again begins it anew.
+                store.database.ask("DELETE FROM tasks WHERE load = ?", (step.number,))
         writer = store.database.writer()
+        emptied: defaultdict[tuple[KeyedTable, bytes], list[tuple[Chunk, int]]] = defaultdict(list)
         for low, high in store.database.token_ranges(PIECES):
             for keyed in (tables.mementos, tables.payloads, tables.sightings, tables.contents, tables.inlinks):
-                for _, versions in groupby(keyed.raw(low, high), lambda row: (row[0], row[1][:3])):
-                    rows = list(versions)
-                    for version in _superseded(rows[0][1].load, [version for *_, version in rows], view):
-                        keyed.delete(writer, rows[0][0], rows[0][1], version)
+                for (key, _), versions in groupby(keyed.raw(low, high), lambda row: (row[0], row[1][:3])):
+                    data: defaultdict[int, bool] = defaultdict(bool)
+                    for _, row, version in versions:
+                        data[version] |= bool(row.data)
+                    for version in _superseded(row.load, data, view):
+                        keyed.delete(writer, key, row, version)
+                        del data[version]
+                    for version in (version for version, has_data in data.items() if not has_data):
+                        emptied[keyed, key].append((row, version))
             for placed in (tables.outlinks, tables.blocks, tables.surts):
                 for _, of_place in groupby(placed.raw(low, high), lambda row: row[0][:3]):
                     found = list(of_place)
                     for version in _superseded(found[0][0].load, [version for _, version in found], view):
                         placed.delete(writer, found[0][0], version)
+        # First what is hidden, then what hides it.
+        writer.flush()
+        for (keyed, key), rows in emptied.items():
+            # A stream of which something is left is found by its first rows, the emptied ones among them.
+            left = {(stream.load, stream.part) for stream in keyed.streams(key, view) if any(chunk.data for chunk in stream)}
+            for row, version in rows:
+                if row[:2] not in left:
+                    keyed.delete(writer, key, row, version)
         writer.flush()
 
 

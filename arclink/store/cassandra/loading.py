@@ -49,7 +49,7 @@ def load_batch(
         run: Does the tasks of a phase; in this process and others if not given.
 
     Raises:
-        StoreError: The graph files are damaged, the settings differ, or another process loads.
+        StoreError: The graph files are damaged, the settings differ, another process loads, or a task was not done.
     """
     identity = identity_of(graph, files)
     phases = tasks_of(graph)
@@ -64,8 +64,9 @@ def load_batch(
         _note(store, step, files, all_settings, manifest)
         with _runner_of(store, graph) if run is None else _given(run) as do:
             for phase in phases:
-                done = done_tasks(store.tables, step)
-                do(step, history.view, [task for task in phase if task.name not in done])
+                do(step, history.view, _not_done(store, step, phase))
+                if missing := _not_done(store, step, phase):
+                    raise StoreError(f"{store.address.name}: {missing[0].name} and {len(missing) - 1} other tasks did nothing; load again.")
         facts = _facts(store, step, history)
         facts = _without_forgotten(store, step, history, facts)
         store.steps.finish(step, facts, holder)
@@ -85,6 +86,11 @@ def _checked(store: CassandraStore, settings: Mapping[str, str]) -> dict[str, st
                 f"{store.address.name} was built with {name} = {known[name]}, not {value}. Use that setting, or build a new store."
             )
     return known
+
+
+def _not_done(store: CassandraStore, step: int, tasks: Sequence[Task]) -> list[Task]:
+    done = done_tasks(store.tables, step)
+    return [task for task in tasks if task.name not in done]
 
 
 def _note(store: CassandraStore, step: int, files: Sequence[ArchiveFile], settings: Mapping[str, str], manifest: str) -> None:

@@ -142,13 +142,12 @@ class Steps:
     def begin(self, identity: bytes) -> int:
         """Take a number for a step, and return it.
 
-        One that was begun with the same identity is begun again, unless another one was finished since: what it found to be new need not
-        be so any more.
+        One that was begun with the same identity is begun again, unless another was finished since: what was found new then may not be now.
         """
         steps = self.all()
-        last_finished = max((step.number for step in steps if step.facts is not None), default=0)
+        last = max((step.number for step in steps if step.facts is not None), default=0)
         for step in steps:
-            if identity and step.identity == identity and step.facts is None and step.number > last_finished:
+            if identity and step.identity == identity and step.number > last:
                 return step.number
         number = max((step.number for step in steps), default=0)
         while True:

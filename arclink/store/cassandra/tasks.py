@@ -59,7 +59,7 @@ NAMES_IN_ROW = 10_000
 AT_ONCE = 500
 """Contents or payloads that are looked up together."""
 
-_FENCES = -1
+FENCES = -1
 """Chunk of `surts` that holds the first SURT of each of the others."""
 
 _SUB_PARTS = 1 << 9
@@ -325,7 +325,7 @@ class SurtWriter:
             self._flush()
         if not self._fences:
             return []
-        self._tables.surts.put(self._writer, *self._place, _FENCES, pack_surts(self._fences))
+        self._tables.surts.put(self._writer, *self._place, FENCES, pack_surts(self._fences))
         return [self._place[1], len(self._fences), self._fences[0], self._last]
 
 

@@ -6,14 +6,15 @@ two sums per block of contents and per bucket of payloads.
 
 import struct
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain, islice
+from contextlib import contextmanager
+from itertools import chain, islice, pairwise
 from zlib import crc32
 
 import numpy as np
 import zstandard
 
 from arclink.errors import StoreError
-from arclink.model import Checksum, ContentId, Memento, Surt
+from arclink.model import Checksum, ContentId, Memento, Scope, Surt
 from arclink.reasons import Reason
 from arclink.store import Violation
 from arclink.store.cassandra.counting import store_sums
@@ -21,6 +22,7 @@ from arclink.store.cassandra.forgetting import records
 from arclink.store.cassandra.rows import content_number, place_of, unpack_inlinks
 from arclink.store.cassandra.store import PIECES, CassandraStore, sighting_rows
 from arclink.store.cassandra.tables import KeyedTable, Stream
+from arclink.store.cassandra.tasks import FENCES, unpack_surts
 from arclink.store.loading import shows_payload
 from arclink.store.outlinks import OutlinkBlock
 from arclink.store.packing import Numbers, pack_checksum, split_content, unpack_checksum, uri_of_form
@@ -35,6 +37,11 @@ BUCKETS = 1 << 14
 AT_ONCE = 200
 """Mementos or contents whose other rows are looked up together."""
 
+UNREADABLE = (StoreError, zstandard.ZstdError, struct.error, ValueError, LookupError, TypeError)
+"""What reading a damaged row raises."""
+
+READABLE = "what is stored can be read"
+
 Place = tuple[int, int, int]
 
 
@@ -46,8 +53,9 @@ def violations(store: CassandraStore) -> Iterator[Violation]:
         found: list[Violation] = []
         try:
             found.extend(islice(check(), NAMED + 1))
-        except (StoreError, zstandard.ZstdError, struct.error, ValueError, LookupError, TypeError) as error:
-            found.append(Violation("what is stored can be read", f"{check.__name__}: {type(error).__name__}: {error}"))
+        except UNREADABLE as error:
+            found.append(Violation(READABLE, f"{check.__name__}: {type(error).__name__}: {error}"))
+        yield from verifier.unreadable()
         yield from found[:NAMED]
         if len(found) > NAMED:
             yield Violation(found[0].invariant, f"and more: only the first {NAMED} are named")
@@ -61,6 +69,24 @@ class _Verifier:
         self._view = self._history.view
         self._forgotten = [takedown.what for takedown, _ in records(self._history)]
         self._links = self._contents = 0
+        self._unreadable: dict[str, bool] = {}
+
+    def unreadable(self) -> Iterator[Violation]:
+        """Yield the rows that could not be read, each once."""
+        for what, is_told in list(self._unreadable.items()):
+            if not is_told:
+                self._unreadable[what] = True
+                yield Violation(READABLE, what)
+
+    @contextmanager
+    def _reading(self, what: object) -> Iterator[None]:
+        """Read one row, or none if it cannot be read; of very many the last ends the check."""
+        try:
+            yield
+        except UNREADABLE as error:
+            self._unreadable.setdefault(f"{what}: {type(error).__name__}: {error}", False)
+            if len(self._unreadable) > NAMED:
+                raise
 
     def _scan(self, table: KeyedTable) -> Iterator[tuple[bytes, list[Stream]]]:
         for low, high in self._store.database.token_ranges(PIECES):
@@ -83,19 +109,26 @@ class _Verifier:
             yield from self._check_contents(shows)
         for key, streams in self._scan(self._tables.sightings):
             checksum = unpack_checksum(key)
-            for original, timestamp in _sightings(streams):
+            for original, timestamp in self._sightings(checksum, streams):
                 shown[_bucket(key)] += _hash_of_sighting(checksum, original, timestamp)
         different = set(np.flatnonzero((taken != shown).any(axis=1)).tolist())
         if different:
             yield from self._sighting_differences(different)
 
+    def _sightings(self, checksum: Checksum, streams: Sequence[Stream]) -> Iterator[tuple[str, str]]:
+        """Yield the distinct (original, timestamp) pairs of a payload."""
+        with self._reading(f"sightings of {checksum}"):
+            for original, timestamps in pages_of(sighting_rows(streams)):
+                yield from ((original, timestamp) for timestamp in timestamps)
+
     def _mementos(self) -> Iterator[Memento]:
         for key, streams in self._scan(self._tables.mementos):
-            yield from self._store.mementos_of(Surt(key.decode()), streams)
+            with self._reading(f"mementos of {key.decode()}"):
+                yield from self._store.mementos_of(Surt(key.decode()), streams)
 
     def _check_contents(self, mementos: Sequence[Memento]) -> Iterator[Violation]:
         checksums = list(dict.fromkeys(memento.checksum for memento in mementos))
-        scopes = dict(zip(checksums, map(scope_of_fate, self._store.fates_in(self._view, checksums)), strict=True))
+        scopes = dict(zip(checksums, map(self._scope_of, checksums, self._store.fates_in(self._view, checksums)), strict=True))
         wanted = [
             (memento, content_id(memento.checksum, memento.original, scope))
             for memento in mementos
@@ -105,6 +138,11 @@ class _Verifier:
         for (memento, content), place in zip(wanted, places, strict=True):
             if place is None:
                 yield Violation("each memento has its content", f"{memento.timestamp} {memento.original}: {content}")
+
+    def _scope_of(self, checksum: Checksum, fate: bytes | None) -> Scope | None:
+        with self._reading(f"payload {checksum}"):
+            return scope_of_fate(fate)
+        return None
 
     def _sighting_differences(self, buckets: set[int]) -> Iterator[Violation]:
         taken = {
@@ -116,7 +154,7 @@ class _Verifier:
             (unpack_checksum(key), original, timestamp)
             for key, streams in self._scan(self._tables.sightings)
             if _bucket(key) in buckets
-            for original, timestamp in _sightings(streams)
+            for original, timestamp in self._sightings(unpack_checksum(key), streams)
         }
         for missing, where in ((taken - shown, "not among its payload's sightings"), (shown - taken, "a sighting, but no memento")):
             for _, original, timestamp in sorted(missing):
@@ -159,8 +197,9 @@ class _Verifier:
         for low, high in self._store.database.token_ranges(PIECES):
             for chunk in self._tables.outlinks.scan(low, high, self._view):
                 place = chunk.load, chunk.part, chunk.chunk
-                block = OutlinkBlock(chunk.data, content_number(chunk.part, chunk.chunk))
-                yield place, block, self._store.block_contents(self._view, [place])[place]
+                with self._reading(f"outlinks of block {place}"):
+                    block = OutlinkBlock(chunk.data, content_number(chunk.part, chunk.chunk))
+                    yield place, block, self._store.block_contents(self._view, [place])[place]
 
     def _check_block(
         self, place: Place, numbers: Sequence[int], contents: Sequence[ContentId], counts: Sequence[int]
@@ -172,7 +211,7 @@ class _Verifier:
                 yield Violation("each content has its outlinks", f"{content} is in block {place}, but found at {found}")
         checksums = [split_content(content)[0] for content in contents]
         for content, checksum, count, fate in zip(contents, checksums, counts, self._store.fates_in(self._view, checksums), strict=True):
-            if scope_of_fate(fate) is None or fate is None:
+            if self._scope_of(checksum, fate) is None or fate is None:
                 yield Violation("only payloads that were read have contents", content)
             elif not split_content(content)[1]:  # a payload with one content: its counts are those of this one
                 kept = dict(unpack_fate(checksum, fate, self._store.names).counts).get(Reason.LINK_KEPT.name, 0)
@@ -183,11 +222,15 @@ class _Verifier:
         """Yield of each row of inlinks its load, the numbers of its contents, hashes of its links, target and SURT."""
         for key, streams in self._scan(self._tables.inlinks):
             surt = Surt(key.decode())
-            for chunk in (chunk for stream in streams for chunk in stream if chunk.data):
+            for load, target, heads, counts, numbers in self._rows_of_inlinks(surt, streams):
+                yield load, numbers, np.repeat(hashes_of([f"{target}\0{head}" for head in heads]), counts, axis=0), target, surt
+
+    def _rows_of_inlinks(self, surt: Surt, streams: Sequence[Stream]) -> Iterator[tuple[int, str, Sequence[str], Numbers, Numbers]]:
+        """Yield load, target, heads, their counts, and numbers of contents of each row."""
+        for chunk in (chunk for stream in streams for chunk in stream if chunk.data):
+            with self._reading(f"inlinks of {surt}, {chunk[:3]}"):
                 row = unpack_inlinks(chunk.data)
-                heads, counts, numbers = groups_of(row)
-                target = uri_of_form(surt, row.key.split(NUL)[1].decode())
-                yield chunk.load, numbers, np.repeat(hashes_of([f"{target}\0{head}" for head in heads]), counts, axis=0), target, surt
+                yield chunk.load, uri_of_form(surt, row.key.split(NUL)[1].decode()), *groups_of(row)
 
     def _link_differences(self, places: set[Place]) -> Iterator[Violation]:
         out = {
@@ -201,12 +244,9 @@ class _Verifier:
         }
         back = set()
         for key, streams in self._scan(self._tables.inlinks):
-            for chunk in (chunk for stream in streams for chunk in stream if chunk.data):
-                row = unpack_inlinks(chunk.data)
-                heads, counts, numbers = groups_of(row)
-                target = uri_of_form(Surt(key.decode()), row.key.split(NUL)[1].decode())
+            for load, target, heads, counts, numbers in self._rows_of_inlinks(Surt(key.decode()), streams):
                 for number, head in zip(numbers.tolist(), np.repeat(np.arange(len(heads)), counts).tolist(), strict=True):
-                    if (place := (chunk.load, *place_of(number)[:2])) in places:
+                    if (place := (load, *place_of(number)[:2])) in places:
                         back.add((*place, number, f"{target}\0{heads[head]}"))
         for missing, where in ((out - back, "an inlink"), (back - out, "an outlink")):
             for load, part, block_number, number, link in sorted(missing):
@@ -230,6 +270,19 @@ class _Verifier:
             listed += hashes_of([surt])[0]
         if (stored != listed).any():
             yield from self._surt_differences()
+        yield from self._check_fences()
+
+    def _check_fences(self) -> Iterator[Violation]:
+        """Compare the rows of each list with what says where a SURT would be: of rows that lost some, what is left."""
+        for load, part, rows, *_ in self._store.surt_ranges(self._view):
+            found = self._tables.surts.get_each([(load, part, chunk) for chunk in range(FENCES, rows)], self._view)
+            with self._reading(f"list of SURTs {(load, part)}"):
+                fences, *surts = map(unpack_surts, found)
+                borders = [*fences, "\U0010ffff"]
+                if len(fences) != rows or not all(
+                    low <= one[0] and one[-1] < high for (low, high), one in zip(pairwise(borders), surts, strict=True) if one
+                ):
+                    yield Violation("SURTs are listed", f"the list {(load, part)} has {rows} rows, and its row {FENCES} says otherwise")
 
     def _surt_differences(self) -> Iterator[Violation]:
         keys = chain(self._scan(self._tables.mementos), self._scan(self._tables.inlinks))
@@ -257,9 +310,3 @@ def _bucket(key: bytes) -> int:
 def _hash_of_sighting(checksum: Checksum, original: str, timestamp: str) -> Sums:
     found: Sums = hashes_of([f"{checksum}\0{original}\0{timestamp}"])[0]
     return found
-
-
-def _sightings(streams: Sequence[Stream]) -> Iterator[tuple[str, str]]:
-    """Yield the distinct (original, timestamp) pairs of a payload."""
-    for original, timestamps in pages_of(sighting_rows(streams)):
-        yield from ((original, timestamp) for timestamp in timestamps)

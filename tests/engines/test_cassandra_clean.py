@@ -1,0 +1,143 @@
+"""What was forgotten is in no row of any table once the store was cleaned, and nobody gets another answer than before."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import orjson
+import pytest
+import zstandard
+
+from arclink.errors import StoreError
+from arclink.model import ALL_TIME, Forgotten, Surt
+from arclink.store import LoadsByJob, Takedown, relations
+from arclink.store.cassandra import tables
+from arclink.store.cassandra.addresses import parse_address
+from arclink.store.cassandra.by_jobs import load_parts
+from arclink.store.cassandra.schema import open_database
+from arclink.store.cassandra.tables import KEYED, PLACED
+from arclink.store.opening import open_store
+from arclink.store.outlinks import OutlinkBlock
+from arclink.store.packing import pack_checksum
+from arclink.uris.surts import surt_of
+from tests.engines.conftest import Cassandra
+from tests.engines.web import write_web
+from tests.store.contract import FILES, SETTINGS, canonical
+from tests.store.graphs import checksum_of
+
+PAGES = 60
+GONE = {f"a {number}" for number in range(3, PAGES, 20)}
+"""Payloads that only the site has; `write_web` spreads pages over 20 sites."""
+
+TARGET = Surt("example,a3)/page/3")
+
+TEXTS = [b"example,a3)", b"a3.example", *(text.encode() for text in map(checksum_of, GONE)), *map(pack_checksum, map(checksum_of, GONE))]
+
+
+def texts_of(url: str) -> Iterator[tuple[str, int, int, bytes]]:
+    """Yield of each row its table, load, version, and everything that stands in it, uncompressed."""
+    database = open_database(parse_address(url))
+    for table in (*KEYED, *PLACED):
+        key = f"{KEYED[table]}, " if table in KEYED else ""
+        for *keys, load, version, data in database.ask(f"SELECT {key}load, version, data FROM {table}"):
+            if table == "outlinks":
+                data = repr(OutlinkBlock(data, 0).distinct_links).encode()
+            elif table == "surts" and data:
+                data = zstandard.decompress(data)
+            yield table, load, version, b"\n".join((*keys, data))
+
+
+def tables_with(url: str) -> Counter[str]:
+    """Return in how many rows of each table something of the site stands."""
+    return Counter(table for table, _, _, text in texts_of(url) if any(one in text for one in TEXTS))
+
+
+@pytest.fixture(scope="module")
+def graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("web")
+    write_web(folder, PAGES, 12, 2)
+    return folder
+
+
+def test_nothing_of_what_was_forgotten_is_left_in_any_row(cassandra: Cassandra, graph: Path) -> None:
+    url = cassandra.keyspace()
+    with open_store(url, create=True) as store:
+        store.load(graph, FILES[:1], SETTINGS, "{}")
+        before = tables_with(url)
+        assert before.keys() == {*KEYED, *PLACED}, "the search finds the site where it is"
+        store.forget(Takedown(Forgotten(Surt("example,a3)/"), ALL_TIME, True), "asked to", "20200101000000"))
+        answers = canonical(store)
+        assert "example,a3)" not in repr(answers)
+        hidden = tables_with(url)
+        assert hidden.keys() == before.keys(), "hidden, not deleted"
+
+        store.clean()
+        assert tables_with(url) == Counter()
+        assert canonical(store) == answers
+        assert list(store.verify()) == []
+        store.clean()
+        assert canonical(store) == answers
+    with open_store(url) as another:
+        assert canonical(another) == answers
+
+
+def test_of_a_hub_what_is_left_is_found_when_its_first_rows_are_cleaned(
+    cassandra: Cassandra, graph: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever sees that the first bucket is full looks for the next: also when all that was in the first was forgotten."""
+    monkeypatch.setattr(relations, "CHUNK", 1)
+    monkeypatch.setattr(tables, "HOME", 2)
+    monkeypatch.setattr(tables, "BUCKET_ROWS", 8)
+    url = cassandra.keyspace()
+    with open_store(url, create=True) as store:
+        store.load(graph, FILES[:1], SETTINGS, "{}")
+        inlinks = list(store.inlinks(TARGET))
+        assert len(inlinks) > 8
+        for content in sorted({inlink.content for inlink in inlinks[:3]}):
+            (sighting, *_) = store.sightings(content)
+            store.forget(Takedown(Forgotten(surt_of(sighting.original), ALL_TIME, False), "asked to", "20200101000000"))
+        question = "SELECT chunk, version, data FROM inlinks WHERE surt = ? AND bucket = 0"
+        home = open_database(parse_address(url)).ask(question, (TARGET.encode(),))
+        newest = {chunk: data for chunk, _, data in home}
+        assert set(newest) == {0, 1}
+        assert not any(newest.values()), "nothing is left in the first rows"
+        answers = canonical(store)
+        left = list(store.inlinks(TARGET))
+        assert 0 < len(left) <= len(inlinks) - 3
+        store.clean()
+        assert list(store.inlinks(TARGET)) == left
+        assert canonical(store) == answers
+        assert list(store.verify()) == []
+
+
+def test_a_load_that_was_given_up_is_cleaned_away_and_can_be_made_again(
+    cassandra: Cassandra, graph: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Of a load that stopped after its first phase, notes say that tasks are done: they must go with the rows."""
+    url = cassandra.keyspace()
+    more = tmp_path_factory.mktemp("more") / "graph"
+    write_web(more, PAGES, 12, 2, "b")
+    phases: list[int] = []
+
+    def one_phase(manifests: Sequence[Path], settings: Mapping[str, object]) -> None:
+        phases.append(len(manifests))
+        if len(phases) == 2:
+            raise StoreError("no more")
+        for manifest in manifests:
+            with manifest.open("rb") as lines:
+                assert list(load_parts(lines, orjson.dumps(settings).decode()))
+
+    with open_store(url, create=True) as store:
+        assert isinstance(store, LoadsByJob)
+        store.load(graph, FILES[:1], SETTINGS, "{}")
+        answers = canonical(store)
+        with pytest.raises(StoreError, match="no more"):
+            store.load_by_job(more, FILES[1:], SETTINGS, "{}", 2, str, one_phase)
+        assert canonical(store) == answers
+        assert {load for _, load, _, _ in texts_of(url)} == {1, 2}
+        store.clean()
+        assert {load for _, load, _, _ in texts_of(url)} == {1}
+        assert canonical(store) == answers
+        assert store.load(more, FILES[1:], SETTINGS, "{}").number == 2
+        assert list(store.verify()) == []
+        assert {load for _, load, _, _ in texts_of(url)} == {1, 2}
