@@ -7,9 +7,9 @@ when it began, once, and some of what came since.
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from functools import wraps
+from typing import Any
 
 from flask import Flask
-from flask.typing import ResponseReturnValue
 
 from arclink.errors import StoreError
 from service.stores import current_store
@@ -24,9 +24,9 @@ def read_one_state(app: Flask) -> None:
             app.view_functions[endpoint] = _of_one_state(view)
 
 
-def _of_one_state(view: Callable[..., ResponseReturnValue]) -> Callable[..., ResponseReturnValue]:
+def _of_one_state(view: Callable[..., Any]) -> Callable[..., Any]:  # Any: whatever Flask lets a view return
     @wraps(view)
-    def answer(**given: str) -> ResponseReturnValue:
+    def answer(**given: str) -> Any:
         with ExitStack() as held:
             with suppress(StoreError):  # the view says so in its own way
                 held.enter_context(current_store().snapshot())
