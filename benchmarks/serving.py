@@ -79,10 +79,10 @@ def of_load(bench: Bench, store: Path) -> Table:
     hub = [f"/linkQuery?format=json&direction=in&limit=100&uri={quote(HUB, safe='')}"]
     batches = iter(range(1, 5))
     rows: list[list[Cell]] = []
-    for workers in ("1", "2"):
+    for workers, told in (("1", "1 worker"), ("2", "2 workers")):
         for name, paths in (("ordinary URIs", ordinary), ("first 100 of the hub", hub)):
             with service(store, "--workers", workers) as address:
-                rows.append([f"{name}, {workers} worker(s)", *ask(address, paths).cells, None])
+                rows.append([f"{name}, {told}", *ask(address, paths).cells, None])
                 folder = bench.folder / "scratch" / f"serving-{next(batches)}"
                 since = time.perf_counter()
                 with subprocess.Popen(arclink("load", "--folder", str(folder), "--store", str(store)), stdout=subprocess.DEVNULL) as loader:
@@ -91,7 +91,7 @@ def of_load(bench: Bench, store: Path) -> Table:
                         raise RuntimeError("the batch was not loaded")
                 say(f"loaded {LOADED:,} pages in {time.perf_counter() - since:.1f} s meanwhile")
                 log = store.with_name(f"{store.name}-wal").stat().st_size
-                rows.append([f"{name}, {workers} worker(s), while a batch is loaded", *found.cells, log])
+                rows.append([f"{name}, {told}, while a batch is loaded", *found.cells, log])
     columns = ["", "requests a second", "p50 ms", "p99 ms", "errors", "bytes of the log behind it"]
     notes = [f"{CLIENTS} clients on the same machine, each asks when it was answered. A batch is {LOADED:,} pages in a process of its own."]
     return Table(f"A service under load: {PAGES:,} pages that link to a hub", columns, rows, notes=notes)

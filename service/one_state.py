@@ -21,7 +21,7 @@ def read_one_state(app: Flask) -> None:
     for endpoint, view in app.view_functions.items():
         blueprint = endpoint.rpartition(".")[0] or None
         if blueprint not in CHANGING and endpoint != "static":
-            app.view_functions[endpoint] = _of_one_state(view)
+            app.view_functions[endpoint] = _of_one_state(app.ensure_sync(view))
 
 
 def _of_one_state(view: Callable[..., Any]) -> Callable[..., Any]:  # Any: whatever Flask lets a view return
