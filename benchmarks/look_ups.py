@@ -93,7 +93,7 @@ def of_hub(bench: Bench, store: Path, inlinks: int) -> Table:
     return Table(f"A hub with {inlinks:,} inlinks: its first 100", COLUMNS, rows, [target], notes)
 
 
-def look_up(bench: Bench, store: Path, uris: Path, *options: str, memory_group: Path | None = None) -> Times:
+def look_up(bench: Bench, store: Path | str, uris: Path, *options: str, memory_group: Path | None = None) -> Times:
     """Return the times of `benchmarks.look_up` with these options."""
     figure = bench.run(python("benchmarks.look_up", str(store), str(uris), *options), repeat=1, memory_group=memory_group)
     return Times(**json.loads(figure.printed))
