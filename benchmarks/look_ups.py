@@ -124,9 +124,9 @@ def load_synthetic(bench: Bench, store: Path, pages: int, links: int) -> None:
 
 
 @contextmanager
-def service(store: Path) -> Iterator[str]:
+def service(store: Path, *options: str) -> Iterator[str]:
     """Serve a store on a free port of this machine alone; yield host and port."""
-    command = arclink("serve", "--store", str(store), "--port", "0")
+    command = arclink("serve", "--store", str(store), "--port", "0", *options)
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}) as server:
         try:
             assert server.stdout is not None

@@ -21,7 +21,7 @@ from benchmarks.bench import ROOT, Bench, NotHereError, say
 from benchmarks.tables import Table, format_table
 
 USUAL = ("end_to_end", "workers", "task_start", "filtering", "store_size", "look_ups", "growth", "page_cache")
-LONG = ("synthetic_load", "analysis", "exporting", "cassandra")
+LONG = ("synthetic_load", "analysis", "exporting", "serving", "cassandra")
 """Run only when they are named."""
 
 REAL = ROOT.parent / "shared/data/aut/example.warc.gz"

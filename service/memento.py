@@ -100,7 +100,7 @@ def add_memento_headers(response: Response, answer: LinkAnswer) -> None:
     if in_force:
         response.headers["Memento-Datetime"] = http_date(in_force[-1].timestamp)
     original = ascii_uri(answer.query.uri)
-    if not answer.replay or answer.archives or len(original) > LONGEST_URI_IN_LINKS:
+    if not answer.replay or answer.archives or answer.query.is_range or len(original) > LONGEST_URI_IN_LINKS:
         return
     links = [f'<{original}>; rel="original"', f'<{request.script_root}/timemap/link/{original}>; rel="timemap"; type="{LINK_FORMAT}"']
     for one in in_force[-MOST_LINKS:]:

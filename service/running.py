@@ -12,7 +12,8 @@ import waitress  # type: ignore[import-untyped]  # has no types, and the stubs t
 from arclink.errors import OperatorError
 from arclink.model import Surt, UriR
 from arclink.store import GraphStore
-from arclink.store.opening import open_store
+from arclink.store.embargo import Embargo, EmbargoedStore
+from arclink.store.opening import let_go, open_store
 from service.settings import Settings
 from service.stopping import Server, run_until_stopped
 from service.workers import supervise
@@ -52,7 +53,8 @@ def serve(
     examples = {}
     for name, path in ({"": where} if isinstance(where, str) else where).items():
         with open_store(path) as store:
-            examples[name] = example_uri(store)
+            examples[name] = example_uri(store, settings.embargo if settings else Embargo())
+        let_go(path)  # workers are forked, and connect themselves
     listening = _listening(host, port)
     place = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
     announce(f"Serving {where if isinstance(where, str) else ', '.join(where)} at {place}/  (stop with Ctrl-C)")
@@ -68,7 +70,14 @@ def serve(
     with TemporaryDirectory(prefix="arclink-metrics-") as folder:
         # Read when the library is imported, which is in the workers: they count together.
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
-        supervise(workers, work, grace, listening.close)
+        supervise(workers, work, grace, listening.close, _note_end)
+
+
+def _note_end(worker: int) -> None:
+    """Take what a worker was doing out of what is counted: it does it no more. What it has done stays."""
+    from prometheus_client.multiprocess import mark_process_dead  # late, as it is in the workers
+
+    mark_process_dead(worker)  # type: ignore[no-untyped-call]  # the library has no types here
 
 
 def make_server(
@@ -106,10 +115,11 @@ def _listening(host: str, port: int) -> socket.socket:
         raise OperatorError(f"cannot listen on port {port} of {host}: {error}; choose others with --host and --port") from error
 
 
-def example_uri(store: GraphStore) -> UriR:
-    """Return some URI that the store can say something about."""
+def example_uri(store: GraphStore, embargo: Embargo) -> UriR:
+    """Return some URI that the store can say something about under an embargo."""
+    shown: GraphStore = EmbargoedStore(store, embargo)
     for surt, _ in zip(store.surts(Surt("")), range(_TRIED), strict=False):
-        memento = next(store.mementos(surt), None)
+        memento = next(shown.mementos(surt), None)
         if memento is not None:
             return memento.original
     return UriR("http://example.org/")

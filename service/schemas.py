@@ -160,19 +160,20 @@ SCHEMAS: Mapping[str, Schema] = {
             **_ASKED,
             "uri_id": {"type": "string", "pattern": "^[0-9a-f]{32}$"},
             "direction": {"enum": ["out", "in", "both"]},
-            "mementos": ref("Known"),
             "outlinks": listed(ref("Outlink")),
             "inlinks": listed(ref("Inlink")),
             "order": fields(dict.fromkeys(_BOTH, _ORDER)),
             "next": or_null(TEXT),
         },
         {
+            "mementos": ref("Known"),
+            "match_type": {"enum": ["prefix", "host", "domain"]},
             "at": TIMESTAMP,
             "in_force": listed(fields({"uri": TEXT, "timestamp": TIMESTAMP, "status": TEXT, "links_known": YES_OR_NO}, {"uri_m": TEXT})),
             "archives": listed(ref("Archive")),
             "followed": listed(fields({"uri": TEXT, "timestamp": TIMESTAMP, "target": TEXT}, {"uri_m": TEXT})),
         },
-        about="the links of a URI",
+        about="the links of a URI, or with match_type of many, without mementos",
     ),
     "Archive": fields(
         {

@@ -74,7 +74,7 @@ class Stores:
         """
         store = self.current()
         taken_back = sum(1 for _ in store.forgotten())
-        which = self._identity() or self._sums(store)
+        which = self._identity() or self._sums(store.whole if isinstance(store, EmbargoedStore) else store)
         return f"{which} {store.last_batch()} {taken_back} {self.settings.embargo.last_shown(datetime.now(UTC))}"
 
     def _sums(self, store: GraphStore) -> StoreSums:
@@ -86,7 +86,7 @@ class Stores:
         return sums
 
     def changed(self) -> datetime | None:
-        """Return when the store was last written to, or something in it was touched; None if nobody knows."""
+        """Return when the store was last written to or touched, or what an embargo in days hides changed; None if nobody knows."""
         if self._path is None:
             return None
         files = (self._path, self._path.with_name(f"{self._path.name}-wal"))
@@ -94,7 +94,12 @@ class Stores:
         for file in files:
             with suppress(OSError):
                 times.append(file.stat().st_mtime)
-        return datetime.fromtimestamp(max(times), UTC) if times else None
+        if not times:
+            return None
+        written = datetime.fromtimestamp(max(times), UTC)
+        if not self.settings.embargo.days:
+            return written
+        return max(written, datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0))
 
     def _identity(self) -> tuple[int, int] | None:
         """Return what tells the store's file from another one of that name: a rebuilt store must be seen.

@@ -10,6 +10,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from types import FrameType
 
 _log = logging.getLogger("arclink.service")
@@ -19,7 +20,9 @@ _SOON = 1.0
 """Seconds: a worker that dies within them is started again only after them."""
 
 
-def supervise(count: int, work: Callable[[], None], grace: float, listen_no_more: Callable[[], None]) -> None:
+def supervise(
+    count: int, work: Callable[[], None], grace: float, listen_no_more: Callable[[], None], ended: Callable[[int], None] = lambda _: None
+) -> None:
     """Run ``work`` in ``count`` processes until SIGTERM or SIGINT, and again where it ends before.
 
     Args:
@@ -27,16 +30,20 @@ def supervise(count: int, work: Callable[[], None], grace: float, listen_no_more
         work: Called in each process, in its main thread; returns after SIGTERM, within ``grace`` seconds.
         grace: Workers that are still there a little later are killed.
         listen_no_more: Called when they are to stop: what they share would be open as long as the supervisor has it.
+        ended: Told the number of each process that has ended.
     """
-    _Supervisor(count, work, grace, listen_no_more).run()
+    _Supervisor(count, work, grace, listen_no_more, ended).run()
 
 
 class _Supervisor:
-    def __init__(self, count: int, work: Callable[[], None], grace: float, listen_no_more: Callable[[], None]) -> None:
+    def __init__(
+        self, count: int, work: Callable[[], None], grace: float, listen_no_more: Callable[[], None], ended: Callable[[int], None]
+    ) -> None:
         self._count = count
         self._work = work
         self._grace = grace
         self._listen_no_more = listen_no_more
+        self._ended = ended
         self._started: dict[int, float] = {}
         self._is_stopping = False
         self._pipe = os.pipe()
@@ -49,18 +56,19 @@ class _Supervisor:
         while self._started:
             number, status = os.wait()
             began = self._started.pop(number, None)
+            self._ended(number)
             if began is None or self._is_stopping:
                 continue
             _log.error("worker %d ended with %d; another one is started", number, os.waitstatus_to_exitcode(status))
             time.sleep(max(0.0, began + _SOON - time.monotonic()))
-            if not self._is_stopping:
-                self._start()
+            self._start()
 
     def _start(self) -> None:
         signal.pthread_sigmask(signal.SIG_BLOCK, _TOLD)  # a worker must not act on one as a supervisor
-        worker = os.fork()
-        if worker:
-            self._started[worker] = time.monotonic()
+        worker = None if self._is_stopping else os.fork()
+        if worker != 0:
+            if worker is not None:
+                self._started[worker] = time.monotonic()
             signal.pthread_sigmask(signal.SIG_UNBLOCK, _TOLD)
             return
         code = 1
@@ -84,11 +92,14 @@ class _Supervisor:
     def _stop(self, number: int, frame: FrameType | None) -> None:
         self._is_stopping = True
         self._listen_no_more()
-        for worker in list(self._started):
-            os.kill(worker, signal.SIGTERM)
+        self._tell(signal.SIGTERM)
         signal.signal(signal.SIGALRM, self._kill)
         signal.alarm(int(self._grace) + 5)
 
     def _kill(self, number: int, frame: FrameType | None) -> None:
+        self._tell(signal.SIGKILL)
+
+    def _tell(self, what: signal.Signals) -> None:
         for worker in list(self._started):
-            os.kill(worker, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it has just ended, and was not taken note of yet
+                os.kill(worker, what)

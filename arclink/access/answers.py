@@ -2,13 +2,12 @@
 
 An answer is collected and grouped (`grouping`); when it passes 10,000 members or the budget of rows, it starts again in
 store order (`store_order`), as does the rest of a grouped answer when the store has grown between two pages. Each
-direction goes its own way.
+direction goes its own way. An answer about many pages (`ranges`) is in store order from the beginning.
 """
 
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import TypeVar
 
 from arclink.access.archives import ArchiveReport
@@ -19,10 +18,10 @@ from arclink.access.cursors import (
     Cursor,
     Done,
     Grouped,
-    InlinkPosition,
     InPosition,
-    OutlinkPosition,
+    InRange,
     OutPosition,
+    Position,
     encode_cursor,
 )
 from arclink.access.evidence import Gathering
@@ -30,6 +29,7 @@ from arclink.access.following import Hop, follow
 from arclink.access.grouping import Budget, Groups, group_inlinks, group_outlinks
 from arclink.access.members import Member
 from arclink.access.queries import BadParameterError, Direction, LinkQuery
+from arclink.access.ranges import FIRST_INLINK_IN_RANGE, FIRST_OUTLINK_IN_RANGE, range_inlinks_after, range_outlinks_after
 from arclink.access.reading import MementoSummary, Reading
 from arclink.access.replay import NO_REPLAY, ReplayPrefix
 from arclink.access.store_order import inlinks_after, outlinks_after, stream_inlinks, stream_outlinks
@@ -41,7 +41,7 @@ from arclink.uris.uri_ids import uri_ids
 
 __all__ = ["Budget", "InForce", "LinkAnswer", "Member", "answer_link_query", "stream_members"]
 
-Position = TypeVar("Position", OutlinkPosition, InlinkPosition)
+AnyPosition = TypeVar("AnyPosition")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +61,8 @@ class LinkAnswer:
     """The links of one URI.
 
     Attributes:
-        mementos: What is known of the URI; "not captured" differs from "no links".
-        in_force: With ``at``: the mementos whose links these are, oldest first.
+        mementos: What is known of the URI; "not captured" differs from "no links". Of many pages nothing is counted.
+        in_force: With ``at``: the mementos whose links these are, oldest first; none of many pages.
         outlinks: Members in the order of ``is_grouped_out``; an iterator, to be read once, if the query has no limit.
         inlinks: Likewise; outlinks are read first.
         is_grouped_out: Grouped, in page order of the first memento that shows them; else ungrouped, in store order.
@@ -113,11 +113,7 @@ def answer_link_query(store: GraphStore, query: LinkQuery, budget: Budget | None
         return _answer(reading, _Page(is_grouped=False), _Page(is_grouped=False), None, replay)
     # Read before the links: a batch that lands in between makes the cursor too old, which repeats members but loses none.
     batch = store.last_batch()
-    cursor = query.cursor or Cursor(
-        batch,
-        Grouped() if query.direction.is_out else DONE,
-        Grouped() if query.direction.is_in else DONE,
-    )
+    cursor = query.cursor or _beginning(query, batch)
     is_same_store = cursor.batch == batch
     outlinks = _outlinks_page(reading, cursor.outlinks, budget, is_same_store)
     inlinks = _inlinks_page(reading, cursor.inlinks, budget, is_same_store)
@@ -132,9 +128,23 @@ def stream_members(store: GraphStore, query: LinkQuery) -> Iterator[tuple[Direct
     """Yield all members in store order, outlinks first, in constant memory; the query's limit and cursor do not count."""
     reading = Reading(store, query)
     if query.direction.is_out:
-        yield from ((Direction.OUT, member) for member in stream_outlinks(reading))
+        yield from ((Direction.OUT, member) for member in _members_in_store_order(reading, Direction.OUT))
     if query.direction.is_in:
-        yield from ((Direction.IN, member) for member in stream_inlinks(reading))
+        yield from ((Direction.IN, member) for member in _members_in_store_order(reading, Direction.IN))
+
+
+def _beginning(query: LinkQuery, batch: int) -> Cursor:
+    first_out = FIRST_OUTLINK_IN_RANGE if query.is_range else Grouped()
+    first_in = FIRST_INLINK_IN_RANGE if query.is_range else Grouped()
+    return Cursor(batch, first_out if query.direction.is_out else DONE, first_in if query.direction.is_in else DONE)
+
+
+def _members_in_store_order(reading: Reading, direction: Direction) -> Iterable[Member]:
+    if not reading.query.is_range:
+        return stream_outlinks(reading) if direction is Direction.OUT else stream_inlinks(reading)
+    if direction is Direction.OUT:
+        return (member for member, _, _ in range_outlinks_after(FIRST_OUTLINK_IN_RANGE, reading) if member is not None)
+    return (member for member, _, _ in range_inlinks_after(FIRST_INLINK_IN_RANGE, reading) if member is not None)
 
 
 def _detailed(reading: Reading, members: Iterable[Member], direction: Direction, rows: int) -> Iterable[Member]:
@@ -150,8 +160,7 @@ def _detailed(reading: Reading, members: Iterable[Member], direction: Direction,
 
 def _stream(reading: Reading, direction: Direction) -> Iterable[Member]:
     """Return all members of one direction in store order; what they cost is not bounded, as the answer is not."""
-    members = stream_outlinks(reading) if direction is Direction.OUT else stream_inlinks(reading)
-    return _detailed(reading, members, direction, sys.maxsize)
+    return _detailed(reading, _members_in_store_order(reading, direction), direction, sys.maxsize)
 
 
 def _answer(reading: Reading, outlinks: _Page, inlinks: _Page, behind: str | None, replay: ReplayPrefix) -> LinkAnswer:
@@ -160,8 +169,8 @@ def _answer(reading: Reading, outlinks: _Page, inlinks: _Page, behind: str | Non
     return LinkAnswer(
         query=query,
         uri_id=uri_ids([query.surt])[0],
-        mementos=reading.summary(),
-        in_force=tuple(InForce(memento, reading.content_of(memento) is not None) for memento in reading.in_force()),
+        mementos=MementoSummary() if query.is_range else reading.summary(),
+        in_force=() if query.is_range else _in_force(reading),
         outlinks=_stream(reading, Direction.OUT) if is_stream and query.direction.is_out else outlinks.members,
         inlinks=_stream(reading, Direction.IN) if is_stream and query.direction.is_in else inlinks.members,
         is_grouped_out=outlinks.is_grouped,
@@ -169,6 +178,10 @@ def _answer(reading: Reading, outlinks: _Page, inlinks: _Page, behind: str | Non
         next=behind,
         replay=replay,
     )
+
+
+def _in_force(reading: Reading) -> tuple[InForce, ...]:
+    return tuple(InForce(memento, reading.content_of(memento) is not None) for memento in reading.in_force())
 
 
 def _outlinks_page(reading: Reading, position: OutPosition, budget: Budget, is_same_store: bool) -> _Page:
@@ -180,8 +193,12 @@ def _outlinks_page(reading: Reading, position: OutPosition, budget: Budget, is_s
             members, behind = _grouped_page(groups, position, reading.query.limit)
             return _Page(members, outlinks=behind)
         position = FIRST_OUTLINK
-    members, reached = _page(outlinks_after(position, reading), position, reading.query.limit, budget.rows)
-    return _Page(members, is_grouped=False, outlinks=reached or DONE)
+    limit = reading.query.limit
+    if isinstance(position, InRange):
+        members, reached = _page(range_outlinks_after(position, reading), limit, budget.rows)
+        return _Page(members, is_grouped=False, outlinks=reached or DONE)
+    members, here = _page(_each_costs_one(outlinks_after(position, reading)), limit, budget.rows)
+    return _Page(members, is_grouped=False, outlinks=here or DONE)
 
 
 def _inlinks_page(reading: Reading, position: InPosition, budget: Budget, is_same_store: bool) -> _Page:
@@ -193,11 +210,15 @@ def _inlinks_page(reading: Reading, position: InPosition, budget: Budget, is_sam
             members, behind = _grouped_page(groups, position, reading.query.limit)
             return _Page(members, inlinks=behind)
         position = FIRST_INLINK
+    limit, most = reading.query.limit, 2 * budget.look_ups
     try:
-        members, reached = _page(inlinks_after(position, reading), position, reading.query.limit, 2 * budget.look_ups)
+        if isinstance(position, InRange):
+            members, reached = _page(range_inlinks_after(position, reading), limit, most)
+            return _Page(members, is_grouped=False, inlinks=reached or DONE)
+        members, here = _page(_each_costs_one(inlinks_after(position, reading)), limit, most)
     except UsageError as error:  # a store cannot go on behind what it does not have
         raise BadParameterError("cursor", "…", "the 'next' of an answer of this store") from error
-    return _Page(members, is_grouped=False, inlinks=reached or DONE)
+    return _Page(members, is_grouped=False, inlinks=here or DONE)
 
 
 def _grouped_page(groups: Groups, position: Grouped, limit: int) -> tuple[tuple[Member, ...], Grouped | Done]:
@@ -205,16 +226,23 @@ def _grouped_page(groups: Groups, position: Grouped, limit: int) -> tuple[tuple[
     return groups.page(position.given, limit), Grouped(end) if end < len(groups.keys) else DONE
 
 
-def _page(
-    steps: Iterator[tuple[Member | None, Position]], start: Position, limit: int, most: int
-) -> tuple[tuple[Member, ...], Position | None]:
-    """Return up to ``limit`` members and the position behind them, None at the end. Takes ``most`` steps or fewer."""
+def _each_costs_one(steps: Iterable[tuple[Member | None, Position]]) -> Iterator[tuple[Member | None, Position, int]]:
+    return ((member, position, 1) for member, position in steps)
+
+
+def _page(steps: Iterable[tuple[Member | None, AnyPosition, int]], limit: int, most: int) -> tuple[tuple[Member, ...], AnyPosition | None]:
+    """Return up to ``limit`` members and the position behind them, None at the end.
+
+    Takes steps until they cost ``most`` together; at least one, so that who follows the cursor comes to an end.
+    """
     members: list[Member] = []
-    reached = start
-    for member, position in islice(steps, most):
-        if member is not None and len(members) == limit:
+    reached: AnyPosition | None = None
+    spent = 0
+    for member, position, cost in steps:
+        if (reached is not None and spent >= most) or (member is not None and len(members) == limit):
             return tuple(members), reached
         reached = position
+        spent += cost
         if member is not None:
             members.append(member)
-    return tuple(members), reached if next(steps, None) is not None else None
+    return tuple(members), None

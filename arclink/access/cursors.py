@@ -6,6 +6,7 @@ A cursor holds, per direction, how the members are ordered and a position in tha
   store's last batch; after a newer one the rest of the answer starts again in store order.
 - *store order*: the identity of the last member given. Loading never moves two members against each other there, so the
   position stays right while the store grows.
+- *in range*: of an answer about many pages, the SURT of one and the position in store order within what is told of it.
 - *done*: nothing more in this direction.
 
 Written as base64url of JSON and its CRC-32, which finds typing errors and cut texts; it is no secret and no signature: a
@@ -18,10 +19,14 @@ import binascii
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import orjson
 
-from arclink.model import ContentId, Inlink, Kind, UriR
+from arclink.model import ContentId, Inlink, Kind, Surt, UriR
+
+MOST_LINKS = 1 << 60
+"""No content has so many: what a stranger makes up may be larger than what Python counts with."""
 
 
 class CursorError(ValueError):
@@ -68,12 +73,28 @@ class InlinkPosition:
     original: UriR
 
 
+Position = TypeVar("Position", OutlinkPosition, InlinkPosition)
+
+
+@dataclass(frozen=True, slots=True)
+class InRange(Generic[Position]):
+    """How far an answer about many SURTs has come.
+
+    Attributes:
+        surt: The one whose members were given last; empty before the first.
+        within: Position among its members; `Done` behind them.
+    """
+
+    surt: Surt
+    within: Position | Done
+
+
 DONE = Done()
 FIRST_OUTLINK = OutlinkPosition(ContentId(""), UriR(""), -1)
 FIRST_INLINK = InlinkPosition(None, "", UriR(""))
 
-OutPosition = Done | Grouped | OutlinkPosition
-InPosition = Done | Grouped | InlinkPosition
+OutPosition = Done | Grouped | OutlinkPosition | InRange[OutlinkPosition]
+InPosition = Done | Grouped | InlinkPosition | InRange[InlinkPosition]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +159,8 @@ def _out_fields(position: OutPosition) -> object:
             return given
         case OutlinkPosition(content, original, index):
             return [content, original, index]
+        case InRange(surt, within):
+            return [surt, _out_fields(within)]
 
 
 def _in_fields(position: InPosition) -> object:
@@ -149,6 +172,8 @@ def _in_fields(position: InPosition) -> object:
         case InlinkPosition(after, current, original):
             last = None if after is None else [after.target, after.kind, after.text, after.rel, after.content]
             return [last, current, original]
+        case InRange(surt, within):
+            return [surt, _in_fields(within)]
 
 
 def _out_position(fields: object) -> OutPosition:
@@ -157,8 +182,10 @@ def _out_position(fields: object) -> OutPosition:
             return DONE
         case int(given) if given >= 0:
             return Grouped(given)
-        case [str(content), str(original), int(index)] if index >= -1:
+        case [str(content), str(original), int(index)] if -1 <= index < MOST_LINKS:
             return OutlinkPosition(ContentId(content), UriR(original), index)
+        case [str(surt), within] if isinstance(position := _out_position(within), Done | OutlinkPosition):
+            return InRange(Surt(surt), position)
         case _:
             raise CursorError("not a position of outlinks")
 
@@ -174,5 +201,7 @@ def _in_position(fields: object) -> InPosition:
         case [[str(target), str(kind), str(text), (str() | None) as rel, str(content)], str(current), str(original)]:
             inlink = Inlink(UriR(target), Kind(kind), text, rel, ContentId(content))
             return InlinkPosition(inlink, current, UriR(original))
+        case [str(surt), within] if isinstance(position := _in_position(within), Done | InlinkPosition):
+            return InRange(Surt(surt), position)
         case _:
             raise CursorError("not a position of inlinks")

@@ -9,11 +9,11 @@ from enum import Enum
 from itertools import groupby
 from typing import NamedTuple, Self
 
-from arclink.access.declaring import Given, Parameter, choice, sort_out
+from arclink.access.declaring import BadParameterError, Given, Parameter, choice, sort_out
 from arclink.access.grouping import Budget
 from arclink.access.members import MemberKey
 from arclink.access.parameters import BY_PERIOD, ROW_LIMIT, RowPage
-from arclink.access.queries import AT, CURSOR, DIRECTION, FILTER, FROM, KIND, REDIRECT, TO, URI, Direction, LinkQuery
+from arclink.access.queries import AT, CURSOR, DIRECTION, FILTER, FROM, KIND, MATCH_TYPE, REDIRECT, TO, URI, Direction, LinkQuery
 from arclink.access.reading import MementoSummary, Reading
 from arclink.access.tallies import Counts, Extent, Period, Tally, sighted_inlinks, sighted_outlinks
 from arclink.model import Sighting
@@ -35,7 +35,7 @@ class Level(Enum):
 
 LEVEL = Parameter("level", "Counts per host or registered domain instead of links.", choice(Level), is_required=True)
 
-LEVEL_PARAMETERS = (URI, DIRECTION, FROM, TO, AT, KIND, FILTER, REDIRECT, LEVEL, BY_PERIOD, ROW_LIMIT, CURSOR)
+LEVEL_PARAMETERS = (URI, MATCH_TYPE, DIRECTION, FROM, TO, AT, KIND, FILTER, REDIRECT, LEVEL, BY_PERIOD, ROW_LIMIT, CURSOR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,8 @@ class LevelQuery:
         """
         level, period = LEVEL.sure(given), BY_PERIOD.sure(given)
         query = LinkQuery.of(given.without("limit", "cursor"))
+        if query.is_range:
+            raise BadParameterError(MATCH_TYPE.name, query.match_type.value, f"exact with level={level.value}: counts are of one page")
         return cls(query, level, period, RowPage.asked(given, "level", query.fingerprint, level, period))
 
 

@@ -1,7 +1,8 @@
 """One link of an answer, and what it is grouped by."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from arclink.access.archives import InArchives
@@ -76,6 +77,15 @@ def sightings_of(member: Member, direction: Direction) -> tuple[Sighting, ...]:
         return member.shown
     page = member.uri if direction is Direction.IN else member.variants[0]
     return tuple(Sighting(page, timestamp) for timestamp in member.timestamps)
+
+
+def by_page(members: Iterable[Member]) -> Iterator[tuple[UriR, Surt, Iterator[Member]]]:
+    """Yield the members of an answer about many pages, page by page, with its URI and SURT; read each before the next.
+
+    A page may come again, in another of its contents.
+    """
+    for page, of_page in groupby(members, lambda member: member.variants[0]):
+        yield page, _surt_of(page), of_page
 
 
 _surt_of = lru_cache(maxsize=1 << 14)(surt_of)  # the pages of a site link to the same menus, with several words

@@ -11,13 +11,14 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Self
 
-from arclink.access.cursors import Cursor, CursorError, decode_cursor
+from arclink.access.cursors import DONE, Cursor, CursorError, InRange, decode_cursor
 from arclink.access.declaring import SWITCH, Form, Given, Parameter, choice, matching, sort_out, whole_number
 from arclink.access.declaring import BadParameterError as BadParameterError  # what most modules know it by
 from arclink.access.filters import ALLOWED, MOST, PATTERN, Filter, parse_filter
 from arclink.errors import DataError
 from arclink.model import ALL_TIME, Kind, Span, Surt, Timestamp, UriR
 from arclink.timestamps import first_of, last_of
+from arclink.uris.hosts import stem_of_host, stems_of_domain
 from arclink.uris.surts import OPAQUE_SCHEMES, surt_of_query
 
 DEFAULT_LIMIT = 1000
@@ -48,6 +49,19 @@ class Direction(Enum):
     @property
     def is_in(self) -> bool:
         return self is not Direction.OUT
+
+
+class MatchType(Enum):
+    """Which URIs are asked about: in the words of the CDX servers."""
+
+    EXACT = "exact"
+    """The one given, in all its variants."""
+    PREFIX = "prefix"
+    """All whose SURT begins with that of the one given."""
+    HOST = "host"
+    """All of its host, at its port."""
+    DOMAIN = "domain"
+    """All of its host and of the hosts below it, at any port."""
 
 
 class Redirects(Enum):
@@ -91,6 +105,12 @@ URI = Parameter(
     is_required=True,
     also=("url",),
 )
+MATCH_TYPE = Parameter(
+    "matchType",
+    "The links of that URI alone, of all whose SURT begins with its SURT, of its host, or of its host and those below it.",
+    choice(MatchType),
+    default="exact",
+)
 DIRECTION = Parameter("direction", "Outlinks, inlinks, or both.", choice(Direction), default="both")
 FROM = Parameter("from", "Observed not before; padded low.", _SINCE)
 TO = Parameter("to", "Observed not after; padded high.", UNTIL)
@@ -124,7 +144,7 @@ CURSOR = Parameter("cursor", "Where to go on: the 'next' of an answer to the sam
 EVIDENCE = Parameter("evidence", "Tell the mementos of each link, with archive file, offset and checksum.", SWITCH, default="false")
 VALIDITY = Parameter("validity", "Tell between which mementos each link came and went.", SWITCH, default="false")
 
-LINK_PARAMETERS = (URI, DIRECTION, FROM, TO, AT, KIND, FILTER, REDIRECT, FOLLOW, LIMIT, CURSOR, EVIDENCE, VALIDITY)
+LINK_PARAMETERS = (URI, MATCH_TYPE, DIRECTION, FROM, TO, AT, KIND, FILTER, REDIRECT, FOLLOW, LIMIT, CURSOR, EVIDENCE, VALIDITY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +154,7 @@ class LinkQuery:
     Attributes:
         uri: The URI asked for, made absolute.
         surt: Stands for all variants of the URI; what the store is asked.
+        match_type: Which other URIs are asked about, too.
         span: Only what was observed in this range.
         at: Only what held at this time; None without. ``span`` is all time then.
         kinds: Only these kinds; empty for all.
@@ -148,6 +169,7 @@ class LinkQuery:
 
     uri: UriR
     surt: Surt
+    match_type: MatchType = MatchType.EXACT
     direction: Direction = Direction.BOTH
     span: Span = ALL_TIME
     at: Timestamp | None = None
@@ -184,6 +206,7 @@ class LinkQuery:
         query = cls(
             uri=uri,
             surt=surt,
+            match_type=MATCH_TYPE.sure(given),
             direction=DIRECTION.sure(given),
             span=span,
             at=at,
@@ -195,6 +218,7 @@ class LinkQuery:
             with_evidence=EVIDENCE.sure(given),
             with_validity=VALIDITY.sure(given),
         )
+        query._check_match_type(given)
         return query._at_cursor(CURSOR.of(given) or "")
 
     @property
@@ -202,7 +226,25 @@ class LinkQuery:
         """16 hex digits over what is asked, without limit and cursor: a cursor belongs to one question."""
         asked = (self.surt, self.direction.value, self.span.first, self.span.last, self.at or "", self.redirects.value, *sorted(self.kinds))
         asked += tuple(sorted(one.text for one in self.filters))
+        asked += (self.match_type.value,) if self.is_range else ()
         return hashlib.sha1("\n".join(asked).encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()[:16]
+
+    @property
+    def is_range(self) -> bool:
+        """Whether many URIs are asked about."""
+        return self.match_type is not MatchType.EXACT
+
+    @property
+    def stems(self) -> tuple[Surt, ...]:
+        """What the SURTs of the URIs asked about begin with, sorted; none of them begins with another."""
+        match self.match_type:
+            case MatchType.HOST:
+                stem = stem_of_host(self.surt)
+                return () if stem is None else (stem,)
+            case MatchType.DOMAIN:
+                return stems_of_domain(self.surt)
+            case _:
+                return (self.surt,)
 
     @property
     def wants_all(self) -> bool:
@@ -223,6 +265,22 @@ class LinkQuery:
         """Return whether links are asked for that have this URI at their other end."""
         return all(one.passes_end(uri) for one in self.filters)
 
+    def _check_match_type(self, given: Given) -> None:
+        if not self.is_range:
+            return
+        if not self.stems:
+            raise BadParameterError(MATCH_TYPE.name, self.match_type.value, "exact or prefix: this URI has no host")
+        for parameter in (FOLLOW, EVIDENCE, VALIDITY):
+            if parameter.sure(given):
+                allowed = f"no {parameter.name} with {MATCH_TYPE.name}={self.match_type.value}: ask for one page"
+                raise BadParameterError(parameter.name, "true", allowed)
+
+    def _has_place(self, position: object) -> bool:
+        """Return whether a position is one of the answer to this query."""
+        if not self.is_range or position == DONE:
+            return not isinstance(position, InRange)
+        return isinstance(position, InRange) and position.surt.startswith(self.stems)
+
     def _at_cursor(self, text: str) -> Self:
         if not text:
             return self
@@ -232,6 +290,8 @@ class LinkQuery:
             raise BadParameterError("cursor", text, "no cursor with follow: the rest is asked of the URI that it led to")
         try:
             cursor = decode_cursor(text, self.fingerprint)
+            if not (self._has_place(cursor.outlinks) and self._has_place(cursor.inlinks)):
+                raise CursorError("not a position in this answer")
         except CursorError as error:
             raise BadParameterError("cursor", text, "the 'next' of an answer to the same query") from error
         return replace(self, cursor=cursor)

@@ -9,15 +9,17 @@ Here alone it is decided what ``from``, ``to`` and ``at`` mean:
 What the store is asked twice for one answer is remembered, in caches of fixed size.
 """
 
+import copy
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby, islice
 from operator import attrgetter
+from typing import Self
 
 from arclink.access.queries import LinkQuery
 from arclink.graph.not_modified import is_reference
-from arclink.model import ALL_TIME, ContentId, Inlink, Memento, Source, Span, Timestamp, UriR
+from arclink.model import ALL_TIME, ContentId, Inlink, Memento, Source, Span, Surt, Timestamp, UriR
 from arclink.store import GraphStore
 from arclink.uris.surts import surt_of
 
@@ -63,6 +65,18 @@ class Reading:
         self._newest = lru_cache(maxsize=CACHED)(self._newest_of)
         self._mementos: list[Memento] | None = None
         self._in_force: tuple[Memento, ...] | None = None
+
+    def of_surt(self, surt: Surt) -> Self:
+        """Return the same query's view of another SURT; what was looked up for this one is remembered."""
+        other = copy.copy(self)
+        other.query = replace(self.query, surt=surt)
+        other._mementos = None
+        other._in_force = None
+        return other
+
+    def captures(self) -> int:
+        """Return how many mementos the URI has, of all time: so many rows are read to tell its outlinks."""
+        return sum(1 for _ in self._within(ALL_TIME))
 
     def in_force(self) -> tuple[Memento, ...]:
         """Return the mementos of the URI in force at the query's ``at``, oldest first; none without ``at``."""

@@ -15,7 +15,7 @@ from arclink.access.archives import ArchiveReport, InArchives
 from arclink.access.cursors import CursorError, decode_fields, encode_fields
 from arclink.access.declaring import BadParameterError, Given, sort_out
 from arclink.access.members import Member
-from arclink.access.queries import CURSOR, EVIDENCE, FILTER, FOLLOW, LINK_PARAMETERS, VALIDITY, Direction, LinkQuery
+from arclink.access.queries import CURSOR, EVIDENCE, FILTER, FOLLOW, LINK_PARAMETERS, MATCH_TYPE, VALIDITY, Direction, LinkQuery
 from arclink.aggregate.merging import Findings, LinkKey, SeenInForce, SeenLink, summed
 from arclink.model import NO_CHECKSUM, Checksum, Memento
 from arclink.uris.surts import surt_of
@@ -61,8 +61,8 @@ class MergedQuery:
         query = LinkQuery.of(given.without(CURSOR.name))
         if query.limit == 0:
             raise BadParameterError("limit", "0", "at least 1: an answer merged from archives does not stream")
-        for parameter in (EVIDENCE, VALIDITY, FILTER, FOLLOW):
-            if (asked := given.text(parameter)) not in ("", "false"):
+        for parameter in (EVIDENCE, VALIDITY, FILTER, FOLLOW, MATCH_TYPE):
+            if (asked := given.text(parameter)) not in ("", parameter.default):
                 raise BadParameterError(parameter.name, asked, f"no {parameter.name} of merged links: ask each archive for it")
         if not cursor:
             return cls(query, _BEGINNING if query.direction.is_out else None, _BEGINNING if query.direction.is_in else None)

@@ -10,7 +10,7 @@ from arclink.access.formats import FORMATS, PROFILES, field_names
 from arclink.access.formats.levels import level_as_rows
 from arclink.access.formats.rows import ROW_FORMATS
 from arclink.access.levels import LevelQuery, answer_level
-from arclink.access.queries import DEFAULT_LIMIT, BadParameterError, LinkQuery
+from arclink.access.queries import DEFAULT_LIMIT, MATCH_TYPE, BadParameterError, LinkQuery, MatchType
 from arclink.access.replay import parse_replay
 from arclink.cli.options import replay_option, store_option
 from arclink.cli.question_options import (
@@ -20,6 +20,7 @@ from arclink.cli.question_options import (
     filter_option,
     from_option,
     kind_option,
+    match_type_option,
     redirects_option,
     to_option,
 )
@@ -30,6 +31,7 @@ from arclink.store.opening import open_store
 @click.command("links", short_help="Show the links of a URI through time.")
 @click.argument("uri")
 @store_option
+@match_type_option
 @direction_option
 @from_option
 @to_option
@@ -59,6 +61,7 @@ from arclink.store.opening import open_store
 def command(
     uri: str,
     store: str,
+    match_type: str,
     direction: str,
     first: str,
     last: str,
@@ -88,6 +91,7 @@ def command(
     switches = {"evidence": evidence, "validity": validity, "follow": follow}
     parameters += [(option, "true") for option, is_asked in switches.items() if is_asked]
     parameters += [("by", by)] if by else []
+    parameters += [(MATCH_TYPE.name, match_type)] if match_type != MatchType.EXACT.value else []
     if level != "uri":
         _count([*parameters, ("level", level), *([("profile", profile)] if profile else [])], store, name)
         return

@@ -2,6 +2,15 @@
 
 import click
 
+match_type_option = click.option(
+    "--match-type",
+    "match_type",
+    type=click.Choice(["exact", "prefix", "host", "domain"]),
+    default="exact",
+    show_default=True,
+    help="The links of URI alone, of all that begin with it, of its host, or of its host and those below it.",
+)
+
 direction_option = click.option(
     "--direction", type=click.Choice(["out", "in", "both"]), default="both", show_default=True, help="Outlinks, inlinks, or both."
 )

@@ -221,13 +221,12 @@ class _Extraction:
 
     def _links_of(self, record: ArchiveRecord) -> tuple[PageLinks, str]:
         """Return the links of a page, and its charset."""
-        payload = decode_payload(record, self._settings.payload_bytes)
-        body, is_cut = unpacked(payload.body, self._settings.payload_bytes)
-        if payload.cut or is_cut:
+        payload = unpacked(decode_payload(record, self._settings.payload_bytes), self._settings.payload_bytes)
+        if payload.cut:
             self._counts[Reason.NOTE_PAYLOAD_CUT] += 1
         if payload.truncated:
             self._counts[Reason.NOTE_PAYLOAD_TRUNCATED] += 1
-        html = decode_html(body, record.http_charset)
+        html = decode_html(payload.body, record.http_charset)
         self._counts.update(html.notes)
         return self._extract(html.text), html.charset
 

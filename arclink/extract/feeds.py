@@ -24,7 +24,7 @@ from xml.parsers import expat
 import ada_url
 
 from arclink.extract.html import DEFAULT_KINDS, Limits, PageLinks, extract_links
-from arclink.extract.payloads import undo_coding
+from arclink.extract.payloads import DecodedPayload, undo_coding
 from arclink.graph.pages import format_link
 from arclink.model import Kind, RawLink
 from arclink.reasons import Reason
@@ -143,8 +143,8 @@ def is_feed(document: bytes | str) -> bool:
     return root[1].lower() != b"rdf" or _RDF_FEED.search(start) is not None
 
 
-def unpacked(payload: bytes, limit: int) -> tuple[bytes, bool]:
-    """Return the document in a payload that is a gzip file, as ``sitemap.xml.gz`` is, and whether it was cut; nothing if it holds none.
+def unpacked(payload: DecodedPayload, limit: int) -> DecodedPayload:
+    """Return the document in a payload that is a gzip file, as ``sitemap.xml.gz`` is; nothing if it holds none.
 
     Any other payload comes back as it is.
 
@@ -155,12 +155,16 @@ def unpacked(payload: bytes, limit: int) -> tuple[bytes, bool]:
     Source:
         sitemaps.org protocol: "you can compress your Sitemap files using gzip".
     """
-    if not payload.startswith(_GZIP_MAGIC):
-        return payload, False
-    undone = undo_coding(payload, "gzip", limit)
-    if undone is None or not _MARKUP_START.match(undone[0]):
-        return b"", False
-    return undone[0], undone[2]
+    if not payload.body.startswith(_GZIP_MAGIC):
+        return payload
+    undone = undo_coding(payload.body, "gzip", limit)
+    if undone is None:
+        return DecodedPayload(b"", payload.cut, True)
+    body, is_complete, is_cut = undone
+    if not _MARKUP_START.match(body):
+        return DecodedPayload(b"", payload.cut, payload.truncated)
+    cut = payload.cut or is_cut
+    return DecodedPayload(body, cut, payload.truncated or not (is_complete or cut))
 
 
 def links_of(document: bytes | str, limits: Limits = _LIMITS, kinds: frozenset[Kind] = DEFAULT_KINDS) -> PageLinks:

@@ -1,6 +1,7 @@
 """A store is the questions it answers: `GraphStore`, and `open_store` to get one from a path or URL."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -138,6 +139,13 @@ class GraphStore(Protocol):
     A reader sees whole batches only: a memento that can be seen always has its links. Every iterator is lazy and
     holds memory for one block, never for a whole answer; it stays right while another process loads.
     """
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Have all that is asked inside of the block answered from one state of the store, whatever is loaded meanwhile.
+
+        For seconds, not minutes: a SQLite store's log grows as long as somebody reads an old state. Iterators that are read
+        on behind the block go on as if there had been none.
+        """
 
     def mementos(self, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]:
         """Yield the mementos of one SURT within ``span``, by timestamp, original, checksum; each key once."""

@@ -9,14 +9,16 @@ slower, above all those about pages with very many inlinks.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import chain, islice
 from pathlib import Path
+from time import monotonic
 from types import TracebackType
 from typing import NoReturn, Self
 
-from arclink.errors import StoreError
+from arclink.errors import StoreError, UsageError
 from arclink.model import (
     ALL_TIME,
     Batch,
@@ -35,6 +37,7 @@ from arclink.model import (
     Timestamp,
     UriR,
 )
+from arclink.reasons import Reason
 from arclink.store import ArchiveFile, ContentBlock, GraphStore, Removed, StoreStats, StoreSums, Takedown, Violation
 from arclink.uris.resolving import checksum_of
 from arclink.uris.surts import surt_of
@@ -43,6 +46,8 @@ _AT_ONCE = 128
 """Contents that are looked at together."""
 _KEPT = 100_000
 """Contents and payloads of which it is remembered whether they are hidden."""
+_TAKEDOWNS_HOLD = 1.0
+"""Seconds for which the number of takedowns is not looked up again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,18 +91,25 @@ class EmbargoedStore:
     Args:
         store: Has all captures; closed with this one.
         now: Tells the time.
+
+    Attributes:
+        whole: The store with all captures: for what is told to nobody.
     """
 
     def __init__(self, store: GraphStore, embargo: Embargo, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
-        self._store = store
+        self._store = self.whole = store
         self._embargo = embargo
         self._now = now
-        self._state: tuple[int, Timestamp] = (-1, ALL_TIME.first)
+        self._state: tuple[int, int, Timestamp] = (-1, 0, ALL_TIME.first)
+        self._takedowns: tuple[float, int] = (float("-inf"), 0)
         self._readable: dict[Checksum, bool] = {}
         self._shown: dict[ContentId, bool] = {}
         self._stats: StoreStats | None = None
 
     # Questions
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        return self._store.snapshot()
 
     def mementos(self, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]:
         if self._embargo.hides(surt):
@@ -105,7 +117,10 @@ class EmbargoedStore:
         return self._store.mementos(surt, self._within(span))
 
     def payload(self, checksum: Checksum) -> Payload | None:
-        """Return what became of a payload; read from a capture that is shown, even if it was another one that was read."""
+        """Return what became of a payload; read from a capture that is shown, even if it was another one that was read.
+
+        Of one that only revisits are left of, as if its captures had never been at hand.
+        """
         self._look_again()
         found = self._store.payload(checksum)
         if found is None:
@@ -115,7 +130,10 @@ class EmbargoedStore:
             return found
         if not shown:
             return None
-        first = min(shown, key=lambda memento: (memento.timestamp, memento.original, memento.file, memento.offset))
+        holding = [memento for memento in shown if memento.record_type != "revisit"]
+        first = min(holding or shown, key=lambda memento: (memento.timestamp, memento.original, memento.file, memento.offset))
+        if not holding:
+            return Payload(checksum, None, "-", first.file, first.offset, Reason.PAYLOAD_NOT_AT_HAND.name)
         return replace(found, file=first.file, offset=first.offset)
 
     def content_of(self, memento: Memento) -> ContentId | None:
@@ -126,6 +144,8 @@ class EmbargoedStore:
         return self._store.outlinks(content) if self._is_shown(content) else iter(())
 
     def inlinks(self, target: Surt, after: Inlink | None = None) -> Iterator[Inlink]:
+        if after is not None and not self._is_shown(after.content):  # nobody is to learn here that the store has it
+            raise UsageError(f"cannot go on behind an inlink of {after.content}: the store has no such content")
         return (inlink for inlink in self._store.inlinks(target, after) if self._is_shown(inlink.content))
 
     def inlink_kinds(self, target: Surt) -> Iterator[tuple[Kind, int]]:
@@ -229,13 +249,23 @@ class EmbargoedStore:
         return Span(span.first, min(span.last, self._embargo.last_shown(self._now())))
 
     def _look_again(self) -> None:
-        """Drop what is remembered if the store has changed, or the day has."""
-        state = (self._store.last_batch(), self._embargo.last_shown(self._now()))
-        if state != self._state or len(self._readable) + len(self._shown) > _KEPT:
+        """Drop what is remembered if the store has changed, or the day has; and what was found out of contents, if that is much."""
+        state = (self._store.last_batch(), self._taken_back(), self._embargo.last_shown(self._now()))
+        if state != self._state:
             self._state = state
-            self._readable.clear()
-            self._shown.clear()
             self._stats = None
+        elif len(self._readable) + len(self._shown) <= _KEPT:
+            return
+        self._readable.clear()
+        self._shown.clear()
+
+    def _taken_back(self) -> int:
+        """Return how many captures were removed and how often, in all, as it was a moment ago."""
+        looked, found = self._takedowns
+        if monotonic() > looked + _TAKEDOWNS_HOLD:
+            found = sum(1 + removed.mementos for _, removed in self._store.forgotten())
+            self._takedowns = monotonic(), found
+        return found
 
     def _is_shown(self, content: ContentId) -> bool:
         """Tell whether a capture that is shown shows ``content``."""

@@ -84,6 +84,15 @@ def local_path_of(where: str) -> Path:
     return path_of(where)
 
 
+def let_go(where: str) -> None:
+    """Close what this process keeps open of a store elsewhere for the next who opens it: no child could go on with that."""
+    if is_remote(where):
+        from arclink.store.cassandra.addresses import parse_address
+        from arclink.store.cassandra.database import forget_database
+
+        forget_database(parse_address(where))
+
+
 def exists(where: str) -> bool:
     """Return whether there is a store.
 

@@ -11,6 +11,7 @@ page in about a byte. ``docs/store-schema.md`` draws the tables, ``docs/decision
 
 import json
 import os
+import sqlite3
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -81,7 +82,13 @@ FEW_CAPTURES = 500
 """Captures of a payload that are looked through for each of its contents; more are sorted out first."""
 
 _PATIENCE = 60_000
-"""Milliseconds that cleaning waits for readers."""
+"""Milliseconds that cleaning waits for readers, and so does cutting a large log."""
+
+LARGE_LOG = 64 << 20
+"""Bytes of the write-ahead log from which on a batch waits for readers as long as it takes them."""
+
+_LETTING_GO = 1_000
+"""Milliseconds that a batch waits for readers of what was before it, while the log is smaller."""
 
 AT_ONCE = 128
 """Inlinks whose contents are looked up together; checksums that are asked for together."""
@@ -138,6 +145,19 @@ class SqliteStore:
         self._version = 0  # of the file, as this connection sees it: it tells that another one wrote
 
     # Questions
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        if self._connection.in_transaction:  # the one around it holds
+            yield
+            return
+        with translated(self.path):
+            self._connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            with suppress(sqlite3.Error):  # it only read; the store may have been lost and closed inside
+                self._connection.execute("COMMIT")
 
     def mementos(self, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]:
         with translated(self.path):
@@ -273,7 +293,7 @@ class SqliteStore:
             for surt, rows in groupby(self._runs.scan(Relation.MEMENTOS), surt_field):
                 for (timestamp, *_), same in groupby(in_order(rows, lambda row: mementos_of(row, self._names)), itemgetter(0, 1, 2)):
                     if span.first <= timestamp <= span.last:
-                        yield memento_of(surt, next(same))
+                        yield memento_of(surt, _first_said(same))
 
     def scan_contents(self) -> Iterator[ContentBlock]:
         begin = 1
@@ -341,7 +361,7 @@ class SqliteStore:
     def known_contents(self, wanted: Iterable[tuple[Checksum, Sequence[UriR]]]) -> Iterator[tuple[Payload | None, Sequence[UriR]]]:
         rest = iter(wanted)
         while some := list(islice(rest, AT_ONCE)):
-            with translated(self.path), self._reading():
+            with translated(self.path), self.snapshot():
                 rows = self._connection.execute(
                     _PAYLOADS.format(",".join("?" * len(some))), [pack_checksum(checksum) for checksum, _ in some]
                 )
@@ -429,15 +449,6 @@ class SqliteStore:
     # Inside
 
     @contextmanager
-    def _reading(self) -> Iterator[None]:
-        """One look at the store for several statements. Never held between two values that a caller takes."""
-        self._connection.execute("BEGIN")
-        try:
-            yield
-        finally:
-            self._connection.execute("COMMIT")
-
-    @contextmanager
     def _writing(self, *, is_overwriting: bool = False, is_trial: bool = False) -> Iterator[None]:
         """All that is written inside becomes visible at its end; nothing of it if it does not come to its end.
 
@@ -460,6 +471,24 @@ class SqliteStore:
                 self._names.forget()
                 self._runs.forget()
             self._forget_what_is_kept()
+        if is_done:
+            self._cut_log()
+
+    def _cut_log(self) -> None:
+        """Have all of the write-ahead log in the file, and cut it; tried again behind the next batch if readers do not let go of it.
+
+        SQLite by itself copies what no reader needs, without waiting. Where somebody reads at all times, some reader is always at the
+        state before the last batch, so that the log is never copied to its end, and each batch is put behind the others. Here those
+        who read an old state are waited for, while nobody is held up; who comes meanwhile reads the file itself.
+
+        Source: sqlite.org/wal.html, section 6, *Avoiding Excessively Large WAL Files* (checkpoint starvation).
+        """
+        log = self.path.with_name(f"{self.path.name}-wal")
+        patience = _PATIENCE if log.exists() and log.stat().st_size > LARGE_LOG else _LETTING_GO
+        self._connection.execute(f"PRAGMA busy_timeout = {patience}")
+        with suppress(sqlite3.Error):  # the batch is in the store, whatever becomes of its copy
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        self._connection.execute("PRAGMA busy_timeout = 0")
 
     def _look_again(self) -> None:
         """Drop what is kept of the store if somebody wrote to it since: what was forgotten must be in no answer any more."""

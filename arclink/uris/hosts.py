@@ -39,6 +39,29 @@ def host_of(surt: Surt) -> Host:
     return Host(".".join(reversed(place["labels"].strip(",").split(","))))
 
 
+def stem_of_host(surt: Surt) -> Surt | None:
+    """Return what the SURTs of all URIs of the host of ``surt`` begin with, at its port; None if it has no host.
+
+    >>> stem_of_host(Surt("org,example:8080)/x"))
+    'org,example:8080)'
+    """
+    place = _PLACE.match(surt)
+    return None if place is None else Surt(surt[: place.end() - 1])
+
+
+def stems_of_domain(surt: Surt) -> tuple[Surt, ...]:
+    """Return what the SURTs of the host of ``surt`` and of all hosts below it begin with, at any port, sorted; none without a host.
+
+    >>> stems_of_domain(Surt("org,example:8080)/x"))
+    ('org,example)', 'org,example,', 'org,example:')
+    """
+    place = _PLACE.match(surt)
+    if place is None:
+        return ()
+    name = place["labels"] or place["address"]
+    return tuple(Surt(f"{name}{sign}") for sign in ("),:" if place["labels"] else ")"))
+
+
 @lru_cache(maxsize=1 << 14)
 def domain_of(host: Host) -> Domain:
     """Return the registered domain of ``host``; empty if that is.

@@ -8,7 +8,7 @@ from arclink.access.chronicles import Chronicle
 from arclink.access.evidence import Evidence
 from arclink.access.formats.fields import uri_ms_of
 from arclink.access.members import Validity
-from arclink.access.queries import BadParameterError, Direction, LinkQuery
+from arclink.access.queries import MATCH_TYPE, BadParameterError, Direction, LinkQuery
 from arclink.access.replay import moment_of, uri_m
 from arclink.access.texts import printable, printable_uri
 from arclink.model import Timestamp, UriR
@@ -68,6 +68,8 @@ def show_links(asked: Asked, store: GraphStore, settings: Settings, chronicle: C
     query = LinkQuery.from_parameters([*asked.given, *limit])
     if query.limit == 0:
         raise BadParameterError("limit", "0", "at least 1 on this page; downloads can be unlimited")
+    if query.is_range:
+        raise BadParameterError(MATCH_TYPE.name, query.match_type.value, "exact on this page; /linkQuery answers the others")
     answer = answer_link_query(store, query, settings.budget, settings.replay)
     more = (
         None

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
@@ -205,6 +206,9 @@ class MemoryStore:
 
     def clean(self) -> None:
         raise NotImplementedError
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def close(self) -> None:
         self.is_closed = True

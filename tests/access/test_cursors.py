@@ -14,17 +14,20 @@ from arclink.access.cursors import (
     CursorError,
     Grouped,
     InlinkPosition,
+    InRange,
     OutlinkPosition,
     decode_cursor,
     encode_cursor,
 )
-from arclink.model import ContentId, Inlink, Kind, UriR
+from arclink.model import ContentId, Inlink, Kind, Surt, UriR
 
 texts = st.text(st.characters(codec="utf-8"), max_size=30)
 inlinks = st.builds(Inlink, texts.map(UriR), texts.map(Kind), texts, st.none() | texts, texts.map(ContentId))
 grouped = st.builds(Grouped, st.integers(0, 10_000))
-out_positions = st.just(DONE) | grouped | st.builds(OutlinkPosition, texts.map(ContentId), texts.map(UriR), st.integers(-1, 10**6))
-in_positions = st.just(DONE) | grouped | st.builds(InlinkPosition, st.none() | inlinks, texts, texts.map(UriR))
+outlink_positions = st.builds(OutlinkPosition, texts.map(ContentId), texts.map(UriR), st.integers(-1, 10**6))
+inlink_positions = st.builds(InlinkPosition, st.none() | inlinks, texts, texts.map(UriR))
+out_positions = st.just(DONE) | grouped | outlink_positions | st.builds(InRange, texts.map(Surt), st.just(DONE) | outlink_positions)
+in_positions = st.just(DONE) | grouped | inlink_positions | st.builds(InRange, texts.map(Surt), st.just(DONE) | inlink_positions)
 cursors = st.builds(Cursor, st.integers(0, 10**6), out_positions, in_positions)
 
 
@@ -52,7 +55,10 @@ def test_a_cursor_of_another_query_is_refused() -> None:
     [
         pytest.param(["q", 1, -1, None], id="negative number"),
         pytest.param(["q", 1, ["c"], None], id="short outlink position"),
+        pytest.param(["q", 1, ["s", 1], None], id="grouped within a range"),
+        pytest.param(["q", 1, None, ["s", ["s", None]]], id="a range within a range"),
         pytest.param(["q", 1, ["c", "o", -2], None], id="position before the first"),
+        pytest.param(["q", 1, ["c", "o", 2**63 - 1], None], id="position behind what islice takes"),
         pytest.param(["q", 1, None, [["t", "k", "x", 1, "c"], "", ""]], id="rel is a number"),
         pytest.param(["q", 1, None, [1, "", ""]], id="no inlink"),
         pytest.param(["q", "1", None, None], id="batch is text"),

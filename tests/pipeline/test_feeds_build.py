@@ -1,6 +1,7 @@
 """Feeds and lazy links, from archive file to answer."""
 
 import gzip
+import hashlib
 import json
 from pathlib import Path
 
@@ -76,6 +77,22 @@ def test_a_compressed_file_that_is_no_document_has_no_links_and_a_bomb_is_cut(tm
     counts = json.loads(batch.manifest)["counts"]
     assert counts["payloads"] == {"PAYLOAD_READ": 2}
     assert counts["notes"]["NOTE_PAYLOAD_CUT"] == 1
+
+
+def test_a_compressed_sitemap_that_breaks_off_is_counted(tmp_path: Path) -> None:
+    urls = "".join(f"<url><loc>http://h.example/{hashlib.sha1(bytes([n])).hexdigest()}</loc></url>" for n in range(200))
+    whole = gzip.compress(SITEMAP.replace(b"<url>", urls.encode() + b"<url>"))
+    bodies = [whole[: len(whole) // 2], whole[:10] + b"\xff" * 50]
+    records = [warc(f"http://h.example/{n}", http(body, "Content-Type: application/gzip")) for n, body in enumerate(bodies)]
+    (tmp_path / "a.warc").write_bytes(b"".join(records))
+    build_store(tmp_path / "a.warc", tmp_path / "l.db", ALONE)
+    with open_store(str(tmp_path / "l.db")) as store:
+        found = outlinks_of(store, {Surt("example,h)/0"), Surt("example,h)/1")})
+        (batch,) = store.batches()
+    half, damaged = (links for _, links in sorted(found.items()))
+    assert half is not None
+    assert (0 < len(half) < 200, damaged) == (True, [])
+    assert json.loads(batch.manifest)["counts"]["notes"]["NOTE_PAYLOAD_TRUNCATED"] == 2
 
 
 def test_lazy_links_are_looked_for_when_asked_and_the_store_remembers(tmp_path: Path) -> None:

@@ -14,7 +14,9 @@ from arclink.pipeline.settings import BuildSettings
 from arclink.pipeline.wats import leave_out_described
 from arclink.store import ArchiveFile
 from arclink.store.opening import open_store
-from tests.pipeline.reading import build_store, graph_of
+from tests.extract.test_wat import changed, write
+from tests.pipeline.reading import build_store, graph_of, outlinks_of
+from tests.pipeline.test_last_resorts import ALONE, DIGEST, damaged, page, row
 
 NAMES = ("example.warc.gz", "example.warc.gz.wat.gz")
 
@@ -95,3 +97,30 @@ def test_a_page_at_other_places_keeps_all_of_them_when_its_file_comes_after_the_
             build_store(both / name, store, BuildSettings(cores=2))
         graphs.append(graph_at(store))
     assert graphs[0] == graphs[1] == graphs[2]
+
+
+def test_a_damaged_capture_at_another_place_has_the_links_that_the_wat_of_the_payload_tells(tmp_path: Path) -> None:
+    wat = write(tmp_path, changed("WARC-Header-Metadata/WARC-Payload-Digest", DIGEST))
+    build_store(wat, tmp_path / "links.db", ALONE)
+    (tmp_path / "other.warc").write_bytes(damaged(page("http://h.example/dir/else", 1, f"WARC-Payload-Digest: {DIGEST}")))
+    cdx = tmp_path / "rows.cdx"
+    cdx.write_text(row("http://h.example/dir/else", 1, "other.warc", 0))
+    build_store(tmp_path / "other.warc", tmp_path / "links.db", ALONE, cdx=[cdx])
+    with open_store(str(tmp_path / "links.db")) as store:
+        assert list(store.verify()) == []
+        ((_, links),) = outlinks_of(store, {Surt("example,h)/dir/else")}).items()
+    assert links is not None
+    assert ("http://h.example/base/b.html", "a@href", "Next page", "nofollow") in links
+
+
+def test_a_scan_names_the_archive_file_of_a_memento_that_a_wat_has_too(tmp_path: Path) -> None:
+    uri, date = "http://h.example/dir/page", "2020-01-01T00:00:01Z"
+    described = changed("WARC-Header-Metadata/WARC-Payload-Digest", DIGEST)
+    described["Envelope"]["WARC-Header-Metadata"] |= {"WARC-Target-URI": uri, "WARC-Date": date}
+    (tmp_path / "other.warc").write_bytes(page(uri, 1, f"WARC-Payload-Digest: {DIGEST}"))
+    for file in (write(tmp_path, described), tmp_path / "other.warc"):
+        build_store(file, tmp_path / "links.db", ALONE)
+    with open_store(str(tmp_path / "links.db")) as store:
+        (memento,) = store.mementos(Surt("example,h)/dir/page"))
+        assert memento.file == "other.warc"
+        assert list(store.scan_mementos()) == [memento]

@@ -1,7 +1,9 @@
 """Under an embargo every resource answers as a store that never had the hidden captures."""
 
+import os
 import random
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,12 +14,15 @@ from flask.testing import FlaskClient
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arclink.access.cursors import DONE, Cursor, InlinkPosition, encode_cursor
+from arclink.access.queries import LinkQuery
 from arclink.access.replay import parse_replay
 from arclink.errors import StoreError
-from arclink.model import Checksum, Outlink, Surt
-from arclink.store import GraphStore
+from arclink.model import Checksum, Forgotten, Outlink, Surt, UriR
+from arclink.store import GraphStore, Removed, StoreStats, StoreSums, Takedown
 from arclink.store.embargo import Embargo, EmbargoedStore
 from arclink.store.opening import open_store
+from service.running import example_uri
 from service.settings import Settings
 from tests.access.memory_store import MemoryStore, Page, link
 from tests.access.sqlite_pages import load_pages
@@ -121,6 +126,19 @@ def test_a_cursor_passes_over_what_is_hidden(clients: tuple[FlaskClient, FlaskCl
     assert told[0] == told[1] != []
 
 
+def test_a_cursor_does_not_tell_whether_there_is_a_hidden_content(clients: tuple[FlaskClient, FlaskClient, GraphStore, GraphStore]) -> None:
+    hiding, never, hidden_store, _ = clients
+    assert isinstance(hidden_store, EmbargoedStore)
+    target = Surt("example,a)/")
+    shown = set(hidden_store.inlinks(target))
+    hidden = next(one for one in hidden_store.whole.inlinks(target) if one not in shown)
+    query = LinkQuery.from_parameters([("uri", "http://a.example/")])
+    cursor = encode_cursor(Cursor(1, DONE, InlinkPosition(hidden, "", UriR(""))), query.fingerprint)
+    answers = [client.get("/linkQuery", query_string={"uri": "http://a.example/", "cursor": cursor}) for client in (hiding, never)]
+    assert [answer.status_code for answer in answers] == [400, 400]
+    assert answers[0].data == answers[1].data
+
+
 def test_counts_are_those_of_what_is_shown(clients: tuple[FlaskClient, FlaskClient, GraphStore, GraphStore]) -> None:
     hiding, never, hidden_store, shown_store = clients
     assert hiding.get("/health").data == never.get("/health").data
@@ -151,6 +169,74 @@ def test_a_revisit_of_a_hidden_payload_has_no_links() -> None:
     assert list(store.surts(Surt(""))) == ["example,a)/"]
     answer = client_of(lambda: MemoryStore([secret, revisit]), Settings(embargo=Embargo(prefixes=(HIDDEN,)))).get(f"/linkQuery?uri={B}")
     assert b"told in secret" not in answer.data
+
+
+def test_a_revisit_of_a_hidden_payload_does_not_tell_what_became_of_that() -> None:
+    secret = Page("http://secret.example/", T1, None, reason="PAYLOAD_DAMAGED")
+    revisit = replace(secret, original=A, timestamp=T2, record_type="revisit")
+    hiding = client_of(lambda: MemoryStore([secret, revisit]), Settings(embargo=Embargo(prefixes=(HIDDEN,))))
+    (told,) = hiding.get(f"/explain?uri={A}").get_json()["mementos"]
+    assert (told["reason"], told["read_from"]) == ("PAYLOAD_NOT_AT_HAND", None)
+
+
+class Counting(MemoryStore):
+    """Counts how often somebody looks at all of it; takes captures back."""
+
+    looks = 0
+    takedowns: Sequence[tuple[Takedown, Removed]] = ()
+
+    def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
+        self.looks += not prefix
+        return super().surts(prefix, after)
+
+    def forgotten(self) -> Iterator[tuple[Takedown, Removed]]:
+        yield from self.takedowns
+
+
+def test_counts_do_not_outlive_a_takedown_but_a_full_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arclink.store.embargo._TAKEDOWNS_HOLD", -1)
+    monkeypatch.setattr("arclink.store.embargo._KEPT", 1)
+    kept = Counting([Page(A, T1, [link(B)]), Page(B, T1, [link(A)]), Page(B, T2, [link(A, "again")])])
+    store = EmbargoedStore(kept, Embargo(prefixes=(HIDDEN,)))
+    counted: list[StoreStats] = [store.stats()]
+    assert list(store.inlinks(Surt("example,a)/")))
+    counted.append(store.stats())
+    assert (counted[0].mementos, kept.looks) == (3, 1)
+    assert counted[0] is counted[1]
+    del kept.pages[0]
+    kept.takedowns = [(Takedown(Forgotten(Surt("example,a)/")), "", "2026-11-21T20:00:00Z"), Removed(1, 1, 1, 1, 0))]
+    assert store.stats().mementos == 2
+
+
+def test_a_validator_does_not_cost_a_look_at_the_whole_store() -> None:
+    class Whole(Counting):
+        def sums(self) -> StoreSums:
+            return replace(super().sums(), links=42)
+
+    store = Whole([Page(A, T1, [link(B)])])
+    hiding = client_of(lambda: store, Settings(embargo=Embargo(prefixes=(HIDDEN,))))
+    first = hiding.get(f"/linkQuery?uri={A}")
+    assert (first.status_code, store.looks) == (200, 0)
+    assert hiding.get(f"/linkQuery?uri={A}", headers={"If-None-Match": first.headers["ETag"]}).status_code == 304
+
+
+def test_the_example_that_is_announced_is_not_hidden() -> None:
+    store = MemoryStore([Page("http://secret.example/", T1, [link(B)]), Page("http://z.example/", T1)])
+    assert example_uri(store, Embargo(prefixes=(HIDDEN,))) == "http://z.example/"
+
+
+def test_a_date_does_not_hide_what_an_embargo_lets_go(tmp_path: Path) -> None:
+    load_pages(tmp_path / "links.db", tmp_path / "graph", [[Page(A, T1, [link(B)])]])
+    hiding = client_of(str(tmp_path / "links.db"), Settings(embargo=Embargo(days=30)))
+    path = f"/linkQuery?uri={A}"
+    assert hiding.get(path).status_code == 200  # which opens the store
+    for file in tmp_path.glob("links.db*"):
+        os.utime(file, (1_000_000_000, 1_000_000_000))
+    yesterday = time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(time.time() - 86_400))
+    assert hiding.get(path, headers={"If-Modified-Since": yesterday}).status_code == 200
+    dated = hiding.get(path).headers["Last-Modified"]
+    assert dated.endswith(" 00:00:00 GMT")
+    assert hiding.get(path, headers={"If-Modified-Since": dated}).status_code == 304
 
 
 def test_a_capture_is_shown_when_it_is_old_enough() -> None:

@@ -178,6 +178,44 @@ def test_workers_count_together_and_one_that_dies_is_replaced(tmp_path: Path) ->
         assert service.process.wait(60) == 0
 
 
+def test_what_a_dead_worker_was_doing_is_not_counted_as_under_way(tmp_path: Path) -> None:
+    with serving(tmp_path, "--workers", "2") as service:
+        busy = http.client.HTTPConnection("127.0.0.1", service.port, timeout=60)
+        busy.request("GET", f"/linkQuery?uri={A}&limit=0&format=jsonl")
+        answer = busy.getresponse()
+        answer.read(1000)
+        for worker in Path(f"/proc/{service.process.pid}/task/{service.process.pid}/children").read_text().split():
+            os.kill(int(worker), signal.SIGKILL)
+        families = {family.name: family for family in text_string_to_metric_families(service.get("/metrics")[1].decode())}
+        assert sum(sample.value for sample in families["arclink_requests_in_progress"].samples) == 1  # the one that asks
+        answer.close()
+        busy.close()
+
+
+def test_no_worker_is_started_once_all_are_to_stop(tmp_path: Path) -> None:
+    code = """
+import os, signal
+from service import workers
+
+is_first = True
+fork = os.fork
+
+def fork_and_stop():
+    global is_first
+    worker = fork()
+    if worker and is_first:
+        is_first = False
+        os.kill(os.getpid(), signal.SIGTERM)
+    return worker
+
+os.fork = fork_and_stop
+workers.supervise(3, signal.pause, 1, lambda: None)
+"""
+    began = time.monotonic()
+    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
+    assert time.monotonic() - began < 5  # the others would be killed after six seconds
+
+
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_a_stop_finishes_the_answers_under_way_and_takes_no_more(tmp_path: Path, workers: str) -> None:
     with serving(tmp_path, "--workers", workers, "--grace", "60") as service:

@@ -1,6 +1,8 @@
 """A store that is away, comes back, or is replaced."""
 
 import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,9 @@ from flask.testing import FlaskClient
 
 from arclink.errors import StoreError
 from arclink.store import GraphStore
+from arclink.store.cassandra import database
+from arclink.store.cassandra.addresses import parse_address
+from service import running
 from tests.access.memory_store import MemoryStore, Page, link
 from tests.access.sqlite_pages import load_pages
 from tests.service.conftest import T1, A, B, client_of
@@ -108,3 +113,25 @@ def test_a_cursor_with_a_content_that_is_not_there_is_a_problem(file_client: Fla
     response = file_client.get(f"/linkQuery?uri={A}&cursor={cursor}")
     assert response.status_code == 400
     assert json.loads(response.data)["parameter"] == "cursor"
+
+
+def test_workers_are_forked_from_a_process_without_a_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Connection:
+        is_open = True
+
+        def close(self) -> None:
+            self.is_open = False
+
+    connection, url = Connection(), "cassandra://node/links"
+    seen: list[bool] = []
+
+    def supervise(count: int, work: object, grace: float, listen_no_more: Callable[[], None], ended: object) -> None:
+        seen.append(connection.is_open)
+        listen_no_more()
+
+    monkeypatch.setitem(database._open, (os.getpid(), parse_address(url)), connection)
+    monkeypatch.setattr(running, "open_store", lambda _: MemoryStore([Page(A, T1, [link(B)])]))
+    monkeypatch.setattr(running, "supervise", supervise)
+    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", "")  # which it sets
+    running.serve(url, "127.0.0.1", 0, 1, lambda _: None, workers=2)
+    assert seen == [False]

@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 from arclink.access.grouping import Budget
 from arclink.access.replay import parse_replay
 from service.settings import Settings
-from tests.access.memory_store import MemoryStore
+from tests.access.memory_store import MemoryStore, Page, link
 from tests.service.conftest import PAGES, T1, T2, A, B, client_of
 
 REPLAY = Settings(replay=parse_replay("--replay", "https://w.example/web/"))
@@ -89,3 +89,34 @@ def test_a_level_gives_counts_instead_of_links(client: FlaskClient) -> None:
     assert client.get(f"/linkQuery?uri={A}&level=uri&format=json").get_json()["next"] is None
     refused = client.get(f"/linkQuery?uri={A}&level=page")
     assert (refused.status_code, refused.get_json()["parameter"]) == (400, "level")
+
+
+@pytest.mark.parametrize(
+    ("path", "rows", "name"),
+    [
+        pytest.param(f"/anchors?uri={B}", "anchors", "text", id="anchors"),
+        pytest.param(f"/linkQuery?uri={B}&level=host&direction=in", "inlinks", "host", id="level"),
+    ],
+)
+def test_a_cursor_of_counted_rows_starts_again_after_a_batch(path: str, rows: str, name: str) -> None:
+    """A batch may put a row before those that were given: to go on behind them would leave one out."""
+
+    def linking(host: str, time: str) -> Page:
+        return Page(f"http://{host}/", time, [link(B, host)])
+
+    def page(cursor: str) -> tuple[int, list[str], str | None]:
+        told = client.get(f"{path}&limit=1&cursor={cursor}").get_json()
+        return told["start"], [row[name] for row in told[rows]], told["next"]
+
+    store = MemoryStore([linking(host, T2) for host in ("b.example", "c.example", "d.example")])
+    client = client_of(lambda: store)
+    start, first, cursor = page("")
+    assert (start, first) == (0, ["b.example"])
+    assert page(str(cursor))[:2] == (1, ["c.example"])
+    store.add([linking("a.example", T1)])
+    start, given, after = page(str(cursor))
+    assert (start, given) == (0, ["a.example"])
+    while after is not None:
+        _, more, after = page(after)
+        given += more
+    assert given == ["a.example", "b.example", "c.example", "d.example"]

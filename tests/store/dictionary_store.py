@@ -1,6 +1,7 @@
 """A `GraphStore` of plain dictionaries: slow, in memory, and right at a glance. What other stores are compared with."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
 from dataclasses import astuple, replace
 from itertools import groupby
@@ -235,6 +236,9 @@ class DictionaryStore:
 
     def clean(self) -> None:
         pass
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def close(self) -> None:
         pass

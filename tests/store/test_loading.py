@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -129,6 +130,58 @@ def test_a_reader_sees_the_old_graph_until_the_new_one_is_whole(
     assert seen == [True, True, True]
     with SqliteStore(store.path) as reader:
         assert len(sources(reader)) == 20
+
+
+def test_what_is_asked_within_a_snapshot_is_of_one_state(store: SqliteStore, tmp_path: Path) -> None:
+    with SqliteStore(store.path) as reader:
+        with reader.snapshot():
+            before = canonical(reader)
+            store.load(write_pages(tmp_path / "2", 10, 20), FILES[1:], SETTINGS, "{}")
+            with reader.snapshot():
+                assert (reader.last_batch(), canonical(reader)) == (1, before)
+            assert sources(reader) == hub_contents(0, 10)
+        assert sources(reader) == hub_contents(0, 20)
+        assert reader.last_batch() == 2
+
+
+def test_a_store_that_is_closed_within_a_snapshot_ends_it(store: SqliteStore) -> None:
+    reader = SqliteStore(store.path)
+    with reader.snapshot():
+        assert reader.last_batch() == 1
+        reader.close()
+
+
+def log_of(store: SqliteStore) -> int:
+    return store.path.with_name(f"{store.path.name}-wal").stat().st_size
+
+
+def test_the_log_is_cut_behind_each_batch_unless_somebody_reads_what_was_before(
+    store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arclink.store.sqlite._LETTING_GO", 1)
+    with SqliteStore(store.path) as reader:
+        stream = reader.inlinks(Surt("example,hub)/"))
+        next(stream)
+        store.load(write_pages(tmp_path / "2", 10, 20), FILES[1:], SETTINGS, "{}")
+        assert log_of(store) == 0
+        with reader.snapshot():
+            reader.last_batch()
+            store.load(write_pages(tmp_path / "3", 20, 30), FILES[1:], SETTINGS, "{}")
+            assert log_of(store) > 0
+        store.load(write_pages(tmp_path / "4", 30, 40), FILES[1:], SETTINGS, "{}")
+        assert log_of(store) == 0
+
+
+def test_a_large_log_is_cut_when_its_last_reader_lets_go(store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arclink.store.sqlite._LETTING_GO", 1)
+    monkeypatch.setattr("arclink.store.sqlite.LARGE_LOG", 1)
+    with SqliteStore(store.path) as reader, reader.snapshot():
+        reader.last_batch()
+        letting_go = threading.Timer(0.3, reader.close)
+        letting_go.start()
+        store.load(write_pages(tmp_path / "2", 10, 20), FILES[1:], SETTINGS, "{}")
+        letting_go.join()
+        assert log_of(store) == 0
 
 
 def test_a_second_builder_is_told_at_once(store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

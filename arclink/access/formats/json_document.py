@@ -22,16 +22,20 @@ def write_json(answer: LinkAnswer) -> Iterator[bytes]:
         "surt": printable_uri(query.surt),
         "uri_id": answer.uri_id,
         "direction": query.direction.value,
-        "mementos": {
+    }
+    if query.is_range:
+        document["match_type"] = query.match_type.value
+    else:
+        document["mementos"] = {
             "count": mementos.count,
             "first": mementos.first,
             "last": mementos.last,
             "asked": mementos.asked,
             "links_known": mementos.links_known,
-        },
-    }
+        }
     if query.at is not None:
         document["at"] = query.at
+    if query.at is not None and not query.is_range:
         document["in_force"] = [_in_force(memento, answer.replay) for memento in answer.in_force]
     if answer.followed:
         document["followed"] = [_hop(hop, answer.replay) for hop in answer.followed]

@@ -25,6 +25,7 @@ from xml.sax.saxutils import XMLGenerator
 from arclink.access.answers import LinkAnswer, Member
 from arclink.access.formats.iris import iri
 from arclink.access.formats.statements import RDF, TWG, TYPES, Blank, Iri, Literal, Profile, describe, listed, what_is_known
+from arclink.access.members import by_page
 from arclink.access.texts import printable, printable_uri
 
 
@@ -37,6 +38,9 @@ def write_rdf_xml(answer: LinkAnswer, profile: Profile = Profile.LISTING) -> Ite
 
 
 def _listing(document: "_Document", answer: LinkAnswer) -> Iterator[bytes]:
+    if answer.query.is_range:
+        yield from _listing_of_pages(document, answer)
+        return
     with document.described(answer.query.uri):
         for name, text in what_is_known(answer):
             document.literal(f"twg:{name}", text)
@@ -44,6 +48,16 @@ def _listing(document: "_Document", answer: LinkAnswer) -> Iterator[bytes]:
             yield from _collection(document, "twg:hasOutlinks", listed(answer.outlinks, answer.is_grouped_out))
         if answer.query.direction.is_in:
             yield from _collection(document, "twg:hasInlinks", listed(answer.inlinks, answer.is_grouped_in))
+
+
+def _listing_of_pages(document: "_Document", answer: LinkAnswer) -> Iterator[bytes]:
+    with document.described(answer.query.uri):
+        document.literal("twg:surt", printable_uri(answer.query.surt))
+    for name, members in (("twg:hasOutlinks", answer.outlinks), ("twg:hasInlinks", answer.inlinks)):
+        for page, surt, of_page in by_page(members):
+            with document.described(page):
+                document.literal("twg:surt", printable_uri(surt))
+                yield from _collection(document, name, of_page)
 
 
 def _collection(document: "_Document", name: str, members: Iterable[Member]) -> Iterator[bytes]:

@@ -16,6 +16,9 @@ for each of them: a named node with ``twg:archive`` and its ``twg:timestamp``. W
 ``twg:memento`` for each memento that shows it: its URI-M, with ``twg:timestamp``. If they were asked for, ``twg:evidence`` leads to a
 named node for each record that shows it, with file, offset and checksum, and ``twg:validity`` to one with the four times.
 
+Of an answer about many pages each page is a subject of its own, with its ``twg:surt``; in a listing it has a collection for each
+run of its members.
+
 Both profiles: on the subject ``twg:surt``, ``twg:mementoCount``, ``twg:firstMemento``, ``twg:lastMemento``, and
 ``twg:original`` wherever a URI had to be changed to be an IRI.
 
@@ -32,11 +35,11 @@ from typing import Final
 from arclink.access.answers import LinkAnswer, Member
 from arclink.access.archives import Outcome
 from arclink.access.formats.iris import iri
-from arclink.access.members import sightings_of
+from arclink.access.members import by_page, sightings_of
 from arclink.access.queries import Direction
 from arclink.access.replay import NO_REPLAY, ReplayPrefix, uri_m
 from arclink.access.texts import printable, printable_uri
-from arclink.model import Kind, Surt, Timestamp
+from arclink.model import Kind, Surt, Timestamp, UriR
 
 RDF: Final = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 TWG: Final = "http://www.mementoweb.org/TemporalWebGraph/"
@@ -84,18 +87,22 @@ class Profile(Enum):
 
 def describe(answer: LinkAnswer, profile: Profile) -> Iterator[Description]:
     """Yield the statements of ``answer``, subject by subject, member by member: an answer that streams is never held."""
+    if answer.query.is_range:
+        return _listing_of_pages(answer) if profile is Profile.LISTING else _links_of_pages(answer)
     return _listing(answer) if profile is Profile.LISTING else _links(answer)
 
 
 def describe_outlink(member: Member, source: Surt) -> Iterator[Description]:
     """Yield the statements of one link in the profile ``links``, with the SURT of its page."""
-    yield from ((Iri(iri(page)), (_twg("surt", printable_uri(source)), *_original(page))) for page in member.variants)
+    yield from (_page(page, source) for page in member.variants)
     yield from _link(member, source, Direction.OUT, NO_REPLAY)
 
 
 def what_is_known(answer: LinkAnswer) -> Iterator[tuple[str, str]]:
     """Yield what an answer says of the URI asked for: local names of ``twg`` with their literals."""
     yield "surt", printable_uri(answer.query.surt)
+    if answer.query.is_range:
+        return
     yield "mementoCount", str(answer.mementos.count)
     if answer.mementos.first is not None and answer.mementos.last is not None:
         yield "firstMemento", answer.mementos.first
@@ -144,6 +151,14 @@ def _listing(answer: LinkAnswer) -> Iterator[Description]:
         yield from _collection(subject, "hasInlinks", "in", listed(answer.inlinks, answer.is_grouped_in))
 
 
+def _listing_of_pages(answer: LinkAnswer) -> Iterator[Description]:
+    yield _known_subject(answer)
+    for predicate, label, members in (("hasOutlinks", "out", answer.outlinks), ("hasInlinks", "in", answer.inlinks)):
+        for number, (page, surt, of_page) in enumerate(by_page(members)):
+            yield _page(page, surt)
+            yield from _collection(Iri(iri(page)), predicate, f"{label}{number}m", of_page)
+
+
 def _collection(subject: Iri, predicate: str, label: str, members: Iterable[Member]) -> Iterator[Description]:
     """Yield an RDF collection cell by cell; the end is written when no member follows."""
     node, leads_on = subject, Iri(TWG + predicate)
@@ -174,6 +189,19 @@ def _links(answer: LinkAnswer) -> Iterator[Description]:
     for direction, members in ((Direction.OUT, answer.outlinks), (Direction.IN, answer.inlinks)):
         for member in members:
             yield from _link(member, asked, direction, answer.replay)
+
+
+def _links_of_pages(answer: LinkAnswer) -> Iterator[Description]:
+    yield _known_subject(answer)
+    for direction, members in ((Direction.OUT, answer.outlinks), (Direction.IN, answer.inlinks)):
+        for page, surt, of_page in by_page(members):
+            yield _page(page, surt)
+            for member in of_page:
+                yield from _link(member, surt, direction, answer.replay)
+
+
+def _page(uri: UriR, surt: Surt) -> Description:
+    return Iri(iri(uri)), (_twg("surt", printable_uri(surt)), *_original(uri))
 
 
 def _link(member: Member, asked: Surt, direction: Direction, replay: ReplayPrefix) -> Iterator[Description]:

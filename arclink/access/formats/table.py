@@ -66,19 +66,24 @@ def _lines(answer: LinkAnswer) -> Iterator[str]:
     yield f"{printable_uri(query.uri)}  ({printable_uri(query.surt)})"
     for hop in answer.followed:
         yield f"Redirected {date_and_time(hop.timestamp)} by {printable_uri(hop.original)}"
-    yield known_line(query, answer.mementos)
+    yield _range_line(query) if query.is_range else known_line(query, answer.mementos)
     yield from archive_lines(answer.archives)
     yield from _in_force(answer)
     if query.direction.is_out:
         yield ""
-        yield from _members("OUTLINKS", "target", tuple(answer.outlinks), answer)
+        yield from _members("OUTLINKS", "page → target" if query.is_range else "target", tuple(answer.outlinks), answer)
     if query.direction.is_in:
         yield ""
-        yield from _members("INLINKS", "source", tuple(answer.inlinks), answer)
+        yield from _members("INLINKS", "source → page" if query.is_range else "source", tuple(answer.inlinks), answer)
     if answer.next is not None:
         yield ""
         of_target = f" for {printable_uri(query.uri)}, without --follow, and" if answer.followed else ""
         yield f"There is more: repeat the command{of_target} with --cursor {answer.next}"
+
+
+def _range_line(query: LinkQuery) -> str:
+    """Return one line that tells which pages are asked about."""
+    return f"All pages whose SURT begins with {' or '.join(map(printable_uri, query.stems))}"
 
 
 def archive_lines(reports: Iterable[ArchiveReport]) -> Iterator[str]:
@@ -112,12 +117,14 @@ def _in_force(answer: LinkAnswer) -> Iterator[str]:
 
 def _members(title: str, other_end: str, members: Sequence[Member], answer: LinkAnswer) -> Iterator[str]:
     is_grouped = answer.is_grouped_out if title == "OUTLINKS" else answer.is_grouped_in
-    order = "" if is_grouped else ", in store order: too many to group"
+    order = "" if is_grouped else ", in store order" if answer.query.is_range else ", in store order: too many to group"
     yield f"{title} ({len(members):,} on this page{order})" if members else f"{title}: none"
     if members:
         archives = ("archives",) if answer.archives else ()
         validity = ("last without", "first without") if answer.query.with_validity else ()
-        rows = (_row(member, with_validity=answer.query.with_validity) for member in members)
+        rows = [_row(member, with_validity=answer.query.with_validity) for member in members]
+        if answer.query.is_range:
+            rows = [(*row[:-1], _ends(member, is_out=title == "OUTLINKS")) for row, member in zip(rows, members, strict=True)]
         yield from columns((*_HEAD, *validity, *archives, other_end), rows)
 
 
@@ -130,6 +137,11 @@ def _row(member: Member, *, with_validity: bool) -> tuple[str, ...]:
         ends = (None, None) if known is None else (known.last_without, known.first_without)
         validity = tuple("" if time is None else date_and_time(time) for time in ends)
     return first, last, f"{len(member.timestamps):>5}", member.kind, member.text, *validity, *archives, printable_uri(member.uri)
+
+
+def _ends(member: Member, *, is_out: bool) -> str:
+    here, there = printable_uri(member.variants[0]), printable_uri(member.uri)
+    return f"{here} → {there}" if is_out else f"{there} → {here}"
 
 
 def _counted(count: int, word: str) -> str:

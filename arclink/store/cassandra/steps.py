@@ -114,6 +114,7 @@ class Steps:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._history: History | None = None
+        self._read_of: list[Step] = []
         self._read_at = 0.0
 
     def all(self) -> list[Step]:
@@ -126,12 +127,16 @@ class Steps:
         ]
 
     def history(self, *, fresh: bool = False) -> History:
-        """Return the finished steps, as they were a moment ago; ``fresh``: as they are."""
+        """Return the finished steps, as they were a moment ago; ``fresh``: as they are.
+
+        It is the same object as long as nothing has changed. A store that was emptied and built again has other steps of equal numbers.
+        """
         if fresh or self._history is None or monotonic() - self._read_at > FRESH:
             self._read_at = monotonic()
-            finished = {step.number: step.facts for step in self.all() if step.facts is not None}
-            if self._history is None or finished.keys() != self._history.loads.keys() | self._history.takedowns.keys():
-                self._history = _history_of(finished)
+            finished = [step for step in self.all() if step.facts is not None]
+            if self._history is None or finished != self._read_of:
+                self._read_of = finished
+                self._history = _history_of({step.number: step.facts for step in finished if step.facts is not None})
         return self._history
 
     def begin(self, identity: bytes) -> int:

@@ -4,6 +4,7 @@ import json
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from heapq import merge
 from itertools import chain, groupby, islice
 from operator import attrgetter, itemgetter
@@ -108,7 +109,8 @@ class CassandraStore:
         self.tables = Tables(self.database)
         self.steps = Steps(self.database)
         self.names = NamesByHash(self.database)
-        self._seen = View()
+        self._seen: History | None = None
+        self._held: History | None = None
         self._blocks: OrderedDict[tuple[int, int, int], list[str]] = OrderedDict()
         self._outlink_blocks: OrderedDict[tuple[int, int, int], OutlinkBlock] = OrderedDict()
         self._by_cut: OrderedDict[Checksum, CapturesByCut] = OrderedDict()
@@ -118,9 +120,11 @@ class CassandraStore:
 
     def history(self) -> History:
         """Return the history; what is kept of an earlier one is dropped, if it could be wrong now."""
+        if self._held is not None:
+            return self._held
         history = self.steps.history(fresh=self._is_loader)
-        if history.view != self._seen:
-            self._seen = history.view
+        if history is not self._seen:
+            self._seen = history
             self.drop_caches()
         return history
 
@@ -129,8 +133,18 @@ class CassandraStore:
         self._blocks.clear()
         self._outlink_blocks.clear()
         self._by_cut.clear()
+        self._ranges.clear()
 
     # Questions
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        held = self._held
+        self._held = self.history()
+        try:
+            yield
+        finally:
+            self._held = held
 
     def mementos(self, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]:
         yield from self.mementos_in(self.history().view, surt, span)
