@@ -150,7 +150,8 @@ def serving(where: Path) -> Iterator[int]:
     finally:
         process.terminate()
         process.communicate(timeout=MOST_SECONDS)
-    assert (process.returncode, errors.read_text()) == (0, "")
+    said = [line for line in errors.read_text().splitlines() if "waitress.queue: Task queue depth" not in line]  # a busy machine
+    assert (process.returncode, said) == (0, [])
 
 
 def test_a_store_is_loaded_while_many_ask(where: Path) -> None:

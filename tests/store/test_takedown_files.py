@@ -13,7 +13,9 @@ from arclink.store import Takedown
 from arclink.store.takedown_files import format_takedowns, read_takedowns
 
 texts = st.text(max_size=8)
-json_values = st.recursive(st.none() | st.booleans() | st.integers() | texts, lambda inner: st.lists(inner, max_size=2), max_leaves=3)
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | texts, lambda inner: st.lists(inner, max_size=2), max_leaves=3
+)
 rows = st.dictionaries(
     st.sampled_from(["prefix", "from", "to", "targets", "reason", "time"]), json_values | st.sampled_from(["2010", "2011"])
 )
