@@ -168,9 +168,16 @@ class Database:
         return _TABLE.sub(rf"\1 {self.address.keyspace}.\2", statement)
 
     def command(self, statement: str) -> None:
-        """Run a statement that changes the schema."""
+        """Run a statement that changes the schema; a node may not have heard yet of what another was told a moment ago."""
         with self._translated():
-            self._again(lambda: self._session.execute(self._qualified(statement), timeout=max(60.0, self.address.timeout)))
+            for attempt in range(ATTEMPTS):
+                try:
+                    self._again(lambda: self._session.execute(self._qualified(statement), timeout=max(60.0, self.address.timeout)))
+                    return
+                except InvalidRequest as error:
+                    if "exist" not in str(error) or attempt == ATTEMPTS - 1:
+                        raise
+                    time.sleep(min(2.0, 0.1 * 2**attempt))
 
     def ask(self, statement: str, values: Values = ()) -> list[Found]:
         """Return all rows of an answer."""
@@ -257,6 +264,7 @@ def _connected(address: Address, auth: PlainTextAuthProvider | None, profile: Ex
             execution_profiles={EXEC_PROFILE_DEFAULT: profile},
             connect_timeout=address.timeout,
             control_connection_timeout=address.timeout,
+            max_schema_agreement_wait=60,
             protocol_version=5,  # of Cassandra 4.0 and later; asking for a newer one first would only be refused, with a warning
         )
         try:
