@@ -81,9 +81,12 @@ def parse_payload(row: bytes) -> Payload:
     """Return the payload of a ``payloads`` row.
 
     Raises:
-        ValueError: The row has another number of columns, or a number is not one.
+        ValueError: The row has another number of columns, a number is not one, or the counts are no JSON object.
     """
     checksum, scope, charset, file, offset, reason, counts = row.decode().split("\t")
+    by_name = orjson.loads(counts)
+    if not isinstance(by_name, dict):
+        raise ValueError(f"counts are no JSON object: {counts[:100]!r}")
     return Payload(
         Checksum(checksum),
         None if scope == "-" else Scope(int(scope)),
@@ -91,7 +94,7 @@ def parse_payload(row: bytes) -> Payload:
         file,
         int(offset),
         reason,
-        tuple(orjson.loads(counts).items()),
+        tuple(by_name.items()),
     )
 
 
