@@ -6,7 +6,7 @@ exactly one ``payloads`` reason, or in a retry from another capture of the same 
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -39,9 +39,6 @@ PAGES = b"pages"
 RETRIES = b"retries"
 
 _BY_CHECKSUM = frozenset({PointerKind.PAYLOAD, PointerKind.LAST_RESORT})
-
-Extractor = Callable[[bytes | str], PageLinks]
-"""Finds the links of a page; raises `ParserCrashedError` where the parser takes its process down."""
 
 
 @dataclass(frozen=True, slots=True)
