@@ -141,17 +141,23 @@ class Database:
                 f"{name} does not do what it is asked ({type(error).__name__}: {error}). See the nodes' logs, then start again."
             ) from error
 
-    def _again(self, ask: Callable[[], Answer]) -> Answer:
-        """Return an answer, asked for again if that may help."""
+    def _again(self, ask: Callable[[], Answer], *, is_new: bool = False) -> Answer:
+        """Return an answer, asked for again if that may help.
+
+        Args:
+            ask: What is asked.
+            is_new: Whether it names what was made a moment ago: a node may not have heard of that yet.
+        """
         for attempt in range(ATTEMPTS):
             try:
                 return ask()
-            except InvalidRequest:
-                raise
+            except InvalidRequest as error:
+                if not (is_new and "exist" in str(error)) or attempt == ATTEMPTS - 1:
+                    raise
             except _AGAIN:
                 if attempt == ATTEMPTS - 1:
                     raise
-                time.sleep(min(2.0, 0.1 * 2**attempt))
+            time.sleep(min(2.0, 0.1 * 2**attempt))
         raise AssertionError  # the last attempt returns or raises
 
     def _prepare(self, statement: str) -> PreparedStatement:
@@ -168,16 +174,9 @@ class Database:
         return _TABLE.sub(rf"\1 {self.address.keyspace}.\2", statement)
 
     def command(self, statement: str) -> None:
-        """Run a statement that changes the schema; a node may not have heard yet of what another was told a moment ago."""
+        """Run a statement that changes the schema."""
         with self._translated():
-            for attempt in range(ATTEMPTS):
-                try:
-                    self._again(lambda: self._session.execute(self._qualified(statement), timeout=max(60.0, self.address.timeout)))
-                    return
-                except InvalidRequest as error:
-                    if "exist" not in str(error) or attempt == ATTEMPTS - 1:
-                        raise
-                    time.sleep(min(2.0, 0.1 * 2**attempt))
+            self._again(lambda: self._session.execute(self._qualified(statement), timeout=max(60.0, self.address.timeout)), is_new=True)
 
     def ask(self, statement: str, values: Values = ()) -> list[Found]:
         """Return all rows of an answer."""
