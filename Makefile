@@ -166,10 +166,10 @@ engines: $(WITH_ENGINES)  ## Install Hadoop, Pig, Spark and Cassandra, to try a 
 	$(SECTION) 'engines in $(ENGINES)'
 	@for script in engines/*.sh; do case $$script in engines/lib.sh | engines/chromium.sh) ;; *) $$script install || exit 1 ;; esac; done
 
-# One process: two clusters at a time would share two cores.
+# Tests of one file follow each other in one worker: each worker starts an engine once, and two keep two cores at work.
 test-engines: engines $(PYWB)/.installed  ## Run the tests that need a server: Hadoop, Pig, Spark, Cassandra, EMR (moto), pywb; they start and stop it
 	$(SECTION) 'pytest: engines'
-	ARCLINK_EXAMPLES=10 $(BIN)/python -m pytest -m engine --durations=15 $(PYTEST_OPTIONS) tests/engines tests/wayback
+	ARCLINK_EXAMPLES=10 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m engine --durations=15 $(PYTEST_OPTIONS) tests/engines tests/wayback
 
 format: $(CHECKS)  ## Lay out the code and put right what can be put right without thinking
 	$(BIN)/ruff check --fix-only .

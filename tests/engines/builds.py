@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -77,7 +78,7 @@ def when(condition: Callable[[], bool], action: Callable[[], None], done: thread
         time.sleep(0.2)
 
 
-def build(archive: str | Path, store: Path, *options: str | Path) -> list[str]:
+def build(archive: str | Path, store: str | Path, *options: str | Path) -> list[str]:
     """Build a store with ``arclink build``; return the lines it prints that every runner is to print."""
     words = ["build", archive, "--store", store, "--cores", "2", "--quiet", *options]
     done = CliRunner().invoke(group, list(map(str, words)))
@@ -92,7 +93,7 @@ def counts_of(store: Path) -> dict[str, dict[str, int]]:
         return json.loads(batch.manifest)["counts"]  # type: ignore[no-any-return]  # as docs/manifest.md has it
 
 
-def answers(store: Path) -> list[object]:
+def answers(store: str | Path) -> list[object]:
     """Return all that a store says of all its SURTs: mementos, payloads, links in page order, and links to each, sorted."""
     said: list[object] = []
     with open_store(str(store)) as opened:
@@ -104,3 +105,30 @@ def answers(store: Path) -> list[object]:
                 said.append((memento, opened.payload(memento.checksum), content, links))
             said.append((surt, sorted(map(repr, opened.inlinks(surt)))))
     return said
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """A build on this machine, which one on an engine is compared with.
+
+    Attributes:
+        archive: Folder with what was built.
+        store: Its store.
+        said: What the build printed.
+        answers: What the store answers.
+    """
+
+    archive: Path
+    store: Path
+    said: list[str]
+    answers: list[object]
+
+
+def build_here(folder: Path) -> Here:
+    """Write an archive, and build its store."""
+    archive, store = folder / "archive", folder / "local.db"
+    write_archive(archive)
+    said = build(archive, store)
+    found = Here(archive, store, said, answers(store))
+    assert len(found.answers) > ORIGINALS
+    return found

@@ -9,6 +9,7 @@ from pathlib import Path
 import orjson
 import pytest
 
+from arclink.analysis.slices import Level
 from arclink.errors import PipelineError
 from arclink.pipeline import stages
 from arclink.pipeline.inputs import describe, find_archives
@@ -19,38 +20,35 @@ from arclink.reasons import Reason
 from arclink.store.nothing import EmptyStore
 from jobs import versions
 from jobs.base import ArclinkJob
+from jobs.rank_pages import RankPages
 from tests.engines.builds import (
-    ORIGINALS,
+    Here,
     answers,
     build,
     counts_of,
     crashed,
     extracting_slowly,
     when,
-    write_archive,
     write_poisoned_archive,
 )
 from tests.engines.conftest import ROOT, Spark
 from tests.engines.two_steps import CountCounts, OnMrjobsRunner
 from tests.jobs.contract import without_blocks
+from tests.jobs.test_rank_pages import assert_near, options_of, ranked, ranks_in
 
 VERSIONS = versions.versions_here()
 
 MILLION = 1_000_000
 
 
-def test_a_build_on_spark_gives_the_counts_and_answers_of_one_here(spark: Spark, tmp_path: Path) -> None:
+def test_a_build_on_spark_gives_the_counts_and_answers_of_one_here(spark: Spark, here: Here, tmp_path: Path) -> None:
     """Steps follow each other in folders that are there, with blanks in their names, and each archive file is opened once."""
-    write_archive(tmp_path / "archive")
-    here = build(tmp_path / "archive", tmp_path / "local.db")
     options: list[str | Path] = ["--runner", "spark", "--engine-conf", spark.conf, "--work", tmp_path / "work of spark"]
-    assert build(tmp_path / "archive", tmp_path / "spark.db", *options) == here
+    assert build(here.archive, tmp_path / "spark.db", *options) == here.said
     counts = counts_of(tmp_path / "spark.db")
-    assert counts == counts_of(tmp_path / "local.db")
-    assert counts["files"]["FILE_OPENED"] == len(list((tmp_path / "archive").glob("*.warc*")))
-    expected = answers(tmp_path / "local.db")
-    assert len(expected) > ORIGINALS
-    assert answers(tmp_path / "spark.db") == expected
+    assert counts == counts_of(here.store)
+    assert counts["files"]["FILE_OPENED"] == len(list(here.archive.glob("*.warc*")))
+    assert answers(tmp_path / "spark.db") == here.answers
 
 
 def test_a_folder_that_spark_takes_for_a_pattern_is_named(spark: Spark, tmp_path: Path) -> None:
@@ -129,6 +127,15 @@ def test_no_step_is_skipped(spark: Spark, tmp_path: Path, monkeypatch: pytest.Mo
     counts = [b"a\t2", b"b\t2", b"c\t2", b"d\t1", b"e\t1"]
     assert run(CountCounts, path, tmp_path / "ours", spark) == [b"1\t2", b"2\t3"]
     assert run(OnMrjobsRunner, path, tmp_path / "mrjobs", spark) == counts, "mrjob has mended this: jobs/spark_runner.py may go"
+
+
+def test_ranks_of_spark_are_those_of_the_analysis(spark: Spark, tmp_path: Path) -> None:
+    parts, expected = ranked(Level.HOST, "month", tmp_path)
+    given = ["-r", "spark", "--conf-path", str(spark.conf), "--no-cat-output", "--output-dir", str(tmp_path / "ranks")]
+    job = RankPages([*given, *options_of(Level.HOST, "month"), *parts])
+    with job.make_runner() as made:
+        made.run()
+    assert_near(ranks_in(line for part in parts_of(tmp_path / "ranks") for line in part.read_bytes().splitlines()), expected)
 
 
 def test_a_key_with_a_million_values_needs_no_more_memory_than_another(spark: Spark, tmp_path: Path) -> None:

@@ -275,7 +275,10 @@ class _Verifier:
     def _check_fences(self) -> Iterator[Violation]:
         """Compare the rows of each list with what says where a SURT would be: of rows that lost some, what is left."""
         for load, part, rows, *_ in self._store.surt_ranges(self._view):
-            found = self._tables.surts.get_each([(load, part, chunk) for chunk in range(FENCES, rows)], self._view)
+            places = [(load, part, chunk) for chunk in range(FENCES, rows)]
+            for place in self._tables.surts.missing(places, self._view):
+                yield Violation("SURTs are listed", f"row {place} of the lists is lost")
+            found = self._tables.surts.get_each(places, self._view)
             with self._reading(f"list of SURTs {(load, part)}"):
                 fences, *surts = map(unpack_surts, found)
                 borders = [*fences, "\U0010ffff"]
