@@ -67,13 +67,13 @@ def extracting_slowly() -> Iterator[None]:
         yield
 
 
-def when(condition: Callable[[], bool], action: Callable[[], None], done: threading.Event) -> None:
-    """Wait until something is so, act, and say so."""
+def when(condition: Callable[[], bool], action: Callable[[], None], begun: threading.Event) -> None:
+    """Wait until something is so, say so, and act: a busy machine may take its time to do what is asked of it."""
     deadline = time.monotonic() + SECONDS
     while time.monotonic() < deadline:
         if condition():
+            begun.set()
             action()
-            done.set()
             return
         time.sleep(0.2)
 
