@@ -11,6 +11,7 @@ fork.
 import os
 import re
 import ssl
+import sys
 import threading
 import time
 from collections import deque
@@ -389,6 +390,24 @@ class Writer:
 
 _open: dict[tuple[int, Address], Database] = {}
 _open_lock = threading.Lock()
+_left_behind: list[object] = []
+
+
+def _after_fork() -> None:
+    """Begin anew in a child.
+
+    What another thread of the parent had locked stays locked here for ever, and the driver, asked to connect, would first close each of the
+    parent's connections, which takes their locks. Its event loop is left as it is, not even destroyed: its sockets are the parent's.
+    """
+    global _open_lock
+    _open_lock = threading.Lock()
+    reactor = sys.modules.get("cassandra.io.libevreactor")
+    if reactor is not None:
+        _left_behind.append(reactor._global_loop)
+        reactor._global_loop = None  # type: ignore[attr-defined]
+
+
+os.register_at_fork(after_in_child=_after_fork)
 _failed: dict[tuple[int, Address], tuple[float, StoreError]] = {}
 
 
