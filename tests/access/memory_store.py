@@ -30,7 +30,7 @@ from arclink.model import (
     Timestamp,
     UriR,
 )
-from arclink.store import ArchiveFile, ContentBlock, Removed, StoreStats, StoreSums, Takedown, Violation
+from arclink.store import ArchiveFile, ContentBlock, Removed, StoreState, StoreStats, StoreSums, Takedown, Violation
 from arclink.uris.resolving import content_id
 from arclink.uris.surts import surt_of
 
@@ -169,6 +169,10 @@ class MemoryStore:
 
     def last_batch(self) -> int:
         return max((batch.number for batch in self.batches()), default=0)
+
+    def state(self) -> StoreState:
+        removed = [removed for _, removed in self.forgotten()]
+        return StoreState.of((self.count, removed), [(one.contents, one.links) for one in removed])
 
     def files(self) -> Iterator[ArchiveFile]:
         yield from ()

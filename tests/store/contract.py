@@ -218,8 +218,12 @@ class StoreContract:
     @given(graph=graphs())
     def test_batches_files_and_settings_come_back(self, graph: Graph) -> None:
         with self.empty() as (store, _, folder):
-            batches = [load_next(store, graph, number, folder) for number in range(len(graph.batches))]
+            batches, states = [], [store.state()]
+            for number in range(len(graph.batches)):
+                batches.append(load_next(store, graph, number, folder))
+                states.append(store.state())
             distinct = list({batch.number: batch for batch in batches}.values())
+            assert len({state.version for state in states}) == len({state.places for state in states[1:]}) + len(distinct)
             assert list(store.batches()) == distinct
             assert store.last_batch() == distinct[-1].number
             assert [batch.number for batch in distinct] == list(range(1, len(distinct) + 1))
@@ -242,8 +246,13 @@ class StoreContract:
                     would = store.forget(takedown, is_trial=True)
                     assert canonical(store) == answers
                     assert list(store.forgotten()) == []
+                    state = store.state()
                     assert would == store.forget(takedown) == dictionary.forget(takedown)
+                    assert store.state().version != state.version
+                    assert (store.state().places == state.places) is (would.contents == would.links == 0)
+                    state = store.state()
                     assert store.forget(takedown) == dictionary.forget(takedown) == Removed()
+                    assert store.state() == state
                     assert store.forget(other) == dictionary.forget(other)
                 if number < len(graph.batches):
                     load_next(store, graph, number, folder)

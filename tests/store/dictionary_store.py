@@ -32,7 +32,7 @@ from arclink.model import (
     Surt,
     UriR,
 )
-from arclink.store import ArchiveFile, ContentBlock, Removed, StoreStats, StoreSums, Takedown, Violation
+from arclink.store import ArchiveFile, ContentBlock, Removed, StoreState, StoreStats, StoreSums, Takedown, Violation
 from arclink.uris.resolving import content_id
 from arclink.uris.surts import surt_of
 from tests.store.graphs import RELATIONS
@@ -136,6 +136,10 @@ class DictionaryStore:
 
     def last_batch(self) -> int:
         return max((batch.number for batch in self.batches()), default=0)
+
+    def state(self) -> StoreState:
+        gone = [(removed.contents, removed.links) for _, removed in self._takedowns if removed.contents or removed.links]
+        return StoreState.of((len(self._batches), self._takedowns), gone)
 
     def files(self) -> Iterator[ArchiveFile]:
         return (self._files[name] for name in sorted(self._files))

@@ -31,7 +31,7 @@ from arclink.model import (
     Timestamp,
     UriR,
 )
-from arclink.store import ArchiveFile, ContentBlock, Removed, StoreStats, StoreSums, Takedown, Violation
+from arclink.store import ArchiveFile, ContentBlock, Removed, StoreState, StoreStats, StoreSums, Takedown, Violation
 from arclink.store.cassandra.addresses import Address
 from arclink.store.cassandra.rows import (
     NamesByHash,
@@ -343,6 +343,9 @@ class CassandraStore:
 
     def last_batch(self) -> int:
         return max((facts.number for facts in self.history().loads.values()), default=0)
+
+    def state(self) -> StoreState:
+        return self.history().state
 
     def files(self) -> Iterator[ArchiveFile]:
         known = {file[0]: ArchiveFile(*file) for step in sorted(self.history().loads) for file in self._batch(step)[0]}
