@@ -28,6 +28,7 @@ from arclink.access.evidence import Gathering
 from arclink.access.following import Hop, follow
 from arclink.access.grouping import Budget, Groups, group_inlinks, group_outlinks
 from arclink.access.members import Member
+from arclink.access.one_state import of_one_state
 from arclink.access.queries import BadParameterError, Direction, LinkQuery
 from arclink.access.ranges import FIRST_INLINK_IN_RANGE, FIRST_OUTLINK_IN_RANGE, range_inlinks_after, range_outlinks_after
 from arclink.access.reading import MementoSummary, Reading
@@ -97,6 +98,7 @@ class _Page:
     inlinks: InPosition = DONE
 
 
+@of_one_state
 def answer_link_query(store: GraphStore, query: LinkQuery, budget: Budget | None = None, replay: ReplayPrefix = NO_REPLAY) -> LinkAnswer:
     """Return the answer to ``query``; with ``limit=0`` one whose members are read while the answer is.
 
@@ -111,7 +113,6 @@ def answer_link_query(store: GraphStore, query: LinkQuery, budget: Budget | None
     reading = Reading(store, query)
     if query.limit == 0:
         return _answer(reading, _Page(is_grouped=False), _Page(is_grouped=False), None, replay)
-    # Read before the links: a batch that lands in between makes the cursor too old, which repeats members but loses none.
     state = store.state()
     cursor = query.cursor or _beginning(query, state)
     if cursor.is_lost(state):

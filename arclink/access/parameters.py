@@ -85,7 +85,7 @@ class RowPage:
             raise BadParameterError("cursor", cursor, "the 'next' of an answer to the same query") from error
 
     def start(self, store: GraphStore) -> "RowPageOfStore":
-        """Return the page as this store gives it. To be called before the store is read for it."""
+        """Return the page as this store gives it."""
         version = store.state().version
         return RowPageOfStore(self, version, self.given if version == self.version else 0)
 
