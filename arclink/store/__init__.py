@@ -200,6 +200,9 @@ class GraphStore(Protocol):
     def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
         """Yield the SURTs of mementos and targets that start with ``prefix``, sorted, each once."""
 
+    def captured_surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
+        """Yield those of the `surts` that have a memento, likewise."""
+
     # Everything, in the order in which it is stored: for analysis and export.
 
     def scan_mementos(self, span: Span = ALL_TIME) -> Iterator[Memento]:

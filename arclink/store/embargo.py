@@ -79,7 +79,19 @@ class Embargo:
 
     def hides(self, surt: Surt) -> bool:
         """Tell whether the captures of a SURT are hidden whenever they were made."""
-        return any(Forgotten(prefix).has(surt) for prefix in self.prefixes)
+        return bool(self.part_of(surt))
+
+    def part_of(self, surt: Surt) -> Surt:
+        """Return how all SURTs begin that are hidden as this one is; empty if it is not.
+
+        >>> Embargo(prefixes=(Surt("org,example"),)).part_of(Surt("org,example,sub)/x"))
+        'org,example,'
+        """
+        for prefix in self.prefixes:
+            hidden = Forgotten(prefix)
+            if hidden.has(surt):
+                return Surt(surt[: len(prefix) + hidden.is_whole_labels])
+        return Surt("")
 
 
 class EmbargoedStore:
@@ -176,6 +188,19 @@ class EmbargoedStore:
         for surt in self._store.surts(prefix, after):
             if next(self.mementos(surt), None) is not None or next(self.inlinks(surt), None) is not None:
                 yield surt
+
+    def captured_surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
+        """Yield the SURTs that have a memento; what is hidden whenever it was captured is passed over in one step."""
+        while True:
+            for surt in self._store.captured_surts(prefix, after):
+                part = self._embargo.part_of(surt)
+                if part:
+                    after = Surt(f"{part}\U0010ffff")  # behind all that begins so
+                    break
+                if next(self.mementos(surt), None) is not None:
+                    yield surt
+            else:
+                return
 
     def scan_mementos(self, span: Span = ALL_TIME) -> Iterator[Memento]:
         return (memento for memento in self._store.scan_mementos(self._within(span)) if not self._embargo.hides(memento.surt))

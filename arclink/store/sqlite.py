@@ -280,12 +280,18 @@ class SqliteStore:
         return by_cut.of(split_content(content)[1])
 
     def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
+        return self._surts_in((Relation.MEMENTOS, Relation.INLINKS), prefix, after)
+
+    def captured_surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
+        return self._surts_in((Relation.MEMENTOS,), prefix, after)
+
+    def _surts_in(self, relations: Sequence[Relation], prefix: Surt, after: Surt | None) -> Iterator[Surt]:
         with translated(self.path):
             low = prefix.encode()
             if after is not None and after >= prefix:
                 low = rows_of(after.encode())[1]
             high = end_of_prefix(prefix.encode())
-            keys = self._runs.scan_keys((Relation.MEMENTOS, Relation.INLINKS), low, high)
+            keys = self._runs.scan_keys(relations, low, high)
             for surt, _ in groupby(keys, lambda key: key[: key.index(NUL)]):
                 yield Surt(surt.decode())
 

@@ -155,6 +155,9 @@ class MemoryStore:
         found = {page.memento.surt for page in self.pages} | {surt_of(link.target) for page in self.pages for link in page.links or ()}
         yield from sorted(surt for surt in found if surt.startswith(prefix) and (after is None or surt > after))
 
+    def captured_surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
+        return (surt for surt in self.surts(prefix, after) if next(self.mementos(surt), None) is not None)
+
     def scan_mementos(self, span: Span = ALL_TIME) -> Iterator[Memento]:
         for surt in self.surts(Surt("")):
             yield from self.mementos(surt, span)

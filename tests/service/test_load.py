@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -19,7 +19,7 @@ import pytest
 from click.testing import CliRunner
 
 from arclink.cli.main import group
-from arclink.model import ALL_TIME, Inlink, Memento, Span, Surt
+from arclink.model import ALL_TIME, ContentId, Inlink, Memento, Source, Span, Surt
 from arclink.store.opening import open_store
 from arclink.store.sqlite import SqliteStore
 from tests.access.memory_store import Page, link
@@ -211,6 +211,10 @@ def overtaken(where: Path, monkeypatch: pytest.MonkeyPatch) -> SqliteStore:
         def inlinks(self, target: Surt, after: Inlink | None = None) -> Iterator[Inlink]:
             load_one()
             return super().inlinks(target, after)
+
+        def sources(self, contents: Iterable[ContentId], span: Span = ALL_TIME) -> Iterator[Iterator[Source]]:
+            load_one()
+            return super().sources(contents, span)
 
     return Overtaken(where)
 

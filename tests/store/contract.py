@@ -61,6 +61,7 @@ def canonical(store: GraphStore) -> dict[str, object]:
                 answers[f"sightings {content}"] = list(store.sightings(content))
         for inlink in store.inlinks(surt):
             answers[f"sightings {inlink.content}"] = list(store.sightings(inlink.content))
+    answers["captured"] = list(store.captured_surts(Surt("")))
     answers["all mementos"] = list(store.scan_mementos())
     answers["all links"] = sorted(all_links(store), key=repr)
     answers["stats"] = replace(store.stats(), batches=0, files=0, bytes=0)
@@ -190,6 +191,10 @@ class StoreContract:
             for place, surt in enumerate(expected):
                 assert list(store.surts(prefix, surt)) == expected[place + 1 :]
             assert list(store.surts(prefix, Surt(""))) == expected
+            captured = list(dictionary.captured_surts(prefix))
+            assert list(store.captured_surts(prefix)) == captured
+            for place, surt in enumerate(captured):
+                assert list(store.captured_surts(prefix, surt)) == captured[place + 1 :]
 
     @slowly
     @given(graph=graphs())

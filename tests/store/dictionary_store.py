@@ -125,6 +125,9 @@ class DictionaryStore:
         surts = {one.surt for one in self._mementos.values()} | set(self._inlinks.values())
         return (surt for surt in sorted(surts) if surt.startswith(prefix) and (after is None or surt > after))
 
+    def captured_surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
+        return (surt for surt in self.surts(prefix, after) if next(self.mementos(surt), None) is not None)
+
     def scan_mementos(self, span: Span = ALL_TIME) -> Iterator[Memento]:
         return (self._mementos[key] for key in sorted(self._mementos) if self._mementos[key].timestamp in span)
 

@@ -270,6 +270,9 @@ class CassandraStore:
     def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
         yield from self.surts_in(self.history().view, prefix, after)
 
+    def captured_surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
+        return (surt for surt in self.surts(prefix, after) if next(self.mementos(surt), None) is not None)
+
     def surts_in(self, view: View, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
         """Yield the SURTs that start with ``prefix``, as they are in one state of the store."""
         low = after if after is not None and after >= prefix else prefix
