@@ -73,7 +73,7 @@ class Bench:
         sizes: Captures of the corpora to measure, ascending.
         real: A link-dense archive file.
         repeat: Times that a process is measured; the one with the least CPU time counts.
-        links: Links of the large synthetic graph.
+        links: Sizes of made-up graphs, ascending; empty for the usual ones.
         memory_group: A control group with a memory limit that processes may be moved into.
     """
 
@@ -81,7 +81,7 @@ class Bench:
     sizes: Sequence[int]
     real: Path | None = None
     repeat: int = 1
-    links: int = 100_000_000
+    links: Sequence[int] = ()
     memory_group: Path | None = None
     _builds: dict[tuple[str, bool, int | None], Built] = field(default_factory=dict)
 
