@@ -48,7 +48,7 @@ def serve(
 
     Raises:
         StoreError: The store is not there or not ours.
-        OperatorError: The address cannot be used.
+        OperatorError: The address cannot be used; or one of several workers could not start, or did not end well.
     """
     examples = {}
     for name, path in ({"": where} if isinstance(where, str) else where).items():
@@ -61,16 +61,17 @@ def serve(
     for name, example in examples.items():
         announce(f'Try: curl "{place}/{name and name + "/"}linkQuery?uri={quote(example, safe=":/")}&format=json"')
 
-    def work() -> None:
-        run_until_stopped(server_on(listening, where, threads, settings), grace)
+    def start() -> Callable[[], None]:
+        server = server_on(listening, where, threads, settings)
+        return lambda: run_until_stopped(server, grace)
 
     if workers == 1:
-        work()
+        start()()
         return
     with TemporaryDirectory(prefix="arclink-metrics-") as folder:
         # Read when the library is imported, which is in the workers: they count together.
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
-        supervise(workers, work, grace, listening.close, _note_end)
+        supervise(workers, start, grace, listening.close, _note_end)
 
 
 def _note_end(worker: int) -> None:

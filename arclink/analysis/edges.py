@@ -44,7 +44,8 @@ def rows_of(ends: npt.NDArray[Any], columns: npt.NDArray[Any], rows: Nodes) -> n
     """
     begins, counts = ends[rows], ends[rows + 1] - ends[rows]
     places = np.arange(int(counts.sum())) + np.repeat(begins - np.cumsum(counts) + counts, counts)
-    return columns[places]
+    found: npt.NDArray[Any] = columns[places]
+    return found
 
 
 def has_edges(matrix: "csr_matrix", sources: Nodes, targets: Nodes) -> npt.NDArray[np.bool_]:
