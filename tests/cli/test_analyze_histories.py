@@ -126,7 +126,7 @@ def test_a_path_is_told_link_by_link(store: str) -> None:
         pytest.param(("anchors", "http://nowhere.example/"), "0 of 0 texts", id="no words"),
         pytest.param(("decay", "--site", "nowhere.example"), "there is nothing to follow", id="no links"),
         pytest.param(("churn", "--by", "2009-12-20"), "there is nothing to compare", id="nothing in the window"),
-        pytest.param(("spread", OPENING, "--by", "2009-11-01"), "2009-11-01          0", id="no link yet"),
+        pytest.param(("spread", OPENING, "--by", "2009-11-01"), "2009-11-01       0          0", id="no link yet"),
         pytest.param(("spread", "http://nowhere.example/"), "No page was seen to link to it", id="no spread"),
         pytest.param(("spread", "http://nowhere.example/", "--by", "month"), "No page was seen to link to it", id="no spread by month"),
         pytest.param(("path", "http://nowhere.example/", OPENING), "was not captured in that time", id="not captured"),

@@ -146,7 +146,7 @@ ODD = {
 
 def test_whatever_pages_say_can_be_read(tmp_path: Path) -> None:
     store = MemoryStore([Page("http://a.example/", "20100101000000", [link("http://b.example/", text) for text in ODD])])
-    paths = {form: tmp_path / form for form in ("csv", "parquet", "nquads")}
+    paths = {form: tmp_path / f"links.{form}" for form in ("csv", "parquet", "nquads")}
     for form, path in paths.items():
         assert export(store, ExportQuery.from_parameters([("format", form)]), path).tally.rows == len(ODD)
     expected = Counter(ODD.values())
