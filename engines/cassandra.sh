@@ -10,6 +10,7 @@
 # NODES=3 engines/cassandra.sh start       three nodes on 127.0.0.1, 127.0.0.2 and 127.0.0.3
 # COMMITLOG=periodic                       acknowledge writes before they are on disk (default: batch, after)
 # HEAP=1g                                  memory of a node (default: 1g for one, 512m each for three)
+# SHORT=1                                  for minutes rather than hours: only the quick compiler, which costs less than it could win
 # MASTER=PID                               the cluster ends when that process is gone: nothing outlives a test that was killed
 #
 # The pid of each node is in FOLDER/node-N/pid, what it said in FOLDER/node-N/logs. docs/engines.md says how to use it.
@@ -59,7 +60,7 @@ write_conf() {
         "$scripts/cassandra/conf/$name" > "$node/conf/$name"
     done
     echo "${ports[$((number + 1))]}" > "$node/jmx"
-    echo "${HEAP:-$([ "$nodes" = 1 ] && echo 1g || echo 512m)}" > "$node/heap"
+    echo "-Xmx${HEAP:-$([ "$nodes" = 1 ] && echo 1g || echo 512m)} ${SHORT:+-XX:TieredStopAtLevel=1}" > "$node/options"
   done
   cat > "$run/env" <<ENV
 # . $run/env   makes this shell know the cluster
@@ -70,9 +71,9 @@ ENV
 # launch N: start the JVM of a node.
 launch() {
   local node="$run/node-$1" options
-  read -ra options <<< "$(jvm_options)"
+  read -ra options <<< "$(cat "$node/options") $(jvm_options)"
   if is_running "$node/pid"; then fail "node $1 runs already (pid $(cat "$node/pid"))"; fi
-  setsid "$JAVA_HOME/bin/java" -Xms256m "-Xmx$(cat "$node/heap")" -Xss512k -XX:+UseG1GC -XX:+PerfDisableSharedMem -XX:+ExitOnOutOfMemoryError \
+  setsid "$JAVA_HOME/bin/java" -Xms256m -Xss512k -XX:+UseG1GC -XX:+PerfDisableSharedMem -XX:+ExitOnOutOfMemoryError \
     -Djava.net.preferIPv4Stack=true -Djdk.attach.allowAttachSelf=true "${options[@]}" \
     -Dio.netty.tryReflectionSetAccessible=true -Dio.netty.allocator.useCacheForAllThreads=true -Dio.netty.allocator.maxOrder=11 \
     -Dlogback.configurationFile="$node/conf/logback.xml" -Dcassandra.config="file://$node/conf/cassandra.yaml" \

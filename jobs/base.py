@@ -197,6 +197,10 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
             from jobs.spark_runner import StreamedSparkRunner
 
             return StreamedSparkRunner
+        if self.options.runner == "hadoop":
+            from jobs.hadoop_runner import QuickHadoopRunner
+
+            return QuickHadoopRunner
         if self.options.runner == "local":
             from jobs.runner import OneMachineRunner
 

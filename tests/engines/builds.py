@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -104,3 +105,30 @@ def answers(store: Path) -> list[object]:
                 said.append((memento, opened.payload(memento.checksum), content, links))
             said.append((surt, sorted(map(repr, opened.inlinks(surt)))))
     return said
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """A build on this machine, which one on an engine is compared with.
+
+    Attributes:
+        archive: Folder with what was built.
+        store: Its store.
+        said: What the build printed.
+        answers: What the store answers.
+    """
+
+    archive: Path
+    store: Path
+    said: list[str]
+    answers: list[object]
+
+
+def build_here(folder: Path) -> Here:
+    """Write an archive, and build its store."""
+    archive, store = folder / "archive", folder / "local.db"
+    write_archive(archive)
+    said = build(archive, store)
+    found = Here(archive, store, said, answers(store))
+    assert len(found.answers) > ORIGINALS
+    return found

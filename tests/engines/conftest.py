@@ -16,6 +16,8 @@ import pytest
 from arclink.pipeline.hadoop import HadoopRunner
 from arclink.pipeline.spark import SparkRunner
 from arclink.webhdfs import WebHdfs
+from tests.engines.builds import Here, build_here
+from tests.jobs.contract import Inputs, make_inputs
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -25,6 +27,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent):
             item.add_marker("engine")
+
+
+@pytest.fixture(scope="session")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Here:
+    """What a build on this machine makes of an archive."""
+    return build_here(tmp_path_factory.mktemp("here"))
+
+
+@pytest.fixture(scope="session")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> Inputs:
+    """What each job reads of a demo archive."""
+    return make_inputs(tmp_path_factory.mktemp("jobs"))
 
 
 def engines_folder() -> Path:
@@ -156,7 +170,7 @@ def pig_here(tmp_path_factory: pytest.TempPathFactory) -> Pig:
     return Pig(tmp_path_factory.mktemp("pig"), None)
 
 
-@pytest.fixture(params=["local", "mapreduce"], scope="module")
+@pytest.fixture(params=["local", pytest.param("mapreduce", marks=pytest.mark.slow)], scope="module")
 def pig(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Pig:
     """Pig twice: in one process, and on the cluster."""
     needs(engines_folder() / "pig/jars")
@@ -226,8 +240,8 @@ class Cassandra:
         if self._given_up % 40 == 0:
             empty_store(address)
         database = open_database(address)
-        for (step,) in database.ask("SELECT step FROM steps WHERE store = 0"):
-            if step is not None:
+        for step, is_finished in database.ask("SELECT step, is_finished FROM steps WHERE store = 0"):
+            if is_finished:
                 database.agree("UPDATE steps SET is_finished = false, identity = 0x00 WHERE store = 0 AND step = ? IF EXISTS", (step,))
 
     def pid(self, node: int) -> int:
@@ -240,7 +254,7 @@ def running_cassandra(folder: Path, nodes: int, commitlog: str = "batch") -> Ite
     """Run a cluster in a folder."""
     needs(engines_folder() / "cassandra/jars")
     try:
-        run_script("cassandra.sh", "start", folder, NODES=str(nodes), MASTER=str(os.getpid()), COMMITLOG=commitlog)
+        run_script("cassandra.sh", "start", folder, NODES=str(nodes), MASTER=str(os.getpid()), COMMITLOG=commitlog, SHORT="1")
         yield Cassandra(folder, environment_of(folder)["CASSANDRA"])
     finally:
         run_script("cassandra.sh", "stop", folder)

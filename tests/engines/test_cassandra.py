@@ -7,16 +7,22 @@ from pathlib import Path
 import pytest
 
 from arclink.store import GraphStore
-from arclink.store.cassandra import tables, tasks
+from arclink.store.cassandra import counting, forgetting, tables, tasks, verifying
+from arclink.store.cassandra import store as store_module
 from arclink.store.opening import open_store
 from tests.engines.conftest import Cassandra
 from tests.store.contract import StoreContract
 
 
 @pytest.fixture(scope="class")
-def keyspace(request: pytest.FixtureRequest, cassandra: Cassandra) -> None:
+def keyspace(request: pytest.FixtureRequest, cassandra: Cassandra) -> Iterator[None]:
+    """A store whose tables, which are all but empty, are read in three ranges."""
     request.cls.url = cassandra.keyspace()
     request.cls.cluster = cassandra
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (counting, forgetting, store_module, verifying):
+            patch.setattr(module, "PIECES", 3)
+        yield
 
 
 # The driver's own threads take random numbers at any time, also while Hypothesis draws.
@@ -54,5 +60,6 @@ def tiny_rows() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("tiny_rows")
+@pytest.mark.slow
 class TestCassandraStoreWithTinyRows(TestCassandraStore):
     pass

@@ -25,6 +25,8 @@ from tests.engines.web import write_web
 from tests.store.contract import FILES, SETTINGS, canonical
 from tests.store.graphs import checksum_of
 
+pytestmark = pytest.mark.slow
+
 PAGES = 60
 GONE = {f"a {number}" for number in range(3, PAGES, 20)}
 """Payloads that only the site has; `write_web` spreads pages over 20 sites."""

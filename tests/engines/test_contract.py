@@ -8,14 +8,9 @@ import pytest
 from arclink.pipeline.running import JobRunner, parts_of
 from arclink.pipeline.settings import BuildSettings
 from tests.engines.conftest import Hadoop, Spark
-from tests.jobs.contract import CASES, Inputs, make_inputs
+from tests.jobs.contract import CASES, Inputs
 
 RowsOf = Callable[[Sequence[Path]], list[object]]
-
-
-@pytest.fixture(scope="module")
-def inputs(tmp_path_factory: pytest.TempPathFactory) -> Inputs:
-    return make_inputs(tmp_path_factory.mktemp("jobs"))
 
 
 @pytest.mark.parametrize(("job", "rows_of"), CASES)

@@ -11,37 +11,29 @@ from arclink.cli.main import group
 from arclink.graph.relations import parse_inlinks, parse_outlinks
 from arclink.pipeline.running import parts_of
 from arclink.webhdfs import BLOCK, KEPT, HdfsBytes, WebHdfs
-from tests.engines.builds import ORIGINALS, answers, build, counts_of, write_archive
+from tests.engines.builds import ORIGINALS, Here, answers, build, counts_of
 from tests.engines.conftest import Hadoop
 
 
 @pytest.fixture(scope="module")
-def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("archive")
-    write_archive(folder)
-    return folder
+def built(here: Here, hadoop: Hadoop, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The store of a build on the cluster."""
+    store = tmp_path_factory.mktemp("built") / "hadoop.db"
+    address = hadoop.put(sorted(here.archive.glob("*.warc*")), "/archive")
+    said = build(address, store, "--runner", "hadoop", "--engine-conf", hadoop.conf, "--hdfs", "hdfs:///built")
+    assert said == here.said, "the same counts"
+    return store
 
 
-@pytest.fixture(scope="module")
-def built(archive: Path, hadoop: Hadoop, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder with both stores: `local.db` of a build here, `hadoop.db` of one on the cluster."""
-    folder = tmp_path_factory.mktemp("built")
-    address = hadoop.put(sorted(archive.glob("*.warc*")), "/archive")
-    here = build(archive, folder / "local.db")
-    there = build(address, folder / "hadoop.db", "--runner", "hadoop", "--engine-conf", hadoop.conf, "--hdfs", "hdfs:///built")
-    assert there == here, "the same counts"
-    return folder
+def test_a_build_on_hadoop_counts_what_one_here_counts(built: Path, here: Here) -> None:
+    counts = counts_of(built)
+    assert counts == counts_of(here.store)
+    assert counts["mementos"]["MEMENTO_DUPLICATE"] >= ORIGINALS - 1
 
 
-def test_a_build_on_hadoop_counts_what_one_here_counts(built: Path) -> None:
-    here, there = counts_of(built / "local.db"), counts_of(built / "hadoop.db")
-    assert there == here
-    assert there["mementos"]["MEMENTO_DUPLICATE"] >= ORIGINALS - 1
-
-
-def test_each_archive_file_is_opened_once(built: Path, archive: Path) -> None:
-    files = len(list(archive.glob("*.warc*")))
-    assert counts_of(built / "hadoop.db")["files"] == {"FILE_INDEXED": files, "FILE_OPENED": files}
+def test_each_archive_file_is_opened_once(built: Path, here: Here) -> None:
+    files = len(list(here.archive.glob("*.warc*")))
+    assert counts_of(built)["files"] == {"FILE_INDEXED": files, "FILE_OPENED": files}
 
 
 Flat = Counter[tuple[object, ...]]
@@ -63,7 +55,7 @@ def flat(read: Callable[[str], list[bytes]]) -> dict[str, Flat]:
     return {**plain, "outlinks": Counter(contents), "inlinks": inlinks}
 
 
-def test_the_graph_files_in_hdfs_are_those_of_a_build_here(built: Path, archive: Path, hadoop: Hadoop, tmp_path: Path) -> None:
+def test_the_graph_files_in_hdfs_are_those_of_a_build_here(built: Path, here: Here, hadoop: Hadoop, tmp_path: Path) -> None:
     """Loaded from HDFS by `arclink load`'s own words they give the same store, so only the rows are compared."""
     from arclink.pipeline import stages
     from arclink.pipeline.inputs import describe, find_archives
@@ -72,7 +64,7 @@ def test_the_graph_files_in_hdfs_are_those_of_a_build_here(built: Path, archive:
     from arclink.store.nothing import EmptyStore
 
     run = JobRunner("local", 2, tmp_path / "tasks")
-    files = describe(find_archives([str(archive)]), {})
+    files = describe(find_archives([str(here.archive)]), {})
     stages.index(files, tmp_path, run)
     stages.filter_rows(parts_of(tmp_path / "rows"), tmp_path, BuildSettings(), run)
     stages.extract(tmp_path, files, EmptyStore(), BuildSettings(cores=2), run)
@@ -84,22 +76,20 @@ def test_the_graph_files_in_hdfs_are_those_of_a_build_here(built: Path, archive:
     relations = {entry.name for entry in system.entries(f"{graph}/{batch.name}")}
     assert relations == {"mementos", "payloads", "outlinks", "inlinks", "manifest.json"}
     there = flat(lambda relation: [line.encode() for line in hadoop.read(f"hdfs://{graph}/{batch.name}/{relation}")])
-    here = flat(lambda relation: [row for part in parts_of(tmp_path / "graph" / relation) for row in part.read_bytes().splitlines()])
-    for relation, rows in here.items():
+    expected = flat(lambda relation: [row for part in parts_of(tmp_path / "graph" / relation) for row in part.read_bytes().splitlines()])
+    for relation, rows in expected.items():
         assert rows
         assert there[relation] == rows, relation
     assert [entry.name for entry in system.entries("/built")] == ["graph"], "nothing is left of what lies between the stages"
 
 
-def test_the_store_gives_the_answers_of_one_built_here(built: Path) -> None:
-    expected = answers(built / "local.db")
-    assert len(expected) > ORIGINALS
-    assert answers(built / "hadoop.db") == expected
+def test_the_store_gives_the_answers_of_one_built_here(built: Path, here: Here) -> None:
+    assert answers(built) == here.answers
 
 
-def test_a_second_build_passes_over_what_the_store_has(built: Path, archive: Path, hadoop: Hadoop) -> None:
+def test_a_second_build_passes_over_what_the_store_has(built: Path, here: Here, hadoop: Hadoop) -> None:
     """A file is known by what is in it, wherever it stands: no job is started."""
-    call = ["build", "hdfs:///archive", str(archive), "--store", str(built / "hadoop.db"), "--runner", "hadoop"]
+    call = ["build", "hdfs:///archive", str(here.archive), "--store", str(built), "--runner", "hadoop"]
     done = CliRunner().invoke(group, [*call, "--engine-conf", str(hadoop.conf), "--quiet"])
     assert done.exit_code == 0, done.output
     assert "were in the store already" in done.output

@@ -10,21 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from arclink.demo import write_demo_archive
 from arclink.filter.pointers import PointerKind, parse_pointer
 from arclink.filter.rules import Rules
 from arclink.model import Forgotten, Span, Surt, Timestamp
 from arclink.pipeline import stages
 from arclink.pipeline.counts import Counts
-from arclink.pipeline.inputs import describe, find_archives
 from arclink.pipeline.running import JobRunner, parts_of
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.store import Takedown
-from arclink.store.nothing import EmptyStore
 from arclink.store.takedown_files import format_takedowns
 from arclink.uris.surts import surt_of
 from tests.engines.conftest import ROOT, Pig
+from tests.jobs.contract import Inputs
 
 OTHER_RULES = Rules(
     statuses=("200", "404", "-"),
@@ -43,24 +41,9 @@ ODD_URI = 'http://odd.example/it\'s;a="$b"\\x^y]z[{1}(2)*?q=.+|'
 
 
 @pytest.fixture(scope="module")
-def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("archive")
-    write_demo_archive(folder, captures=300, hosts=12, seed=2)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def batch(archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def batch(inputs: Inputs) -> Path:
     """The folder of a batch, with its rows and graph files."""
-    folder = tmp_path_factory.mktemp("batch")
-    run = JobRunner("local", 2, folder / "tasks")
-    files = describe(find_archives([str(archive)]), {})
-    stages.index(files, folder, run)
-    stages.filter_rows(parts_of(folder / "rows"), folder, BuildSettings(), run)
-    stages.extract(folder, files, EmptyStore(), BuildSettings(cores=2), run)
-    stages.join(folder, run)
-    stages.invert(folder, run)
-    return folder
+    return inputs.filter[0].parent.parent
 
 
 @pytest.fixture(scope="module")
@@ -192,7 +175,7 @@ def true_inlinks(archive: Path) -> list[tuple[str, str, int, int]]:
     return sorted((target, month, len(found), len({original for original, _ in found})) for (target, month), found in linking.items())
 
 
-def test_inlinks_by_month_are_those_of_the_true_links(archive: Path, batch: Path, pig: Pig) -> None:
+def test_inlinks_by_month_are_those_of_the_true_links(batch: Path, pig: Pig) -> None:
     graph = str(batch / "graph")
     if pig.cluster:
         for relation in ("mementos", "payloads", "outlinks", "inlinks"):
@@ -200,5 +183,5 @@ def test_inlinks_by_month_are_those_of_the_true_links(archive: Path, batch: Path
         graph = "hdfs:///tests/graph"
     pig.run("inlinks_by_month.pig", GRAPH=graph, COUNTS=pig.address("inlinks"))
     found = [(target, month, int(mementos), int(sources)) for target, month, mementos, sources in map(str.split, pig.read("inlinks"))]
-    assert found == true_inlinks(archive), "also in this order"
+    assert found == true_inlinks(batch / "archive"), "also in this order"
     assert max(mementos - sources for _, _, mementos, sources in found) > 0

@@ -17,12 +17,9 @@ from arclink.pipeline.settings import BuildSettings
 from jobs.check_environment import MARK
 from jobs.versions import versions_here
 from tests.engines.conftest import Hadoop
-from tests.jobs.contract import Inputs, make_inputs, without_blocks
+from tests.jobs.contract import Inputs, without_blocks
 
-
-@pytest.fixture(scope="module")
-def inputs(tmp_path_factory: pytest.TempPathFactory) -> Inputs:
-    return make_inputs(tmp_path_factory.mktemp("jobs"))
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

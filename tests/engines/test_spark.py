@@ -20,14 +20,13 @@ from arclink.store.nothing import EmptyStore
 from jobs import versions
 from jobs.base import ArclinkJob
 from tests.engines.builds import (
-    ORIGINALS,
+    Here,
     answers,
     build,
     counts_of,
     crashed,
     extracting_slowly,
     when,
-    write_archive,
     write_poisoned_archive,
 )
 from tests.engines.conftest import ROOT, Spark
@@ -39,18 +38,14 @@ VERSIONS = versions.versions_here()
 MILLION = 1_000_000
 
 
-def test_a_build_on_spark_gives_the_counts_and_answers_of_one_here(spark: Spark, tmp_path: Path) -> None:
+def test_a_build_on_spark_gives_the_counts_and_answers_of_one_here(spark: Spark, here: Here, tmp_path: Path) -> None:
     """Steps follow each other in folders that are there, with blanks in their names, and each archive file is opened once."""
-    write_archive(tmp_path / "archive")
-    here = build(tmp_path / "archive", tmp_path / "local.db")
     options: list[str | Path] = ["--runner", "spark", "--engine-conf", spark.conf, "--work", tmp_path / "work of spark"]
-    assert build(tmp_path / "archive", tmp_path / "spark.db", *options) == here
+    assert build(here.archive, tmp_path / "spark.db", *options) == here.said
     counts = counts_of(tmp_path / "spark.db")
-    assert counts == counts_of(tmp_path / "local.db")
-    assert counts["files"]["FILE_OPENED"] == len(list((tmp_path / "archive").glob("*.warc*")))
-    expected = answers(tmp_path / "local.db")
-    assert len(expected) > ORIGINALS
-    assert answers(tmp_path / "spark.db") == expected
+    assert counts == counts_of(here.store)
+    assert counts["files"]["FILE_OPENED"] == len(list(here.archive.glob("*.warc*")))
+    assert answers(tmp_path / "spark.db") == here.answers
 
 
 def test_a_folder_that_spark_takes_for_a_pattern_is_named(spark: Spark, tmp_path: Path) -> None:
@@ -82,6 +77,7 @@ def processes_below(ancestor: int) -> dict[int, bytes]:
     return found
 
 
+@pytest.mark.slow
 def test_a_page_that_kills_its_parser_is_counted_and_an_executor_that_goes_counts_once(
     spark: Spark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -131,6 +127,7 @@ def test_no_step_is_skipped(spark: Spark, tmp_path: Path, monkeypatch: pytest.Mo
     assert run(OnMrjobsRunner, path, tmp_path / "mrjobs", spark) == counts, "mrjob has mended this: jobs/spark_runner.py may go"
 
 
+@pytest.mark.slow
 def test_a_key_with_a_million_values_needs_no_more_memory_than_another(spark: Spark, tmp_path: Path) -> None:
     """One payload captured at a million URIs. A worker may have 512 MB of addresses in all; its values alone take as much."""
     rows = tmp_path / "rows.cdx"
