@@ -7,6 +7,9 @@ SHELL := /bin/sh
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
+# Tests and benchmarks start hundreds of processes; without bytecode on disk each would compile all it imports anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 VENV := .venv
 BIN := $(VENV)/bin
 RUN := $(VENV)/.installed
@@ -170,6 +173,7 @@ engines: $(WITH_ENGINES)  ## Install Hadoop, Pig, Spark and Cassandra, to try a 
 test-engines: engines $(PYWB)/.installed  ## Run the tests that need a server: Hadoop, Pig, Spark, Cassandra, EMR (moto), pywb; they start and stop it
 	$(SECTION) 'pytest: engines'
 	ARCLINK_EXAMPLES=10 $(BIN)/python -m pytest -m engine --durations=15 $(PYTEST_OPTIONS) tests/engines tests/wayback
+	$(MAKE) fuzz SECONDS=30
 
 format: $(CHECKS)  ## Lay out the code and put right what can be put right without thinking
 	$(BIN)/ruff check --fix-only .
