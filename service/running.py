@@ -18,6 +18,9 @@ from service.settings import Settings
 from service.stopping import Server, run_until_stopped
 from service.workers import supervise
 
+LARGEST_BODY = 1 << 16
+"""Bytes of what comes with a request; nothing that is asked here needs any."""
+
 _TRIED = 100
 """SURTs looked at for an example: a target need not be captured."""
 
@@ -101,7 +104,7 @@ def server_on(
     from service.collections import create_collections
 
     app = create_collections(where, settings) if isinstance(where, Mapping) else create_app(where, settings)
-    server: Server = waitress.create_server(app, sockets=[listening], threads=threads, ident="ArcLink")
+    server: Server = waitress.create_server(app, sockets=[listening], threads=threads, ident="ArcLink", max_request_body_size=LARGEST_BODY)
     return server
 
 
