@@ -7,6 +7,9 @@ SHELL := /bin/sh
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
+# Tests and benchmarks start hundreds of processes; without bytecode on disk each would compile all it imports anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 VENV := .venv
 BIN := $(VENV)/bin
 RUN := $(VENV)/.installed
@@ -82,7 +85,7 @@ $(WITH_BROWSER): requirements-browser.txt $(CHECKS)
 	$(INSTALL) -r requirements-browser.txt
 	@touch $@
 
-.PHONY: help demo test test-browser engines test-engines test-wayback test-proxy oracles fuzz bench format lock clean
+.PHONY: help demo test test-browser engines test-engines test-faults test-wayback test-proxy oracles fuzz bench format lock clean
 
 help:  ## Show what make can do
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -167,9 +170,16 @@ engines: $(WITH_ENGINES)  ## Install Hadoop, Pig, Spark and Cassandra, to try a 
 	@for script in engines/*.sh; do case $$script in engines/lib.sh | engines/chromium.sh) ;; *) $$script install || exit 1 ;; esac; done
 
 # Tests of one file follow each other in one worker: each worker starts an engine once, and two keep two cores at work.
+TEST_ENGINES = ARCLINK_EXAMPLES=10 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --durations=15 $(PYTEST_OPTIONS)
+
 test-engines: engines $(PYWB)/.installed  ## Run the tests that need a server: Hadoop, Pig, Spark, Cassandra, EMR (moto), pywb; they start and stop it
 	$(SECTION) 'pytest: engines'
-	ARCLINK_EXAMPLES=10 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m engine --durations=15 $(PYTEST_OPTIONS) tests/engines tests/wayback
+	$(TEST_ENGINES) -m 'engine and not slow' tests/engines tests/wayback
+
+test-faults: engines  ## Run those of them that take longest: tasks and nodes that are killed, damaged stores, Pig on Hadoop, some fuzzing
+	$(SECTION) 'pytest: engines, what takes longest'
+	$(TEST_ENGINES) -m 'engine and slow' tests/engines
+	$(MAKE) fuzz SECONDS=30
 
 format: $(CHECKS)  ## Lay out the code and put right what can be put right without thinking
 	$(BIN)/ruff check --fix-only .

@@ -130,6 +130,7 @@ class Reason(Enum):
     NOTE_CHARSET_WRONG = ("notes", "declared charset does not fit the bytes")
     NOTE_CHARSET_DETECTED = ("notes", "no charset declared, detected")
     NOTE_FALL_BACK = ("notes", "payload read from another capture of it")
+    NOTE_WAT_KEPT = ("notes", "links kept from a WAT, though the page itself is here")
     NOTE_FEED_BROKEN = ("notes", "feed is no XML to its end")
     NOTE_BASE_INVALID = ("notes", "base element is not usable")
     NOTE_ANSWER_CUT = ("notes", "answer is larger than the limit and was cut")

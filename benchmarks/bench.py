@@ -73,7 +73,7 @@ class Bench:
         sizes: Captures of the corpora to measure, ascending.
         real: A link-dense archive file.
         repeat: Times that a process is measured; the one with the least CPU time counts.
-        links: Links of the large synthetic graph.
+        links: Sizes of made-up graphs, ascending; empty for the usual ones.
         memory_group: A control group with a memory limit that processes may be moved into.
     """
 
@@ -81,7 +81,7 @@ class Bench:
     sizes: Sequence[int]
     real: Path | None = None
     repeat: int = 1
-    links: int = 100_000_000
+    links: Sequence[int] = ()
     memory_group: Path | None = None
     _builds: dict[tuple[str, bool, int | None], Built] = field(default_factory=dict)
 
@@ -126,7 +126,7 @@ class Bench:
 
     def run(self, command: Sequence[str], *, repeat: int | None = None, memory_group: Path | None = None) -> Figure:
         """Measure a command that can be run again and again; it finds this tree's modules."""
-        environment = {"PYTHONPATH": str(ROOT)}
+        environment = {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": ""}  # a start would be measured with all it compiles
         figures = [measure(command, environment=environment, memory_group=memory_group) for _ in range(repeat or self.repeat)]
         return min(figures, key=lambda figure: figure.cpu)
 

@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SECONDS_BETWEEN_SAMPLES = 0.2
+MOST_OF_SAMPLING = 0.01
+"""Share of a processor that samples may take: one of a process of some gigabytes takes the system as many hundredths of a second."""
+
 MOST_PRINTED = 1 << 20
 """Bytes of a command's output that are kept: a peer may write its whole result there."""
 
@@ -23,7 +26,7 @@ class Figure:
         printed: What it wrote to standard output, up to a megabyte.
         cpu: User and system seconds, of itself and of all children it waited for (wait4(2)).
         wall: Seconds.
-        megabytes: Most that all its processes held at one time, pages they share counted once; sampled five times a second,
+        megabytes: Most that all its processes held at one time, pages they share counted once; sampled five times a second at most,
             0 where there is no /proc.
         largest: Megabytes of its largest process at its peak (wait4(2)). No less than this process held when it started it.
     """
@@ -97,8 +100,11 @@ class _Sampler(threading.Thread):
         self.peak = 0
 
     def run(self) -> None:
-        while not self._is_over.wait(SECONDS_BETWEEN_SAMPLES):
+        pause = SECONDS_BETWEEN_SAMPLES
+        while not self._is_over.wait(pause):
+            started = time.thread_time()
             self.peak = max(self.peak, sum(map(_kilobytes, descendants(self._pid))))
+            pause = max(SECONDS_BETWEEN_SAMPLES, (time.thread_time() - started) / MOST_OF_SAMPLING)
 
     def stop(self) -> None:
         """End; `peak` stays."""

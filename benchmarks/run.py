@@ -36,12 +36,17 @@ def main() -> None:
     parser.add_argument("--real", type=Path, default=REAL if REAL.exists() else None, help="a link-dense archive file")
     parser.add_argument("--only", nargs="+", choices=[*USUAL, *LONG], default=USUAL, help="these benchmarks")
     parser.add_argument("--repeat", type=int, default=1, help="measure each process so often; the least CPU time counts")
-    parser.add_argument("--links", type=int, default=100_000_000, help="links of synthetic_load; most links of analysis")
+    parser.add_argument("--links", type=int, nargs="+", default=[], help="sizes of the graphs of synthetic_load, analysis, exporting")
     parser.add_argument("--memory-group", type=Path, help="folder of a control group with a memory limit, for page_cache")
     parser.add_argument("--write", action="store_true", help=f"write the tables to {RESULTS.relative_to(ROOT)}, too")
     arguments = parser.parse_args()
     bench = Bench(
-        arguments.folder.resolve(), sorted(arguments.captures), arguments.real, arguments.repeat, arguments.links, arguments.memory_group
+        arguments.folder.resolve(),
+        sorted(arguments.captures),
+        arguments.real,
+        arguments.repeat,
+        sorted(arguments.links),
+        arguments.memory_group,
     )
     text = [f"# Results\n\n{machine()}\n"]
     failed: list[str] = []

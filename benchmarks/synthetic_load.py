@@ -2,11 +2,13 @@
 
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 from benchmarks.bench import Bench, NotHereError, arclink, python, remove_store, say
 from benchmarks.look_ups import LOADED_PAGES, of_hub, of_store
 from benchmarks.tables import Cell, Table, Target
 
+LINKS = 100_000_000
 LINKS_A_PAGE = 80
 DISTINCT = 72
 """Of these links, in a graph of that size."""
@@ -25,7 +27,7 @@ def measure(bench: Bench) -> Iterator[Table]:
     store = bench.folder / "stores/synthetic.db"
     store.parent.mkdir(parents=True, exist_ok=True)
     remove_store(store)
-    pages = max(1, bench.links // DISTINCT)
+    pages = max(1, max(bench.links, default=LINKS) // DISTINCT)
     rows: list[list[Cell]] = []
     loaded, cpu, memory = 0, 0.0, 0.0
     try:
@@ -56,3 +58,22 @@ def measure(bench: Bench) -> Iterator[Table]:
     finally:
         remove_store(store)
         bench.scratch("synthetic")
+
+
+def synthetic_store(bench: Bench, links: int) -> Path:
+    """Return a store with so many links, about; it is kept, and made when it is not there."""
+    store = bench.folder / f"stores/synthetic-{links}.db"
+    if not store.exists():
+        made = store.with_suffix(".part")
+        store.parent.mkdir(parents=True, exist_ok=True)
+        remove_store(made)
+        pages = links // DISTINCT
+        for first in range(0, pages, LOADED_PAGES):
+            folder = bench.scratch("synthetic")
+            some = min(LOADED_PAGES, pages - first)
+            words = ("--first", str(first), "--pages", str(some), "--links", str(LINKS_A_PAGE), "--of", str(pages))
+            bench.generate(f"{first + some:,} of {pages:,} pages", "benchmarks.synthetic_graph", str(folder), *words)
+            bench.run(arclink("load", "--folder", str(folder), "--store", str(made)), repeat=1)
+        bench.scratch("synthetic")
+        made.rename(store)
+    return store

@@ -14,7 +14,6 @@ from service.health import health
 from service.home import home
 from service.links import links
 from service.memento import memento
-from service.one_state import read_one_state
 from service.pages.rendering import site
 from service.problems import register_problems
 from service.settings import Settings
@@ -39,7 +38,6 @@ def create_app(store: str | Callable[[], GraphStore], settings: Settings | None 
     register_problems(app)
     for resource in (site, home, links, through_time, memento, explaining, aggregating, describing, health, watching):
         app.register_blueprint(resource)
-    read_one_state(app)
 
     @app.before_request
     def refuse_long_queries() -> None:

@@ -57,10 +57,10 @@ def page() -> Response:
     """Show the form; with a URI also one view of it, or what is wrong with the question."""
     asked = Asked(View.GLANCE, ())
     try:
-        if not request.args:
-            return _start(current_store())
-        asked = Asked.from_parameters(request.args.items(multi=True))
-        return _view(asked, current_store())
+        asked = Asked.from_parameters(request.args.items(multi=True)) if request.args else asked
+        store = current_store()
+        with store.snapshot():  # a page is several answers
+            return _view(asked, store) if request.args else _start(store)
     except BadParameterError as error:
         return _shown(
             "wrong.html", asked, HTTPStatus.BAD_REQUEST, name=printable(error.name), value=printable(error.value), allowed=error.allowed

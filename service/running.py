@@ -18,6 +18,9 @@ from service.settings import Settings
 from service.stopping import Server, run_until_stopped
 from service.workers import supervise
 
+LARGEST_BODY = 1 << 16
+"""Bytes of what comes with a request; nothing that is asked here needs any."""
+
 _TRIED = 100
 """SURTs looked at for an example: a target need not be captured."""
 
@@ -48,7 +51,7 @@ def serve(
 
     Raises:
         StoreError: The store is not there or not ours.
-        OperatorError: The address cannot be used.
+        OperatorError: The address cannot be used; or one of several workers could not start, or did not end well.
     """
     examples = {}
     for name, path in ({"": where} if isinstance(where, str) else where).items():
@@ -61,16 +64,17 @@ def serve(
     for name, example in examples.items():
         announce(f'Try: curl "{place}/{name and name + "/"}linkQuery?uri={quote(example, safe=":/")}&format=json"')
 
-    def work() -> None:
-        run_until_stopped(server_on(listening, where, threads, settings), grace)
+    def start() -> Callable[[], None]:
+        server = server_on(listening, where, threads, settings)
+        return lambda: run_until_stopped(server, grace)
 
     if workers == 1:
-        work()
+        start()()
         return
     with TemporaryDirectory(prefix="arclink-metrics-") as folder:
         # Read when the library is imported, which is in the workers: they count together.
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
-        supervise(workers, work, grace, listening.close, _note_end)
+        supervise(workers, start, grace, listening.close, _note_end)
 
 
 def _note_end(worker: int) -> None:
@@ -100,7 +104,7 @@ def server_on(
     from service.collections import create_collections
 
     app = create_collections(where, settings) if isinstance(where, Mapping) else create_app(where, settings)
-    server: Server = waitress.create_server(app, sockets=[listening], threads=threads, ident="ArcLink")
+    server: Server = waitress.create_server(app, sockets=[listening], threads=threads, ident="ArcLink", max_request_body_size=LARGEST_BODY)
     return server
 
 

@@ -23,8 +23,11 @@ class _Trigger(Protocol):
     def pull_trigger(self, thunk: Callable[[], None]) -> None:
         """Have the server's own thread call ``thunk``."""
 
+    def del_channel(self) -> None:
+        """Take it out of what is waited for; only then has the server's loop nothing to wait for."""
+
     def close(self) -> None:
-        """Close it; only then has the server's loop nothing to wait for."""
+        """Close it. Nobody may pull it any more."""
 
 
 class _Tasks(Protocol):
@@ -101,7 +104,8 @@ def finish(server: Server, grace: float) -> None:
             os._exit(1)
         server.trigger.pull_trigger(lambda: _close_idle(server))
         time.sleep(_LOOK_AGAIN)
-    server.trigger.pull_trigger(server.trigger.close)
+    # Not closed: a thread that has just answered, or a second signal, may still pull it.
+    server.trigger.pull_trigger(server.trigger.del_channel)
 
 
 def _is_idle(server: Server) -> bool:

@@ -76,9 +76,8 @@ class Stores:
             StoreError: It is away.
         """
         store = self.current()
-        taken_back = sum(1 for _ in store.forgotten())
         which = self._identity() or self._sums(store.whole if isinstance(store, EmbargoedStore) else store)
-        return f"{which} {store.last_batch()} {taken_back} {self.settings.embargo.last_shown(datetime.now(UTC))}"
+        return f"{which} {store.state().version}"
 
     def _sums(self, store: GraphStore) -> StoreSums:
         """Return what a store adds up to, which tells it from one that was built anew; looked up once in a while."""

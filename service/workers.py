@@ -1,7 +1,8 @@
 """Several processes that answer on one socket: a supervisor that starts them, starts again what dies, and stops them all.
 
 Each worker accepts from the same listening socket, so a connection waits for whoever is free, and none is lost when a worker
-dies. A worker ends when its supervisor does: it holds one end of a pipe, and reads its end.
+dies. One that cannot even start would not the next time: then all are stopped. A worker ends when its supervisor does: it holds
+one end of a pipe, and reads its end.
 """
 
 import logging
@@ -13,39 +14,59 @@ from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
 
+from arclink.errors import OperatorError
+
 _log = logging.getLogger("arclink.service")
 
 _TOLD = (signal.SIGTERM, signal.SIGINT)
 _SOON = 1.0
 """Seconds: a worker that dies within them is started again only after them."""
 
+_NO_START = 3
+"""Exit code of a worker that could not start."""
+_WELL = (0, *(-told for told in _TOLD))
+"""How a worker ends that was told to; by the signal itself where it had not begun to answer."""
+
 
 def supervise(
-    count: int, work: Callable[[], None], grace: float, listen_no_more: Callable[[], None], ended: Callable[[int], None] = lambda _: None
+    count: int,
+    start: Callable[[], Callable[[], None]],
+    grace: float,
+    listen_no_more: Callable[[], None],
+    ended: Callable[[int], None] = lambda _: None,
 ) -> None:
-    """Run ``work`` in ``count`` processes until SIGTERM or SIGINT, and again where it ends before.
+    """Start ``count`` processes that work until SIGTERM or SIGINT, and again where one ends before.
 
     Args:
         count: Of processes.
-        work: Called in each process, in its main thread; returns after SIGTERM, within ``grace`` seconds.
+        start: Called in each process, in its main thread; returns its work, which returns after SIGTERM, within ``grace`` seconds.
         grace: Workers that are still there a little later are killed.
         listen_no_more: Called when they are to stop: what they share would be open as long as the supervisor has it.
         ended: Told the number of each process that has ended.
+
+    Raises:
+        OperatorError: A worker could not start, or did not end well when it was told to; the log says why.
     """
-    _Supervisor(count, work, grace, listen_no_more, ended).run()
+    _Supervisor(count, start, grace, listen_no_more, ended).run()
 
 
 class _Supervisor:
     def __init__(
-        self, count: int, work: Callable[[], None], grace: float, listen_no_more: Callable[[], None], ended: Callable[[int], None]
+        self,
+        count: int,
+        start: Callable[[], Callable[[], None]],
+        grace: float,
+        listen_no_more: Callable[[], None],
+        ended: Callable[[int], None],
     ) -> None:
         self._count = count
-        self._work = work
+        self._ready = start
         self._grace = grace
         self._listen_no_more = listen_no_more
         self._ended = ended
         self._started: dict[int, float] = {}
         self._is_stopping = False
+        self._wrong = ""
         self._pipe = os.pipe()
 
     def run(self) -> None:
@@ -57,9 +78,21 @@ class _Supervisor:
             number, status = os.wait()
             began = self._started.pop(number, None)
             self._ended(number)
-            if began is None or self._is_stopping:
-                continue
-            _log.error("worker %d ended with %d; another one is started", number, os.waitstatus_to_exitcode(status))
+            if began is not None:
+                self._go_on(number, os.waitstatus_to_exitcode(status), began)
+        if self._wrong:
+            raise OperatorError(self._wrong)
+
+    def _go_on(self, number: int, code: int, began: float) -> None:
+        """Do what is to be done when a worker has ended."""
+        if self._is_stopping:
+            if code not in _WELL:
+                self._wrong = self._wrong or f"worker {number} ended with {code} when all were to stop; the log says more"
+        elif code == _NO_START:
+            self._wrong = "a worker cannot start; the log says why"
+            self._stop_all()
+        else:
+            _log.error("worker %d ended with %d; another one is started", number, code)
             time.sleep(max(0.0, began + _SOON - time.monotonic()))
             self._start()
 
@@ -71,14 +104,16 @@ class _Supervisor:
                 self._started[worker] = time.monotonic()
             signal.pthread_sigmask(signal.SIG_UNBLOCK, _TOLD)
             return
-        code = 1
+        code = _NO_START
         try:
             for told in _TOLD:
                 signal.signal(told, signal.SIG_DFL)
             signal.pthread_sigmask(signal.SIG_UNBLOCK, _TOLD)
             os.close(self._pipe[1])
             threading.Thread(target=self._end_with_supervisor, daemon=True).start()
-            self._work()
+            work = self._ready()
+            code = 1
+            work()
             code = 0
         except BaseException:  # the edge of a process
             _log.exception("a worker failed")
@@ -90,6 +125,9 @@ class _Supervisor:
         os.kill(os.getpid(), signal.SIGTERM)
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
+        self._stop_all()
+
+    def _stop_all(self) -> None:
         self._is_stopping = True
         self._listen_no_more()
         self._tell(signal.SIGTERM)

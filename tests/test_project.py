@@ -392,8 +392,9 @@ OUTCOMES = {
 }
 
 
+@pytest.mark.parametrize("target", ["test", "test-engines"])
 @pytest.mark.parametrize("outcome", OUTCOMES)
-def test_the_gate_fails_unless_every_test_passed(outcome: str, tmp_path: Path) -> None:
+def test_the_gate_fails_unless_every_test_passed(outcome: str, target: str, tmp_path: Path) -> None:
     """.ci/run on a small project: its exit code, and that it says why and closes with the test runner's line."""
     test, code, text = OUTCOMES[outcome]
     (tmp_path / ".ci").mkdir()
@@ -401,8 +402,11 @@ def test_the_gate_fails_unless_every_test_passed(outcome: str, tmp_path: Path) -
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
     (tmp_path / ".venv" / "bin" / "python").symlink_to(sys.executable)
     (tmp_path / "test_it.py").write_text(test or "")
-    recipe = f"{sys.executable} -m pytest -p no:cacheprovider -p no:xdist $(PYTEST_OPTIONS) test_it.py"
-    (tmp_path / "Makefile").write_text(f"test:\n\t{recipe if test is not None else '@echo no spelling today; false'}\n")
+    (tmp_path / "test_other.py").write_text("def test_other(): pass")
+    recipe = f"{sys.executable} -m pytest -p no:cacheprovider -p no:xdist $(PYTEST_OPTIONS)"
+    recipes = dict.fromkeys(["test", "test-engines"], f"{recipe} test_other.py")
+    recipes[target] = f"{recipe} test_it.py" if test is not None else "@echo no spelling today; false"
+    (tmp_path / "Makefile").write_text("".join(f"{name}:\n\t{words}\n" for name, words in recipes.items()))
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     # Not the whole environment: make and pytest hand their own options down in it.
     run = subprocess.run(
@@ -411,5 +415,5 @@ def test_the_gate_fails_unless_every_test_passed(outcome: str, tmp_path: Path) -
     lines = run.stdout.splitlines()
     assert run.returncode == code, run.stdout
     assert text in run.stdout
-    if test:
+    if test or target == "test":
         assert re.fullmatch(r"=+ .* in [0-9.]+s =+", lines[-1])

@@ -11,6 +11,7 @@ from typing import NamedTuple, Self
 
 from arclink.access.declaring import Given, sort_out
 from arclink.access.grouping import Budget
+from arclink.access.one_state import of_one_state
 from arclink.access.parameters import BY_PERIOD_OR_HOST, ROW_LIMIT, RowPage
 from arclink.access.queries import AT, CURSOR, FILTER, FROM, KIND, REDIRECT, TO, URI, Direction, LinkQuery
 from arclink.access.reading import MementoSummary, Reading
@@ -97,6 +98,7 @@ class AnchorsAnswer:
     next: str | None
 
 
+@of_one_state
 def answer_anchors(store: GraphStore, query: AnchorsQuery, budget: Budget | None = None) -> AnchorsAnswer:
     """Return the words that led to a URI, with counts.
 

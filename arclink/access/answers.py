@@ -1,7 +1,7 @@
 """The answer to a link query: which links, when, with which words.
 
 An answer is collected and grouped (`grouping`); when it passes 10,000 members or the budget of rows, it starts again in
-store order (`store_order`), as does the rest of a grouped answer when the store has grown between two pages. Each
+store order (`store_order`), as does the rest of a grouped answer when the store has changed between two pages. Each
 direction goes its own way. An answer about many pages (`ranges`) is in store order from the beginning.
 """
 
@@ -28,6 +28,7 @@ from arclink.access.evidence import Gathering
 from arclink.access.following import Hop, follow
 from arclink.access.grouping import Budget, Groups, group_inlinks, group_outlinks
 from arclink.access.members import Member
+from arclink.access.one_state import of_one_state
 from arclink.access.queries import BadParameterError, Direction, LinkQuery
 from arclink.access.ranges import FIRST_INLINK_IN_RANGE, FIRST_OUTLINK_IN_RANGE, range_inlinks_after, range_outlinks_after
 from arclink.access.reading import MementoSummary, Reading
@@ -36,7 +37,7 @@ from arclink.access.store_order import inlinks_after, outlinks_after, stream_inl
 from arclink.access.validity import Dating
 from arclink.errors import UsageError
 from arclink.model import Memento, UriId
-from arclink.store import GraphStore
+from arclink.store import GraphStore, StoreState
 from arclink.uris.uri_ids import uri_ids
 
 __all__ = ["Budget", "InForce", "LinkAnswer", "Member", "answer_link_query", "stream_members"]
@@ -97,11 +98,12 @@ class _Page:
     inlinks: InPosition = DONE
 
 
+@of_one_state
 def answer_link_query(store: GraphStore, query: LinkQuery, budget: Budget | None = None, replay: ReplayPrefix = NO_REPLAY) -> LinkAnswer:
     """Return the answer to ``query``; with ``limit=0`` one whose members are read while the answer is.
 
     Raises:
-        BadParameterError: The cursor is none of this store.
+        BadParameterError: The cursor is none of this store, or none of it any more.
         StoreError: The store is away.
     """
     if query.is_following:
@@ -111,15 +113,16 @@ def answer_link_query(store: GraphStore, query: LinkQuery, budget: Budget | None
     reading = Reading(store, query)
     if query.limit == 0:
         return _answer(reading, _Page(is_grouped=False), _Page(is_grouped=False), None, replay)
-    # Read before the links: a batch that lands in between makes the cursor too old, which repeats members but loses none.
-    batch = store.last_batch()
-    cursor = query.cursor or _beginning(query, batch)
-    is_same_store = cursor.batch == batch
+    state = store.state()
+    cursor = query.cursor or _beginning(query, state)
+    if cursor.is_lost(state):
+        raise BadParameterError("cursor", "…", "no cursor from before links were taken back: the answer has changed, begin it anew")
+    is_same_store = cursor.state == state
     outlinks = _outlinks_page(reading, cursor.outlinks, budget, is_same_store)
     inlinks = _inlinks_page(reading, cursor.inlinks, budget, is_same_store)
     outlinks = replace(outlinks, members=tuple(_detailed(reading, outlinks.members, Direction.OUT, budget.rows)))
     inlinks = replace(inlinks, members=tuple(_detailed(reading, inlinks.members, Direction.IN, budget.rows)))
-    behind = Cursor(batch, outlinks.outlinks, inlinks.inlinks)
+    behind = Cursor(state, outlinks.outlinks, inlinks.inlinks)
     is_last = isinstance(behind.outlinks, Done) and isinstance(behind.inlinks, Done)
     return _answer(reading, outlinks, inlinks, None if is_last else encode_cursor(behind, query.fingerprint), replay)
 
@@ -133,10 +136,10 @@ def stream_members(store: GraphStore, query: LinkQuery) -> Iterator[tuple[Direct
         yield from ((Direction.IN, member) for member in _members_in_store_order(reading, Direction.IN))
 
 
-def _beginning(query: LinkQuery, batch: int) -> Cursor:
+def _beginning(query: LinkQuery, state: StoreState) -> Cursor:
     first_out = FIRST_OUTLINK_IN_RANGE if query.is_range else Grouped()
     first_in = FIRST_INLINK_IN_RANGE if query.is_range else Grouped()
-    return Cursor(batch, first_out if query.direction.is_out else DONE, first_in if query.direction.is_in else DONE)
+    return Cursor(state, first_out if query.direction.is_out else DONE, first_in if query.direction.is_in else DONE)
 
 
 def _members_in_store_order(reading: Reading, direction: Direction) -> Iterable[Member]:

@@ -11,6 +11,7 @@ from itertools import islice
 
 from arclink.access.grouping import Budget
 from arclink.access.members import MemberKey
+from arclink.access.one_state import of_one_state
 from arclink.access.queries import LinkQuery
 from arclink.access.reading import MementoSummary, Reading
 from arclink.access.states import State, state_of
@@ -69,6 +70,7 @@ class Chronicle:
             yield from units_between(self.first, self.last, self.unit)
 
 
+@of_one_state
 def answer_chronicle(store: GraphStore, query: LinkQuery, budget: Budget | None = None) -> Chronicle:
     """Return the history of the page that ``query`` asks for.
 

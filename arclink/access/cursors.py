@@ -2,10 +2,10 @@
 
 A cursor holds, per direction, how the members are ordered and a position in that order:
 
-- *grouped*: the number of members already given. It holds only while the store is the same, so the cursor names the
-  store's last batch; after a newer one the rest of the answer starts again in store order.
+- *grouped*: the number of members already given. It holds only while the store is the same, so the cursor names its state;
+  after a change the rest of the answer starts again in store order.
 - *store order*: the identity of the last member given. Loading never moves two members against each other there, so the
-  position stays right while the store grows.
+  position stays right while the store grows. It holds no more when links were taken away, which the state tells, too.
 - *in range*: of an answer about many pages, the SURT of one and the position in store order within what is told of it.
 - *done*: nothing more in this direction.
 
@@ -24,6 +24,7 @@ from typing import Generic, TypeVar
 import orjson
 
 from arclink.model import ContentId, Inlink, Kind, Surt, UriR
+from arclink.store import StoreState
 
 MOST_LINKS = 1 << 60
 """No content has so many: what a stranger makes up may be larger than what Python counts with."""
@@ -102,17 +103,22 @@ class Cursor:
     """Where both directions of an answer go on.
 
     Attributes:
-        batch: Number of the store's last batch when the answer was given.
+        state: Of the store when the answer was given.
     """
 
-    batch: int
+    state: StoreState
     outlinks: OutPosition
     inlinks: InPosition
+
+    def is_lost(self, now: StoreState) -> bool:
+        """Return whether it names a place in store order that is not what it was."""
+        is_in_store_order = not all(isinstance(position, Done | Grouped) for position in (self.outlinks, self.inlinks))
+        return is_in_store_order and self.state.places != now.places
 
 
 def encode_cursor(cursor: Cursor, fingerprint: str) -> str:
     """Return the cursor as URI-safe text, bound to the query with this ``fingerprint``."""
-    return encode_fields([fingerprint, cursor.batch, _out_fields(cursor.outlinks), _in_fields(cursor.inlinks)])
+    return encode_fields([fingerprint, cursor.state.version, cursor.state.places, _out_fields(cursor.outlinks), _in_fields(cursor.inlinks)])
 
 
 def decode_cursor(text: str, fingerprint: str) -> Cursor:
@@ -123,8 +129,8 @@ def decode_cursor(text: str, fingerprint: str) -> Cursor:
     """
     fields = decode_fields(text)
     match fields:
-        case [str(query), int(batch), outlinks, inlinks] if query == fingerprint:
-            return Cursor(batch, _out_position(outlinks), _in_position(inlinks))
+        case [str(query), str(version), str(places), outlinks, inlinks] if query == fingerprint:
+            return Cursor(StoreState(version, places), _out_position(outlinks), _in_position(inlinks))
         case _:
             raise CursorError("cursor of another query")
 

@@ -25,6 +25,7 @@ from typing import NamedTuple, Self
 from arclink.access.declaring import Given, Parameter, sort_out
 from arclink.access.grouping import Budget
 from arclink.access.members import MemberKey
+from arclink.access.one_state import of_one_state
 from arclink.access.parameters import ROW_LIMIT, RowPage
 from arclink.access.queries import CURSOR, DIRECTION, FILTER, KIND, REDIRECT, UNTIL, URI, BadParameterError, Direction, LinkQuery
 from arclink.access.reading import Reading
@@ -148,6 +149,7 @@ class _Shown:
     variants: set[UriR] = field(default_factory=set)
 
 
+@of_one_state
 def answer_diff(store: GraphStore, query: DiffQuery, budget: Budget | None = None) -> DiffAnswer:
     """Return how the links of a URI differ between two times.
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from arclink.access.queries import FROM, TO, URI, surt_asked
 from arclink.errors import StoreError
@@ -9,6 +10,9 @@ from arclink.model import ALL_TIME, ContentId, Memento, Payload, Span
 from arclink.reasons import Reason
 from arclink.store import GraphStore
 from arclink.uris.resolving import checksum_of
+
+TOGETHER = 1_000
+"""Mementos that are explained together."""
 
 EXPLAIN_PARAMETERS = (URI, FROM, TO)
 
@@ -32,14 +36,25 @@ class Explanation:
 
 
 def explain(store: GraphStore, uri: str, span: Span = ALL_TIME) -> Iterator[Explanation]:
-    """Return what became of every memento of ``uri`` and its variants within ``span``, oldest first, one at a time.
+    """Return what became of every memento of ``uri`` and its variants within ``span``, oldest first, lazily.
+
+    What stands together, up to `TOGETHER`, is of one state of the store.
 
     Raises:
         BadParameterError: ``uri`` is no URI.
         StoreError: The store is away.
     """
     surt = surt_asked("uri", uri)
-    return (explain_memento(store, memento) for memento in store.mementos(surt, span))
+    return _in_parts(store, store.mementos(surt, span))
+
+
+def _in_parts(store: GraphStore, mementos: Iterator[Memento]) -> Iterator[Explanation]:
+    while True:
+        with store.snapshot():
+            some = [explain_memento(store, memento) for memento in islice(mementos, TOGETHER)]
+        if not some:
+            return
+        yield from some
 
 
 def explain_memento(store: GraphStore, memento: Memento) -> Explanation:

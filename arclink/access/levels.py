@@ -12,6 +12,7 @@ from typing import NamedTuple, Self
 from arclink.access.declaring import BadParameterError, Given, Parameter, choice, sort_out
 from arclink.access.grouping import Budget
 from arclink.access.members import MemberKey
+from arclink.access.one_state import of_one_state
 from arclink.access.parameters import BY_PERIOD, ROW_LIMIT, RowPage
 from arclink.access.queries import AT, CURSOR, DIRECTION, FILTER, FROM, KIND, MATCH_TYPE, REDIRECT, TO, URI, Direction, LinkQuery
 from arclink.access.reading import MementoSummary, Reading
@@ -118,6 +119,7 @@ class _Tallies:
     of_periods: dict[str, dict[str, Tally]]
 
 
+@of_one_state
 def answer_level(store: GraphStore, query: LevelQuery, budget: Budget | None = None) -> LevelAnswer:
     """Return how many links there are per host or domain.
 

@@ -47,18 +47,18 @@ class RowPage:
     """Which of the rows of each list are asked for.
 
     What was counted may change with every batch, and with it the order of rows. So a cursor holds only while the store is
-    the same; after a newer batch the answer starts again with its first row, which repeats rows but loses none.
+    the same; after a change the answer starts again with its first row, which repeats rows but loses none.
 
     Attributes:
         limit: Most rows of each list; 0 for all.
         question: Tells one question from another: a cursor belongs to one.
-        batch: Number of the store's last batch when the cursor was made; None without a cursor.
+        version: State of the store when the cursor was made; empty without a cursor.
         given: Rows of each list that were given already.
     """
 
     limit: int = 0
     question: str = ""
-    batch: int | None = None
+    version: str = ""
     given: int = 0
 
     @classmethod
@@ -77,17 +77,17 @@ class RowPage:
             raise BadParameterError("cursor", cursor, "no cursor with limit=0, which answers everything")
         try:
             match decode_fields(cursor):
-                case ["rows", page.question, int(batch), int(position)] if position >= 0:
-                    return cls(limit, page.question, batch, position)
+                case ["rows", page.question, str(version), int(position)] if position >= 0:
+                    return cls(limit, page.question, version, position)
                 case _:
                     raise CursorError("cursor of another question")
         except CursorError as error:
             raise BadParameterError("cursor", cursor, "the 'next' of an answer to the same query") from error
 
     def start(self, store: GraphStore) -> "RowPageOfStore":
-        """Return the page as this store gives it. To be called before the store is read for it."""
-        batch = store.last_batch()
-        return RowPageOfStore(self, batch, self.given if batch == self.batch else 0)
+        """Return the page as this store gives it."""
+        version = store.state().version
+        return RowPageOfStore(self, version, self.given if version == self.version else 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +95,12 @@ class RowPageOfStore:
     """A page of rows that a store gives.
 
     Attributes:
-        batch: Number of the store's last batch.
+        version: State of the store.
         first: Number of the first row of each list, from 0 on.
     """
 
     asked: RowPage
-    batch: int
+    version: str
     first: int
 
     def of(self, rows: Sequence[Row]) -> tuple[Row, ...]:
@@ -110,4 +110,4 @@ class RowPageOfStore:
     def next(self, longest: int) -> str | None:
         """Return the cursor of the next page, if the longest list has so many rows; None if this is the last page."""
         behind = self.first + self.asked.limit
-        return encode_fields(["rows", self.asked.question, self.batch, behind]) if self.asked.limit and behind < longest else None
+        return encode_fields(["rows", self.asked.question, self.version, behind]) if self.asked.limit and behind < longest else None

@@ -25,18 +25,20 @@ Step = tuple[Member | None, InRange[Position], int]
 
 def range_outlinks_after(position: InRange[OutlinkPosition], reading: Reading) -> Iterator[Step[OutlinkPosition]]:
     """Yield the outlinks of all pages in the range from behind ``position`` on; costs are rows read."""
-    for surt, start in _surts_from(position, reading, FIRST_OUTLINK):
+    for surt, start in _surts_from(position, reading, reading.store.captured_surts, FIRST_OUTLINK):
         of_surt = reading.of_surt(surt)
         yield from _of_surt(surt, start, of_surt, outlinks_after, ROWS_OF_SURT + of_surt.captures())
 
 
 def range_inlinks_after(position: InRange[InlinkPosition], reading: Reading) -> Iterator[Step[InlinkPosition]]:
     """Yield the inlinks of all pages in the range from behind ``position`` on; costs are inlinks looked up."""
-    for surt, start in _surts_from(position, reading, FIRST_INLINK):
+    for surt, start in _surts_from(position, reading, reading.store.surts, FIRST_INLINK):
         yield from _of_surt(surt, start, reading.of_surt(surt), inlinks_after, 1)
 
 
-def _surts_from(position: InRange[Position], reading: Reading, first: Position) -> Iterator[tuple[Surt, Position]]:
+def _surts_from(
+    position: InRange[Position], reading: Reading, surts: Callable[[Surt, Surt | None], Iterator[Surt]], first: Position
+) -> Iterator[tuple[Surt, Position]]:
     """Yield the SURTs of the range that were not told in full, each with where to start in it.
 
     Each is looked up behind the one before: to read on to it could be to read all inlinks of a hub between them.
@@ -45,7 +47,7 @@ def _surts_from(position: InRange[Position], reading: Reading, first: Position) 
         yield position.surt, position.within
     last = position.surt or None
     for stem in reading.query.stems:
-        while (surt := next(reading.store.surts(stem, last), None)) is not None:
+        while (surt := next(surts(stem, last), None)) is not None:
             yield surt, first
             last = surt
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 
+from arclink.access.one_state import of_one_state
 from arclink.access.queries import absolute_uri, surt_asked
 from arclink.model import ALL_TIME, Memento, Span, Surt, Timestamp, UriR
 from arclink.store import GraphStore
@@ -34,6 +35,7 @@ class TimeMap:
     start: Timestamp
 
 
+@of_one_state
 def read_timemap(store: GraphStore, uri: str, start: Timestamp = ALL_TIME.first, most: int = MOST_MEMENTOS) -> TimeMap:
     """Return the mementos of ``uri`` and its variants from ``start`` on, up to ``most`` and those of the same time.
 

@@ -1,7 +1,7 @@
 """Edges of a slice, read in blocks, so that memory is bounded by its nodes."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +32,20 @@ def edge_blocks(matrix: "csr_matrix") -> Iterator[tuple[Nodes, Nodes]]:
         targets = matrix.indices[int(matrix.indptr[begin]) : int(matrix.indptr[end])].astype(np.int64)
         others = sources != targets
         yield sources[others], targets[others]
+
+
+def rows_of(ends: npt.NDArray[Any], columns: npt.NDArray[Any], rows: Nodes) -> npt.NDArray[Any]:
+    """Return the columns of some rows of a sparse matrix, one row after the other.
+
+    Args:
+        ends: Where each row ends, from the row before it on (``indptr``).
+        columns: Of all rows (``indices``).
+        rows: In any order.
+    """
+    begins, counts = ends[rows], ends[rows + 1] - ends[rows]
+    places = np.arange(int(counts.sum())) + np.repeat(begins - np.cumsum(counts) + counts, counts)
+    found: npt.NDArray[Any] = columns[places]
+    return found
 
 
 def has_edges(matrix: "csr_matrix", sources: Nodes, targets: Nodes) -> npt.NDArray[np.bool_]:

@@ -11,7 +11,7 @@ Source: paper, section 5.2 and tables 4 and 5; Brin and Page 1998; Langville and
 nodes).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -150,15 +150,27 @@ class Ranked(NamedTuple):
     is_captured: bool
 
 
-def first_ranked(one: Slice, ranks: Floats, count: int) -> list[Ranked]:
-    """Return the nodes that rank first, then by name."""
+class FirstRanked(NamedTuple):
+    """The nodes that rank first, then by name.
+
+    Attributes:
+        tied: How many more nodes rank as the last of them does, and were left out by name.
+    """
+
+    nodes: list[Ranked]
+    tied: int
+
+
+def first_ranked(one: Slice, ranks: Floats, count: int) -> FirstRanked:
+    """Return so many nodes that rank first, or all if there are less."""
     told = _told(ranks)
     least = np.partition(told, len(told) - count)[len(told) - count] if 0 < count < len(told) else 0.0
     some = np.flatnonzero(told >= least)
     order = some[np.lexsort((some, -told[some]))][:count].tolist()
-    return [
+    found = [
         Ranked(int(one.nodes[place]), place_among(told, told[place]), float(ranks[place]), bool(one.captured[place])) for place in order
     ]
+    return FirstRanked(found, len(some) - len(order))
 
 
 def place_of(one: Slice, ranks: Floats, node: int) -> Ranked | None:
@@ -186,23 +198,27 @@ class Agreement(NamedTuple):
 
     Attributes:
         overlap: Members of both.
-        tau: Kendall's τ of the orders in which the lists have these members, from -1 to 1; None if there are less than two.
+        tau: Kendall's τ of the orders in which the lists have these members, from -1 to 1 (τ-b: members at one place are in no order);
+            None if there are less than two, or all have one place in a list.
     """
 
     overlap: int
     tau: float | None
 
 
-def agreement(one: Sequence[int], other: Sequence[int]) -> Agreement:
-    """Compare two lists of distinct nodes, the first ones first.
+def agreement(one: Mapping[int, int], other: Mapping[int, int]) -> Agreement:
+    """Compare two lists of nodes with their places.
 
-    >>> agreement([1, 2, 3, 4], [3, 2, 1, 5])
+    Source: M. G. Kendall: The treatment of ties in ranking problems, Biometrika 33 (1945).
+
+    >>> agreement({7: 1, 8: 2, 9: 3, 10: 4}, {9: 1, 8: 2, 7: 3, 11: 4})
     Agreement(overlap=3, tau=-1.0)
     """
-    place_in_other = {node: place for place, node in enumerate(other)}
-    places = [place_in_other[node] for node in one if node in place_in_other]
-    pairs = len(places) * (len(places) - 1) // 2
-    if not pairs:
-        return Agreement(len(places), None)
-    in_order = sum(before < after for number, before in enumerate(places) for after in places[number + 1 :])
-    return Agreement(len(places), (2 * in_order - pairs) / pairs)
+    with analysis_extra():
+        from scipy.stats import kendalltau
+
+    shared = [node for node in one if node in other]
+    places = [[some[node] for node in shared] for some in (one, other)]
+    if any(len(set(some)) < 2 for some in places):
+        return Agreement(len(shared), None)
+    return Agreement(len(shared), float(kendalltau(*places).statistic))

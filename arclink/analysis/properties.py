@@ -1,17 +1,19 @@
 """Properties of the graph of a window: sizes, captures, degrees, components, the bow-tie.
 
-Links of a node to itself count in nothing here. Memory is some 50 bytes a node and, for strong components, 4 bytes an edge.
+Links of a node to itself count in nothing here. Memory is some 50 bytes a node and, for strong components and the bow-tie, 5 bytes an edge.
 
 Source: paper, section 5.1; Broder et al., Graph structure in the web, 2000 (the bow-tie).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from arclink.analysis.edges import Nodes, edge_blocks, has_edges
+from arclink.analysis import edges
+from arclink.analysis.edges import Nodes, edge_blocks, has_edges, rows_of
 from arclink.analysis.extra import analysis_extra
 from arclink.analysis.power_law import Counts, PowerLaw, fit_power_law
 from arclink.analysis.slices import Slices
@@ -47,7 +49,7 @@ class BowTie:
     """Nodes by their place to the largest strong component.
 
     Attributes:
-        core: In it.
+        core: In it; 1 if no two nodes lead to each other: then the other numbers say nothing.
         coming: Not in it, but lead to it.
         going: Not in it, but it leads to them.
         tubes: On a way from `coming` to `going` past the core.
@@ -181,20 +183,41 @@ def bow_tie(matrix: "csr_matrix", weak: npt.NDArray[np.int32], strong: npt.NDArr
     first = int(np.argmax(sizes[strong] == sizes.max()))
     core = strong == strong[first]
     is_near = weak == weak[first]
-    going = _reached(matrix, core, forwards=True) & ~core
-    coming = _reached(matrix, core, forwards=False) & ~core
+    opposite = _opposite(matrix)
+    going = _reached(matrix, core) & ~core
+    coming = _reached(opposite, core) & ~core
     rest = is_near & ~core & ~going & ~coming
-    tubes = rest & _reached(matrix, coming, forwards=True) & _reached(matrix, going, forwards=False)
+    tubes = rest & _reached(matrix, coming) & _reached(opposite, going)
     return BowTie(*(int(part.sum()) for part in (core, coming, going, tubes, rest & ~tubes, ~is_near)))
 
 
-def _reached(matrix: "csr_matrix", begin: Flags, *, forwards: bool) -> Flags:
-    """Return the nodes that some lead to, or that lead to some, these included."""
+def _opposite(matrix: "csr_matrix") -> "csr_matrix":
+    """Return the graph with all edges turned round; its values mean nothing."""
+    with analysis_extra():
+        from scipy.sparse import csc_matrix
+
+    ones = np.broadcast_to(np.int8(1), matrix.nnz)
+    return csc_matrix((ones, matrix.indices, matrix.indptr), shape=matrix.shape, copy=False).tocsr()
+
+
+def _reached(matrix: "csr_matrix", begin: Flags) -> Flags:
+    """Return the nodes that some lead to, these included.
+
+    The links of each node are read once: archives hold chains of pages (calendars, "next") that are a hundred thousand links long.
+    """
     reached = begin.copy()
-    before = -1
-    while before != (now := int(reached.sum())):
-        before = now
-        for sources, targets in edge_blocks(matrix):
-            known, found = (sources, targets) if forwards else (targets, sources)
-            reached[found[reached[known]]] = True
+    new = np.flatnonzero(begin)
+    while len(new):
+        found = []
+        for some in _portions(matrix.indptr, new):
+            targets = rows_of(matrix.indptr, matrix.indices, some)
+            found.append(np.unique(targets[~reached[targets]]))
+            reached[found[-1]] = True
+        new = np.concatenate(found)
     return reached
+
+
+def _portions(ends: npt.NDArray[Any], rows: Nodes) -> Iterator[Nodes]:
+    """Yield rows that have some `edges.BLOCK` edges together, at least one row each."""
+    before = np.cumsum(ends[rows + 1] - ends[rows]) // edges.BLOCK
+    yield from np.split(rows, np.flatnonzero(np.diff(before)) + 1)

@@ -14,6 +14,7 @@ from arclink.analysis.charts import Points, Series, bars, log_log, percent
 from arclink.analysis.power_law import PowerLaw
 from arclink.analysis.properties import Degrees, Properties
 from arclink.analysis.slices import Slices
+from arclink.analysis.windows import some_of
 
 COLUMNS = (
     *("window", "nodes", "captured", "edges", "targets", "not_captured_then", "never_captured", "never_captured_share", "mean_degree"),
@@ -23,6 +24,9 @@ COLUMNS = (
     *("out_exponent", "out_least", "out_error", "out_distance", "out_tail"),
 )
 """Of the table; docs/analysis.md says what each means."""
+
+DEGREE_COLUMNS = ("window", "direction", "links", "nodes")
+"""Of the table of degrees."""
 
 _PLACES = ("core", "in", "out", "tubes", "tendrils", "apart")
 """Of the bow-tie, as people are told."""
@@ -86,6 +90,18 @@ def as_csv(found: Sequence[Properties]) -> str:
     return buffer.getvalue()
 
 
+def degrees_as_csv(found: Sequence[Properties]) -> str:
+    """Return how many nodes of each window have which number of links: a header, and a row for each that occurs (RFC 4180)."""
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer)
+    writer.writerow(DEGREE_COLUMNS)
+    for one in found:
+        for direction, degrees in (("in", one.inward), ("out", one.outward)):
+            pairs = zip(degrees.values.tolist(), degrees.counts.tolist(), strict=True)
+            writer.writerows((one.window, direction, links, nodes) for links, nodes in pairs)
+    return buffer.getvalue()
+
+
 def as_html(slices: Slices, found: Sequence[Properties], store: str) -> str:
     """Return the page.
 
@@ -96,14 +112,14 @@ def as_html(slices: Slices, found: Sequence[Properties], store: str) -> str:
     """
     whole, windows = found[0], found[1:]
     names = [one.window for one in windows]
-    kind = {"uri": "URIs", "host": "hosts", "domain": "domains"}[slices.level.value]
+    kind = slices.level.plural
     never = _share(whole.never_captured, whole.targets)
     facts = [
         (f"{whole.nodes:,}", f"{kind}: captured, or linked to"),
         (f"{whole.edges:,}", "links between them, each pair once"),
         (f"{whole.captured:,}", "of them were captured"),
         (_percent(never), "of the link targets were never captured"),
-        (_percent(_share(whole.bow_tie.core, whole.nodes)), "are in the core: from each there is a way to each"),
+        (_percent(_share(_core(whole), whole.nodes)), "are in the core: from each there is a way to each"),
         (_percent(_share(whole.reciprocal, whole.edges)), "of the links are answered by a link back"),
     ]
     over_time = [
@@ -129,12 +145,7 @@ def as_html(slices: Slices, found: Sequence[Properties], store: str) -> str:
         "<i>out</i> is led to from it. <i>Tubes</i> go past it from in to out, <i>tendrils</i> hang on any of these, and what is "
         "<i>apart</i> has no connection with them. An archive has no links of pages that it did not "
         "capture: these can only be out, in a tendril, or apart.</p>",
-        bars(
-            [one.window for one in found],
-            [Series(name, [_share(_places(one)[place], one.nodes) for one in found]) for place, name in enumerate(_PLACES)],
-            is_share=True,
-            is_stacked=True,
-        ),
+        *_bow_ties(found, kind),
     ]
     degrees = [
         "<h2>Degrees</h2>",
@@ -158,6 +169,24 @@ def as_html(slices: Slices, found: Sequence[Properties], store: str) -> str:
     title = f"The link graph of {escape(store)}"
     head = '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta name="viewport" content="width=device-width">'
     return f"{head}\n<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n" + "\n".join(body) + "\n</body>\n</html>\n"
+
+
+def _bow_ties(found: Sequence[Properties], kind: str) -> Sequence[str]:
+    """Return a chart, if any window has a core, and a sentence on those that have none."""
+    without = [one.window for one in found if one.nodes and not _core(one)]
+    told = [f"<p>No core, and so no bow-tie: no two {kind} lead to each other in {escape(some_of(without))}.</p>"] if without else []
+    if not any(map(_core, found)):
+        return told
+    shares = [
+        Series(name, [_share(_places(one)[place], one.nodes) if _core(one) else None for one in found])
+        for place, name in enumerate(_PLACES)
+    ]
+    return [bars([one.window for one in found], shares, is_share=True, is_stacked=True), *told]
+
+
+def _core(found: Properties) -> int:
+    """Return how many nodes lead to each other; 0 if no two do."""
+    return found.bow_tie.core if found.bow_tie.core > 1 else 0
 
 
 def law_in_words(law: PowerLaw | None) -> str:

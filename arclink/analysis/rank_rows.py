@@ -4,10 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+import numpy as np
+
 from arclink.access.formats.rows import Row, RowAnswer
 from arclink.access.texts import printable_uri
 from arclink.analysis.pagerank import Agreement, Ranked, RankOptions, agreement, first_ranked, place_of, rank
 from arclink.analysis.slices import Slices
+from arclink.analysis.windows import some_of
 from arclink.errors import UsageError
 from arclink.uris.surts import surt_of_query
 
@@ -18,7 +21,9 @@ class RankedWindow:
 
     Attributes:
         window: Its name.
+        edges: That ranks follow: without those of nodes to themselves, unless they count.
         first: The nodes that rank first; empty if the window has no node.
+        tied: Nodes that rank as the last of these does, and were left out by name.
         asked: The node that was asked for; None if it is not in the window.
     """
 
@@ -29,6 +34,7 @@ class RankedWindow:
     residual: float
     is_converged: bool
     first: Sequence[Ranked]
+    tied: int
     asked: Ranked | None
 
 
@@ -68,15 +74,18 @@ def ranked(slices: Slices, options: RankOptions, top: int, uri: str = "") -> Ran
     windows = []
     for one in [*slices.windows, slices.whole]:
         ranks = rank(one.matrix, options)
+        own = 0 if options.has_self_links else np.count_nonzero(one.matrix.diagonal())
+        first = first_ranked(one, ranks.ranks, top)
         windows.append(
             RankedWindow(
                 one.window.name,
                 len(one.nodes),
-                one.edges,
+                one.edges - int(own),
                 ranks.iterations,
                 ranks.residual,
                 ranks.is_converged,
-                first_ranked(one, ranks.ranks, top),
+                first.nodes,
+                first.tied,
                 None if asked is None else place_of(one, ranks.ranks, asked),
             )
         )
@@ -104,7 +113,7 @@ def leaders(found: RankedWindows) -> RowAnswer:
         for one in found.windows
         for node, name in zip(one.first, _names(found, one.first), strict=True)
     ]
-    return _answer(found, ["window", "place", "rank", "captured", found.slices.level.value], {"ranks": rows})
+    return _answer(found, ["window", "place", "rank", "captured", found.slices.level.value], {"ranks": rows}, _ties(found))
 
 
 def agreements(found: RankedWindows) -> RowAnswer:
@@ -113,10 +122,10 @@ def agreements(found: RankedWindows) -> RowAnswer:
     pairs = [*pairwise(some), *((one, found.whole) for one in some)]
     rows: list[Row] = []
     for one, other in pairs:
-        told: Agreement = agreement([node.node for node in one.first], [node.node for node in other.first])
+        told: Agreement = agreement(*({node.node: node.place for node in some.first} for some in (one, other)))
         row = {"window": one.window, "with": other.window, "of": min(len(one.first), len(other.first))}
         rows.append({**row, "overlap": told.overlap, "tau": told.tau})
-    return _answer(found, ["window", "with", "of", "overlap", "tau"], {"agreements": rows})
+    return _answer(found, ["window", "with", "of", "overlap", "tau"], {"agreements": rows}, _ties(found), decimals=3)
 
 
 def history(found: RankedWindows, uri: str) -> RowAnswer:
@@ -130,7 +139,9 @@ def history(found: RankedWindows, uri: str) -> RowAnswer:
     return _answer(found, ["window", "place", "nodes", "rank", "captured"], {"history": rows}, lines)
 
 
-def _answer(found: RankedWindows, columns: Sequence[str], sections: dict[str, Sequence[Row]], lines: Sequence[str] = ()) -> RowAnswer:
+def _answer(
+    found: RankedWindows, columns: Sequence[str], sections: dict[str, Sequence[Row]], lines: Sequence[str] = (), *, decimals: int = 6
+) -> RowAnswer:
     windows = [
         {
             "window": one.window,
@@ -139,6 +150,7 @@ def _answer(found: RankedWindows, columns: Sequence[str], sections: dict[str, Se
             "iterations": one.iterations,
             "residual": one.residual,
             "converged": one.is_converged,
+            "tied": one.tied,
         }
         for one in found.windows
     ]
@@ -150,14 +162,13 @@ def _answer(found: RankedWindows, columns: Sequence[str], sections: dict[str, Se
         "self_links": found.options.has_self_links,
         "windows": windows,
     }
-    return RowAnswer(about, [*lines, *_about(found), ""], columns, sections)
+    return RowAnswer(about, [*_about(found), *lines, ""], columns, sections, decimals=decimals)
 
 
 def _about(found: RankedWindows) -> Iterator[str]:
     whole = found.whole
-    level = found.slices.level.value
     yield (
-        f"{whole.nodes:,} nodes ({level}s), {whole.edges:,} edges in all; damping {found.options.damping:g}; "
+        f"{whole.nodes:,} nodes ({found.slices.level.plural}), {whole.edges:,} edges in all; damping {found.options.damping:g}; "
         f"at most {max(one.iterations for one in found.windows)} iterations"
     )
     late = [one for one in found.windows if not one.is_converged]
@@ -167,7 +178,13 @@ def _about(found: RankedWindows) -> Iterator[str]:
         yield f"all converged: the last iteration changed ranks by less than {found.options.tolerance:g}, added up"
     empty = [one.window for one in found.windows if not one.nodes]
     if empty:
-        yield f"nothing was captured in {', '.join(empty)}"
+        yield f"nothing was captured in {some_of(empty)}"
+
+
+def _ties(found: RankedWindows) -> Sequence[str]:
+    """Return a line on nodes that were left out by name only: another order of names would have others."""
+    tied = [f"{one.window} ({one.tied:,})" for one in found.windows if one.tied]
+    return [f"more nodes share the last place than are taken, by name, in {some_of(tied)}"] if tied else []
 
 
 def _names(found: RankedWindows, first: Sequence[Ranked]) -> list[str]:

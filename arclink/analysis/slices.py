@@ -60,6 +60,11 @@ class Level(Enum):
         except ValueError as error:
             raise UsageError(f"level {text!r}: there is none. Allowed: {', '.join(level.value for level in cls)}") from error
 
+    @property
+    def plural(self) -> str:
+        """What people call several nodes."""
+        return "URIs" if self is Level.URI else f"{self.value}s"
+
     def name_of(self, surt: Surt) -> str:
         """Return the name of the node that a SURT belongs to; empty for one without host (``mailto:``): it is no node.
 

@@ -222,7 +222,7 @@ class _Collector:
 
 
 def _hash(text: str) -> int:
-    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")
+    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
 
 
 def _hash_of_link(link: Outlink) -> int:

@@ -14,6 +14,10 @@ MOST_WINDOWS = 5_000
 """A graph is cut into no more: some thirteen years of days."""
 
 
+MOST_NAMES = 12
+"""Of windows in one sentence."""
+
+
 class Window(NamedTuple):
     """One span of time, and what a person calls it."""
 
@@ -82,6 +86,16 @@ class Windows:
             return (WHOLE.name,)
         return [name for name, span in self.listed if timestamp in span]
 
+    def refuse_outside(self, first: Timestamp, last: Timestamp) -> None:
+        """Let windows pass of which one at least meets the time of a graph, from its first memento to its last.
+
+        Raises:
+            UsageError: No listed one does.
+        """
+        if self.listed and not any(window.span.first <= last and first <= window.span.last for window in self.listed):
+            names = ", ".join(window.name for window in self.listed)
+            raise UsageError(f"windows {names}: nothing was captured in them; the graph is from {first} to {last}")
+
     def between(self, first: Timestamp, last: Timestamp) -> list[Window]:
         """Return the windows of a graph whose mementos are from ``first`` to ``last``, oldest first; listed ones as they are.
 
@@ -91,9 +105,7 @@ class Windows:
             UsageError: There are more than `MOST_WINDOWS`, or no listed one meets that range.
         """
         if self.period is None:
-            if self.listed and not any(window.span.first <= last and first <= window.span.last for window in self.listed):
-                names = ", ".join(window.name for window in self.listed)
-                raise UsageError(f"windows {names}: nothing was captured in them; the graph is from {first} to {last}")
+            self.refuse_outside(first, last)
             return list(self.listed)
         digits = list(_periods(self.period, first, last))
         if len(digits) > MOST_WINDOWS:
@@ -102,6 +114,16 @@ class Windows:
                 "Cut by a longer period (--by month, --by year), or list windows (--by 2009-11,2010-01/2010-03)"
             )
         return [Window(self.period.of(Timestamp(some)), Span(pad_low(some), pad_high(some))) for some in digits]
+
+
+def some_of(names: Sequence[str]) -> str:
+    """Return names of windows for a sentence; of very many the first ones, and how many there are more.
+
+    >>> some_of(["2009-11", "2009-12"])
+    '2009-11, 2009-12'
+    """
+    more = len(names) - MOST_NAMES
+    return ", ".join(names[:MOST_NAMES]) + (f" and {more:,} more windows" if more > 0 else "")
 
 
 def _periods(period: Period, first: Timestamp, last: Timestamp) -> Iterator[str]:

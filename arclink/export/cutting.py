@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from arclink.analysis.edges import rows_of
 from arclink.export.graphs import Flags, Graph, Links, Numbers
 from arclink.export.queries import ExportQuery
 
@@ -92,18 +93,26 @@ def significance(links: Links) -> npt.NDArray[np.float64]:
 def in_core(links: Links, nodes: int, core: int) -> Flags:
     """Tell which of so many nodes are in the ``core``-core: each has that many neighbours in it, whatever way the links point.
 
-    A neighbour counts once, and a node is not its own. Nodes with fewer are taken away until all have enough.
+    A neighbour counts once, and a node is not its own. Nodes with fewer are taken away until all have enough; what each leaves behind
+    is looked at once, however long the chain of those that follow it.
 
     Source: Seidman: Network structure and minimum degree, Social Networks 5 (1983).
     """
-    ends = np.sort(np.stack([links["source"], links["target"]], axis=1), axis=1)
-    pairs = np.unique(ends[ends[:, 0] != ends[:, 1]], axis=0)
-    while True:
-        enough = np.bincount(pairs.ravel(), minlength=nodes) >= core
-        stays = enough[pairs].all(axis=1)
-        if stays.all():
-            return enough
-        pairs = pairs[stays]
+    one, other = np.minimum(links["source"], links["target"]), np.maximum(links["source"], links["target"])
+    one, other = np.divmod(np.unique((one * nodes + other)[one != other]), max(1, nodes))
+    begins, neighbours = np.concatenate([one, other]), np.concatenate([other, one])
+    order = np.argsort(begins, kind="stable")
+    neighbours = neighbours[order]
+    degrees = np.bincount(begins, minlength=nodes)
+    ends = np.concatenate([[0], np.cumsum(degrees)])
+    stays: Flags = degrees >= core
+    going = np.flatnonzero(~stays)
+    while len(going):
+        left, times = np.unique(rows_of(ends, neighbours, going), return_counts=True)
+        degrees[left] -= times
+        going = left[stays[left] & (degrees[left] < core)]
+        stays[going] = False
+    return stays
 
 
 def _most_linked(links: Links, nodes: Flags, top: int) -> Flags:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import orjson
 
 from arclink.analysis.slices import Level
@@ -62,6 +63,8 @@ def export(store: GraphStore, query: ExportQuery, path: Path) -> Exported:
                 _write_graph(store, query, picture, files, tally)
         else:
             _write_table(store, query, files[0], tally)
+            if not tally.rows:
+                _check_captures(store, query)
         exported = Exported(query, tally, {file.name: file.stat().st_size for file in files})
         told = manifest_of(store, query, tally, exported.files)
         manifest.write_bytes(orjson.dumps(told, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
@@ -89,6 +92,8 @@ def picture_of(store: GraphStore, query: ExportQuery, folder: Path | None = None
 
 
 def _write_graph(store: GraphStore, query: ExportQuery, picture: Picture, files: list[Path], tally: Tally) -> None:
+    if not len(picture.graph.links):
+        _check_captures(store, query)
     tally.nodes, tally.links = len(picture.nodes), len(picture.links)
     tally.left_out, tally.cuts = picture.graph.left_out, list(picture.cuts)
     description = describe(query, picture)
@@ -133,6 +138,23 @@ def _check_time(store: GraphStore, query: ExportQuery) -> None:
         raise ExportError(f"nothing to export from {first} to {last}: the store has {known}. Choose other times.")
 
 
+def _check_captures(store: GraphStore, query: ExportQuery) -> None:
+    """Refuse a window in which nothing was captured, between the first and the last capture; asked where no link was found."""
+    span = query.links.span
+    if query.links.at or next(store.scan_mementos(span), None) is not None:
+        return
+    before, after = ALL_TIME.first, ALL_TIME.last
+    for memento in store.scan_mementos():
+        if memento.timestamp < span.first:
+            before = max(before, memento.timestamp)
+        else:
+            after = min(after, memento.timestamp)
+    raise ExportError(
+        f"nothing to export from {span.first} to {span.last}: nothing was captured then. The captures next to it are of {before} and "
+        f"{after}: choose times that hold one of them."
+    )
+
+
 def _check_size(query: ExportQuery, picture: Picture) -> None:
     nodes, links = len(picture.nodes), len(picture.links)
     if nodes <= MOST_NODES and links <= MOST_LINKS:
@@ -146,12 +168,13 @@ def _check_size(query: ExportQuery, picture: Picture) -> None:
 
 
 def _min_count(picture: Picture) -> str:
-    """Return the least ``--min-count`` that leaves few enough links, with how many; empty if none does."""
+    """Return the least ``--min-count`` that leaves few enough nodes and links, with how many; empty if none does."""
     mementos = picture.links["mementos"]
     for count in (2, 3, 5, 10, 20, 50, 100, 1000):
-        left = int((mementos >= count).sum())
-        if 0 < left <= MOST_LINKS:
-            return f"--min-count {count} (leaves {left:,} links)"
+        left = picture.links[mementos >= count]
+        nodes = len(np.union1d(left["source"], left["target"]))
+        if 0 < len(left) <= MOST_LINKS and nodes <= MOST_NODES:
+            return f"--min-count {count} (leaves {nodes:,} nodes and {len(left):,} links)"
     return ""
 
 

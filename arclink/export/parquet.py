@@ -6,7 +6,7 @@ had in several contents has a row with each of them.
 Source: Apache Parquet, through Arrow.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -17,7 +17,7 @@ from arclink.access.texts import printable, printable_uri
 from arclink.analysis.extra import analysis_extra
 from arclink.export.manifest import Tally
 from arclink.export.scanning import Shown
-from arclink.model import Timestamp, UriR
+from arclink.model import ContentId, Outlink, Timestamp, UriR
 from arclink.uris.hosts import domain_of, host_of
 from arclink.uris.surts import surt_of
 
@@ -54,9 +54,12 @@ def write_parquet(shown: Iterable[Shown], path: Path, tally: Tally) -> None:
     with ParquetWriter(path, schema, compression="zstd") as writer:
         group = _Group(arrow, schema)
         for one in shown:
-            group.add(one)
-            if group.is_full:
-                tally.rows += group.write(writer)
+            page = _parts(one.page)
+            times = [_milliseconds(timestamp) for timestamp in one.timestamps]
+            for link in dict.fromkeys(one.links):  # asked after each: a page of thousands of links may have thousands of mementos
+                group.add(page, link, one.content, times)
+                if group.is_full:
+                    tally.rows += group.write(writer)
         tally.rows += group.write(writer)
 
 
@@ -74,14 +77,11 @@ class _Group:
     def is_full(self) -> bool:
         return len(self._texts) >= ROWS_OF_GROUP or len(self._times) >= TIMES_OF_GROUP
 
-    def add(self, shown: Shown) -> None:
-        page = _parts(shown.page)
-        times = [_milliseconds(timestamp) for timestamp in shown.timestamps]
-        for link in dict.fromkeys(shown.links):
-            rel = None if link.rel is None else printable(link.rel)
-            self._texts.append((*page, *_parts(link.target), printable(link.kind), printable(link.text), rel, shown.content))
-            self._times += times
-            self._ends.append(len(self._times))
+    def add(self, page: Row, link: Outlink, content: ContentId, times: Sequence[int]) -> None:
+        rel = None if link.rel is None else printable(link.rel)
+        self._texts.append((*page, *_parts(link.target), printable(link.kind), printable(link.text), rel, content))
+        self._times += times
+        self._ends.append(len(self._times))
 
     def write(self, writer: Any) -> int:
         """Write what was added, if there is anything, and return how many rows that was."""

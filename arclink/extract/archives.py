@@ -27,6 +27,7 @@ from arclink.extract.records import (
     BodySource,
     Head,
     HttpHeaders,
+    find_glued_record,
     find_record,
     is_record_start,
     make_record,
@@ -338,6 +339,8 @@ class ArchiveFile:
             return _Extent(declared, following, "", True)
         inner = _find_in(segment, start - 1, end)
         if inner < 0:
+            inner = _find_in(segment, start, end, find_glued_record)
+        if inner < 0:
             return _Extent(declared, following, "" if is_whole else segment.damage or _CUT, is_whole)
         damage = f"the block should have {declared} bytes, but the next record begins after {inner - start}"
         is_finished = segment.view(inner - 4, 4).replace(b"\r", b"").endswith(b"\n\n")
@@ -405,10 +408,10 @@ def _strip_blank(segment: Segment, start: int, end: int) -> int:
     return end - len(tail) + len(tail.rstrip(_BLANK))
 
 
-def _find_in(segment: Segment, position: int, stop: int | None = None) -> int:
-    """Return where a record begins behind a line end at or after ``position`` and before ``stop``; -1 if none does."""
+def _find_in(segment: Segment, position: int, stop: int | None = None, find: Callable[[bytes, int], int] = find_record) -> int:
+    """Return where a record begins, behind a line end as a rule, at or after ``position`` and before ``stop``; -1 if none does."""
     while data := segment.view(position, _SEARCH):
-        found = find_record(data, 0)
+        found = find(data, 0)
         if found >= 0:
             return position + found if stop is None or position + found < stop else -1
         if len(data) < _SEARCH or (stop is not None and position + len(data) > stop + _SEARCH_OVERLAP):

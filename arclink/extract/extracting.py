@@ -16,11 +16,12 @@ import orjson
 from arclink.errors import InputError, PayloadError, RecordError
 from arclink.extract.archives import ArchiveFile, ArchiveRecord
 from arclink.extract.charsets import decode_html
-from arclink.extract.feeds import links_of, unpacked
+from arclink.extract.feeds import is_feed, links_of, unpacked
 from arclink.extract.heritrix import add_outlinks, find_metadata
 from arclink.extract.html import DEFAULT_KINDS, OPTIONAL_KINDS, Limits, PageLinks
 from arclink.extract.payloads import decode_payload, payload_checksum, redirect_checksum
 from arclink.extract.wat import Described, describe, is_described, wat_links
+from arclink.extract.xhtml import XML_MIMES, with_end_tags
 from arclink.filter.cdx import REVISIT
 from arclink.filter.pointers import NO_FILE, Pointer, PointerKind, format_pointer, parse_pointer
 from arclink.graph.not_modified import checksum_of_reference
@@ -225,7 +226,8 @@ class _Extraction:
             self._counts[Reason.NOTE_PAYLOAD_TRUNCATED] += 1
         html = decode_html(payload.body, record.http_charset)
         self._counts.update(html.notes)
-        return self._extract(html.text), html.charset
+        is_xhtml = record.mime in XML_MIMES and not is_feed(html.text)
+        return self._extract(with_end_tags(html.text) if is_xhtml else html.text), html.charset
 
     def _add_recorded(self, links: PageLinks, record: ArchiveRecord, charset: str) -> None:
         """Add the links that the crawler recorded when it captured the page."""

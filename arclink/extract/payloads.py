@@ -135,10 +135,20 @@ def undo_coding(body: bytes, coding: str, limit: int) -> tuple[bytes, bool, bool
     if not body:
         return body, True, False
     decoder = _DECODERS.get(coding)
-    undone = decoder(body, limit) if decoder else None
+    undone = (decoder(body, limit) if decoder else None) or _undo_by_magic(body, limit)
     if (undone is None or not undone[1]) and _looks_like_text(body):  # brotli finds a beginning in almost anything
         return body[:limit], True, len(body) > limit
     return undone
+
+
+def _undo_by_magic(body: bytes, limit: int) -> tuple[bytes, bool, bool] | None:
+    """Undo the coding that the first bytes tell of, where another one is declared, or one of a name that nobody knows."""
+    return _undo_gzip(body, limit) or _undo_zstd(body, limit) or (_inflate(body, limit, 15) if _is_zlib(body) else None)
+
+
+def _is_zlib(body: bytes) -> bool:
+    """Tell whether a body begins with the head of zlib's format (RFC 1950, 2.2), with the window that every writer takes."""
+    return body[0] == 0x78 and int.from_bytes(body[:2], "big") % 31 == 0
 
 
 def _looks_like_text(body: bytes) -> bool:

@@ -39,6 +39,7 @@ _ARC_ODD_HEAD = re.compile(
 
 _NEXT_WARC = re.compile(rb"\n(?=WARC/[01]\.\d+[ \t\r]*\n)", re.IGNORECASE)
 _NEXT_ARC = re.compile(rb"\n(?=[a-zA-Z][a-zA-Z0-9+.-]{1,30}:[^ \n][^\n]{0,4096} [^ \n]{1,64} \d{8,18}[a-zA-Z]{0,8} [^\n]{0,1024}\d\r?\n)")
+_GLUED_WARC = re.compile(rb"WARC/[01]\.\d+[ \t\r]*\n(?=(?:WARC-|Content-)[A-Za-z-]+:)", re.IGNORECASE)
 
 _HEAD_END = re.compile(rb"\n\r*\n")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -288,6 +289,12 @@ def find_record(data: bytes, start: int) -> int:
     return min(starts, default=-1)
 
 
+def find_glued_record(data: bytes, start: int) -> int:
+    """Return where the next WARC record begins, also within a line: a writer that died left half of one, and another one went on."""
+    found = _GLUED_WARC.search(data, start)
+    return found.start() if found else -1
+
+
 def is_record_start(data: bytes) -> bool:
     """Tell whether a record begins at the first byte."""
     return bool(_WARC_HEAD.match(data) or _ARC_HEAD.match(data) or _ARC_ODD_HEAD.match(data))
@@ -350,13 +357,21 @@ def arc_type_of(uri: str) -> str:
 
 
 def _parse_http(block: bytes) -> tuple[str, HttpHeaders, int] | None:
-    """Return status, header fields and where the body begins; None if the block does not begin with a status line."""
-    if block[:5].upper() != b"HTTP/":
-        return None
-    end = _HEAD_END.search(block)
-    stop, start = (end.start(), end.end()) if end else (len(block), len(block))
-    head = block[:stop]
-    status = _STATUS_LINE.match(head)
+    """Return status, header fields and where the body begins; None if the block does not begin with a status line.
+
+    Interim responses before the one that answers are passed over (RFC 9110, 15.2).
+    """
+    begin = 0
+    while True:
+        if block[begin : begin + 5].upper() != b"HTTP/":
+            return None
+        end = _HEAD_END.search(block, begin)
+        stop, start = (end.start(), end.end()) if end else (len(block), len(block))
+        head = block[begin:stop]
+        status = _STATUS_LINE.match(head)
+        if status is None or not status[1].startswith(b"1") or block[start : start + 5].upper() != b"HTTP/":
+            break
+        begin = start
     fields = []
     for line in _lines(head)[1:]:
         name, colon, value = line.partition(":")

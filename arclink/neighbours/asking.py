@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from arclink.access.answers import Budget, answer_link_query
 from arclink.access.archives import ArchiveReport, Outcome
 from arclink.access.cursors import decode_cursor
+from arclink.access.one_state import of_one_state
 from arclink.access.queries import MOST_MEMBERS, LinkQuery
 from arclink.aggregate.believing import believe
 from arclink.aggregate.instances import Instance, plain_question, question
@@ -184,6 +185,7 @@ class Asking:
         return answer
 
 
+@of_one_state
 def ask_store(store: GraphStore, name: str, query: LinkQuery, limits: Limits, budget: Budget) -> Asked:
     """Return what a store of this process knows, within the limits for an instance.
 

@@ -134,7 +134,9 @@ def read_lines(path: Location) -> Iterator[bytes]:
         with open_members(path) as file:
             yield from file
     except (OSError, EOFError, zlib.error, BadZipFile) as error:
-        raise InputError(f"{path}: cannot be read as a CDX file: {error}") from error
+        raise InputError(
+            f"{path}: cannot be read as a CDX file: {error}; mend or fetch it, or leave it out: archive files without a row are indexed"
+        ) from error
 
 
 def _in_usual_order(lines: Iterable[bytes], path: Location) -> Iterator[bytes]:

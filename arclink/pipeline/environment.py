@@ -1,16 +1,20 @@
 """A packed environment: ArcLink and what it needs, as one archive that travels with a job to workers that have neither.
 
 Packages only, no Python: the workers' own is to be of the same version, on the same system and processor. A script in
-the archive checks that before a task begins.
+the archive checks that before a task begins. Modules are in it as bytecode, too: a task that compiled all it imports would
+take longer to start than many take to work.
 """
 
+import py_compile
 import re
 import tarfile
 from collections.abc import Iterator
 from importlib import import_module
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from importlib.util import cache_from_source
 from io import BytesIO
 from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
 
 import orjson
 
@@ -33,7 +37,7 @@ def pack_environment(target: Path) -> dict[str, str]:
     versions = {name: package.version for name, package in sorted(found.items())}
     mark = orjson.dumps({"made for": describe(), "packages": versions}, option=orjson.OPT_INDENT_2)
     try:
-        with tarfile.open(target, "w:gz", compresslevel=6) as archive:
+        with tarfile.open(target, "w:gz", compresslevel=6) as archive, TemporaryDirectory() as scratch:
             note = tarfile.TarInfo(MARK)
             note.size = len(mark)
             archive.addfile(note, BytesIO(mark))
@@ -41,6 +45,8 @@ def pack_environment(target: Path) -> dict[str, str]:
             archive.add(str(script), "check_environment.py")
             for path, name in sorted({(path, name) for package in found.values() for path, name in _files(package)}):
                 archive.add(path, name, recursive=False)
+                if name.endswith(".py") and (bytecode := _compiled(path, name, Path(scratch, "bytecode"))):
+                    archive.add(bytecode, cache_from_source(name), recursive=False)
     except OSError as error:
         raise InputError(f"{target}: cannot be written: {error.strerror}; name another file") from error
     return versions
@@ -81,3 +87,15 @@ def _files(package: Distribution) -> Iterator[tuple[str, str]]:
             for path in folder.rglob("*"):
                 if path.is_file() and "__pycache__" not in path.parts:
                     yield str(path), path.relative_to(folder.parent).as_posix()
+
+
+def _compiled(path: str, name: str, into: Path) -> str | None:
+    """Write a module's bytecode; return its path, None for what is no module of this Python (a template, a test of another).
+
+    Nothing is compared with the source when it is read: nobody changes what was packed, and times are lost on the way.
+    """
+    unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
+    try:
+        return py_compile.compile(path, cfile=str(into), dfile=name, doraise=True, invalidation_mode=unchecked)
+    except (py_compile.PyCompileError, ValueError):
+        return None

@@ -8,7 +8,7 @@ Pointers wait in a file: memory holds where each of them stands there, not the o
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from gzip import GzipFile
 from itertools import groupby, islice, tee
@@ -33,12 +33,12 @@ class Plan:
 
     Attributes:
         manifests: One per task.
-        waiting: What there is nothing to read of, unless the batch turns out to hold a capture of it.
+        waiting: Pointers to what there is nothing to read of, unless the batch turns out to hold a capture of it.
         counts: What was decided here: known already.
     """
 
     manifests: Sequence[Path]
-    waiting: Sequence[Pointer]
+    waiting: Path
     counts: Counter[Reason]
 
 
@@ -48,6 +48,13 @@ def read_pointers(parts: Iterable[Path]) -> Iterator[Pointer]:
         with part.open("rb") as lines:
             for line in lines:
                 yield parse_pointer(line.rstrip(b"\n"))
+
+
+def write_pointers(pointers: Iterable[Pointer], path: Path) -> bool:
+    """Write pointers to a file, as they come; return whether there are any."""
+    with path.open("wb") as lines:
+        lines.writelines(format_pointer(pointer) + b"\n" for pointer in pointers)
+        return lines.tell() > 0
 
 
 def plan(pointers: Iterable[Pointer], store: KnownPayloads, paths: Mapping[str, str], folder: Path, tasks: int) -> Plan:
@@ -61,11 +68,12 @@ def plan(pointers: Iterable[Pointer], store: KnownPayloads, paths: Mapping[str, 
         tasks: How many there may be at most.
     """
     counts: Counter[Reason] = Counter()
-    waiting: list[Pointer] = []
     folder.mkdir(parents=True, exist_ok=True)
+    waiting = folder / "waiting"
     manifests = []
     with _Wanted(paths, folder) as wanted:
-        _choose(pointers, store, counts, waiting, wanted)
+        with waiting.open("wb") as lines:
+            _choose(pointers, store, counts, lambda pointer: lines.write(format_pointer(pointer) + b"\n"), wanted)
         wanted.entries.sort()
         for number, share in enumerate(_share_out(wanted.entries, tasks)):
             manifest = folder / f"manifest-{number:05d}.gz"  # compressed: one input file is one task on every engine
@@ -138,7 +146,9 @@ class _Wanted:
 _OF_CHECKSUM = frozenset({PointerKind.PAYLOAD, PointerKind.REVISIT_ONLY, PointerKind.LAST_RESORT})
 
 
-def _choose(pointers: Iterable[Pointer], store: KnownPayloads, counts: Counter[Reason], waiting: list[Pointer], wanted: _Wanted) -> None:
+def _choose(
+    pointers: Iterable[Pointer], store: KnownPayloads, counts: Counter[Reason], wait: Callable[[Pointer], object], wanted: _Wanted
+) -> None:
     """Add what is to be read, with the originals that the store adds, and without those it has the content of."""
 
     def by_checksum() -> Iterator[Pointer]:
@@ -146,18 +156,22 @@ def _choose(pointers: Iterable[Pointer], store: KnownPayloads, counts: Counter[R
             if pointer.kind in _OF_CHECKSUM:
                 yield pointer
             elif pointer.kind is PointerKind.UNREAD:
-                waiting.append(pointer)
+                wait(pointer)
             else:
                 wanted.add(pointer)
 
+    replaces = getattr(store, "replaces_what_wats_say", False)
     chosen, asked = tee(by_checksum())
     known = store.known_contents((pointer.checksum, pointer.originals) for pointer in asked)
     for _, chunks in groupby(zip(chosen, known, strict=True), lambda found: found[0].checksum):
         earlier: Iterator[UriR] = iter(())  # where earlier batches captured the payload; there may be a million
         for pointer, (payload, missing) in chunks:
-            if payload is None or payload.scope is None or _gives_way(payload, pointer, store):
+            is_in_wat = payload is not None and _is_in_wat_only(payload, pointer)
+            if is_in_wat and not replaces and pointer.chunk == 0:
+                counts[Reason.NOTE_WAT_KEPT] += 1
+            if payload is None or payload.scope is None or (is_in_wat and replaces):
                 if pointer.kind is PointerKind.REVISIT_ONLY:
-                    waiting.append(pointer)
+                    wait(pointer)
                     continue
                 if pointer.chunk == 0:
                     pointer, earlier = _with_earlier(pointer, store.originals_of(pointer.checksum))
@@ -178,10 +192,9 @@ def _choose(pointers: Iterable[Pointer], store: KnownPayloads, counts: Counter[R
             wanted.add(replace(pointer, originals=some, chunk=chunk))
 
 
-def _gives_way(payload: Payload, pointer: Pointer, store: KnownPayloads) -> bool:
-    """Tell whether a store has a payload from a WAT only, and its archive file is to be read now, which has more to tell."""
-    is_from_wat = is_wat(payload.file) and getattr(store, "replaces_what_wats_say", False)
-    return is_from_wat and pointer.kind is not PointerKind.REVISIT_ONLY and not is_wat(pointer.file)
+def _is_in_wat_only(payload: Payload, pointer: Pointer) -> bool:
+    """Tell whether a store has a payload from a WAT only, and its archive file is here now, which has more to tell."""
+    return payload.scope is not None and is_wat(payload.file) and pointer.kind is not PointerKind.REVISIT_ONLY and not is_wat(pointer.file)
 
 
 def _with_earlier(pointer: Pointer, earlier: Iterable[UriR]) -> tuple[Pointer, Iterator[UriR]]:

@@ -5,6 +5,7 @@ alone. docs/stage-files.md has the files between them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 import orjson
@@ -14,7 +15,7 @@ from arclink.graph import relations
 from arclink.model import Batch
 from arclink.pipeline.counts import Counts
 from arclink.pipeline.last_resorts import LastResorts, awaited
-from arclink.pipeline.planning import archive_paths, plan, read_pointers
+from arclink.pipeline.planning import archive_paths, plan, read_pointers, write_pointers
 from arclink.pipeline.running import JobRunner, parts_of, sort_rows
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
@@ -60,41 +61,48 @@ def extract(folder: Path, archives: Iterable[ArchiveFile], store: KnownPayloads,
     filtered = parts_of(folder / "pointers")
     pointers: Iterable[Pointer] = read_pointers(filtered)
     is_left = bool(filtered)
-    resorts = LastResorts()
-    is_awaited = True
+    is_first = True
     (folder / "graph/payloads").mkdir(parents=True, exist_ok=True)
     (folder / "pages").mkdir(parents=True, exist_ok=True)
     counts: Counts = Counts()
     number = 0
-    while is_left:
-        planned = plan(pointers, store, paths, folder / f"manifests-{number}", run.cores * 2 if run.cores > 1 else 1)
-        counts += planned.counts
-        resorts.add(planned.waiting)
-        retried: list[Path] = []
-        if planned.manifests:
-            output, retries = folder / f"extracted-{number}", folder / f"retries-{number}"
-            counts += run.run("extract", planned.manifests, output, settings.for_jobs())
-            run.split(output, {PAGES: folder / "pages", relations.MEMENTOS: folder / "mementos", RETRIES: retries}, f"extract{number}")
-            run.fetch(retries)
-            retried = parts_of(retries)
-        number += 1
-        if retried:
-            pointers = read_pointers(retried)
-            continue
-        run.fetch(folder / "mementos")
-        mementos, digested = (_parts_named(folder / "mementos", stage) for stage in ("filter", "extract"))
-        further = resorts.further(mementos, digested, read_pointers(filtered))
-        if is_awaited:
-            is_awaited = False
-            further += awaited(digested, store)
-        pointers, is_left = further, bool(further)
-    unread = list(resorts.unread())
-    counts.update(Reason[payload.reason] for payload in unread)
-    if unread:
-        rows = b"".join(relations.format_payload(payload) + b"\n" for payload in unread)
-        (folder / "graph/payloads/part-extract-unread").write_bytes(rows)
+    with LastResorts() as resorts:
+        while is_left:
+            planned = plan(pointers, store, paths, folder / f"manifests-{number}", run.cores * 2 if run.cores > 1 else 1)
+            counts += planned.counts
+            resorts.add(read_pointers([planned.waiting]))
+            retried: list[Path] = []
+            if planned.manifests:
+                output, retries = folder / f"extracted-{number}", folder / f"retries-{number}"
+                counts += run.run("extract", planned.manifests, output, settings.for_jobs())
+                run.split(output, {PAGES: folder / "pages", relations.MEMENTOS: folder / "mementos", RETRIES: retries}, f"extract{number}")
+                run.fetch(retries)
+                retried = parts_of(retries)
+            number += 1
+            if retried:
+                pointers = read_pointers(retried)
+                continue
+            run.fetch(folder / "mementos")
+            mementos, digested = (_parts_named(folder / "mementos", stage) for stage in ("filter", "extract"))
+            further = resorts.further(mementos, digested, read_pointers(filtered))
+            found = folder / f"further-{number}"
+            is_left = write_pointers(chain(further, awaited(digested, store) if is_first else ()), found)
+            pointers, is_first = read_pointers([found]), False
+        counts += _write_unread(resorts, folder / "graph/payloads/part-extract-unread")
     run.fetch(folder / "mementos")
     sort_rows(parts_of(folder / "mementos"), folder / "graph/mementos", run)
+    return counts
+
+
+def _write_unread(resorts: LastResorts, path: Path) -> Counts:
+    """Write what became of payloads that could not be read, if there are any; return their reasons."""
+    counts: Counts = Counts()
+    with path.open("wb") as rows:
+        for payload in resorts.unread():
+            counts[Reason[payload.reason]] += 1
+            rows.write(relations.format_payload(payload) + b"\n")
+    if not counts:
+        path.unlink()
     return counts
 
 

@@ -1,5 +1,6 @@
 """A store is the questions it answers: `GraphStore`, and `open_store` to get one from a path or URL."""
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -119,6 +120,24 @@ class Removed:
     inlinks: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class StoreState:
+    """What tells one state of a store from others; both are 16 hex digits that say nothing else.
+
+    Attributes:
+        version: Another one whenever an answer may be another one: after a batch, a takedown, the midnight of an embargo.
+        places: The same as long as links are only added: then what stood behind another link in store order still does.
+    """
+
+    version: str
+    places: str
+
+    @classmethod
+    def of(cls, version: Sequence[object], places: Sequence[object]) -> Self:
+        """Return the state that these facts tell."""
+        return cls(*(hashlib.sha1(repr(facts).encode(), usedforsecurity=False).hexdigest()[:16] for facts in (version, places)))
+
+
 class ContentBlock(NamedTuple):
     """Some contents that stand together, as a whole scan tells them: what many of them link to is named once.
 
@@ -181,6 +200,9 @@ class GraphStore(Protocol):
     def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
         """Yield the SURTs of mementos and targets that start with ``prefix``, sorted, each once."""
 
+    def captured_surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
+        """Yield those of the `surts` that have a memento, likewise."""
+
     # Everything, in the order in which it is stored: for analysis and export.
 
     def scan_mementos(self, span: Span = ALL_TIME) -> Iterator[Memento]:
@@ -196,6 +218,9 @@ class GraphStore(Protocol):
 
     def last_batch(self) -> int:
         """Return the number of the batch that was loaded last; 0 if there is none."""
+
+    def state(self) -> StoreState:
+        """Return what tells this state of the store from others, at the cost of a few rows."""
 
     def files(self) -> Iterator[ArchiveFile]:
         """Yield the archive files that the store knows, by name."""

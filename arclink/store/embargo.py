@@ -9,12 +9,11 @@ slower, above all those about pages with very many inlinks.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import chain, islice
 from pathlib import Path
-from time import monotonic
 from types import TracebackType
 from typing import NoReturn, Self
 
@@ -38,7 +37,7 @@ from arclink.model import (
     UriR,
 )
 from arclink.reasons import Reason
-from arclink.store import ArchiveFile, ContentBlock, GraphStore, Removed, StoreStats, StoreSums, Takedown, Violation
+from arclink.store import ArchiveFile, ContentBlock, GraphStore, Removed, StoreState, StoreStats, StoreSums, Takedown, Violation
 from arclink.uris.resolving import checksum_of
 from arclink.uris.surts import surt_of
 
@@ -46,8 +45,6 @@ _AT_ONCE = 128
 """Contents that are looked at together."""
 _KEPT = 100_000
 """Contents and payloads of which it is remembered whether they are hidden."""
-_TAKEDOWNS_HOLD = 1.0
-"""Seconds for which the number of takedowns is not looked up again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +79,19 @@ class Embargo:
 
     def hides(self, surt: Surt) -> bool:
         """Tell whether the captures of a SURT are hidden whenever they were made."""
-        return any(Forgotten(prefix).has(surt) for prefix in self.prefixes)
+        return bool(self.part_of(surt))
+
+    def part_of(self, surt: Surt) -> Surt:
+        """Return how all SURTs begin that are hidden as this one is; empty if it is not.
+
+        >>> Embargo(prefixes=(Surt("org,example"),)).part_of(Surt("org,example,sub)/x"))
+        'org,example,'
+        """
+        for prefix in self.prefixes:
+            hidden = Forgotten(prefix)
+            if hidden.has(surt):
+                return Surt(surt[: len(prefix) + hidden.is_whole_labels])
+        return Surt("")
 
 
 class EmbargoedStore:
@@ -100,16 +109,23 @@ class EmbargoedStore:
         self._store = self.whole = store
         self._embargo = embargo
         self._now = now
-        self._state: tuple[int, int, Timestamp] = (-1, 0, ALL_TIME.first)
-        self._takedowns: tuple[float, int] = (float("-inf"), 0)
+        self._seen: StoreState | None = None
+        self._held: tuple[StoreState, Timestamp] | None = None
         self._readable: dict[Checksum, bool] = {}
         self._shown: dict[ContentId, bool] = {}
         self._stats: StoreStats | None = None
 
     # Questions
 
-    def snapshot(self) -> AbstractContextManager[None]:
-        return self._store.snapshot()
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        with self._store.snapshot():
+            held = self._held
+            self._held = self.state(), self._last_shown()
+            try:
+                yield
+            finally:
+                self._held = held
 
     def mementos(self, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]:
         if self._embargo.hides(surt):
@@ -173,6 +189,19 @@ class EmbargoedStore:
             if next(self.mementos(surt), None) is not None or next(self.inlinks(surt), None) is not None:
                 yield surt
 
+    def captured_surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
+        """Yield the SURTs that have a memento; what is hidden whenever it was captured is passed over in one step."""
+        while True:
+            for surt in self._store.captured_surts(prefix, after):
+                part = self._embargo.part_of(surt)
+                if part:
+                    after = Surt(f"{part}\U0010ffff")  # behind all that begins so
+                    break
+                if next(self.mementos(surt), None) is not None:
+                    yield surt
+            else:
+                return
+
     def scan_mementos(self, span: Span = ALL_TIME) -> Iterator[Memento]:
         return (memento for memento in self._store.scan_mementos(self._within(span)) if not self._embargo.hides(memento.surt))
 
@@ -188,6 +217,12 @@ class EmbargoedStore:
 
     def last_batch(self) -> int:
         return self._store.last_batch()
+
+    def state(self) -> StoreState:
+        if self._held is not None:
+            return self._held[0]
+        state = self._store.state()
+        return replace(state, version=StoreState.of((state.version, self._embargo, self._last_shown()), ()).version)
 
     def files(self) -> Iterator[ArchiveFile]:
         """Yield the archive files that captures which are shown are in. Reads the whole store."""
@@ -246,26 +281,21 @@ class EmbargoedStore:
     # Inside
 
     def _within(self, span: Span) -> Span:
-        return Span(span.first, min(span.last, self._embargo.last_shown(self._now())))
+        return Span(span.first, min(span.last, self._last_shown()))
+
+    def _last_shown(self) -> Timestamp:
+        return self._embargo.last_shown(self._now()) if self._held is None else self._held[1]
 
     def _look_again(self) -> None:
         """Drop what is remembered if the store has changed, or the day has; and what was found out of contents, if that is much."""
-        state = (self._store.last_batch(), self._taken_back(), self._embargo.last_shown(self._now()))
-        if state != self._state:
-            self._state = state
+        state = self.state()
+        if state != self._seen:
+            self._seen = state
             self._stats = None
         elif len(self._readable) + len(self._shown) <= _KEPT:
             return
         self._readable.clear()
         self._shown.clear()
-
-    def _taken_back(self) -> int:
-        """Return how many captures were removed and how often, in all, as it was a moment ago."""
-        looked, found = self._takedowns
-        if monotonic() > looked + _TAKEDOWNS_HOLD:
-            found = sum(1 + removed.mementos for _, removed in self._store.forgotten())
-            self._takedowns = monotonic(), found
-        return found
 
     def _is_shown(self, content: ContentId) -> bool:
         """Tell whether a capture that is shown shows ``content``."""

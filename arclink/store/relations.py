@@ -443,8 +443,20 @@ def kept_sightings(row: Row, is_kept: Callable[[str, str], bool]) -> Row | None:
     return Row(key, ("\n".join(lines).encode(),))
 
 
+_SMALL = 64
+"""Bytes of steps that are read one by one sooner than all at once."""
+
+
 def kept_inlinks(row: Row, gone: Numbers) -> Row | None:
-    """Return a row of inlinks without those of some contents; None if none is left. Its key stays: numbers are not less than that in it."""
+    """Return a row of inlinks without those of some contents; None if none is left. Its key stays: numbers are not less than that in it.
+
+    Args:
+        row: Nearly always one that has none of them, in the block of another that has.
+        gone: Sorted, at least one.
+    """
+    first, steps = int(row.key[-10:], 16), row.values[2]
+    if first > gone[-1] or (len(steps) <= _SMALL and first + sum(unpack_few(steps)) < gone[0]):
+        return row
     heads, counts, numbers = groups_of(row)
     is_kept = np.isin(numbers, gone, invert=True)
     if is_kept.all():

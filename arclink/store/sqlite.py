@@ -41,7 +41,7 @@ from arclink.model import (
     Timestamp,
     UriR,
 )
-from arclink.store import ArchiveFile, ContentBlock, Removed, StoreStats, StoreSums, Takedown, Violation
+from arclink.store import ArchiveFile, ContentBlock, Removed, StoreState, StoreStats, StoreSums, Takedown, Violation
 from arclink.store.cuts import CapturesByCut
 from arclink.store.forgetting import forget
 from arclink.store.graph_files import identity_of
@@ -71,7 +71,7 @@ from arclink.store.relations import (
 )
 from arclink.store.runs import Relation, Row, Runs
 from arclink.store.schema import open_for_loading, open_for_reading, translated
-from arclink.store.takedowns import records
+from arclink.store.takedowns import records, store_state
 from arclink.uris.resolving import content_id
 
 CACHED_OUTLINK_BLOCKS = 16
@@ -142,6 +142,7 @@ class SqliteStore:
         self._contents: dict[int, ContentId] = {}
         self._numbers: dict[ContentId, int] = {}
         self._by_cut: OrderedDict[tuple[int, int, int], CapturesByCut] = OrderedDict()
+        self._state: StoreState | None = None
         self._version = 0  # of the file, as this connection sees it: it tells that another one wrote
 
     # Questions
@@ -279,12 +280,18 @@ class SqliteStore:
         return by_cut.of(split_content(content)[1])
 
     def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
+        return self._surts_in((Relation.MEMENTOS, Relation.INLINKS), prefix, after)
+
+    def captured_surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
+        return self._surts_in((Relation.MEMENTOS,), prefix, after)
+
+    def _surts_in(self, relations: Sequence[Relation], prefix: Surt, after: Surt | None) -> Iterator[Surt]:
         with translated(self.path):
             low = prefix.encode()
             if after is not None and after >= prefix:
                 low = rows_of(after.encode())[1]
             high = end_of_prefix(prefix.encode())
-            keys = self._runs.scan_keys((Relation.MEMENTOS, Relation.INLINKS), low, high)
+            keys = self._runs.scan_keys(relations, low, high)
             for surt, _ in groupby(keys, lambda key: key[: key.index(NUL)]):
                 yield Surt(surt.decode())
 
@@ -321,6 +328,13 @@ class SqliteStore:
         with translated(self.path):
             number: int = self._connection.execute("SELECT coalesce(max(number), 0) FROM batches").fetchone()[0]
         return number
+
+    def state(self) -> StoreState:
+        with translated(self.path):
+            self._look_again()
+            if self._state is None:
+                self._state = store_state(self._connection)
+        return self._state
 
     def files(self) -> Iterator[ArchiveFile]:
         with translated(self.path):
@@ -498,6 +512,7 @@ class SqliteStore:
             self._forget_what_is_kept()
 
     def _forget_what_is_kept(self) -> None:
+        self._state = None
         for kept in (self._outlink_blocks, self._payloads, self._contents, self._numbers, self._by_cut):
             kept.clear()
 

@@ -3,7 +3,7 @@
 import sqlite3
 
 from arclink.model import Forgotten, Span, Surt, Timestamp
-from arclink.store import Removed, Takedown
+from arclink.store import Removed, StoreState, Takedown
 from arclink.store.replacing import replaced_sums
 
 
@@ -41,6 +41,14 @@ def removed_sums(connection: sqlite3.Connection) -> tuple[int, int, int, int]:
     return payloads, contents + replaced_contents, links + replaced_links, checksums
 
 
+def store_state(connection: sqlite3.Connection) -> StoreState:
+    """Return what tells this state of a store from others."""
+    loaded = connection.execute(_LOADED).fetchone()
+    told = connection.execute(_TOLD).fetchone() if _has_records(connection) else ()
+    _, contents, links, _ = removed_sums(connection)
+    return StoreState.of((*loaded, *told), (loaded[0], contents, links))
+
+
 def last_number(connection: sqlite3.Connection, table: str) -> int:
     """Return the greatest number that was ever given in ``payloads`` or ``contents``; 0 if none was."""
     found = connection.execute(f"SELECT coalesce(max(number), 0) FROM {table}").fetchone()[0]
@@ -48,3 +56,10 @@ def last_number(connection: sqlite3.Connection, table: str) -> int:
         column = {"payloads": "last_payload", "contents": "last_content"}[table]
         found = max(found, connection.execute(f"SELECT coalesce(max({column}), 0) FROM forgotten").fetchone()[0])
     return int(found)
+
+
+_LOADED = """
+SELECT (SELECT identity FROM batches ORDER BY number LIMIT 1), (SELECT identity FROM batches ORDER BY number DESC LIMIT 1), count(*)
+FROM batches
+"""
+_TOLD = "SELECT count(*), sum(mementos) FROM forgotten"

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from http.client import BadStatusLine
+from http.client import HTTPException
 from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
@@ -178,7 +178,8 @@ class Client:
             # urllib3 counts a refused connection among the timeouts.
             if isinstance(error, Urllib3TimeoutError) and not isinstance(error, NewConnectionError):
                 raise FetchError(Reason.FETCH_TIMED_OUT, f"{self.manners.timeout:g} s without an answer for {uri[:200]}") from error
-            if any(type(cause) is BadStatusLine for cause in error.args):  # not RemoteDisconnected, which is one, too
+            # A status below 100 or a thousand headers will not be better another time; a connection that was closed may.
+            if any(isinstance(cause, HTTPException) and not isinstance(cause, ConnectionError) for cause in error.args):
                 raise FetchError(Reason.FETCH_NO_MEMENTO, f"the answer is no HTTP: {_words(error)}: {uri[:200]}") from error
             raise FetchError(Reason.FETCH_NOT_REACHED, f"{_words(error)}: {uri[:200]}") from error
         finally:

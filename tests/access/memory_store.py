@@ -30,7 +30,7 @@ from arclink.model import (
     Timestamp,
     UriR,
 )
-from arclink.store import ArchiveFile, ContentBlock, Removed, StoreStats, StoreSums, Takedown, Violation
+from arclink.store import ArchiveFile, ContentBlock, Removed, StoreState, StoreStats, StoreSums, Takedown, Violation
 from arclink.uris.resolving import content_id
 from arclink.uris.surts import surt_of
 
@@ -155,6 +155,9 @@ class MemoryStore:
         found = {page.memento.surt for page in self.pages} | {surt_of(link.target) for page in self.pages for link in page.links or ()}
         yield from sorted(surt for surt in found if surt.startswith(prefix) and (after is None or surt > after))
 
+    def captured_surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
+        return (surt for surt in self.surts(prefix, after) if next(self.mementos(surt), None) is not None)
+
     def scan_mementos(self, span: Span = ALL_TIME) -> Iterator[Memento]:
         for surt in self.surts(Surt("")):
             yield from self.mementos(surt, span)
@@ -169,6 +172,10 @@ class MemoryStore:
 
     def last_batch(self) -> int:
         return max((batch.number for batch in self.batches()), default=0)
+
+    def state(self) -> StoreState:
+        removed = [removed for _, removed in self.forgotten()]
+        return StoreState.of((self.count, removed), [(one.contents, one.links) for one in removed])
 
     def files(self) -> Iterator[ArchiveFile]:
         yield from ()

@@ -2,6 +2,7 @@
 
 import base64
 import zlib
+from typing import Any
 
 import orjson
 import pytest
@@ -20,6 +21,9 @@ from arclink.access.cursors import (
     encode_cursor,
 )
 from arclink.model import ContentId, Inlink, Kind, Surt, UriR
+from arclink.store import StoreState
+
+STATE = StoreState.of([1], [])
 
 texts = st.text(st.characters(codec="utf-8"), max_size=30)
 inlinks = st.builds(Inlink, texts.map(UriR), texts.map(Kind), texts, st.none() | texts, texts.map(ContentId))
@@ -28,7 +32,8 @@ outlink_positions = st.builds(OutlinkPosition, texts.map(ContentId), texts.map(U
 inlink_positions = st.builds(InlinkPosition, st.none() | inlinks, texts, texts.map(UriR))
 out_positions = st.just(DONE) | grouped | outlink_positions | st.builds(InRange, texts.map(Surt), st.just(DONE) | outlink_positions)
 in_positions = st.just(DONE) | grouped | inlink_positions | st.builds(InRange, texts.map(Surt), st.just(DONE) | inlink_positions)
-cursors = st.builds(Cursor, st.integers(0, 10**6), out_positions, in_positions)
+states = st.builds(StoreState, texts, texts)
+cursors = st.builds(Cursor, states, out_positions, in_positions)
 
 
 @given(cursors)
@@ -47,21 +52,21 @@ def test_any_other_text_is_refused(text: str) -> None:
 
 def test_a_cursor_of_another_query_is_refused() -> None:
     with pytest.raises(CursorError, match="another query"):
-        decode_cursor(encode_cursor(Cursor(1, DONE, DONE), "a" * 16), "b" * 16)
+        decode_cursor(encode_cursor(Cursor(STATE, DONE, DONE), "a" * 16), "b" * 16)
 
 
 @pytest.mark.parametrize(
     "fields",
     [
-        pytest.param(["q", 1, -1, None], id="negative number"),
-        pytest.param(["q", 1, ["c"], None], id="short outlink position"),
-        pytest.param(["q", 1, ["s", 1], None], id="grouped within a range"),
-        pytest.param(["q", 1, None, ["s", ["s", None]]], id="a range within a range"),
-        pytest.param(["q", 1, ["c", "o", -2], None], id="position before the first"),
-        pytest.param(["q", 1, ["c", "o", 2**63 - 1], None], id="position behind what islice takes"),
-        pytest.param(["q", 1, None, [["t", "k", "x", 1, "c"], "", ""]], id="rel is a number"),
-        pytest.param(["q", 1, None, [1, "", ""]], id="no inlink"),
-        pytest.param(["q", "1", None, None], id="batch is text"),
+        pytest.param(["q", "v", "p", -1, None], id="negative number"),
+        pytest.param(["q", "v", "p", ["c"], None], id="short outlink position"),
+        pytest.param(["q", "v", "p", ["s", 1], None], id="grouped within a range"),
+        pytest.param(["q", "v", "p", None, ["s", ["s", None]]], id="a range within a range"),
+        pytest.param(["q", "v", "p", ["c", "o", -2], None], id="position before the first"),
+        pytest.param(["q", "v", "p", ["c", "o", 2**63 - 1], None], id="position behind what islice takes"),
+        pytest.param(["q", "v", "p", None, [["t", "k", "x", 1, "c"], "", ""]], id="rel is a number"),
+        pytest.param(["q", "v", "p", None, [1, "", ""]], id="no inlink"),
+        pytest.param(["q", 1, "p", None, None], id="version is a number"),
         pytest.param({"q": 1}, id="not a list"),
         pytest.param(["q"], id="too short"),
     ],
@@ -71,3 +76,18 @@ def test_a_made_up_cursor_with_a_right_checksum_is_refused(fields: object) -> No
     text = base64.urlsafe_b64encode(body + zlib.crc32(body).to_bytes(4, "big")).decode().rstrip("=")
     with pytest.raises(CursorError):
         decode_cursor(text, "q")
+
+
+@pytest.mark.parametrize(
+    ("outlinks", "inlinks", "is_lost"),
+    [
+        pytest.param(Grouped(3), DONE, False, id="grouped"),
+        pytest.param(OutlinkPosition(ContentId("c"), UriR("o"), 2), DONE, True, id="outlinks in store order"),
+        pytest.param(DONE, InlinkPosition(None, "", UriR("")), True, id="inlinks in store order"),
+        pytest.param(InRange(Surt("s"), DONE), Grouped(3), True, id="in a range"),
+    ],
+)
+def test_only_a_place_in_store_order_is_lost_when_links_are_taken_away(outlinks: Any, inlinks: Any, is_lost: bool) -> None:
+    cursor = Cursor(StoreState("v", "p"), outlinks, inlinks)
+    assert cursor.is_lost(StoreState("w", "q")) is is_lost
+    assert not cursor.is_lost(StoreState("w", "p"))

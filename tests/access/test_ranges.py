@@ -26,7 +26,7 @@ from arclink.access.queries import BadParameterError, Direction, LinkQuery
 from arclink.aggregate.merged_answers import MergedQuery
 from arclink.cli.main import group
 from arclink.model import ALL_TIME, Memento, Span, Surt
-from arclink.store import GraphStore
+from arclink.store import GraphStore, StoreState
 from arclink.uris.surts import surt_of
 from tests.access.memory_store import MemoryStore, Page, link
 from tests.access.sqlite_pages import load_pages, store_of_pages
@@ -34,6 +34,7 @@ from tests.access.test_rdf_formats import READERS, read_by_oxigraph, read_by_rdf
 from tests.service.conftest import client_of
 
 A = "http://a.example/x"
+STATE = StoreState.of([1], [])
 T1, T2, T3 = "20090101000000", "20100101000000", "20110101000000"
 TWG = rdflib.Namespace("http://www.mementoweb.org/TemporalWebGraph/")
 
@@ -229,14 +230,14 @@ def test_a_stream_reads_no_further_than_it_is_read() -> None:
     ],
 )
 def test_a_cursor_of_elsewhere_is_refused(position: InRange) -> None:  # type: ignore[type-arg]
-    cursor = encode_cursor(Cursor(1, position, DONE), query_of("host").fingerprint)
+    cursor = encode_cursor(Cursor(STATE, position, DONE), query_of("host").fingerprint)
     with pytest.raises(BadParameterError, match="an answer to the same query"):
         query_of("host", cursor=cursor)
 
 
 def test_a_cursor_of_many_pages_is_refused_for_one() -> None:
     exact = LinkQuery.from_parameters([("uri", A)])
-    cursor = encode_cursor(Cursor(1, InRange(exact.surt, DONE), DONE), exact.fingerprint)
+    cursor = encode_cursor(Cursor(STATE, InRange(exact.surt, DONE), DONE), exact.fingerprint)
     with pytest.raises(BadParameterError, match="an answer to the same query"):
         LinkQuery.from_parameters([("uri", A), ("cursor", cursor)])
     assert query_of("host").fingerprint != query_of("domain").fingerprint != exact.fingerprint

@@ -2,6 +2,7 @@
 
 import warnings
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import networkx
@@ -14,15 +15,15 @@ from scipy.optimize import OptimizeWarning
 from scipy.sparse import csr_matrix
 from scipy.special import zeta
 
-from arclink.analysis import edges
-from arclink.analysis.edges import has_edges
+from arclink.analysis import edges, properties
+from arclink.analysis.edges import Nodes, has_edges, rows_of
 from arclink.analysis.power_law import PowerLaw, fit_power_law
 from arclink.analysis.properties import BowTie, Degrees, bow_tie, properties_of, strong_components, weak_components
 from arclink.analysis.slices import SliceOptions
 from arclink.analysis.slicing import build_slices
 from arclink.analysis.windows import Windows
 from arclink.store.opening import open_store
-from tests.analysis.test_pagerank import matrices
+from tests.analysis.test_pagerank import matrices, matrix_of
 
 
 def graph_of(matrix: csr_matrix) -> "networkx.DiGraph[int]":
@@ -69,6 +70,25 @@ def test_the_bow_tie_is_what_can_be_reached(matrix: csr_matrix, block: int) -> N
     expected = BowTie(len(core), len(coming), len(going), len(tubes), len(rest - tubes), matrix.shape[0] - len(near))
     assert found == expected
     assert found.core + found.coming + found.going + found.tubes + found.tendrils + found.apart == matrix.shape[0]
+
+
+@pytest.mark.parametrize("step", [1, -1], ids=["in the order of names", "against it"])
+def test_a_long_chain_is_followed_link_by_link(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A calendar has a page for each day, which leads to the next: no edge is read again for each step."""
+    read = []
+
+    def counted(ends: Nodes, columns: Nodes, rows: Nodes) -> Nodes:
+        found = rows_of(ends, columns, rows)
+        read.append(len(found))
+        return found
+
+    monkeypatch.setattr(properties, "rows_of", counted)
+    chain = list(range(3000))[::step]
+    middle = len(chain) // 2
+    matrix = matrix_of(len(chain), [*((one, other, 1) for one, other in pairwise(chain)), (chain[middle + 1], chain[middle], 1)])
+    found = bow_tie(matrix, weak_components(matrix), strong_components(matrix))
+    assert found == BowTie(2, middle, len(chain) - middle - 2, 0, 0, 0)
+    assert sum(read) <= 4 * matrix.nnz
 
 
 @settings(deadline=None)

@@ -11,6 +11,9 @@ from click.testing import CliRunner
 
 from arclink.analysis.charts import Points, Series, bars, log_log
 from arclink.cli.main import group
+from arclink.store.opening import open_store
+from tests.analysis.test_opening import a_graph
+from tests.store.contract import load_next
 
 
 class Tags(HTMLParser):
@@ -33,7 +36,8 @@ class Tags(HTMLParser):
 @pytest.fixture(scope="module")
 def report(demo_store: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[dict[str, str]], str]:
     page = tmp_path_factory.mktemp("report") / "graph.html"
-    run = CliRunner().invoke(group, ["analyze", "properties", "--store", demo_store, "--output", str(page)], catch_exceptions=False)
+    words = ["analyze", "properties", "--store", demo_store, "--level", "host", "--output", str(page)]
+    run = CliRunner().invoke(group, words, catch_exceptions=False)
     with page.with_suffix(".csv").open(newline="") as table:
         return page.read_text("utf-8"), list(csv.DictReader(table)), run.output
 
@@ -64,6 +68,41 @@ def test_page_table_and_lines_say_the_same(report: tuple[str, list[dict[str, str
     assert sum(int(whole[place]) for place in ("core", "in", "out", "tubes", "tendrils", "apart")) == int(whole["nodes"])
     for row in rows:
         assert f"<td>{row['window']}</td>" in page
+
+
+def test_degrees_of_each_window_add_up(demo_store: str, tmp_path: Path) -> None:
+    page = tmp_path / "graph.html"
+    words = ["analyze", "properties", "--store", demo_store, "--by", "2009-11,1999", "--output", str(page)]
+    run = CliRunner().invoke(group, words, catch_exceptions=False)
+    assert "nothing was captured in 1999" in run.output
+    with page.with_suffix(".csv").open(newline="") as table, page.with_suffix(".degrees.csv").open(newline="") as degrees:
+        whole, rows = {row["window"]: row for row in csv.DictReader(table)}, list(csv.DictReader(degrees))
+    assert {row["window"] for row in rows} == {"all", "2009-11"}
+    for window in ("all", "2009-11"):
+        for direction, most in (("in", "most_inlinks"), ("out", "most_outlinks")):
+            some = [(int(row["links"]), int(row["nodes"])) for row in rows if (row["window"], row["direction"]) == (window, direction)]
+            assert sum(nodes for _, nodes in some) == int(whole[window]["nodes"])
+            assert sum(links * nodes for links, nodes in some) == int(whole[window]["edges"])
+            assert max(some)[0] == int(whole[window][most])
+
+
+@pytest.mark.parametrize("name", ["graph.csv", "graph"])
+def test_the_page_is_not_written_over_by_the_table(name: str, demo_store: str, tmp_path: Path) -> None:
+    words = ["analyze", "properties", "--store", demo_store, "--by", "all", "--output", str(tmp_path / name)]
+    run = CliRunner().invoke(group, words)
+    assert (run.exit_code == 0) is (name == "graph")
+    assert sorted(path.name for path in tmp_path.iterdir()) == (["graph", "graph.csv", "graph.degrees.csv"] if name == "graph" else [])
+
+
+def test_a_graph_without_a_core_has_no_bow_tie(tmp_path: Path) -> None:
+    where = str(tmp_path / "links.db")
+    with open_store(where, create=True) as opened:
+        load_next(opened, a_graph(), 0, tmp_path / "graph")
+    page = tmp_path / "graph.html"
+    CliRunner().invoke(group, ["analyze", "properties", "--store", where, "--output", str(page)], catch_exceptions=False)
+    assert "no two URIs lead to each other in all, 2009-11." in page.read_text("utf-8")
+    assert "<b>0.0 %</b><span>are in the core" in page.read_text("utf-8")
+    assert "tendrils 100" not in page.read_text("utf-8")
 
 
 def test_bars_are_as_tall_as_their_values() -> None:

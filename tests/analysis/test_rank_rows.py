@@ -6,6 +6,9 @@ import orjson
 import pytest
 from click.testing import CliRunner
 
+from arclink.analysis.opening import open_slices
+from arclink.analysis.slices import Level, SliceOptions
+from arclink.analysis.windows import Windows
 from arclink.cli.main import group
 from arclink.errors import UsageError
 
@@ -37,6 +40,23 @@ def test_windows_are_compared_with_the_next_and_with_the_whole(demo_store: str) 
     assert all(0 < int(str(row["overlap"])) <= int(str(row["of"])) for row in answer["agreements"])
     whole = told("--store", demo_store, "--by", "2009-10/2010-04", "--compare")["agreements"]
     assert [(row["overlap"], row["tau"]) for row in whole] == [(10, 1.0)]
+
+
+def test_edges_are_those_that_ranks_follow_and_ties_at_the_end_are_told(demo_store: str) -> None:
+    hosts = ("--store", demo_store, "--level", "host")
+    plain, own = (told(*hosts, "--top", "5", *words)["windows"] for words in ([], ["--self-links"]))
+    windows, with_own = ({str(one["window"]): one for one in some} for some in (plain, own))
+    for one in open_slices(demo_store, SliceOptions(Windows.parse("month"), Level.HOST)):
+        found = one.matrix.tocoo()
+        assert windows[one.window.name]["edges"] == int((found.row != found.col).sum()) < found.nnz
+        assert with_own[one.window.name]["edges"] == found.nnz
+    ranks = told(*hosts, "--top", "100000")["ranks"]
+    for name, window in windows.items():
+        places = [row["place"] for row in ranks if row["window"] == name]
+        last = places[:5][-1]
+        assert window["tied"] == places.count(last) - places[:5].count(last)
+    run = CliRunner().invoke(group, ["analyze", "pagerank", "--store", demo_store, "--top", "50"])
+    assert "more nodes share the last place than are taken, by name, in 2009-11 (" in run.output
 
 
 def test_one_uri_is_followed_through_time(demo_store: str) -> None:

@@ -21,6 +21,8 @@ from arclink.model import Kind, Surt, Timestamp
 from arclink.store import GraphStore
 from arclink.store.opening import open_store
 from arclink.uris.surts import surt_of
+from tests.access.memory_store import MemoryStore, Page
+from tests.access.memory_store import link as linked
 from tests.store.contract import load_next
 from tests.store.dictionary_store import DictionaryStore
 from tests.store.graphs import Graph, graphs
@@ -92,6 +94,33 @@ options = st.builds(
 ) | st.builds(
     SliceOptions, st.sampled_from(["month", "2010-01"]).map(Windows.parse), st.sampled_from(Level), st.just(Weight.LINKS), st.just(True)
 )
+
+
+@pytest.mark.parametrize("weight", Weight)
+def test_whatever_pages_say_is_sliced(weight: Weight, tmp_path: Path) -> None:
+    texts = ["\x00", "lone \ud800", "x" * 100_000]
+    uris = ["http://b.example/\x00\n", "http://b.example/]]>", "http://b.example/\U0001d4b3", "http://b.example/" + "x" * 100_000]
+    page = Page("http://a.example/", "19961231235959", [linked(uri, text) for uri in uris for text in texts])
+    slices = build_slices(MemoryStore([page]), SliceOptions(Windows.parse("day"), weight=weight), tmp_path / "slices")
+    assert len(slices.names) == len(uris) + 1
+    assert [(one.window.name, one.edges) for one in slices] == [("all", len(uris)), ("1996-12-31", len(uris))]
+    assert set(slices.whole.matrix.data) == {len(texts) if weight is Weight.LINKS else 1}
+
+
+def test_a_leap_day_is_a_window(tmp_path: Path) -> None:
+    pages = [
+        Page("http://a.example/", time, [linked("http://b.example/")]) for time in ("20240228235959", "20240229235959", "20240301000000")
+    ]
+    slices = build_slices(MemoryStore(pages), SliceOptions(Windows.parse("day")), tmp_path / "slices")
+    told = [(one.window.name, one.matrix.sum()) for one in slices.windows]
+    assert told == [("2024-02-28", 1), ("2024-02-29", 1), ("2024-03-01", 1)]
+
+
+def test_a_link_is_in_force_between_its_mementos_and_not_outside(tmp_path: Path) -> None:
+    pages = [Page("http://a.example/", time, [linked("http://b.example/")]) for time in ("20090301000000", "20110301000000")]
+    chosen = SliceOptions(Windows.parse("2008,2009-02,2009,2010-05,2011-04"), weight=Weight.LINKS, is_in_force=True)
+    slices = build_slices(MemoryStore(pages), chosen, tmp_path / "slices")
+    assert [one.edges for one in slices.windows] == [0, 0, 1, 1, 0]
 
 
 @slowly

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
 
 import pytest
@@ -115,7 +115,7 @@ class Seen:
 
 
 @contextmanager
-def looking(browser: "Browser", service: Service, *, may_fail: bool = False, **options: object) -> Iterator["Page"]:
+def looking(browser: "Browser", service: Service, *, may_fail: bool = False, **options: Any) -> Iterator["Page"]:  # Any: of Playwright
     """Open a page; at the end fail if it asked another host, showed a dialog, or anything went wrong in its script.
 
     Args:

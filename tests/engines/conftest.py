@@ -170,7 +170,7 @@ def pig_here(tmp_path_factory: pytest.TempPathFactory) -> Pig:
     return Pig(tmp_path_factory.mktemp("pig"), None)
 
 
-@pytest.fixture(params=["local", "mapreduce"], scope="module")
+@pytest.fixture(params=["local", pytest.param("mapreduce", marks=pytest.mark.slow)], scope="module")
 def pig(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Pig:
     """Pig twice: in one process, and on the cluster."""
     needs(engines_folder() / "pig/jars")

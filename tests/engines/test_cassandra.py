@@ -60,5 +60,6 @@ def tiny_rows() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("tiny_rows")
+@pytest.mark.slow
 class TestCassandraStoreWithTinyRows(TestCassandraStore):
     pass

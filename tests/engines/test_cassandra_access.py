@@ -16,6 +16,8 @@ from arclink.store.cassandra.addresses import parse_address
 from tests.engines.conftest import Cassandra, running_cassandra
 from tests.engines.test_cassandra_answers import fetch, served
 
+pytestmark = pytest.mark.slow
+
 PASSWORD = "ARCLINK_CASSANDRA_PASSWORD"
 
 

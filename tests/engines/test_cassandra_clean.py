@@ -26,6 +26,8 @@ from tests.engines.web import write_web
 from tests.store.contract import FILES, SETTINGS, canonical
 from tests.store.graphs import checksum_of
 
+pytestmark = pytest.mark.slow
+
 PAGES = 60
 TARGET = Surt("example,a3)/page/3")
 

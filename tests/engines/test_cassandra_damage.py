@@ -17,6 +17,8 @@ from tests.engines.web import write_web
 from tests.store.contract import FILES, SETTINGS
 from tests.store.graphs import checksum_of
 
+pytestmark = pytest.mark.slow
+
 SURT = b"example,a3)/page/3"
 CHECKSUM = checksum_of("a 3")
 KEYS = {"surt": SURT, "checksum": pack_checksum(CHECKSUM), "content": CHECKSUM.encode()}

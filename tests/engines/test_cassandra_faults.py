@@ -30,6 +30,8 @@ from pathlib import Path
 from arclink.store.opening import open_store
 from tests.store.contract import FILES, SETTINGS
 
+pytestmark = pytest.mark.slow
+
 with open_store(sys.argv[1], create=True) as store:
     print(store.load(Path(sys.argv[2]), FILES[1:], SETTINGS, "{}").number)
 """

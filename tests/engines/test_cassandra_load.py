@@ -105,6 +105,7 @@ def test_tasks_write_what_one_process_writes(cassandra: Cassandra, copies: list[
     assert_same(rows_of(url), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("moment", "tasks"),
     [pytest.param("first", 4 + 3 + 3, id="first rows, which one task does not have"), pytest.param("noted", 4 + 4 + 3, id="not noted")],

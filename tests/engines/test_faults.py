@@ -19,6 +19,8 @@ from tests.engines.builds import SECONDS, crashed, extracting_slowly, when, writ
 from tests.engines.conftest import Hadoop, running_hadoop
 from tests.jobs.contract import without_blocks
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hadoop]:

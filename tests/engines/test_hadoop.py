@@ -98,6 +98,7 @@ def test_a_second_build_passes_over_what_the_store_has(built: Path, here: Here, 
     assert "were in the store already" in done.output
 
 
+@pytest.mark.slow
 def test_tasks_that_load_cassandra_and_are_killed_once_give_the_same_store(
     here: Here, hadoop: Hadoop, cassandra: Cassandra, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,6 +19,8 @@ from jobs.versions import versions_here
 from tests.engines.conftest import Hadoop
 from tests.jobs.contract import Inputs, without_blocks
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -80,6 +80,7 @@ def processes_below(ancestor: int) -> dict[int, bytes]:
     return found
 
 
+@pytest.mark.slow
 def test_a_page_that_kills_its_parser_is_counted_and_an_executor_that_goes_counts_once(
     spark: Spark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -138,6 +139,7 @@ def test_ranks_of_spark_are_those_of_the_analysis(spark: Spark, tmp_path: Path) 
     assert_near(ranks_in(line for part in parts_of(tmp_path / "ranks") for line in part.read_bytes().splitlines()), expected)
 
 
+@pytest.mark.slow
 def test_a_key_with_a_million_values_needs_no_more_memory_than_another(spark: Spark, tmp_path: Path) -> None:
     """One payload captured at a million URIs. A worker may have 512 MB of addresses in all; its values alone take as much."""
     rows = tmp_path / "rows.cdx"

@@ -2,12 +2,15 @@
 
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from arclink.cli.main import group
 from arclink.webhdfs import WebHdfs
 from tests.engines.builds import Here, answers
 from tests.engines.conftest import Hadoop, Spark
+
+pytestmark = pytest.mark.slow
 
 Words = list[str | Path]
 

@@ -1,6 +1,9 @@
 """``arclink export`` as a user meets it: what it says, what it refuses, and that nothing half-written is left."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,8 +14,9 @@ from arclink.cli.main import group
 from arclink.errors import ExportError
 from arclink.export import exporting
 from arclink.export.exporting import export
-from arclink.export.queries import ExportQuery
+from arclink.export.queries import ExportQuery, Form
 from arclink.store.opening import open_store
+from tests.access.memory_store import MemoryStore, Page
 
 
 def run(store: Path, *options: object) -> Result:
@@ -63,6 +67,20 @@ def test_a_window_without_captures_says_when_there_are_some(store: Path, tmp_pat
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("form", ["csv", "nquads", "graphml", "gexf"])
+def test_a_gap_between_captures_is_told_with_its_ends(form: str, store: Path, tmp_path: Path) -> None:
+    query = ExportQuery.from_parameters([("format", form), ("from", "20091130"), ("to", "20091201")])
+    with open_store(str(store)) as opened, pytest.raises(ExportError, match="next to it are of 20091122060213 and 20091213060001"):
+        export(opened, query, tmp_path / "links")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_captures_without_a_link_are_an_empty_file(tmp_path: Path) -> None:
+    store = MemoryStore([Page("http://a.example/", "20100101000000")])
+    told = export(store, ExportQuery.from_parameters([("format", "csv"), ("from", "2010")]), tmp_path / "links.csv")
+    assert told.tally.rows == 0
+
+
 def test_a_picture_too_large_for_gephi_says_how_large_and_what_helps(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exporting, "MOST_NODES", 100)
     monkeypatch.setattr(exporting, "MOST_LINKS", 500)
@@ -74,10 +92,13 @@ def test_a_picture_too_large_for_gephi_says_how_large_and_what_helps(store: Path
     for part in ("nodes and ", "up to 100 and 500", "--level host or domain", "--top", "--backbone", "--core", "graphml"):
         assert part in text
     count = text.partition("--min-count ")[2].partition(" ")[0]
-    left = int(text.partition("(leaves ")[2].partition(" ")[0].replace(",", ""))
+    nodes, left = (int(part.split()[0].replace(",", "")) for part in text.partition("(leaves ")[2].split(" and ")[:2])
     query = ExportQuery.from_parameters([("format", "graphml"), ("level", "uri"), ("min-count", count)])
     with open_store(str(store)) as opened:
-        assert export(opened, query, tmp_path / "few.graphml").tally.links == left <= 500
+        tally = export(opened, query, tmp_path / "few.graphml").tally
+    assert (tally.nodes, tally.links) == (nodes, left)
+    assert nodes <= 100
+    assert left <= 500
     assert (tmp_path / "links.gexf").read_text() == "what was there"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["few.graphml", "few.graphml.json", "links.gexf"]
 
@@ -105,8 +126,21 @@ def test_a_folder_that_is_missing_is_named(store: Path, tmp_path: Path) -> None:
             export(opened, query, tmp_path)
 
 
-@pytest.mark.parametrize("form", ["csv", "graphml", "arcs", "nquads"])
-def test_the_same_export_twice_is_the_same_bytes(form: str, store: Path, tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        assert run(store, "--format", form, "--into", tmp_path / name).exit_code == 0
-    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+EVERY_FORM = """
+import sys
+import arclink
+with arclink.open(sys.argv[1]) as graph:
+    for form in sys.argv[3:]:
+        graph.export(f"{sys.argv[2]}/{form}", form)
+"""
+
+
+def test_exports_made_elsewhere_on_earth_are_the_same_bytes(store: Path, tmp_path: Path) -> None:
+    forms = [form.value for form in Form]
+    for zone in ("UTC", "Pacific/Auckland"):
+        folder = tmp_path / zone
+        folder.mkdir(parents=True)
+        command = [sys.executable, "-c", EVERY_FORM, str(store), str(folder), *forms]
+        subprocess.run(command, check=True, env={**os.environ, "TZ": zone})
+    for form in forms:
+        assert (tmp_path / "UTC" / form).read_bytes() == (tmp_path / "Pacific/Auckland" / form).read_bytes()

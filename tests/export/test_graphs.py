@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arclink.analysis.edges import Nodes as Numbers
+from arclink.analysis.edges import rows_of
 from arclink.analysis.opening import open_slices
 from arclink.analysis.slices import Level, SliceOptions
-from arclink.export import graphs
+from arclink.export import cutting, graphs
 from arclink.export.cutting import Picture, in_core, significance
 from arclink.export.exporting import picture_of
 from arclink.export.graphs import LINK
@@ -110,6 +112,23 @@ def test_a_core_is_that_of_networkx(rows: list[tuple[int, int, int]], core: int)
     graph = nx.Graph((source, target) for source, target, _ in rows if source != target)
     expected = {node for node, number in nx.core_number(graph).items() if number >= core}
     assert set(np.flatnonzero(in_core(links_from(rows), 13, core)).tolist()) == expected
+
+
+def test_a_long_chain_is_taken_from_a_core_link_by_link(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A calendar's pages hang on each other: each is looked at once, not all of them again for each that goes."""
+    read = []
+
+    def counted(ends: Numbers, columns: Numbers, rows: Numbers) -> Numbers:
+        found = rows_of(ends, columns, rows)
+        read.append(len(found))
+        return found
+
+    monkeypatch.setattr(cutting, "rows_of", counted)
+    chain = 3000
+    links = links_from([*((number, number + 1, 1) for number in range(chain)), (chain, 0, 1), *((0, to, 1) for to in (4000, 4001))])
+    assert in_core(links, 4002, 2).sum() == chain + 1
+    assert in_core(links[1:], 4002, 2).sum() == 0
+    assert sum(read) <= 4 * len(links)
 
 
 @given(pairs)

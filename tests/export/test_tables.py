@@ -25,6 +25,7 @@ from arclink.pipeline.settings import BuildSettings
 from arclink.store.opening import open_store
 from arclink.uris.hosts import domain_of, host_of
 from arclink.uris.surts import surt_of
+from tests.access.memory_store import MemoryStore, Page, link
 from tests.export.conftest import Export
 from tests.pipeline.reading import TrueMemento, build_store
 
@@ -117,6 +118,42 @@ def test_duckdb_finds_every_link_of_every_memento_in_parquet(
     wrong = f"SELECT count(*) FROM '{path}' WHERE mementos <> len(timestamps) OR first <> timestamps[1] OR last <> timestamps[-1]"
     assert asked(wrong) == [(0,)]
     assert told.tally.rows == asked(f"SELECT count(*) FROM '{path}'")[0][0]
+
+
+def test_a_page_of_many_links_with_many_mementos_is_more_than_one_row_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parquet, "TIMES_OF_GROUP", 100)
+    links = [link(f"http://b.example/{number}") for number in range(40)]
+    store = MemoryStore([Page("http://a.example/", f"201001{day:02}000000", links) for day in range(1, 31)])
+    path = tmp_path / "links.parquet"
+    told = export(store, ExportQuery.from_parameters([("format", "parquet")]), path)
+    assert told.tally.rows == 40
+    assert asked(f"SELECT count(*), sum(mementos), sum(len(timestamps)) FROM '{path}'") == [(40, 1200, 1200)]
+    assert asked(f"SELECT count(DISTINCT row_group_id) FROM parquet_metadata('{path}')") == [(10,)]
+
+
+ODD = {
+    "=1+1": "=1+1",
+    '"quoted", with a comma': '"quoted", with a comma',
+    "two\r\nlines": "two  lines",
+    "a\x00b\x1b[2J": "a\ufffdb\ufffd[2J",
+    "]]>&amp;<b>": "]]>&amp;<b>",
+    "\U0001d4b3\U0001f3d4 \u200f\u0645": "\U0001d4b3\U0001f3d4 \u200f\u0645",
+    "lone \ud800": "lone \ufffd",
+    "x" * 100_000: "x" * 100_000,
+}
+"""What pages say, and what tables have of it: what no text may hold is replaced, and nothing is done for the sake of spreadsheets."""
+
+
+def test_whatever_pages_say_can_be_read(tmp_path: Path) -> None:
+    store = MemoryStore([Page("http://a.example/", "20100101000000", [link("http://b.example/", text) for text in ODD])])
+    paths = {form: tmp_path / f"links.{form}" for form in ("csv", "parquet", "nquads")}
+    for form, path in paths.items():
+        assert export(store, ExportQuery.from_parameters([("format", form)]), path).tally.rows == len(ODD)
+    expected = Counter(ODD.values())
+    assert Counter(row["anchor"] for row in rows_of(paths["csv"])) == expected
+    assert Counter(text for (text,) in asked(f"SELECT text FROM '{paths['parquet']}'")) == expected
+    quads = pyoxigraph.parse(path=str(paths["nquads"]), format=pyoxigraph.RdfFormat.N_QUADS)
+    assert expected.keys() <= {quad.object.value for quad in quads if isinstance(quad.object, pyoxigraph.Literal)}
 
 
 def test_nquads_say_of_a_page_what_its_answer_says(exported: Export, store: Path, truth: list[TrueMemento]) -> None:

@@ -215,6 +215,11 @@ def test_any_text_is_a_date_or_none(text: str) -> None:
         pytest.param(b"HTTP/1.1 200 OK\r\nA: b\r\n", "200", b"", id="no empty line"),
         pytest.param(b"HTTP/1.1 20x OK\r\n\r\nbody", "-", b"body", id="status is none"),
         pytest.param(b"<html>body", "-", b"<html>body", id="no HTTP at all"),
+        pytest.param(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nA: b\r\n\r\nbody", "200", b"body", id="an interim response first"),
+        pytest.param(b"HTTP/1.1 103 Hints\r\nLink: x\r\n\r\n" * 2 + b"HTTP/1.1 404 No\r\n\r\nbody", "404", b"body", id="two of them"),
+        pytest.param(b"HTTP/1.1 100 Continue\r\n\r\n", "100", b"", id="an interim response only"),
+        pytest.param(b"HTTP/1.1 101 Upgrade\r\n\r\nbytes", "101", b"bytes", id="another protocol"),
+        pytest.param(b"HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 404 No\r\n\r\n", "200", b"HTTP/1.1 404 No\r\n\r\n", id="HTTP as body"),
         pytest.param(b"", "-", b"", id="empty"),
     ],
 )
@@ -324,6 +329,28 @@ def test_a_wrong_length_does_not_hide_the_next_record(tmp_path: Path, is_gzip: b
         assert len(errors) == (1 if wrong < 0 else 0)
         if damaged:
             assert records[0].body == read(write(tmp_path, PAGES[0]))[0][0].body
+
+
+@pytest.mark.parametrize("lost", [1, 10, 40, 150], ids="{} bytes".format)
+@pytest.mark.parametrize("is_gzip", [False, True], ids=["plain", "one gzip member"])
+def test_a_record_that_a_writer_left_half_written_does_not_swallow_the_next(tmp_path: Path, lost: int, is_gzip: bool) -> None:
+    """The crawler died, and another one went on behind it: the next record begins within a line."""
+    records = [*PAGES[:2], PAGES[2].removesuffix(b"\r\n\r\n")[:-lost], *PAGES[3:]]
+    path = write(tmp_path, gzip.compress(b"".join(records)) if is_gzip else b"".join(records))
+    found, errors = read(path)
+    assert [record.uri for record in found] == URIS
+    assert not errors
+    assert [bool(record.damage) for record in found] == [False, False, True, False, False]
+    with ArchiveFile(str(path)) as archive, pytest.raises(RecordError) as raised:
+        archive.record_at(found[2].offset)
+    assert raised.value.reason is Reason.PAYLOAD_DAMAGED
+
+
+def test_a_page_about_warc_is_no_end_of_a_record(tmp_path: Path) -> None:
+    text = b"<p>A record begins with WARC/1.0\r\nWARC-Type: response\r\n and so on."
+    found, errors = read(write(tmp_path, warc("http://h/1", http(text)) + PAGES[1]))
+    assert [(record.uri, record.damage) for record in found] == [("http://h/1", ""), ("http://h/2", "")]
+    assert (found[0].body, errors) == (text, [])
 
 
 def test_a_block_that_its_writer_finished_is_read_whatever_length_it_counted(tmp_path: Path) -> None:

@@ -211,6 +211,95 @@ def test_every_record_of_a_wat_ends_in_a_reason(tmp_path: Path) -> None:
     }
 
 
+def test_a_file_as_common_crawl_publishes_it(tmp_path: Path) -> None:
+    """Its record about a capture has the capture's URI and a time of its own; requests and crawl metadata are described, too."""
+    uri = "https://h.example/wiki/Page"
+
+    def record(about: Json, date: str = "2024-05-31T01:17:49Z") -> bytes:
+        container = {
+            "Filename": "CC-MAIN-20240517233122-20240518023122-00000.warc.gz",
+            "Compressed": True,
+            "Offset": "80610308",
+            "Gzip-Metadata": {
+                "Deflate-Length": "423",
+                "Header-Length": "10",
+                "Footer-Length": "8",
+                "Inflated-CRC": "1",
+                "Inflated-Length": "6",
+            },
+        }
+        block = json.dumps({"Container": container, "Envelope": about}).encode()
+        fields = ("WARC-Refers-To: <urn:uuid:1>", "Content-Type: application/json", f"WARC-Block-Digest: sha1:{DIGEST}")
+        return gzip.compress(warc(uri, block, *fields, record_type="metadata", date=date))
+
+    def envelope(record_type: str, payload: Json, content_type: str) -> Json:
+        head = {
+            "WARC-Type": record_type,
+            "WARC-Date": "2024-05-18T01:58:10Z",
+            "WARC-Record-ID": "<urn:uuid:2>",
+            "Content-Length": "265",
+            "Content-Type": content_type,
+            "WARC-Target-URI": uri,
+            "WARC-Payload-Digest": f"sha1:{DIGEST}",
+            "WARC-Identified-Payload-Type": "text/html",
+        }
+        return {"Payload-Metadata": payload, "Format": "WARC/1.0", "WARC-Header-Length": "357", "WARC-Header-Metadata": head}
+
+    request = {"HTTP-Request-Metadata": {"Request-Message": {"Method": "GET", "Path": "/wiki/Page", "Version": "HTTP/1.1"}}}
+    crawled = {"WARC-Metadata-Metadata": {"Metadata-Records": [{"Name": "fetchTimeMs", "Value": "696"}]}}
+    links = [
+        {"path": "A@/href", "url": "/a", "text": "A"},
+        {"path": "IMG@/src", "url": "//i.example/i.png", "alt": "I", "title": "t"},
+        {"path": "FORM@/action", "url": "/search", "method": "get"},
+        {"path": "DIV@/onclick", "url": "/clicked"},
+        {},
+    ]
+    head = {
+        "Metas": [{"name": "HTML@/lang", "content": "en"}, {"http-equiv": "refresh", "content": "0; URL=/moved"}, {"property": "og:url"}],
+        "Title": "Page",
+        "Link": [{"path": "LINK@/href", "url": "https://h.example/canonical", "rel": "canonical"}],
+    }
+    page = {
+        "Actual-Content-Type": "application/http; msgtype=response",
+        "HTTP-Response-Metadata": {
+            "Response-Message": {"Version": "HTTP/1.1", "Status": "200", "Reason": "OK"},
+            "Headers-Length": "1000",
+            "Headers": {"content-type": "text/html; charset=UTF-8", "set-cookie": ["a", "b"], "X-Crawler-Content-Encoding": "gzip"},
+            "HTML-Metadata": {"Head": head, "Links": links},
+            "Entity-Length": "73881",
+            "Entity-Digest": f"sha1:{DIGEST}",
+        },
+    }
+    fields = b"Software-Info: ia-web-commons\r\nformat: WARC File Format 1.0\r\n"
+    path = tmp_path / "CC-MAIN-20240517233122-20240518023122-00000.warc.wat.gz"
+    path.write_bytes(
+        gzip.compress(warc("x", fields, "Content-Type: application/warc-fields", record_type="warcinfo"))
+        + record(envelope("request", request, "application/http; msgtype=request"))
+        + record(envelope("response", page, "application/http; msgtype=response"))
+        + record(envelope("metadata", crawled, "application/warc-fields"))
+    )
+    ((relation, row),), counts = extracted(path)
+    assert {reason: counts[reason] for reason in counts if reason.group == "records"} == {
+        Reason.RECORD_INDEXED: 1,
+        Reason.RECORD_NOT_A_CAPTURE: 3,
+    }
+    assert relation == b"pages"
+    checksum, _, file, _, charset, _, originals, written, gone = json.loads(row.partition(b"\t")[2])
+    assert (checksum, file, charset, originals) == (DIGEST, path.name, "utf-8", [uri])
+    assert [link.split("\x1f") for link in written] == [
+        ["link@href", "https://h.example/canonical", "", "canonical"],
+        ["meta@refresh", "/moved", "", ""],
+        ["a@href", "/a", "A", ""],
+        ["img@src", "//i.example/i.png", "I", ""],
+        ["form@action", "/search", "", ""],
+    ]
+    assert gone == {"LINK_OTHER_KIND": 2}
+    found = next(
+        describe(one) for one in records(path) if is_described(one) and b"text/html" in one.body and b"Response-Message" in one.body
+    )
+    assert (found.capture.timestamp, found.place) == ("20240518015810", 80610308)
+
+
 PAYLOAD = "Payload-Metadata/HTTP-Response-Metadata"
 
 

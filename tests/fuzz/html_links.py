@@ -3,6 +3,7 @@
 from arclink.errors import UriError
 from arclink.extract.charsets import decode_html
 from arclink.extract.html import DEFAULT_KINDS, OPTIONAL_KINDS, Limits, extract_links
+from arclink.extract.xhtml import with_end_tags
 from arclink.model import Scope, UriR
 from arclink.uris.resolving import Base
 
@@ -13,17 +14,23 @@ SEEDS = [
     b'<base href="/d/"><a href="b.html" rel=nofollow>Next <b>page</b></a><a href="javascript:x()">x</a><img srcset="a 1x, b 2x" alt=A>',
     b"<meta charset=windows-1251><meta http-equiv=refresh content=\"5; url='x'\"><form action=x><input type=image src=y></form>",
     b"<table><a href=1><tr><td>x<template><a href=2></template><svg><a xlink:href=3><image href=4></svg>",
+    b"<script src='a'/><p title='>'><a href=\"b\"/>b</p><![CDATA[<x/>]]><!-- <y/>",
     "<a href='ö?ü'>Größe</a>".encode("utf-16"),
 ]
 
 
 def check(data: bytes) -> None:
-    """Hold one page against what must be true of every page."""
+    """Hold one page against what must be true of every page, served as HTML or as XML."""
     html = decode_html(data, None)
-    page = extract_links(html.text, LIMITS, ALL_KINDS)
-    assert page == extract_links(html.text, LIMITS, ALL_KINDS)
+    for text in (html.text, with_end_tags(html.text)):
+        _check_links(text, html.charset)
+
+
+def _check_links(html: bytes | str, charset: str) -> None:
+    page = extract_links(html, LIMITS, ALL_KINDS)
+    assert page == extract_links(html, LIMITS, ALL_KINDS)
     assert len(page.links) <= LIMITS.links
-    base = Base(UriR("http://a.example/b/c?d"), page.base, html.charset)
+    base = Base(UriR("http://a.example/b/c?d"), page.base, charset)
     for kind, reference, text, rel in page.links:
         assert kind in ALL_KINDS
         assert len(text) <= LIMITS.text

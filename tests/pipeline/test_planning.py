@@ -2,19 +2,21 @@
 
 import gzip
 import tempfile
+import tracemalloc
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import orjson
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arclink.filter.pointers import NO_FILE, ORIGINALS, FallBack, Pointer, PointerKind, parse_pointer
 from arclink.model import Checksum, Payload, Scope, Timestamp, UriR
 from arclink.pipeline.last_resorts import LastResorts
-from arclink.pipeline.planning import Plan, plan
+from arclink.pipeline.planning import Plan, plan, read_pointers, write_pointers
 from arclink.reasons import Reason
 from arclink.store.nothing import EmptyStore
 
@@ -105,16 +107,71 @@ def test_a_revisit_without_payload_waits_for_one_and_is_not_at_hand_without(tmp_
     planned = plan([revisit], OneKnown(), {}, tmp_path, 2)
     assert not planned.manifests
     assert not planned.counts
-    resorts = LastResorts()
-    resorts.add([*planned.waiting, replace(revisit, chunk=1)])
-    assert resorts.further([], [], []) == []
-    assert list(resorts.unread()) == [Payload(revisit.checksum, None, "-", NO_FILE, 3000, "PAYLOAD_NOT_AT_HAND")]
+    with LastResorts() as resorts:
+        resorts.add([*read_pointers([planned.waiting]), replace(revisit, chunk=1)])
+        assert list(resorts.further([], [], [])) == []
+        assert list(resorts.unread()) == [Payload(revisit.checksum, None, "-", NO_FILE, 3000, "PAYLOAD_NOT_AT_HAND")]
+
+
+def test_memory_does_not_grow_with_what_waits(tmp_path: Path) -> None:
+    """Two batches of revisits alone: of a payload at very many originals, and of very many payloads."""
+
+    def revisits(payloads: int, chunks: int) -> Iterator[Pointer]:
+        originals = tuple(UriR(f"http://h.example/{number:05d}/a-path-of-some-length.html") for number in range(ORIGINALS))
+        for payload in range(payloads):
+            for chunk in range(chunks):
+                wanted = originals if chunks > 1 else originals[:1]
+                yield replace(pointer(payload, NO_FILE, kind=PointerKind.REVISIT_ONLY, chunk=chunk), originals=wanted)
+
+    def peak(payloads: int, chunks: int) -> int:
+        tracemalloc.start()
+        try:
+            with LastResorts() as resorts:
+                planned = plan(revisits(payloads, chunks), EmptyStore(), {}, tmp_path, 2)
+                resorts.add(read_pointers([planned.waiting]))
+                assert write_pointers(resorts.further([], [], []), tmp_path / "further") is False
+                assert sum(1 for _ in resorts.unread()) == payloads
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    few = peak(10, 2)
+    assert peak(1, 100) < few + (2 << 20)
+    assert peak(5_000, 1) < few + (2 << 20)
 
 
 def test_a_known_payload_captured_elsewhere_may_be_read_where_it_was_read_before(tmp_path: Path) -> None:
     elsewhere = replace(pointer(1), originals=(UriR("http://h.example/else"),))
     ((entry,),) = shares(plan([elsewhere], OneKnown(), {"f0": "/a/f0"}, tmp_path, 2))
     assert entry[1].fall_backs == (FallBack("old", 77, -1, Timestamp(""), UriR("")),)
+
+
+class KnownFromWat(EmptyStore):
+    """Has read every payload from a WAT."""
+
+    def known_contents(self, wanted: Iterable[tuple[Checksum, Sequence[UriR]]]) -> Iterator[tuple[Payload | None, Sequence[UriR]]]:
+        return ((Payload(checksum, Scope.NONE, "utf-8", "a.warc.wat.gz", 7, "PAYLOAD_READ"), ()) for checksum, _ in wanted)
+
+
+class GivesWay(KnownFromWat):
+    replaces_what_wats_say = True
+
+
+@pytest.mark.parametrize(
+    ("store", "file", "counts", "are_read"),
+    [
+        (KnownFromWat(), "a.warc.gz", {Reason.PAYLOAD_KNOWN: 1, Reason.NOTE_WAT_KEPT: 1}, False),
+        (KnownFromWat(), "b.warc.wat.gz", {Reason.PAYLOAD_KNOWN: 1}, False),
+        (GivesWay(), "a.warc.gz", {}, True),
+        (GivesWay(), "b.warc.wat.gz", {Reason.PAYLOAD_KNOWN: 1}, False),
+    ],
+)
+def test_links_of_a_wat_give_way_or_it_is_said_that_they_do_not(
+    store: KnownFromWat, file: str, counts: dict[Reason, int], are_read: bool, tmp_path: Path
+) -> None:
+    planned = plan([pointer(1, file), pointer(1, file, chunk=1)], store, {file: f"/a/{file}"}, tmp_path, 2)
+    assert planned.counts == counts
+    assert bool(planned.manifests) == are_read
 
 
 class ManyEarlier(EmptyStore):

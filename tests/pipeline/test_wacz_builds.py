@@ -1,13 +1,16 @@
 """Builds from WACZ files and pywb collections, with their own indexes and without."""
 
+import gzip
 import shutil
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from arclink.cli.build import command as build_command
+from arclink.errors import InputError
 from arclink.model import Surt
 from arclink.pipeline.cdx_files import find_cdx
 from arclink.pipeline.inputs import describe, find_archives, leave_out_foreign
@@ -115,6 +118,66 @@ def test_a_file_that_is_compressed_in_its_wacz_is_passed_over(wacz: Path, tmp_pa
     assert complaints == [
         f"{path}: archive/a.warc.gz is compressed once more in it, and a WACZ stores archive files as they are; pack it anew (zip -0)"
     ]
+
+
+def with_index(wacz: Path, path: Path, name: str, index: bytes) -> Path:
+    """Write a WACZ with the archive files of another, and an index of its own."""
+    with zipfile.ZipFile(path, "w") as zipped, zipfile.ZipFile(wacz) as first:
+        for entry in first.namelist():
+            if entry.startswith("archive/"):
+                zipped.writestr(entry, first.read(entry))
+        zipped.writestr(f"indexes/{name}", index)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "damage", "message"),
+    [
+        pytest.param("index.cdxj.gz", lambda rows: gzip.compress(rows)[:-400], "ended before the end-of-stream marker", id="cut short"),
+        pytest.param(
+            "index.cdxj.gz", lambda rows: gzip.compress(rows)[:900] + b"!" + gzip.compress(rows)[901:], "", id="a byte is another"
+        ),
+        pytest.param("index.cdxj.gz", lambda rows: b"\x1f\x8bnonsense", "Unknown compression method", id="no gzip"),
+        pytest.param("index.cdxj", lambda rows: b"<html>404</html>\n", "no CDX or CDXJ file", id="another file"),
+        pytest.param("index.cdxj", lambda rows: b"", "no row of", id="empty"),
+    ],
+)
+def test_a_damaged_index_in_a_wacz_stops_the_build(
+    name: str, damage: Callable[[bytes], bytes], message: str, wacz: Path, tmp_path: Path
+) -> None:
+    with zipfile.ZipFile(wacz) as first:
+        damaged = with_index(wacz, tmp_path / "damaged.wacz", name, damage(first.read("indexes/index.cdxj")))
+    done = CliRunner().invoke(build_command, [str(damaged), "--cdx", str(damaged), "--store", str(tmp_path / "links.db"), "--quiet"])
+    assert isinstance(done.exception, InputError)
+    assert message in str(done.exception)
+    assert f"{damaged}!/indexes/{name}" in str(done.exception)
+    assert not (tmp_path / "links.db").exists()
+
+
+def test_without_its_damaged_index_a_wacz_is_read(wacz: Path, expected: object, tmp_path: Path) -> None:
+    damaged = with_index(wacz, tmp_path / "damaged.wacz", "index.cdxj", b"<html>404</html>")
+    done = CliRunner().invoke(build_command, [str(damaged), "--store", str(tmp_path / "links.db"), "--quiet"])
+    assert done.exit_code == 0, done.output
+    assert links_at(tmp_path / "links.db") == expected
+
+
+def test_a_damaged_byte_in_a_stored_index_is_noticed(wacz: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(wacz) as first:
+        rows = first.read("indexes/index.cdxj")
+    damaged = with_index(wacz, tmp_path / "damaged.wacz", "index.cdxj", rows)
+    data = damaged.read_bytes()
+    place = data.index(rows) + 5000
+    damaged.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
+    with pytest.raises(InputError, match=r"Bad CRC-32.*or leave it out: archive files without a row are indexed"):
+        build_store(damaged, tmp_path / "links.db", BuildSettings(cores=1), cdx=find_cdx([str(damaged)]))
+
+
+def test_lines_of_a_wacz_index_that_are_none_are_counted(wacz: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(wacz) as first:
+        rows = first.read("indexes/index.cdxj").splitlines(keepends=True)
+    damaged = with_index(wacz, tmp_path / "damaged.wacz", "index.cdxj", b"".join([*rows[:50], b"\xff\x00{\n", b'"}\n', *rows[50:]]))
+    report = build_store(damaged, tmp_path / "links.db", BuildSettings(cores=2), cdx=find_cdx([str(damaged)]))
+    assert (report.counts[Reason.ROW_KEPT], report.counts[Reason.ROW_MALFORMED]) == (len(rows), 2)
 
 
 def test_one_file_in_a_wacz_can_be_named(wacz: Path) -> None:

@@ -18,7 +18,7 @@ from arclink.access.cursors import DONE, Cursor, InlinkPosition, encode_cursor
 from arclink.access.queries import LinkQuery
 from arclink.access.replay import parse_replay
 from arclink.errors import StoreError
-from arclink.model import Checksum, Forgotten, Outlink, Surt, UriR
+from arclink.model import Checksum, Forgotten, Inlink, Outlink, Surt, UriR
 from arclink.store import GraphStore, Removed, StoreStats, StoreSums, Takedown
 from arclink.store.embargo import Embargo, EmbargoedStore
 from arclink.store.opening import open_store
@@ -62,6 +62,11 @@ ASKED = [
     "/linkQuery?uri={}&format=json&evidence=true&validity=true",
     "/linkQuery?uri={}&format=jsonl&limit=0",
     "/linkQuery?uri={}&format=json&limit=1",
+    *(
+        f"/linkQuery?uri={{}}&format=jsonl&limit=0&matchType={match_type}&direction={direction}"
+        for match_type in ("prefix", "host", "domain")
+        for direction in ("out", "in")
+    ),
     "/linkQuery?uri={}&format=json&at=" + days_ago(10)[:8],
     "/linkQuery?uri={}&profile=links",
     "/linkQuery?uri={}&level=host&by=day&format=json",
@@ -104,6 +109,10 @@ def test_a_resource_answers_as_if_hidden_captures_had_never_been(
         found = hiding.get(place)
         if "limit=0" in path:  # in store order, which follows from what was loaded first
             assert sorted(found.data.splitlines()) == sorted(expected.data.splitlines()), uri
+        elif "limit=1" in path:  # a cursor names the state of its own store
+            ours, theirs = found.get_json(), expected.get_json()
+            assert (ours.pop("next") is None) == (theirs.pop("next") is None)
+            assert ours == theirs, uri
         else:
             assert found.data == expected.data, uri
         assert expected.status_code == 200
@@ -111,30 +120,54 @@ def test_a_resource_answers_as_if_hidden_captures_had_never_been(
     assert answers == len(URIS)
 
 
-def test_a_cursor_passes_over_what_is_hidden(clients: tuple[FlaskClient, FlaskClient, GraphStore, GraphStore]) -> None:
+@pytest.mark.parametrize("asked", [URIS[0], "a.example&matchType=prefix", "b.example&matchType=host", "example&matchType=domain"])
+def test_a_cursor_passes_over_what_is_hidden(clients: tuple[FlaskClient, FlaskClient, GraphStore, GraphStore], asked: str) -> None:
     hiding, never, *_ = clients
     told = []
     for client in (hiding, never):
         texts, cursor = [], ""
         while True:
-            page = client.get(f"/linkQuery?uri={URIS[0]}&format=json&limit=1&cursor={cursor}").get_json()
+            page = client.get(f"/linkQuery?uri={asked}&format=json&limit=1&cursor={cursor}").get_json()
             texts += [(one["uri"], one["text"], one["timestamps"]) for one in page["outlinks"] + page["inlinks"]]
             if page["next"] is None:
                 break
             cursor = page["next"]
-        told.append(texts)
+        told.append(sorted(texts) if "matchType" in asked else texts)  # in store order, which follows from what was loaded first
     assert told[0] == told[1] != []
 
 
+@pytest.mark.parametrize("prefix", ["example,secret)/", "example,secret"])
+def test_a_hidden_part_of_the_web_is_passed_over_in_one_step(prefix: str) -> None:
+    class Asked(MemoryStore):
+        questions = 0
+
+        def captured_surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
+            Asked.questions += 1
+            return super().captured_surts(prefix, after)
+
+        def inlinks(self, target: Surt, after: Inlink | None = None) -> Iterator[Inlink]:
+            Asked.questions += 1
+            return super().inlinks(target, after)
+
+    pages = [Page(f"http://secret.example/{number:03}", T1, [link(A)]) for number in range(300)]
+    shown = [Page("http://a.example/", T1, [link(B)]), Page("http://z.example/", T1, [link(B)])]
+    hiding = client_of(lambda: Asked([*pages, *shown]), Settings(embargo=Embargo(prefixes=(Surt(prefix),))))
+    answer = hiding.get("/linkQuery?uri=example&matchType=domain&direction=out&format=json").get_json()
+    assert [one["sources"] for one in answer["outlinks"]] == [["http://a.example/"], ["http://z.example/"]]
+    assert Asked.questions <= 10
+
+
 def test_a_cursor_does_not_tell_whether_there_is_a_hidden_content(clients: tuple[FlaskClient, FlaskClient, GraphStore, GraphStore]) -> None:
-    hiding, never, hidden_store, _ = clients
+    hiding, never, hidden_store, shown_store = clients
     assert isinstance(hidden_store, EmbargoedStore)
     target = Surt("example,a)/")
     shown = set(hidden_store.inlinks(target))
     hidden = next(one for one in hidden_store.whole.inlinks(target) if one not in shown)
     query = LinkQuery.from_parameters([("uri", "http://a.example/")])
-    cursor = encode_cursor(Cursor(1, DONE, InlinkPosition(hidden, "", UriR(""))), query.fingerprint)
-    answers = [client.get("/linkQuery", query_string={"uri": "http://a.example/", "cursor": cursor}) for client in (hiding, never)]
+    answers = []
+    for client, store in ((hiding, hidden_store), (never, shown_store)):
+        cursor = encode_cursor(Cursor(store.state(), DONE, InlinkPosition(hidden, "", UriR(""))), query.fingerprint)
+        answers.append(client.get("/linkQuery", query_string={"uri": "http://a.example/", "cursor": cursor}))
     assert [answer.status_code for answer in answers] == [400, 400]
     assert answers[0].data == answers[1].data
 
@@ -194,7 +227,6 @@ class Counting(MemoryStore):
 
 
 def test_counts_do_not_outlive_a_takedown_but_a_full_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("arclink.store.embargo._TAKEDOWNS_HOLD", -1)
     monkeypatch.setattr("arclink.store.embargo._KEPT", 1)
     kept = Counting([Page(A, T1, [link(B)]), Page(B, T1, [link(A)]), Page(B, T2, [link(A, "again")])])
     store = EmbargoedStore(kept, Embargo(prefixes=(HIDDEN,)))

@@ -9,15 +9,17 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from click.testing import CliRunner
 
-from arclink.model import ALL_TIME, Inlink, Memento, Span, Surt
+from arclink.cli.main import group
+from arclink.model import ALL_TIME, ContentId, Inlink, Memento, Source, Span, Surt
 from arclink.store.opening import open_store
 from arclink.store.sqlite import SqliteStore
 from tests.access.memory_store import Page, link
@@ -87,6 +89,11 @@ def of_csv(body: bytes) -> set[float]:
     return {len({row["uri"] for row in rows} - set(inlinks)), len(inlinks) / PAGES}
 
 
+def of_explanations(body: bytes) -> set[float]:
+    told = json.loads(body)["mementos"]
+    return {len(told), max(one["links"].get("LINK_KEPT", 0) for one in told)}
+
+
 def of_stream(body: bytes) -> set[float]:
     """Return the number of batches that are in it as a whole: it may have some links of those that came while it was read."""
     inlinks = body.split()[1:]
@@ -98,6 +105,8 @@ QUESTIONS: dict[str, Callable[[bytes], set[float]]] = {
     f"/linkQuery?uri={quote(HUB)}&format=json": of_json,
     f"/anchors?uri={quote(HUB)}&format=json": of_anchors,
     f"/linkQuery?uri={quote(HUB)}&format=csv": of_csv,
+    f"/aggregate?uri={quote(HUB)}&format=json": of_json,
+    f"/explain?uri={quote(HUB)}": of_explanations,
     f"/linkQuery?uri={quote(HUB)}&format=csv&direction=in&limit=0&fields=uri": of_stream,
 }
 
@@ -184,8 +193,8 @@ def test_a_store_is_loaded_while_many_ask(where: Path) -> None:
     assert min(logs[-3:]) == 0
 
 
-def test_a_batch_that_lands_while_an_answer_is_read_is_in_all_of_it_or_in_nothing(where: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each question about the graph is followed by a batch, as long as there are any: the worst that can happen."""
+def overtaken(where: Path, monkeypatch: pytest.MonkeyPatch) -> SqliteStore:
+    """Return a store in which each question about the graph is followed by a batch, as long as there are any: the worst that can happen."""
     monkeypatch.setattr("arclink.store.sqlite._LETTING_GO", 1)  # the reader waits for the loader here, so the loader should not for it
     batches = iter(range(2, BATCHES + 1))
 
@@ -203,13 +212,39 @@ def test_a_batch_that_lands_while_an_answer_is_read_is_in_all_of_it_or_in_nothin
             load_one()
             return super().inlinks(target, after)
 
-    client = client_of(lambda: Overtaken(where))
+        def sources(self, contents: Iterable[ContentId], span: Span = ALL_TIME) -> Iterator[Iterator[Source]]:
+            load_one()
+            return super().sources(contents, span)
+
+    return Overtaken(where)
+
+
+def test_a_batch_that_lands_while_an_answer_is_read_is_in_all_of_it_or_in_nothing(where: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = overtaken(where, monkeypatch)
+    client = client_of(lambda: store)
     told = []
     while next_batch(where) <= BATCHES:
         for path, count in QUESTIONS.items():
             told.append(count(client.get(path).data))
     assert {len(one) for one in told} == {1}
     assert len({min(one) for one in told}) > 2
+
+
+COMMANDS: dict[str, tuple[tuple[str, ...], Callable[[bytes], set[float]]]] = {
+    "links": (("--format", "json"), of_json),
+    "anchors": (("--format", "json"), of_anchors),
+    "explain": (("--format", "jsonl"), lambda body: of_explanations(b'{"mementos":[%s]}' % b",".join(body.splitlines()))),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_tells_one_state_of_the_store_too(command: str, where: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    options, count = COMMANDS[command]
+    store = overtaken(where, monkeypatch)
+    monkeypatch.setattr(f"arclink.cli.{command}.open_store", lambda _: store)
+    printed = CliRunner().invoke(group, [command, HUB, "--store", str(where), *options], catch_exceptions=False)
+    assert len(count(printed.stdout_bytes)) == 1
+    assert next_batch(where) > 2
 
 
 def next_batch(where: Path) -> int:

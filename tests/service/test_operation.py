@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +22,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from service.logs import JsonFormatter, TextFormatter
 from service.openapi import RESOURCES
+from service.running import make_server
+from service.stopping import finish
 from service.validators import CHANGING
 from tests.access.memory_store import MemoryStore, Page, link
 from tests.access.sqlite_pages import load_pages
@@ -209,11 +212,63 @@ def fork_and_stop():
     return worker
 
 os.fork = fork_and_stop
-workers.supervise(3, signal.pause, 1, lambda: None)
+workers.supervise(3, lambda: signal.pause, 1, lambda: None)
 """
     began = time.monotonic()
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
     assert time.monotonic() - began < 5  # the others would be killed after six seconds
+
+
+def supervised(code: str) -> tuple[int, str]:
+    """Return how a supervisor ends whose workers do what ``code`` defines as ``start``, and what it says."""
+    supervise = "import os, signal, time\nfrom service import workers\n" + code + "\nworkers.supervise(2, start, 0, lambda: None)"
+    done = subprocess.run([sys.executable, "-c", supervise], check=False, timeout=60, capture_output=True, text=True)
+    return done.returncode, done.stderr
+
+
+def test_a_service_whose_workers_cannot_start_says_so_and_ends() -> None:
+    code, said = supervised("def start(): raise MemoryError('no room')")
+    assert code == 1
+    assert "no room" in said
+    assert "OperatorError: a worker cannot start; the log says why" in said
+
+
+STOPS_ITS_PARENT = """
+def start():
+    def work():
+        signal.signal(signal.SIGTERM, {})
+        time.sleep(1)
+        os.kill(os.getppid(), signal.SIGTERM)
+        time.sleep(50)
+    return work
+"""
+
+
+@pytest.mark.parametrize(
+    ("handler", "code"),
+    [
+        pytest.param("lambda *_: os._exit(0)", 0, id="well"),
+        pytest.param("signal.SIG_DFL", 0, id="before it began to answer"),
+        pytest.param("lambda *_: os._exit(1)", 1, id="with answers under way"),
+        pytest.param("signal.SIG_IGN", 1, id="killed, since it took too long"),
+    ],
+)
+def test_a_supervisor_ends_as_its_workers_do(handler: str, code: int) -> None:
+    ended, said = supervised(STOPS_ITS_PARENT.format(handler))
+    assert (ended, "when all were to stop" in said) == (code, code == 1)
+
+
+def test_whoever_is_late_may_still_wake_a_server_that_has_ended() -> None:
+    server = make_server(MemoryStore, "127.0.0.1", 0, 1)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    finish(server, 20)
+    thread.join(20)
+    assert not thread.is_alive()
+    server.trigger.pull_trigger(lambda: None)  # as a thread does that has just answered
+    finish(server, 20)  # as a second signal does
+    server.task_dispatcher.shutdown()
+    server.trigger.close()
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
@@ -243,8 +298,9 @@ def test_a_stop_finishes_the_answers_under_way_and_takes_no_more(tmp_path: Path,
     assert len((first + rest).splitlines()) == len(BIG)
 
 
-def test_a_stop_does_not_wait_longer_than_it_may(tmp_path: Path) -> None:
-    with serving(tmp_path, "--grace", "0.2") as service:
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_stop_does_not_wait_longer_than_it_may(tmp_path: Path, workers: str) -> None:
+    with serving(tmp_path, "--grace", "0.2", "--workers", workers) as service:
         busy = http.client.HTTPConnection("127.0.0.1", service.port, timeout=60)
         busy.request("GET", f"/linkQuery?uri={A}&limit=0&format=jsonl")
         answer = busy.getresponse()  # kept: who drops it leaves

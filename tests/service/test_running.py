@@ -63,6 +63,12 @@ def test_the_real_server_streams_an_unlimited_answer(address: tuple[str, int]) -
     assert len(list(csv.DictReader(io.StringIO(body.decode(), newline="")))) == 302
 
 
+def test_a_large_body_is_refused_before_it_is_read(address: tuple[str, int]) -> None:
+    with socket.create_connection(address, timeout=20) as large:
+        large.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n")
+        assert large.recv(100).startswith(b"HTTP/1.1 413")
+
+
 def test_a_port_in_use_is_a_clear_error() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(OperatorError, match="is in use; choose another one with --port"):
         make_server(MemoryStore, "127.0.0.1", taken.getsockname()[1], 1)

@@ -12,6 +12,7 @@ from arclink.errors import StoreError
 from arclink.store import GraphStore
 from arclink.store.cassandra import database
 from arclink.store.cassandra.addresses import parse_address
+from arclink.store.opening import open_store
 from service import running
 from tests.access.memory_store import MemoryStore, Page, link
 from tests.access.sqlite_pages import load_pages
@@ -103,13 +104,14 @@ def test_a_stream_that_cannot_begin_is_a_503(form: str) -> None:
     assert client_of(lambda: store).get(f"/linkQuery?uri={A}&limit=0&format={form}").status_code == 503
 
 
-def test_a_cursor_with_a_content_that_is_not_there_is_a_problem(file_client: FlaskClient) -> None:
+def test_a_cursor_with_a_content_that_is_not_there_is_a_problem(file_client: FlaskClient, tmp_path: Path) -> None:
     from arclink.access.cursors import DONE, Cursor, InlinkPosition, encode_cursor
     from arclink.access.queries import LinkQuery
     from arclink.model import ContentId, Inlink, Kind, UriR
 
     made_up = InlinkPosition(Inlink(UriR(A), Kind("a@href"), "", None, ContentId("A" * 32)), "", UriR(""))
-    cursor = encode_cursor(Cursor(1, DONE, made_up), LinkQuery.from_parameters([("uri", A)]).fingerprint)
+    with open_store(str(tmp_path / "links.db")) as store:
+        cursor = encode_cursor(Cursor(store.state(), DONE, made_up), LinkQuery.from_parameters([("uri", A)]).fingerprint)
     response = file_client.get(f"/linkQuery?uri={A}&cursor={cursor}")
     assert response.status_code == 400
     assert json.loads(response.data)["parameter"] == "cursor"

@@ -61,6 +61,7 @@ def canonical(store: GraphStore) -> dict[str, object]:
                 answers[f"sightings {content}"] = list(store.sightings(content))
         for inlink in store.inlinks(surt):
             answers[f"sightings {inlink.content}"] = list(store.sightings(inlink.content))
+    answers["captured"] = list(store.captured_surts(Surt("")))
     answers["all mementos"] = list(store.scan_mementos())
     answers["all links"] = sorted(all_links(store), key=repr)
     answers["stats"] = replace(store.stats(), batches=0, files=0, bytes=0)
@@ -190,6 +191,10 @@ class StoreContract:
             for place, surt in enumerate(expected):
                 assert list(store.surts(prefix, surt)) == expected[place + 1 :]
             assert list(store.surts(prefix, Surt(""))) == expected
+            captured = list(dictionary.captured_surts(prefix))
+            assert list(store.captured_surts(prefix)) == captured
+            for place, surt in enumerate(captured):
+                assert list(store.captured_surts(prefix, surt)) == captured[place + 1 :]
 
     @slowly
     @given(graph=graphs())
@@ -218,8 +223,12 @@ class StoreContract:
     @given(graph=graphs())
     def test_batches_files_and_settings_come_back(self, graph: Graph) -> None:
         with self.empty() as (store, _, folder):
-            batches = [load_next(store, graph, number, folder) for number in range(len(graph.batches))]
+            batches, states = [], [store.state()]
+            for number in range(len(graph.batches)):
+                batches.append(load_next(store, graph, number, folder))
+                states.append(store.state())
             distinct = list({batch.number: batch for batch in batches}.values())
+            assert len({state.version for state in states}) == len({state.places for state in states[1:]}) + len(distinct)
             assert list(store.batches()) == distinct
             assert store.last_batch() == distinct[-1].number
             assert [batch.number for batch in distinct] == list(range(1, len(distinct) + 1))
@@ -242,8 +251,13 @@ class StoreContract:
                     would = store.forget(takedown, is_trial=True)
                     assert canonical(store) == answers
                     assert list(store.forgotten()) == []
+                    state = store.state()
                     assert would == store.forget(takedown) == dictionary.forget(takedown)
+                    assert store.state().version != state.version
+                    assert (store.state().places == state.places) is (would.contents == would.links == 0)
+                    state = store.state()
                     assert store.forget(takedown) == dictionary.forget(takedown) == Removed()
+                    assert store.state() == state
                     assert store.forget(other) == dictionary.forget(other)
                 if number < len(graph.batches):
                     load_next(store, graph, number, folder)

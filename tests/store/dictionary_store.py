@@ -32,7 +32,7 @@ from arclink.model import (
     Surt,
     UriR,
 )
-from arclink.store import ArchiveFile, ContentBlock, Removed, StoreStats, StoreSums, Takedown, Violation
+from arclink.store import ArchiveFile, ContentBlock, Removed, StoreState, StoreStats, StoreSums, Takedown, Violation
 from arclink.uris.resolving import content_id
 from arclink.uris.surts import surt_of
 from tests.store.graphs import RELATIONS
@@ -125,6 +125,9 @@ class DictionaryStore:
         surts = {one.surt for one in self._mementos.values()} | set(self._inlinks.values())
         return (surt for surt in sorted(surts) if surt.startswith(prefix) and (after is None or surt > after))
 
+    def captured_surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
+        return (surt for surt in self.surts(prefix, after) if next(self.mementos(surt), None) is not None)
+
     def scan_mementos(self, span: Span = ALL_TIME) -> Iterator[Memento]:
         return (self._mementos[key] for key in sorted(self._mementos) if self._mementos[key].timestamp in span)
 
@@ -136,6 +139,10 @@ class DictionaryStore:
 
     def last_batch(self) -> int:
         return max((batch.number for batch in self.batches()), default=0)
+
+    def state(self) -> StoreState:
+        gone = [(removed.contents, removed.links) for _, removed in self._takedowns if removed.contents or removed.links]
+        return StoreState.of((len(self._batches), self._takedowns), gone)
 
     def files(self) -> Iterator[ArchiveFile]:
         return (self._files[name] for name in sorted(self._files))

@@ -237,10 +237,18 @@ def hang_up(handler: _Handler) -> None:
     handler.close_connection = True
 
 
-def babble(handler: _Handler) -> None:
-    """Answer with a status that is none: pywb, of a 204."""
-    handler.wfile.write(b"HTTP/1.1 0 No Content\r\n\r\n")
-    handler.close_connection = True
+def say(head: bytes) -> Callable[[_Handler], None]:
+    """Answer with a head as it stands here, and close the connection."""
+
+    def fault(handler: _Handler) -> None:
+        handler.wfile.write(head + b"\r\n\r\n")
+        handler.close_connection = True
+
+    return fault
+
+
+babble = say(b"HTTP/1.1 0 No Content")
+"""Answer with a status that is none: pywb, of a 204."""
 
 
 def break_off(body: bytes, length: int, *headers: tuple[str, str]) -> Callable[[_Handler], None]:
@@ -263,4 +271,17 @@ def redirect(location: str) -> Callable[[_Handler], None]:
     return lambda handler: handler.answer(302, b"", [("Location", location)])
 
 
-__all__ = ["FakeArchive", "Page", "announce", "babble", "break_off", "cdx_answer", "hang_up", "http_date", "redirect", "refuse", "serving"]
+__all__ = [
+    "FakeArchive",
+    "Page",
+    "announce",
+    "babble",
+    "break_off",
+    "cdx_answer",
+    "hang_up",
+    "http_date",
+    "redirect",
+    "refuse",
+    "say",
+    "serving",
+]

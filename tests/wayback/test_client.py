@@ -9,7 +9,7 @@ import pytest
 from arclink.errors import FetchError, UsageError, WaybackError
 from arclink.reasons import Reason
 from arclink.wayback.client import Client, Manners, origin_of, retry_after, target_of
-from tests.wayback.archive_server import FakeArchive, Page, announce, babble, break_off, hang_up, redirect, refuse
+from tests.wayback.archive_server import FakeArchive, Page, announce, babble, break_off, hang_up, redirect, refuse, say
 from tests.wayback.conftest import Waits
 
 PAGE = Page("http://h.example/", "20100101000000", b"<p>hello")
@@ -60,7 +60,11 @@ def test_a_wait_that_is_too_long_ends_the_run(archive: FakeArchive, client: Clie
         pytest.param(refuse(502), Reason.FETCH_SERVER_ERROR, id="server error"),
         pytest.param(refuse(429), Reason.FETCH_BUSY, id="busy"),
         pytest.param(hang_up, Reason.FETCH_NOT_REACHED, id="hangs up"),
-        pytest.param(babble, Reason.FETCH_NO_MEMENTO, id="no HTTP"),
+        pytest.param(babble, Reason.FETCH_NO_MEMENTO, id="status 0"),
+        pytest.param(say(b"HTTP/1.1 1000 OK"), Reason.FETCH_NO_MEMENTO, id="status 1000"),
+        pytest.param(say(b"<html>hello"), Reason.FETCH_NO_MEMENTO, id="no status line"),
+        pytest.param(say(b"HTTP/1.1 200 OK" + b"\r\nA: b" * 1000), Reason.FETCH_NO_MEMENTO, id="a thousand headers"),
+        pytest.param(say(b"HTTP/1.1 200 OK\r\nA: " + b"b" * 100_000), Reason.FETCH_NO_MEMENTO, id="a header that is too long"),
     ],
 )
 def test_what_never_gets_better_has_a_reason(archive: FakeArchive, client: Client, fault: object, reason: Reason) -> None:

@@ -21,8 +21,9 @@ from arclink.store.opening import open_store
 from arclink.wayback.client import Client
 from arclink.wayback.fetching import FetchReport, FetchSettings, fetch
 from arclink.wayback.listing import Archive
+from arclink.wayback.replay import MODIFIERS
 from tests.pipeline.reading import build_store, outlinks_of
-from tests.wayback.archive_server import FakeArchive, Page, break_off, hang_up, refuse, serving
+from tests.wayback.archive_server import FakeArchive, Page, break_off, hang_up, refuse, say, serving
 
 SITE = "http://h.example/"
 ONE, TWO = b'<a href="b">to b</a>', b'<a href="http://g.example/">to g</a>'
@@ -200,6 +201,26 @@ def test_a_payload_that_no_capture_brings_is_said_to_be_missing(archive: FakeArc
     assert built.counts[Reason.ROW_KEPT] == 2
     assert built.counts[Reason.PAYLOAD_NOT_AT_HAND] == 1  # of the page
     assert built.counts[Reason.PAYLOAD_OTHER_RECORD] == 1  # of the redirect: its row points to the answer of the index
+
+
+def test_whatever_status_a_memento_has_it_ends_in_a_reason(archive: FakeArchive, client: Client, tmp_path: Path) -> None:
+    """A TimeMap tells no status, so each of its mementos is asked for; pywb answers 0 where the capture has 204."""
+    statuses = (200, 203, 204, 205, 206, 226, 300, 304, 418, 521, 599, 999)
+    none = ("0 No Content", "1000 OK", "2OO OK")
+    time = "20100101000000"
+    archive.pages = [Page(f"{SITE}{code}", time, b"" if code in (204, 205, 304) else b"<p>%d" % code, status=code) for code in statuses]
+    archive.pages += [Page(f"{SITE}none{number}", time, b"") for number in range(len(none))]
+    archive.timemap_rows, archive.dialect = 10, ""
+    for number, status in enumerate(none):
+        for modifier in MODIFIERS:
+            archive.faults[f"/web/{time}{modifier}/{SITE}none{number}"] = [say(b"HTTP/1.1 " + status.encode())] * client.manners.tries
+    report = run(archive, client, tmp_path / "f", *(page.original for page in archive.pages))
+    assert fetched(report.counts) == {"FETCH_STORED": len(statuses), "FETCH_NO_MEMENTO": len(none)}
+    assert (report.entries_left, report.captures_left) == (0, 0)
+    build_store(tmp_path / "f", tmp_path / "links.db", BuildSettings(runner="inline", cores=1), cdx=[tmp_path / "f/index.cdxj"])
+    with open_store(str(tmp_path / "links.db")) as store:
+        shown = {memento.original: memento.status for surt in store.surts(Surt("")) for memento in store.mementos(surt)}
+    assert shown == {f"{SITE}{code}": str(code) for code in statuses} | {f"{SITE}none{number}": "-" for number in range(len(none))}
 
 
 def test_captures_without_digest_are_compared_by_their_own(archive: FakeArchive, client: Client, tmp_path: Path) -> None:

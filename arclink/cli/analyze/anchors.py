@@ -17,13 +17,12 @@ from arclink.analysis.opening import cache_beside
 from arclink.analysis.slices import Level
 from arclink.analysis.targets import Target
 from arclink.analysis.windows import Windows
-from arclink.cli.analyze.history_options import external_option, level_option, links_asked, windows_option
+from arclink.cli.analyze.history_options import external_option, level_option, links_asked, windows_asked, windows_option
 from arclink.cli.options import store_option
 from arclink.cli.question_options import at_option, from_option, kind_option, redirects_option, to_option
 from arclink.cli.row_options import row_format_option, write_rows
 from arclink.store.opening import open_store
 
-_PLURAL = {Level.URI: "URIs", Level.HOST: "hosts", Level.DOMAIN: "domains"}
 _COUNTS = ("links", "contents", "mementos", "hosts", "first", "last")
 
 
@@ -76,6 +75,7 @@ def command(
     links = links_asked(uri, direction="in", from_=first, to=last, at=at, redirects=redirects, kind=kinds)
     query = AnchorTextQuery(target, links, Term(of), Windows.parse(by), is_external)
     with open_store(store) as graph:
+        windows_asked(graph, query.windows)
         kept = FrequencyFile(cache or cache_beside(store), graph, target.level, query.term)
         frequencies = kept.read_or_count(lambda text: click.echo(f"arclink: {text}", err=True))
         terms, found = anchor_texts(graph, query, frequencies)
@@ -109,9 +109,9 @@ def _as_rows(
     lines = [
         f"{printable_uri(target.uri)}  ({printable_uri(target.name)})",
         known or f"{found.targets:,} URIs of this {target.level.value} are linked to, {found.captured:,} of them were captured.",
-        f"{found.links:,} links of pages, {found.textless:,} of them without text"
+        f"{found.links:,} links of contents, {found.textless:,} of them without text"
         + (f"; {found.inner:,} from within left out." if query.is_external else "."),
-        f"{len(shown):,} of {len(terms):,} {what}s. tf-idf = tf · log10(N / df); N = {frequencies.documents:,} {_PLURAL[target.level]}"
+        f"{len(shown):,} of {len(terms):,} {what}s. tf-idf = tf · log10(N / df); N = {frequencies.documents:,} {target.level.plural}"
         " that a text leads to, df = those that this one leads to.",
         *([""] if shown else []),
     ]

@@ -10,7 +10,14 @@ from arclink.analysis.link_scope import LinkScope
 from arclink.analysis.page_histories import TargetsOf
 from arclink.analysis.slices import Level
 from arclink.analysis.windows import Windows
-from arclink.cli.analyze.history_options import external_option, histories_asked, level_option, links_asked, site_option
+from arclink.cli.analyze.history_options import (
+    external_option,
+    histories_asked,
+    level_option,
+    links_asked,
+    site_option,
+    windows_asked,
+)
 from arclink.cli.options import store_option
 from arclink.cli.question_options import kind_option, redirects_option
 from arclink.cli.row_options import row_format_option, write_rows
@@ -52,6 +59,7 @@ def command(
     scope = LinkScope(Level(level), links_asked(kind=kinds, redirects=redirects).wants, is_external)
     group_of = (lambda _: "all") if per == "all" else Level(per).name_of
     with open_store(store) as graph:
+        windows_asked(graph, windows)
         found = churn_of_links(histories_asked(graph, site), TargetsOf(graph, scope.name_of), scope, windows.names_at, group_of)
     write_rows(_as_rows(found, level, by, per), name)
 

@@ -8,7 +8,8 @@ from arclink.access.queries import BadParameterError, LinkQuery, surt_asked
 from arclink.analysis.page_histories import PageHistory, page_histories
 from arclink.analysis.slices import Level
 from arclink.analysis.targets import beginning_of
-from arclink.model import Forgotten, Surt
+from arclink.analysis.windows import Windows
+from arclink.model import Forgotten, Surt, Timestamp
 from arclink.store import GraphStore
 from arclink.uris.hosts import host_of
 
@@ -29,6 +30,18 @@ def windows_option(help_text: str) -> Callable[[Callable[..., None]], Callable[.
     """Return the option ``--by`` for an analysis that is done window by window."""
     allowed = "day, month, year, all, or times and ranges: 2009-11,2010-01/2010-03."
     return click.option("--by", default="all", show_default=True, metavar="WINDOWS", help=f"{help_text}: {allowed}")
+
+
+def windows_asked(store: GraphStore, windows: Windows) -> Windows:
+    """Return ``windows``, of which one at least has to meet the time of the store.
+
+    Raises:
+        UsageError: None does; the text says from when to when there are captures.
+    """
+    sums = store.sums()
+    if sums.first:
+        windows.refuse_outside(Timestamp(sums.first), Timestamp(sums.last))
+    return windows
 
 
 def links_asked(uri: str = "http://any.example/", **given: str | tuple[str, ...]) -> LinkQuery:

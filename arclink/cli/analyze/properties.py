@@ -5,7 +5,9 @@ from typing import Any
 
 import click
 
+from arclink.analysis.windows import some_of
 from arclink.cli.analyze.options import cache_asked, slice_options, slices_asked
+from arclink.errors import UsageError
 
 
 @click.command()
@@ -16,27 +18,32 @@ from arclink.cli.analyze.options import cache_asked, slice_options, slices_asked
     show_default=True,
     type=click.Path(dir_okay=False),
     metavar="FILE",
-    help="The page; the table is written beside it, as .csv.",
+    help="The page; tables are written beside it: .csv and .degrees.csv.",
 )
 def command(store: str, output: str, **given: Any) -> None:  # what `slice_options` add
-    """Write what the graph looks like, in all and by window: a page with charts, and the table behind it.
+    """Write what the graph looks like, in all and by window: a page with charts, and the tables behind it.
 
     Nodes and links, what was never captured, degrees with a power law, reciprocity, components and the bow-tie.
     """
     from arclink.analysis.opening import open_slices
     from arclink.analysis.properties import properties_of
-    from arclink.analysis.property_report import as_csv, as_html, law_in_words
+    from arclink.analysis.property_report import as_csv, as_html, degrees_as_csv, law_in_words
 
+    page = Path(output)
+    table, degrees = page.with_suffix(".csv"), page.with_suffix(".degrees.csv")
+    if page in (table, degrees):
+        raise UsageError(f"--output {output}: the table beside the page would have the same name. Name the page: --output {page.stem}.html")
     slices = open_slices(store, slices_asked(None, given), cache_asked(given))
     found = [properties_of(slices, place) for place in range(len(slices))]
-    page = Path(output)
-    table = page.with_suffix(".csv")
     page.write_text(as_html(slices, found, Path(store).name), "utf-8")
     table.write_text(as_csv(found), "utf-8", newline="")
+    degrees.write_text(degrees_as_csv(found), "utf-8", newline="")
     whole = found[0]
-    click.echo(f"{whole.nodes:,} nodes ({slices.level.value}s), {whole.edges:,} links between them, {whole.captured:,} nodes captured")
+    click.echo(f"{whole.nodes:,} nodes ({slices.level.plural}), {whole.edges:,} links between them; captured: {whole.captured:,} nodes")
     if whole.targets:
         click.echo(f"never captured: {whole.never_captured:,} of {whole.targets:,} targets ({whole.never_captured / whole.targets:.1%})")
     click.echo(f"links to a node: {law_in_words(whole.inward.law)}")
     click.echo(f"links of a node: {law_in_words(whole.outward.law)}")
-    click.echo(f"page: {page}\ntable: {table}")
+    if empty := [one.window for one in found if not one.nodes]:
+        click.echo(f"nothing was captured in {some_of(empty)}")
+    click.echo(f"page: {page}\ntable: {table}\ndegrees: {degrees}")

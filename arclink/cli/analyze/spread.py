@@ -9,7 +9,7 @@ from arclink.analysis.slices import Level
 from arclink.analysis.spread import FirstLink, adoption, first_links
 from arclink.analysis.targets import Target
 from arclink.analysis.windows import WHOLE, Windows
-from arclink.cli.analyze.history_options import external_option, level_option, links_asked
+from arclink.cli.analyze.history_options import external_option, level_option, links_asked, windows_asked
 from arclink.cli.options import store_option
 from arclink.cli.question_options import kind_option, redirects_option
 from arclink.cli.row_options import row_format_option, write_rows
@@ -45,6 +45,8 @@ def command(
     target = Target.asked(uri, Level(level))
     links = links_asked(uri, kind=kinds, redirects=redirects)
     with open_store(store) as graph:
+        if windows:
+            windows_asked(graph, windows)
         found = first_links(graph, target, links, LinkScope(target.level, links.wants, is_external))
     dated = sum(link.last_without is not None for link in found)
     lines = [
@@ -76,6 +78,6 @@ def _sources(found: list[FirstLink], limit: int, about: dict[str, object], lines
 
 
 def _adoption(found: list[FirstLink], windows: Windows, about: dict[str, object], lines: list[str]) -> RowAnswer:
-    spans = windows.between(found[0].first_with, found[-1].first_with) if found else []
+    spans = windows.listed or windows.between(found[0].first_with, found[-1].first_with) if found else []
     rows: list[Row] = [row._asdict() for row in adoption(found, spans or ([WHOLE] if found else []))]
     return RowAnswer(about, [*lines, *([""] if rows else [])], _ADOPTION, {"windows": rows})

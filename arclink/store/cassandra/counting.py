@@ -10,7 +10,7 @@ def store_sums(store: CassandraStore) -> StoreSums:
     """Return what the steps add up to, and the space on all nodes."""
     history = store.steps.history()
     steps = [*history.loads.values(), *history.takedowns.values()]
-    gone = [sum(counts[place] for facts in steps for counts in facts.removed.values()) for place in range(5)]
+    gone = history.removed
     spans = [span for span in history.spans.values() if span[1]]
     return StoreSums(
         batches=len(history.loads),

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, field
 from time import monotonic
 
 from arclink.errors import StoreError
+from arclink.store import StoreState
 from arclink.store.cassandra.database import Database
 from arclink.store.cassandra.tables import View
 
@@ -98,6 +99,20 @@ class History:
     def refers(self) -> bool:
         """Whether there are revisits that name the capture they repeat instead of a checksum."""
         return any(facts.refers for facts in self.loads.values())
+
+    @property
+    def removed(self) -> list[int]:
+        """The counts of `Removed`, over all takedowns."""
+        steps = [*self.loads.values(), *self.takedowns.values()]
+        return [sum(counts[place] for facts in steps for counts in facts.removed.values()) for place in range(5)]
+
+    @property
+    def state(self) -> StoreState:
+        """What tells this history from others: its last steps, how it began, and whether links were taken away."""
+        loads, takedowns = sorted(self.loads.items()), sorted(self.takedowns.items())
+        first, last = (str(loads[place]) if loads else "" for place in (0, -1))
+        _, _, contents, links, _ = self.removed
+        return StoreState.of((first, last, [step for step, _ in takedowns]), (first, contents, links))
 
     @property
     def spans(self) -> dict[int, tuple[str, str]]:

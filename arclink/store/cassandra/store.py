@@ -31,7 +31,7 @@ from arclink.model import (
     Timestamp,
     UriR,
 )
-from arclink.store import ArchiveFile, ContentBlock, Removed, StoreStats, StoreSums, Takedown, Violation
+from arclink.store import ArchiveFile, ContentBlock, Removed, StoreState, StoreStats, StoreSums, Takedown, Violation
 from arclink.store.cassandra.addresses import Address
 from arclink.store.cassandra.rows import (
     NamesByHash,
@@ -270,6 +270,9 @@ class CassandraStore:
     def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
         yield from self.surts_in(self.history().view, prefix, after)
 
+    def captured_surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
+        return (surt for surt in self.surts(prefix, after) if next(self.mementos(surt), None) is not None)
+
     def surts_in(self, view: View, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
         """Yield the SURTs that start with ``prefix``, as they are in one state of the store."""
         low = after if after is not None and after >= prefix else prefix
@@ -343,6 +346,9 @@ class CassandraStore:
 
     def last_batch(self) -> int:
         return max((facts.number for facts in self.history().loads.values()), default=0)
+
+    def state(self) -> StoreState:
+        return self.history().state
 
     def files(self) -> Iterator[ArchiveFile]:
         known = {file[0]: ArchiveFile(*file) for step in sorted(self.history().loads) for file in self._batch(step)[0]}

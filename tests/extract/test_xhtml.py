@@ -1,0 +1,81 @@
+"""Pages that are served as XML lose no link to the parser of HTML that reads them."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arclink.extract.html import extract_links
+from arclink.extract.xhtml import with_end_tags
+from tests.extract.made_archives import http, warc
+from tests.extract.test_wat import extracted
+
+
+def targets(page: bytes | str) -> list[str]:
+    return [reference for _, reference, _, _ in extract_links(page).links]
+
+
+@pytest.mark.parametrize(
+    ("page", "links"),
+    [
+        pytest.param('<head><title/><script src="a.js"/></head><body><a href="b">b</a>', ["a.js", "b"], id="script and title"),
+        pytest.param('<iframe src="f" /><textarea\n/><style type=\'x\'/><a href="b">b</a>', ["f", "b"], id="white space, quotes"),
+        pytest.param("<noscript/><noframes/><xmp/><title/><a href='b'>b</a>", ["b"], id="all that hold text"),
+        pytest.param(
+            '<x title="a > b" /><a href="b/">b</a><br/><img src="i"/>', ["b/", "i"], id="a bracket in a value, elements without end"
+        ),
+        pytest.param("<a href=/x/>x</a><a href=/y>y</a>", ["/x/", "/y"], id="no XML: a slash that belongs to the address"),
+        pytest.param("<!-- <script/> --><a href='b'>b</a><![CDATA[ <script/> ]]>", ["b"], id="comments"),
+        pytest.param("<script><![CDATA[ document.write('<script src=\"x\"/>'); ]]></script><a href='b'>b</a>", ["b"], id="CDATA"),
+        pytest.param("<h:script/><a href='b'>b</a>", ["b"], id="a prefix"),
+        pytest.param("<svg><a xlink:href='s'/><image href='i'/></svg><a href='b'>b</a>", ["s", "i", "b"], id="svg"),
+    ],
+)
+def test_what_is_closed_in_its_start_tag_hides_no_links(page: str, links: list[str]) -> None:
+    assert targets(with_end_tags(page)) == links
+    assert with_end_tags(page.encode()) == with_end_tags(page)
+
+
+def test_the_text_of_a_link_ends_where_xml_ends_it() -> None:
+    links = extract_links(with_end_tags('<a href="a"/>not its text <a href="b">b</a>')).links
+    assert [(reference, text) for _, reference, text, _ in links] == [("a", ""), ("b", "b")]
+
+
+@pytest.mark.parametrize(
+    ("mime", "links"),
+    [
+        ("application/xhtml+xml", ["a@href\x1f/x\x1fx\x1f"]),
+        ("text/xml; charset=utf-8", ["a@href\x1f/x\x1fx\x1f"]),
+        ("text/html", []),  # nor does a browser find any
+    ],
+)
+def test_what_a_page_is_served_as_decides(mime: str, links: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "a.warc"
+    page = b'<html xmlns="http://www.w3.org/1999/xhtml"><head><title/></head><body><a href="/x">x</a></body></html>'
+    path.write_bytes(warc("http://h.example/", http(page, f"Content-Type: {mime}")))
+    ((_, row),), _ = extracted(path)
+    assert json.loads(row.partition(b"\t")[2])[7] == links
+
+
+def test_a_feed_stays_a_feed(tmp_path: Path) -> None:
+    path = tmp_path / "a.warc"
+    feed = b'<rss version="2.0"><channel><item><title/><enclosure url="/e.mp3"/></item></channel></rss>'
+    path.write_bytes(warc("http://h.example/", http(feed, "Content-Type: text/xml")))
+    ((_, row),), _ = extracted(path)
+    assert b"rss@enclosure\\u001f/e.mp3" in row
+
+
+@given(st.lists(st.sampled_from(["<a", "/>", '"', "'", ">", "<!--", "-->", "<![CDATA[", "]]>", " x=", "p", "\xe9", "/"]), max_size=20))
+def test_a_page_without_such_elements_stays_as_it_is(parts: list[str]) -> None:
+    page = "".join(parts).replace("/>", ">")
+    assert with_end_tags(page) == page
+
+
+@pytest.mark.parametrize("part", ["<!--", "<![CDATA[", '<a x="', "<a '", "<a/", "<a x='\"", "</", "<a/>"])
+def test_a_hostile_page_takes_linear_time(part: str) -> None:
+    started = time.process_time()
+    with_end_tags(part * (4_000_000 // len(part)))
+    assert time.process_time() - started < 20
