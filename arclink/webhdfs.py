@@ -10,6 +10,7 @@ Source: https://hadoop.apache.org/docs/stable/hadoop-project-dist/hadoop-hdfs/We
 import getpass
 import http.client
 import os
+import time
 from collections import OrderedDict
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
@@ -35,8 +36,11 @@ LARGEST_GAP = 1 << 20
 SECONDS = 60.0
 """How long a server may take to answer."""
 
-ATTEMPTS = 5
+ATTEMPTS = 7
 """Tries for one block: a DataNode may go while it is read from, and another has its blocks."""
+
+PAUSE = 0.5
+"""Seconds before the second try; each other pause is twice the one before. The NameNode goes on naming a node that is gone for a while."""
 
 _LOST = (OSError, http.client.HTTPException)
 
@@ -126,9 +130,10 @@ class WebHdfs:
     def read(self, path: str, offset: int = 0) -> Generator[bytes, None, None]:
         """Yield the bytes of a file from an offset, in blocks; a server that goes away is replaced by another."""
         failures = 0
+        gone: set[str] = set()
         while True:
             try:
-                with self.opened(path, offset) as response:
+                with self.opened(path, offset, gone) as response:
                     while block := response.read(BLOCK):
                         if len(block) < BLOCK and response.length:
                             raise http.client.IncompleteRead(block, response.length)
@@ -140,17 +145,34 @@ class WebHdfs:
                 failures += 1
                 if failures == ATTEMPTS:
                     raise InputError(f"{path} in HDFS cannot be read at byte {offset}: {error}") from error
+                time.sleep(PAUSE * 2 ** (failures - 1))
 
     @contextmanager
-    def opened(self, path: str, offset: int) -> Iterator[http.client.HTTPResponse]:
-        """Yield the answer whose body is a file from an offset on."""
+    def opened(self, path: str, offset: int, gone: set[str] | None = None) -> Iterator[http.client.HTTPResponse]:
+        """Yield the answer whose body is a file from an offset on.
+
+        Args:
+            path: Of the file.
+            offset: In bytes.
+            gone: DataNodes that are not to be asked; the one that fails here is added. If no other has the block, it becomes empty.
+        """
+        gone = set() if gone is None else gone
+        excluded = f"&excludedatanodes={','.join(sorted(gone))}" if gone else ""
         with self._connected(self._host, self._port) as connection:
-            connection.request("GET", self._target(path, "OPEN", f"&offset={offset}"))
-            where = self._checked(connection.getresponse(), path, 307).getheader("Location", "")
+            connection.request("GET", self._target(path, "OPEN", f"&offset={offset}{excluded}"))
+            redirect = connection.getresponse()
+            if excluded and redirect.status != http.client.TEMPORARY_REDIRECT:
+                gone.clear()
+                raise http.client.HTTPException("no other DataNode has the block")
+            where = self._checked(redirect, path, 307).getheader("Location", "")
         parts = urlsplit(where)
-        with self._connected(parts.hostname or "", parts.port or 80) as connection:
-            connection.request("GET", f"{parts.path}?{parts.query}")
-            yield self._checked(connection.getresponse(), path, 200)
+        try:
+            with self._connected(parts.hostname or "", parts.port or 80) as connection:
+                connection.request("GET", f"{parts.path}?{parts.query}")
+                yield self._checked(connection.getresponse(), path, 200)
+        except _LOST:
+            gone.add(parts.hostname or "")
+            raise
 
     def _ask(self, method: str, path: str, operation: str, parameters: str = "", missing: bytes | None = None) -> bytes:
         """Return the NameNode's answer; ``missing`` where there is no such path."""

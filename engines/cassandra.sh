@@ -11,6 +11,8 @@
 # COMMITLOG=periodic                       acknowledge writes before they are on disk (default: batch, after)
 # HEAP=1g                                  memory of a node (default: 1g for one, 512m each for three)
 # SHORT=1                                  for minutes rather than hours: only the quick compiler, which costs less than it could win
+# LOGIN=1                                  ask who asks: the first user is cassandra, with the password cassandra
+# TLS=1                                    talk with clients by TLS only; FOLDER/ca.pem says whom they may believe
 # MASTER=PID                               the cluster ends when that process is gone: nothing outlives a test that was killed
 #
 # The pid of each node is in FOLDER/node-N/pid, what it said in FOLDER/node-N/logs. docs/engines.md says how to use it.
@@ -68,6 +70,23 @@ export CASSANDRA=$(seq -s, -f "127.0.0.%g:${ports[1]}" "$nodes")
 ENV
 }
 
+# write_access: in the settings of all nodes, who may ask and how; what certificates they show.
+write_access() {
+  local text="" number names
+  rm -f "$run/keys.p12" "$run/ca.pem"
+  if [ -n "${LOGIN:-}" ]; then
+    text+="authenticator: PasswordAuthenticator\\nauthorizer: CassandraAuthorizer\\nrole_manager: CassandraRoleManager\\n"
+  fi
+  if [ -n "${TLS:-}" ]; then
+    names="san=$(seq -s, -f "ip:127.0.0.%g" "$nodes")"
+    "$JAVA_HOME/bin/keytool" -genkeypair -alias arclink -keyalg RSA -keysize 2048 -validity 3650 -dname CN=arclink -ext "$names" \
+      -keystore "$run/keys.p12" -storetype PKCS12 -storepass arclink -keypass arclink 2> /dev/null
+    "$JAVA_HOME/bin/keytool" -exportcert -rfc -alias arclink -keystore "$run/keys.p12" -storepass arclink > "$run/ca.pem" 2> /dev/null
+    text+="client_encryption_options: {enabled: true, optional: false, keystore: $run/keys.p12, keystore_password: arclink, store_type: PKCS12}\\n"
+  fi
+  for number in $(seq "$nodes"); do sed -i "s|@ACCESS@|$text|" "$run/node-$number/conf/cassandra.yaml"; done
+}
+
 # launch N: start the JVM of a node.
 launch() {
   local node="$run/node-$1" options
@@ -91,11 +110,14 @@ await() {
   for _ in $(seq 900); do
     is_running "$node/pid" || { tail -n 20 "$node/logs/system.log" "$node/logs/out" >&2; fail "node $1 ended; see $node/logs"; }
     # An OPTIONS frame of the protocol, and the opcode of the answer: 6 is SUPPORTED.
-    if python3 - "127.0.0.$1" "${ports[1]}" 2> /dev/null <<'PYTHON'; then return; fi
+    if python3 - "127.0.0.$1" "${ports[1]}" "$(ls "$run/ca.pem" 2> /dev/null)" 2> /dev/null <<'PYTHON'; then return; fi
 import socket
+import ssl
 import sys
 
 with socket.create_connection((sys.argv[1], int(sys.argv[2])), 2) as one:
+    if sys.argv[3]:
+        one = ssl.create_default_context(cafile=sys.argv[3]).wrap_socket(one, server_hostname=sys.argv[1])
     one.sendall(bytes.fromhex("040000000500000000"))
     sys.exit(one.recv(9)[4] != 6)
 PYTHON
@@ -114,6 +136,7 @@ start() {
   run="$(cd "$run" && pwd)"
   nodes="${NODES:-$(cat "$run/nodes" 2> /dev/null || echo 1)}"
   write_conf
+  write_access
   if [ -n "${MASTER:-}" ]; then
     setsid "${BASH_SOURCE[0]}" watch "$MASTER" "$run" > /dev/null 2>&1 < /dev/null &
   fi

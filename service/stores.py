@@ -22,6 +22,9 @@ _EXTENSION: Final = "arclink"
 _SUMS_HOLD: Final = 60
 """Seconds."""
 
+_PATIENCE: Final = 20.0
+"""Seconds after which somebody who asks is told that a store elsewhere is away; its URL may say another number."""
+
 
 class Stores:
     """Opens the store where a thread first needs it, and again when it was lost or replaced.
@@ -32,7 +35,7 @@ class Stores:
 
     def __init__(self, where: str | Callable[[], GraphStore], settings: Settings) -> None:
         self.settings = settings
-        self._open = where if callable(where) else lambda: open_store(where)
+        self._open = where if callable(where) else lambda: open_store(where, patience=_PATIENCE)
         self._path = None if callable(where) or is_remote(where) else path_of(where)
         self._local = threading.local()
         self._summed: tuple[float, StoreSums | None] = 0.0, None

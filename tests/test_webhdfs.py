@@ -16,6 +16,10 @@ from arclink.webhdfs import ADDRESS, ATTEMPTS, BLOCK, HdfsBytes, WebHdfs, webhdf
 DATA = bytes(number % 251 for number in range(5 * BLOCK + 17))
 
 
+GONE = "127.0.0.2"
+"""A DataNode that does not answer."""
+
+
 class Names(BaseHTTPRequestHandler):
     """NameNode and DataNode in one, which breaks off the first answers of the file ``/fickle``, and all of ``/broken``."""
 
@@ -30,6 +34,12 @@ class Names(BaseHTTPRequestHandler):
             self.send_data(name, int(query["offset"]))
         elif name == "/missing":
             self.answer(404, orjson.dumps({"RemoteException": {"message": "File does not exist: /missing"}}))
+        elif name in ("/moved", "/lost") and GONE not in query.get("excludedatanodes", ""):
+            self.send_response(307)
+            self.send_header("Location", f"http://{GONE}:1/data{name}")
+            self.end_headers()
+        elif name == "/lost":
+            self.answer(403, b"{}")
         elif query["op"] == "OPEN":
             self.send_response(307)
             self.send_header("Location", f"http://127.0.0.1:{self.server.server_port}/data{name}?offset={query['offset']}")  # type: ignore[attr-defined]
@@ -61,6 +71,7 @@ def hdfs(monkeypatch: pytest.MonkeyPatch) -> Iterator[ThreadingHTTPServer]:
     thread = Thread(target=server.serve_forever)
     thread.start()
     monkeypatch.setenv(ADDRESS, f"http://127.0.0.1:{server.server_port}")
+    monkeypatch.setattr("arclink.webhdfs.PAUSE", 0.001)
     Names.opened.clear()
     yield server
     server.shutdown()
@@ -79,6 +90,18 @@ def test_a_server_that_breaks_off_again_and_again_is_an_error_that_says_where(hd
     with pytest.raises(InputError, match=r"/broken in HDFS cannot be read at byte 0: IncompleteRead"):
         b"".join(system.read(path))
     assert len(Names.opened) == ATTEMPTS
+
+
+def test_another_data_node_is_asked_for_what_was_on_one_that_is_gone(hdfs: ThreadingHTTPServer) -> None:
+    """The NameNode goes on naming it for minutes, always the same one for a block."""
+    system, path = WebHdfs.of("hdfs://cluster/moved")
+    assert b"".join(system.read(path)) == DATA
+
+
+def test_what_was_on_a_data_node_alone_that_is_gone_is_an_error(hdfs: ThreadingHTTPServer) -> None:
+    system, path = WebHdfs.of("hdfs://cluster/lost")
+    with pytest.raises(InputError, match=r"/lost in HDFS cannot be read at byte 0: .*refused"):
+        b"".join(system.read(path))
 
 
 def test_a_short_step_forwards_reads_on_and_a_long_one_asks_anew(hdfs: ThreadingHTTPServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,12 +11,13 @@ _SQLITE = "sqlite:///"
 _CASSANDRA = "cassandra://"
 
 
-def open_store(where: str, *, create: bool = False) -> GraphStore:
+def open_store(where: str, *, create: bool = False, patience: float | None = None) -> GraphStore:
     """Return the store at a path or URL.
 
     Args:
         where: A path, ``sqlite:///`` and a path (relative after three slashes, absolute after four), or ``cassandra://host/keyspace``.
         create: Open it for loading, and make it if there is none; else for reading only.
+        patience: Seconds after which a store elsewhere that does not answer is given up, if its URL does not say.
 
     Raises:
         UsageError: No store is named so.
@@ -24,10 +25,10 @@ def open_store(where: str, *, create: bool = False) -> GraphStore:
     """
     if where.startswith(_CASSANDRA):
         needs_driver()
-        from arclink.store.cassandra.addresses import parse_address
+        from arclink.store.cassandra.addresses import PATIENCE, parse_address
         from arclink.store.cassandra.store import CassandraStore
 
-        return CassandraStore(parse_address(where), create=create)
+        return CassandraStore(parse_address(where, patience or PATIENCE), create=create)
     from arclink.store.sqlite import SqliteStore
 
     return SqliteStore(path_of(where), create=create)

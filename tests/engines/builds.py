@@ -67,18 +67,18 @@ def extracting_slowly() -> Iterator[None]:
         yield
 
 
-def when(condition: Callable[[], bool], action: Callable[[], None], done: threading.Event) -> None:
-    """Wait until something is so, act, and say so."""
+def when(condition: Callable[[], bool], action: Callable[[], None], begun: threading.Event) -> None:
+    """Wait until something is so, say so, and act: a busy machine may take its time to do what is asked of it."""
     deadline = time.monotonic() + SECONDS
     while time.monotonic() < deadline:
         if condition():
+            begun.set()
             action()
-            done.set()
             return
         time.sleep(0.2)
 
 
-def build(archive: str | Path, store: Path, *options: str | Path) -> list[str]:
+def build(archive: str | Path, store: str | Path, *options: str | Path) -> list[str]:
     """Build a store with ``arclink build``; return the lines it prints that every runner is to print."""
     words = ["build", archive, "--store", store, "--cores", "2", "--quiet", *options]
     done = CliRunner().invoke(group, list(map(str, words)))
@@ -93,7 +93,7 @@ def counts_of(store: Path) -> dict[str, dict[str, int]]:
         return json.loads(batch.manifest)["counts"]  # type: ignore[no-any-return]  # as docs/manifest.md has it
 
 
-def answers(store: Path) -> list[object]:
+def answers(store: str | Path) -> list[object]:
     """Return all that a store says of all its SURTs: mementos, payloads, links in page order, and links to each, sorted."""
     said: list[object] = []
     with open_store(str(store)) as opened:

@@ -250,11 +250,11 @@ class Cassandra:
 
 
 @contextmanager
-def running_cassandra(folder: Path, nodes: int, commitlog: str = "batch") -> Iterator[Cassandra]:
-    """Run a cluster in a folder."""
+def running_cassandra(folder: Path, nodes: int, commitlog: str = "batch", **options: str) -> Iterator[Cassandra]:
+    """Run a cluster in a folder; ``options`` are further ones of its script."""
     needs(engines_folder() / "cassandra/jars")
     try:
-        run_script("cassandra.sh", "start", folder, NODES=str(nodes), MASTER=str(os.getpid()), COMMITLOG=commitlog, SHORT="1")
+        run_script("cassandra.sh", "start", folder, NODES=str(nodes), MASTER=str(os.getpid()), COMMITLOG=commitlog, SHORT="1", **options)
         yield Cassandra(folder, environment_of(folder)["CASSANDRA"])
     finally:
         run_script("cassandra.sh", "stop", folder)

@@ -116,6 +116,14 @@ def test_both_stores_are_served_alike(both: Both) -> None:
             for options in ("&format=json", "&format=json&direction=in&limit=20", "&format=nt&at=2010"):
                 path = f"/linkQuery?uri={quote(uri, safe='')}{options}"
                 assert fetch(other, path) == fetch(one, path), path
+        for uri in uris[:4]:
+            for match in ("prefix", "host", "domain"):
+                for options in ("&format=jsonl&limit=60", "&format=jsonl&direction=in&limit=60"):
+                    path = f"/linkQuery?uri={quote(uri, safe='')}&matchType={match}{options}"
+                    status, body = fetch(one, path)
+                    assert status == 200
+                    assert body
+                    assert fetch(other, path) == (status, body), path
         assert fetch(other, f"/linkQuery?uri={quote(uris[0], safe='')}&format=json")[0] == 200
 
 

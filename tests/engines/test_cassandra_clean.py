@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 import orjson
@@ -11,7 +12,7 @@ import zstandard
 from arclink.errors import StoreError
 from arclink.model import ALL_TIME, Forgotten, Surt
 from arclink.store import LoadsByJob, Takedown, relations
-from arclink.store.cassandra import tables
+from arclink.store.cassandra import tables, tasks
 from arclink.store.cassandra.addresses import parse_address
 from arclink.store.cassandra.by_jobs import load_parts
 from arclink.store.cassandra.schema import open_database
@@ -28,12 +29,14 @@ from tests.store.graphs import checksum_of
 pytestmark = pytest.mark.slow
 
 PAGES = 60
-GONE = {f"a {number}" for number in range(3, PAGES, 20)}
-"""Payloads that only the site has; `write_web` spreads pages over 20 sites."""
-
 TARGET = Surt("example,a3)/page/3")
 
-TEXTS = [b"example,a3)", b"a3.example", *(text.encode() for text in map(checksum_of, GONE)), *map(pack_checksum, map(checksum_of, GONE))]
+
+def texts_about(site: int) -> list[bytes]:
+    """Return what of a site can stand in rows: its name, and the payloads that only it has; `write_web` spreads pages over 20 sites."""
+    gone = [checksum_of(f"a {number}") for number in range(site, PAGES, 20)]
+    names = [f"example,a{site})".encode(), f"a{site}.example".encode()]
+    return [*names, *(text.encode() for text in gone), *map(pack_checksum, gone)]
 
 
 def texts_of(url: str) -> Iterator[tuple[str, int, int, bytes]]:
@@ -49,9 +52,12 @@ def texts_of(url: str) -> Iterator[tuple[str, int, int, bytes]]:
             yield table, load, version, b"\n".join((*keys, data))
 
 
-def tables_with(url: str) -> Counter[str]:
-    """Return in how many rows of each table something of the site stands."""
-    return Counter(table for table, _, _, text in texts_of(url) if any(one in text for one in TEXTS))
+def tables_with(url: str, site: int) -> Counter[str]:
+    """Return in how many rows of each table something of a site stands."""
+    about = texts_about(site)
+    results = open_database(parse_address(url)).ask("SELECT result FROM tasks")
+    rows = chain(((table, text) for table, _, _, text in texts_of(url)), (("tasks", result.encode()) for (result,) in results))
+    return Counter(table for table, text in rows if any(one in text for one in about))
 
 
 @pytest.fixture(scope="module")
@@ -61,20 +67,26 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_nothing_of_what_was_forgotten_is_left_in_any_row(cassandra: Cassandra, graph: Path) -> None:
+@pytest.mark.parametrize(
+    ("site", "is_at_the_end"), [pytest.param(3, False, id="a site"), pytest.param(0, True, id="the first of the lists")]
+)
+def test_nothing_of_what_was_forgotten_is_left_in_any_row(
+    site: int, is_at_the_end: bool, cassandra: Cassandra, graph: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tasks, "SURT_BYTES", 60)
     url = cassandra.keyspace()
     with open_store(url, create=True) as store:
         store.load(graph, FILES[:1], SETTINGS, "{}")
-        before = tables_with(url)
-        assert before.keys() == {*KEYED, *PLACED}, "the search finds the site where it is"
-        store.forget(Takedown(Forgotten(Surt("example,a3)/"), ALL_TIME, True), "asked to", "20200101000000"))
+        before = tables_with(url, site)
+        assert before.keys() == {*KEYED, *PLACED} | ({"tasks"} if is_at_the_end else set()), "the search finds the site where it is"
+        store.forget(Takedown(Forgotten(Surt(f"example,a{site})/"), ALL_TIME, True), "asked to", "20200101000000"))
         answers = canonical(store)
-        assert "example,a3)" not in repr(answers)
-        hidden = tables_with(url)
+        assert f"example,a{site})" not in repr(answers)
+        hidden = tables_with(url, site)
         assert hidden.keys() == before.keys(), "hidden, not deleted"
 
         store.clean()
-        assert tables_with(url) == Counter()
+        assert tables_with(url, site) == Counter()
         assert canonical(store) == answers
         assert list(store.verify()) == []
         store.clean()

@@ -90,6 +90,10 @@ def damaged(database: Database, damage: Damage) -> Iterator[None]:
         pytest.param(Damage("blocks", [(READABLE, "(1, 1, 0)")], PLACE), id="blocks"),
         pytest.param(Damage("surts", [(SURTS, "example,hub)/ is in no list")], "load = 1 AND part = 1 AND chunk = 0"), id="surts"),
         pytest.param(Damage("surts", [(SURTS, "the list (1, 2) has 1 rows")], "load = 1 AND part = 2 AND chunk = -1"), id="fences"),
+        pytest.param(
+            Damage("surts", [(SURTS, "row (1, 2, 0) of the lists is lost")], "load = 1 AND part = 2 AND chunk = 0"),
+            id="surts listed elsewhere",
+        ),
         pytest.param(Damage("mementos", [(READABLE, "a3)/page/3")], data=b"\x05abc"), id="unreadable mementos"),
         pytest.param(Damage("inlinks", [(READABLE, "a3)/page/3")], data=b"\xff\xff"), id="unreadable inlinks"),
         pytest.param(Damage("outlinks", [(READABLE, "(1, 1, 0)")], PLACE, b"\x00"), id="unreadable outlinks"),

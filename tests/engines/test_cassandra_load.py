@@ -1,7 +1,12 @@
 """A load by tasks of a job writes what ``arclink load`` writes, row by row, also if its tasks are killed."""
 
+import os
 import shutil
+import signal
+import threading
+import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import orjson
@@ -126,6 +131,43 @@ def test_tasks_that_were_killed_change_nothing(
         assert store.last_batch() == 1
     load_by_tasks(copies[1], 1, url)
     assert_same(rows_of(url), expected)
+
+
+def test_a_child_asks_whatever_its_parents_threads_had_locked(cassandra: Cassandra) -> None:
+    """Tasks are forks of the driver, and at that moment its threads may be at work in its connections."""
+    from cassandra.io import libevreactor
+
+    url = cassandra.keyspace()
+    address = parse_address(url)
+    open_database(address)
+    are_locked, may_end = threading.Event(), threading.Event()
+
+    def lock_all() -> None:
+        with ExitStack() as locks:
+            for connection in list(libevreactor._global_loop._live_conns):
+                locks.enter_context(connection.lock)
+            are_locked.set()
+            may_end.wait()
+
+    holder = threading.Thread(target=lock_all)
+    holder.start()
+    are_locked.wait()
+    child = os.fork()
+    if not child:
+        status = 1
+        try:
+            status = 0 if open_database(address).ask("SELECT step FROM steps WHERE store = 0") is not None else 1
+        finally:
+            os._exit(status)
+    deadline = time.monotonic() + 60
+    while (ended := os.waitpid(child, os.WNOHANG)) == (0, 0) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    may_end.set()
+    holder.join()
+    if ended == (0, 0):
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    assert ended == (child, 0), "the child waits for a lock of its parent"
 
 
 def test_a_job_that_did_not_do_its_tasks_is_noticed(cassandra: Cassandra, copies: list[Path]) -> None:

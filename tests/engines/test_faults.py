@@ -15,7 +15,7 @@ from arclink.pipeline.planning import archive_paths, plan, read_pointers
 from arclink.pipeline.running import JobRunner, parts_of
 from arclink.pipeline.settings import BuildSettings
 from arclink.store.nothing import EmptyStore
-from tests.engines.builds import crashed, extracting_slowly, when, write_poisoned_archive
+from tests.engines.builds import SECONDS, crashed, extracting_slowly, when, write_poisoned_archive
 from tests.engines.conftest import Hadoop, running_hadoop
 from tests.jobs.contract import without_blocks
 
@@ -72,20 +72,22 @@ def mappers_in(folder: Path) -> list[int]:
 
 
 def on_cluster(
-    cluster: Hadoop, manifests: Sequence[Path], folder: Path, seconds_per_page: float, fault: Callable[[threading.Event], None] | None
+    cluster: Hadoop, manifests: Sequence[Path], folder: Path, seconds_per_page: float, fault: Callable[[threading.Event], None]
 ) -> tuple[list[object], Counts]:
     """Run the job on the cluster while ``fault`` happens; return its rows and counts."""
     run = cluster.runner(folder)
     address = cluster.put(manifests, f"/tests/{folder.name}/input")
-    done = threading.Event()
-    if fault:
-        threading.Thread(target=fault, args=(done,), daemon=True).start()
+    begun = threading.Event()
+    happening = threading.Thread(target=fault, args=(begun,), daemon=True)
+    happening.start()
     inputs = [f"{address}/{path.name}" for path in manifests]
     options = ["--no-check-input-paths", "--cmdenv", f"SECONDS_PER_PAGE={seconds_per_page}"]
     options += ["--cmdenv", f"PYTHONPATH={Path(__file__).resolve().parents[2]}"]
     with extracting_slowly():
         counts = extract(run, inputs, f"hdfs:///tests/{folder.name}/output", options)
-    assert fault is None or done.is_set(), "what was to go wrong did not happen while the job ran"
+    assert begun.is_set(), "what was to go wrong did not happen while the job ran"
+    happening.join(SECONDS)
+    assert not happening.is_alive()
     run.fetch(folder / "output")
     return list(without_blocks(parts_of(folder / "output"))), counts
 
@@ -95,9 +97,9 @@ def test_a_page_that_kills_its_parser_is_counted_and_not_retried_to_death(
 ) -> None:
     """And a task that is killed from outside in the middle is tried again, too."""
 
-    def kill_one(done: threading.Event) -> None:
+    def kill_one(begun: threading.Event) -> None:
         data = cluster.folder / "data"
-        when(lambda: bool(mappers_in(data)), lambda: os.kill(mappers_in(data)[0], signal.SIGKILL), done)
+        when(lambda: bool(mappers_in(data)), lambda: os.kill(mappers_in(data)[0], signal.SIGKILL), begun)
 
     rows, counts = on_cluster(cluster, manifests, tmp_path / "killed", 0.05, kill_one)
     assert crashed(rows) == 1
@@ -110,12 +112,12 @@ def test_a_node_that_goes_takes_nothing_with_it(
 ) -> None:
     """A DataNode and a NodeManager stop while tasks run on that node and read from it. Runs last: they do not come back."""
 
-    def stop_node(done: threading.Event) -> None:
+    def stop_node(begun: threading.Event) -> None:
         def stop() -> None:
             cluster.halt("datanode", 1)
             cluster.halt("nodemanager", 1)
 
-        when(lambda: bool(mappers_in(cluster.folder / "data/local-1")), stop, done)
+        when(lambda: bool(mappers_in(cluster.folder / "data/local-1")), stop, begun)
 
     rows, counts = on_cluster(cluster, manifests, tmp_path / "node", 0.1, stop_node)
     assert rows == expected[0]

@@ -1,5 +1,6 @@
 """A whole build on Hadoop: archives in HDFS, graph files in HDFS, the store of a build on one machine."""
 
+import json
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -9,10 +10,12 @@ from click.testing import CliRunner
 
 from arclink.cli.main import group
 from arclink.graph.relations import parse_inlinks, parse_outlinks
+from arclink.pipeline import running
 from arclink.pipeline.running import parts_of
 from arclink.webhdfs import BLOCK, KEPT, HdfsBytes, WebHdfs
+from tests.engines import deadly_load
 from tests.engines.builds import ORIGINALS, Here, answers, build, counts_of
-from tests.engines.conftest import Hadoop
+from tests.engines.conftest import ROOT, Cassandra, Hadoop
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +96,26 @@ def test_a_second_build_passes_over_what_the_store_has(built: Path, here: Here, 
     done = CliRunner().invoke(group, [*call, "--engine-conf", str(hadoop.conf), "--quiet"])
     assert done.exit_code == 0, done.output
     assert "were in the store already" in done.output
+
+
+@pytest.mark.slow
+def test_tasks_that_load_cassandra_and_are_killed_once_give_the_same_store(
+    here: Here, hadoop: Hadoop, cassandra: Cassandra, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Archives in HDFS, graph files in HDFS, and a store that each task of a load writes to; of each the first attempt dies at its end."""
+    deaths = tmp_path / "deaths"
+    deaths.mkdir()
+    variables = {deadly_load.DEATHS: str(deaths), deadly_load.MOMENT: "noted", deadly_load.ATTEMPTS: "1", "PYTHONPATH": str(ROOT)}
+    conf = tmp_path / "mrjob.conf"
+    conf.write_text(json.dumps({"include": str(hadoop.conf), "runners": {"hadoop": {"cmdenv": variables}}}))
+    monkeypatch.setitem(running.JOBS, "load", ("tests.engines.deadly_load", "DeadlyLoad"))
+
+    url = cassandra.keyspace()
+    address = hadoop.put(sorted(here.archive.glob("*.warc*")), "/loaded/archive")
+    options: list[str | Path] = ["--runner", "hadoop", "--engine-conf", conf, "--hdfs", "hdfs:///loaded/work", "--work", tmp_path / "work"]
+    assert build(address, url, *options) == here.said
+    assert len(list(deaths.iterdir())) >= 3, "one in each phase at least"
+    assert answers(url) == here.answers
 
 
 # The reader

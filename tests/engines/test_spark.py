@@ -9,6 +9,7 @@ from pathlib import Path
 import orjson
 import pytest
 
+from arclink.analysis.slices import Level
 from arclink.errors import PipelineError
 from arclink.pipeline import stages
 from arclink.pipeline.inputs import describe, find_archives
@@ -19,6 +20,7 @@ from arclink.reasons import Reason
 from arclink.store.nothing import EmptyStore
 from jobs import versions
 from jobs.base import ArclinkJob
+from jobs.rank_pages import RankPages
 from tests.engines.builds import (
     Here,
     answers,
@@ -32,6 +34,7 @@ from tests.engines.builds import (
 from tests.engines.conftest import ROOT, Spark
 from tests.engines.two_steps import CountCounts, OnMrjobsRunner
 from tests.jobs.contract import without_blocks
+from tests.jobs.test_rank_pages import assert_near, options_of, ranked, ranks_in
 
 VERSIONS = versions.versions_here()
 
@@ -125,6 +128,15 @@ def test_no_step_is_skipped(spark: Spark, tmp_path: Path, monkeypatch: pytest.Mo
     counts = [b"a\t2", b"b\t2", b"c\t2", b"d\t1", b"e\t1"]
     assert run(CountCounts, path, tmp_path / "ours", spark) == [b"1\t2", b"2\t3"]
     assert run(OnMrjobsRunner, path, tmp_path / "mrjobs", spark) == counts, "mrjob has mended this: jobs/spark_runner.py may go"
+
+
+def test_ranks_of_spark_are_those_of_the_analysis(spark: Spark, tmp_path: Path) -> None:
+    parts, expected = ranked(Level.HOST, "month", tmp_path)
+    given = ["-r", "spark", "--conf-path", str(spark.conf), "--no-cat-output", "--output-dir", str(tmp_path / "ranks")]
+    job = RankPages([*given, *options_of(Level.HOST, "month"), *parts])
+    with job.make_runner() as made:
+        made.run()
+    assert_near(ranks_in(line for part in parts_of(tmp_path / "ranks") for line in part.read_bytes().splitlines()), expected)
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 """The job ranks as `arclink.analysis.pagerank` does, on every runner of one machine."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -36,32 +37,52 @@ def some_graph() -> Graph:
     return Graph(truths, [captures[:15], captures[15:]])
 
 
-@pytest.mark.parametrize("runner", ["inline", "local"])
-@pytest.mark.parametrize(("level", "by"), [(Level.URI, "month"), (Level.DOMAIN, "2009,20091103/2010-01")])
-def test_the_job_ranks_as_the_analysis_does(runner: str, level: Level, by: str, tmp_path: Path) -> None:
-    graph, iterations = some_graph(), 20
-    with open_store(str(tmp_path / "links.db"), create=True) as store:
+DAMPING, ITERATIONS = 0.3, 20
+
+Ranks = dict[tuple[str, str], float]
+
+
+def ranked(level: Level, by: str, folder: Path) -> tuple[list[str], Ranks]:
+    """Return the parts of graph files in a folder, and what the analysis says of their store: rank by window and node."""
+    graph = some_graph()
+    with open_store(str(folder / "links.db"), create=True) as store:
         for number in range(len(graph.batches)):
-            load_next(store, graph, number, tmp_path / "graph")
-        slices = build_slices(store, SliceOptions(Windows.parse(by), level), tmp_path / "slices")
+            load_next(store, graph, number, folder / "graph")
+        slices = build_slices(store, SliceOptions(Windows.parse(by), level), folder / "slices")
     expected = {}
     for one in slices:
-        ranks = rank(one.matrix, RankOptions(0.3, 1e-14)).ranks
+        ranks = rank(one.matrix, RankOptions(DAMPING, 1e-14)).ranks
         expected.update(
             {(one.window.name, slices.names[node]): value for node, value in zip(one.nodes.tolist(), ranks.tolist(), strict=True)}
         )
-    parts = sorted(map(str, (tmp_path / "graph").glob("*/*/part-*")))
-    words = ["-r", runner, "--no-conf", "--level", level.value, "--by", by, "--damping", "0.3", "--iterations", str(iterations)]
-    job = RankPages([*words, *parts])
-    job.options.bootstrap_mrjob = False
-    found = {}
-    with job.make_runner() as run:
-        run.run()
-        for window, row in job.parse_output(run.cat_output()):
-            node, _, value = row.decode().partition("\t")
-            found[window.decode(), node] = float(value)
+    return sorted(map(str, (folder / "graph").glob("*/*/part-*"))), expected
+
+
+def options_of(level: Level, by: str) -> list[str]:
+    return ["--level", level.value, "--by", by, "--damping", str(DAMPING), "--iterations", str(ITERATIONS)]
+
+
+def ranks_in(lines: Iterable[bytes]) -> Ranks:
+    """Return what the job wrote."""
+    rows = (line.decode().rstrip("\n").split("\t") for line in lines)
+    return {(window, node): float(value) for window, node, value in rows}
+
+
+def assert_near(found: Ranks, expected: Ranks) -> None:
     assert found.keys() == expected.keys()
     assert max(abs(found[key] - expected[key]) for key in expected) < 1e-9
-    assert sum_is_near(0.3, iterations) < 1e-9
+    assert sum_is_near(DAMPING, ITERATIONS) < 1e-9
     assert len({window for window, _ in found}) > 2
+
+
+@pytest.mark.parametrize("runner", ["inline", "local"])
+@pytest.mark.parametrize(("level", "by"), [(Level.URI, "month"), (Level.DOMAIN, "2009,20091103/2010-01")])
+def test_the_job_ranks_as_the_analysis_does(runner: str, level: Level, by: str, tmp_path: Path) -> None:
+    parts, expected = ranked(level, by, tmp_path)
+    job = RankPages(["-r", runner, "--no-conf", *options_of(level, by), *parts])
+    job.options.bootstrap_mrjob = False
+    with job.make_runner() as run:
+        run.run()
+        found = ranks_in(b"".join(run.cat_output()).splitlines())
+    assert_near(found, expected)
     assert len(found) > 30 or level is Level.DOMAIN

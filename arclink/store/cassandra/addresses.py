@@ -9,7 +9,8 @@ from arclink.errors import UsageError
 SCHEME = "cassandra://"
 PORT = 9042
 CONSISTENCIES = ("ONE", "TWO", "THREE", "QUORUM", "ALL", "LOCAL_QUORUM", "EACH_QUORUM", "LOCAL_ONE")
-OPTIONS = "consistency, replication, timeout, loaders, datacenter"
+OPTIONS = "consistency, replication, timeout, patience, loaders, datacenter, tls"
+PATIENCE = 120.0
 _EXAMPLE = "cassandra://node1,node2:9042/arclink?consistency=LOCAL_QUORUM"
 _KEYSPACE = re.compile(r"[A-Za-z]\w{0,47}", re.ASCII)
 _DATACENTER = re.compile(r"[\w.-]+")
@@ -28,8 +29,10 @@ class Address:
         consistency: Of reads and writes.
         replication: ``3``, or ``dc1:3,dc2:2``; used when the keyspace is made.
         timeout: Seconds that one request may take.
+        patience: Seconds after which a request that was sent again and again is given up.
         loaders: Processes that load a batch; 0 for as many as there are processors.
         datacenter: Whose nodes are asked; empty for that of the first node that answers.
+        tls: ``system``, or the file with the certificates that nodes are believed by (PEM); empty to talk openly.
     """
 
     hosts: tuple[str, ...]
@@ -39,8 +42,10 @@ class Address:
     consistency: str = "QUORUM"
     replication: str = "1"
     timeout: float = 20.0
+    patience: float = PATIENCE
     loaders: int = 0
     datacenter: str = ""
+    tls: str = ""
 
     @property
     def name(self) -> str:
@@ -61,8 +66,12 @@ class Address:
         return f"{SCHEME}{user}{','.join(self.hosts)}:{self.port}/{self.keyspace}?{given}"
 
 
-def parse_address(where: str) -> Address:
+def parse_address(where: str, patience: float = PATIENCE) -> Address:
     """Return what a URL says.
+
+    Args:
+        where: The URL.
+        patience: What it does not say itself.
 
     Raises:
         UsageError: It is none; the text names the part that is wrong.
@@ -71,12 +80,12 @@ def parse_address(where: str) -> Address:
     'cassandra://10.0.0.1,10.0.0.2:9043/links'
     """
     try:
-        return _parsed(where)
+        return _parsed(where, patience)
     except ValueError as error:
         raise UsageError(f"--store {where}: {error}. A URL is like {_EXAMPLE}") from error
 
 
-def _parsed(where: str) -> Address:
+def _parsed(where: str, patience: float) -> Address:
     parts = urlsplit(where)
     place, at, hosts = parts.netloc.rpartition("@")
     user, colon, _ = place.partition(":")
@@ -91,7 +100,7 @@ def _parsed(where: str) -> Address:
     keyspace = parts.path.removeprefix("/")
     if not _KEYSPACE.fullmatch(keyspace):
         raise ValueError(f"{keyspace!r} is no name of a keyspace: a letter, then letters, digits and _, 48 at most")
-    given = _options(parts.query)
+    given = {"patience": patience, **_options(parts.query)}
     return Address(
         tuple(host for host, _ in named),
         ports.pop() if ports else PORT,
@@ -119,8 +128,10 @@ def _options(query: str) -> dict[str, object]:
             found[name] = value.upper()
         elif (name == "replication" and _REPLICATION.fullmatch(value)) or (name == "datacenter" and _DATACENTER.fullmatch(value)):
             found[name] = value
-        elif name == "timeout" and re.fullmatch(r"\d+(\.\d+)?", value) and float(value):
+        elif name in ("timeout", "patience") and re.fullmatch(r"\d+(\.\d+)?", value) and float(value):
             found[name] = float(value)
+        elif name == "tls" and value:
+            found[name] = value
         elif name == "loaders" and value.isascii() and value.isdigit():
             found[name] = int(value)
         elif name in OPTIONS.split(", "):

@@ -2,7 +2,7 @@
 
 Everything this store asks or writes may be repeated: a question changes nothing, a row written again is the same row, and a
 lightweight transaction says who won. So a request that timed out, or whose node died, is sent again, to another node if there is
-one; only when that does not help for a while does the caller hear of it.
+one; only when that does not help for a while (`Address.patience`) does the caller hear of it.
 
 One connection per process and URL, shared by its threads and never by a child: the driver's sockets and threads do not survive a
 fork.
@@ -10,12 +10,15 @@ fork.
 
 import os
 import re
+import ssl
+import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from itertools import pairwise
+from functools import partial
+from itertools import count, pairwise
 from typing import Any, TypeVar
 
 from cassandra import (
@@ -58,7 +61,8 @@ BATCH_ROWS = 200
 ATTEMPTS = 8
 """Times that a request is sent, with pauses of 0.1, 0.2, 0.4 … seconds, 2 at most, between."""
 
-CONNECT_ATTEMPTS = 3
+LEAST_SECONDS = 1.0
+"""What a request is given also when patience is at its end."""
 
 HEDGE = 3.0
 """Seconds after which another node is asked, too: a node that died says nothing."""
@@ -114,7 +118,7 @@ class Database:
         with self._translated():
             self._cluster, self._session = _connected(address, auth, profile)
         self._prepared: dict[str, PreparedStatement] = {}
-        self._lock = threading.Lock()
+        self._is_away = False  # patience was at its end, and nothing was answered since: others need not wait as long
 
     def close(self) -> None:
         """Let go of the cluster."""
@@ -132,7 +136,8 @@ class Database:
             if any(isinstance(cause, AuthenticationFailed) for cause in causes):
                 raise StoreError(f"{name} refuses the user. Name one in the URL, and set ARCLINK_CASSANDRA_PASSWORD.") from error
             raise StoreError(
-                f"no node of {name} answers ({'; '.join(sorted({*map(str, causes)}))[:300]}). Is it running, and are host and port right?"
+                f"no node of {name} answers ({'; '.join(sorted({*map(str, causes)}))[:300]}). "
+                "Is it running, are host and port right, and does it ask for TLS (tls=…)?"
             ) from error
         except InvalidRequest as error:
             raise StoreError(f"{name}: {error}. Is this the keyspace of a store? arclink schema apply --store {name} makes one.") from error
@@ -141,32 +146,43 @@ class Database:
                 f"{name} does not do what it is asked ({type(error).__name__}: {error}). See the nodes' logs, then start again."
             ) from error
 
-    def _again(self, ask: Callable[[], Answer], *, is_new: bool = False) -> Answer:
+    def _again(self, ask: Callable[[float], Answer], *, is_new: bool = False) -> Answer:
         """Return an answer, asked for again if that may help.
 
         Args:
-            ask: What is asked.
+            ask: What is asked; given the seconds that it may take.
             is_new: Whether it names what was made a moment ago: a node may not have heard of that yet.
         """
-        for attempt in range(ATTEMPTS):
+        deadline = time.monotonic() + (LEAST_SECONDS if self._is_away else self.address.patience)
+        for attempt in count(1):
+            pause = min(2.0, 0.05 * 2**attempt)
+            is_last = attempt == ATTEMPTS
             try:
-                return ask()
+                answer = ask(max(LEAST_SECONDS, min(self.address.timeout, deadline - time.monotonic())))
+            except Unauthorized:
+                raise  # a RequestExecutionException, too
             except InvalidRequest as error:
-                if not (is_new and "exist" in str(error)) or attempt == ATTEMPTS - 1:
+                if not (is_new and "exist" in str(error)) or is_last or time.monotonic() + pause > deadline:
                     raise
             except _AGAIN:
-                if attempt == ATTEMPTS - 1:
+                if is_last or time.monotonic() + pause > deadline:
+                    self._is_away = True
                     raise
-            time.sleep(min(2.0, 0.1 * 2**attempt))
+            else:
+                self._is_away = False
+                return answer
+            time.sleep(pause)
         raise AssertionError  # the last attempt returns or raises
+
+    def _rows(self, bound: BoundStatement, seconds: float) -> list[Found]:
+        return list(self._session.execute(bound, timeout=seconds))
 
     def _prepare(self, statement: str) -> PreparedStatement:
         prepared = self._prepared.get(statement)
         if prepared is None:
-            with self._lock:
-                prepared = self._again(lambda: self._session.prepare(self._qualified(statement)))
-                prepared.is_idempotent = True
-                self._prepared[statement] = prepared
+            prepared = self._again(lambda _: self._session.prepare(self._qualified(statement)))
+            prepared.is_idempotent = True
+            self._prepared[statement] = prepared  # perhaps a second time: nobody waits for another's connection
         return prepared
 
     def _qualified(self, statement: str) -> str:
@@ -176,13 +192,13 @@ class Database:
     def command(self, statement: str) -> None:
         """Run a statement that changes the schema."""
         with self._translated():
-            self._again(lambda: self._session.execute(self._qualified(statement), timeout=max(60.0, self.address.timeout)), is_new=True)
+            self._again(lambda _: self._session.execute(self._qualified(statement), timeout=max(60.0, self.address.timeout)), is_new=True)
 
     def ask(self, statement: str, values: Values = ()) -> list[Found]:
         """Return all rows of an answer."""
         with self._translated():
             bound = self._prepare(statement).bind(values)
-            return self._again(lambda: list(self._session.execute(bound)))
+            return self._again(lambda seconds: self._rows(bound, seconds))
 
     def pages(self, statement: str, values: Values, page: int) -> Iterator[Found]:
         """Yield the rows of a long answer; so many of them are held at a time, and nothing is held open on the nodes."""
@@ -192,7 +208,7 @@ class Database:
         state: bytes | None = None
         while True:
             with self._translated():
-                result = self._again(lambda state=state: self._session.execute(bound, paging_state=state))  # type: ignore[misc]
+                result = self._again(lambda seconds, state=state: self._session.execute(bound, timeout=seconds, paging_state=state))  # type: ignore[misc]
                 rows, state = list(result.current_rows), result.paging_state
             yield from rows
             if not state:
@@ -210,7 +226,7 @@ class Database:
             except _AGAIN as error:
                 if isinstance(error, InvalidRequest):
                     raise
-                rows = self._again(lambda: list(self._session.execute(bound)))
+                rows = self._again(lambda seconds: self._rows(bound, seconds))
             answers.append(rows)
 
         with self._translated():
@@ -228,7 +244,7 @@ class Database:
         """Run a lightweight transaction; return whether it took place, and what was found where it did not."""
         with self._translated():
             bound = self._prepare(statement).bind(values)
-            row = self._again(lambda: self._session.execute(bound).one())
+            row = self._again(lambda seconds: self._session.execute(bound, timeout=seconds).one())
         return bool(row[0]), row[1:]
 
     def token_ranges(self, pieces: int) -> list[tuple[int, int]]:
@@ -244,7 +260,8 @@ class Database:
         with self._translated():
             for host in self._cluster.metadata.all_hosts():
                 if host.is_up:
-                    rows = self._again(lambda host=host: list(self._session.execute(statement, (self.address.keyspace,), host=host)))  # type: ignore[misc]
+                    asked = partial(self._session.execute, statement, (self.address.keyspace,), host=host)
+                    rows = list(self._again(lambda seconds, asked=asked: asked(timeout=seconds)))  # type: ignore[misc]
                     total += sum(row[0] for row in rows) << 20
         return total
 
@@ -254,15 +271,18 @@ class Database:
 
 
 def _connected(address: Address, auth: PlainTextAuthProvider | None, profile: ExecutionProfile) -> tuple[Cluster, Session]:
-    """Return a connection; a node that is too busy to answer is asked again."""
-    for attempt in range(CONNECT_ATTEMPTS):
+    """Return a connection; nodes that are too busy to answer are asked again."""
+    deadline = time.monotonic() + address.patience
+    while True:
+        seconds = max(LEAST_SECONDS, min(address.timeout, (deadline - time.monotonic()) / len(address.hosts)))
         cluster = Cluster(
             list(address.hosts),
             address.port,
             auth_provider=auth,
+            ssl_context=_tls_of(address),
             execution_profiles={EXEC_PROFILE_DEFAULT: profile},
-            connect_timeout=address.timeout,
-            control_connection_timeout=address.timeout,
+            connect_timeout=seconds,
+            control_connection_timeout=seconds,
             max_schema_agreement_wait=60,
             protocol_version=5,  # of Cassandra 4.0 and later; asking for a newer one first would only be refused, with a warning
         )
@@ -271,12 +291,27 @@ def _connected(address: Address, auth: PlainTextAuthProvider | None, profile: Ex
         except NoHostAvailable as error:
             cluster.shutdown()
             is_slow = isinstance(error.errors, dict) and any(isinstance(one, OperationTimedOut) for one in error.errors.values())
-            if not is_slow or attempt == CONNECT_ATTEMPTS - 1:
+            if not is_slow or time.monotonic() + LEAST_SECONDS > deadline:
                 raise
         except BaseException:
             cluster.shutdown()
             raise
-    raise AssertionError  # the last attempt returns or raises
+
+
+def _tls_of(address: Address) -> ssl.SSLContext | None:
+    """Return how nodes are told from others who say they are; None to talk openly.
+
+    Raises:
+        StoreError: The file with certificates cannot be read.
+    """
+    if not address.tls:
+        return None
+    if address.tls == "system":
+        return ssl.create_default_context()
+    try:
+        return ssl.create_default_context(cafile=address.tls)
+    except (OSError, ssl.SSLError) as error:
+        raise StoreError(f"tls={address.tls}: no file with certificates (PEM) can be read there ({error}). Or say tls=system.") from error
 
 
 class Writer:
@@ -343,7 +378,7 @@ class Writer:
             except _AGAIN as error:
                 if isinstance(error, InvalidRequest):
                     raise
-                self._database._again(lambda: self._session.execute(request))
+                self._database._again(lambda seconds: self._session.execute(request, timeout=seconds))
 
     def flush(self) -> None:
         """Write everything; when this returns, the cluster has acknowledged every row."""
@@ -355,19 +390,49 @@ class Writer:
 
 _open: dict[tuple[int, Address], Database] = {}
 _open_lock = threading.Lock()
+_left_behind: list[object] = []
+
+
+def _after_fork() -> None:
+    """Begin anew in a child.
+
+    What another thread of the parent had locked stays locked here for ever, and the driver, asked to connect, would first close each of the
+    parent's connections, which takes their locks. Its event loop is left as it is, not even destroyed: its sockets are the parent's.
+    """
+    global _open_lock
+    _open_lock = threading.Lock()
+    reactor = sys.modules.get("cassandra.io.libevreactor")
+    if reactor is not None:
+        _left_behind.append(reactor._global_loop)
+        reactor._global_loop = None  # type: ignore[attr-defined]
+
+
+os.register_at_fork(after_in_child=_after_fork)
+_failed: dict[tuple[int, Address], tuple[float, StoreError]] = {}
 
 
 def database_of(address: Address) -> Database:
     """Return this process's connection to a store; the first call makes it.
 
+    Whoever waited while another thread tried in vain hears what that one heard: else the last of many would wait for all of them.
+
     Raises:
         StoreError: No node answers, or there is no such keyspace.
     """
     key = os.getpid(), address
+    asked_at = time.monotonic()
     with _open_lock:
         database = _open.get(key)
-        if database is None:
+        if database is not None:
+            return database
+        failed_at, error = _failed.get(key, (0.0, None))
+        if error is not None and failed_at > asked_at:
+            raise StoreError(str(error)) from error
+        try:
             database = _open[key] = Database(address)
+        except StoreError as error:
+            _failed[key] = time.monotonic(), error
+            raise
         return database
 
 

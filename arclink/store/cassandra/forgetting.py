@@ -16,8 +16,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from functools import lru_cache
 from itertools import groupby
+from typing import cast
 
 import numpy as np
+import orjson
 
 from arclink.model import Checksum, ContentId, Forgotten, Payload, Span, Surt, Timestamp, UriR
 from arclink.reasons import Reason
@@ -34,7 +36,7 @@ from arclink.store.cassandra.rows import (
 from arclink.store.cassandra.steps import Facts, History
 from arclink.store.cassandra.store import PIECES, CassandraStore
 from arclink.store.cassandra.tables import Chunk, KeyedTable, View
-from arclink.store.cassandra.tasks import pack_surts, unpack_surts
+from arclink.store.cassandra.tasks import FENCES, LAST, done_tasks, pack_surts, unpack_surts
 from arclink.store.loading import shows_payload
 from arclink.store.outlinks import OutlinkBlock, without
 from arclink.store.packing import pack_checksum, split_content
@@ -358,12 +360,19 @@ class _Forgetting:
             within = sorted(surt for surt in empty if part.first <= surt <= part.last)
             if not within:
                 continue
-            for row in range(part.rows):
+            fences = unpack_surts(self._tables.surts.get((part.load, part.part, FENCES), self._view))
+            border, borders = LAST, []
+            for row in reversed(range(part.rows)):
                 place = part.load, part.part, row
                 surts = unpack_surts(self._tables.surts.get(place, self._view))
                 kept = [surt for surt in surts if surt not in empty]
                 if len(kept) < len(surts):
                     self._tables.surts.put(self._writer, *place, pack_surts(kept) if kept else b"", self._version)
+                # A row that is empty begins where the next one does, so nobody looks into it.
+                border = kept[0] if kept else border
+                borders.append(border)
+            if borders[::-1] != fences:
+                self._tables.surts.put(self._writer, part.load, part.part, FENCES, pack_surts(borders[::-1]), self._version)
 
     def _has(self, surt: str) -> bool:
         tables = (self._tables.mementos, self._tables.inlinks)
@@ -416,6 +425,8 @@ def clean(store: CassandraStore) -> None:
                         placed.delete(writer, found[0][0], version)
         # First what is hidden, then what hides it.
         writer.flush()
+        for load in sorted(view.loads):
+            _rewrite_ranges(store, view, load)
         for (keyed, key), rows in emptied.items():
             # A stream of which something is left is found by its first rows, the emptied ones among them.
             left = {(stream.load, stream.part) for stream in keyed.streams(key, view) if any(chunk.data for chunk in stream)}
@@ -423,6 +434,22 @@ def clean(store: CassandraStore) -> None:
                 if row[:2] not in left:
                     keyed.delete(writer, key, row, version)
         writer.flush()
+
+
+def _rewrite_ranges(store: CassandraStore, view: View, load: int) -> None:
+    """Have the tasks of a load name the first and last SURT that their lists have now."""
+    for name, result in done_tasks(store.tables, load).items():
+        if not result.get("surts"):
+            continue
+        part, rows, *ends = cast("tuple[int, int, str, str]", result["surts"])  # as SurtWriter.close gives them
+        lists = (unpack_surts(store.tables.surts.get((load, part, row), view)) for row in range(rows))
+        first = next((surts[0] for surts in lists if surts), None)
+        lists = (unpack_surts(store.tables.surts.get((load, part, row), view)) for row in reversed(range(rows)))
+        last = next((surts[-1] for surts in lists if surts), None)
+        if ends != [first, last]:
+            # A list that nothing is left of stands behind all others.
+            given = {**result, "surts": [part, rows, first or LAST, last or LAST]}
+            store.database.ask("INSERT INTO tasks (load, task, result) VALUES (?, ?, ?)", (load, name, orjson.dumps(given).decode()))
 
 
 def _superseded(load: int, versions: Iterable[int], view: View) -> set[int]:

@@ -261,6 +261,12 @@ class PlacedTable:
         answers = self.database.ask_each(self._one, places)
         return [next((chunk.data for chunk in believed(rows, view)), b"") for rows in answers]
 
+    def missing(self, places: Sequence[tuple[int, int, int]], view: View) -> list[tuple[int, int, int]]:
+        """Return the places that have no row, not even one that a takedown emptied."""
+        answers = self.database.ask_each(self._one, places)
+        believed_in = {0, *view.versions}
+        return [place for place, rows in zip(places, answers, strict=True) if not any(row[3] in believed_in for row in rows)]
+
     def scan(self, low: int, high: int, view: View, page: int = 50) -> Iterator[Chunk]:
         """Yield the rows with ``low < token <= high``, in no order that means anything."""
         rows = self.database.pages(self._scan, (low, high), page)

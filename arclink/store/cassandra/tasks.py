@@ -62,6 +62,9 @@ AT_ONCE = 500
 FENCES = -1
 """Chunk of `surts` that holds the first SURT of each of the others."""
 
+LAST = "\U0010ffff"
+"""Sorts behind every SURT."""
+
 _SUB_PARTS = 1 << 9
 """A part of mementos that has very many captures writes their sightings as several."""
 

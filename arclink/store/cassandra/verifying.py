@@ -22,7 +22,7 @@ from arclink.store.cassandra.forgetting import records
 from arclink.store.cassandra.rows import content_number, place_of, unpack_inlinks
 from arclink.store.cassandra.store import PIECES, CassandraStore, sighting_rows
 from arclink.store.cassandra.tables import KeyedTable, Stream
-from arclink.store.cassandra.tasks import FENCES, unpack_surts
+from arclink.store.cassandra.tasks import FENCES, LAST, unpack_surts
 from arclink.store.loading import shows_payload
 from arclink.store.outlinks import OutlinkBlock
 from arclink.store.packing import Numbers, pack_checksum, split_content, unpack_checksum, uri_of_form
@@ -275,10 +275,13 @@ class _Verifier:
     def _check_fences(self) -> Iterator[Violation]:
         """Compare the rows of each list with what says where a SURT would be: of rows that lost some, what is left."""
         for load, part, rows, *_ in self._store.surt_ranges(self._view):
-            found = self._tables.surts.get_each([(load, part, chunk) for chunk in range(FENCES, rows)], self._view)
+            places = [(load, part, chunk) for chunk in range(FENCES, rows)]
+            for place in self._tables.surts.missing(places, self._view):
+                yield Violation("SURTs are listed", f"row {place} of the lists is lost")
+            found = self._tables.surts.get_each(places, self._view)
             with self._reading(f"list of SURTs {(load, part)}"):
                 fences, *surts = map(unpack_surts, found)
-                borders = [*fences, "\U0010ffff"]
+                borders = [*fences, LAST]
                 if len(fences) != rows or not all(
                     low <= one[0] and one[-1] < high for (low, high), one in zip(pairwise(borders), surts, strict=True) if one
                 ):

@@ -21,8 +21,8 @@ from arclink.store.opening import is_remote, local_path_of, work_folder
         pytest.param("cassandra://[::1]:9043/links", Address(("::1",), 9043, "links"), id="IPv6"),
         pytest.param("cassandra://me%40work@a/links", Address(("a",), 9042, "links", user="me@work"), id="user"),
         pytest.param(
-            "cassandra://a/links?consistency=local_quorum&replication=dc1:3,dc2:2&timeout=2.5&loaders=4&datacenter=dc1",
-            Address(("a",), 9042, "links", "", "LOCAL_QUORUM", "dc1:3,dc2:2", 2.5, 4, "dc1"),
+            "cassandra://a/links?consistency=local_quorum&replication=dc1:3,dc2:2&timeout=2.5&patience=9&loaders=4&datacenter=dc1&tls=system",
+            Address(("a",), 9042, "links", "", "LOCAL_QUORUM", "dc1:3,dc2:2", 2.5, 9.0, 4, "dc1", "system"),
             id="all options",
         ),
     ],
@@ -46,6 +46,8 @@ def test_a_url_says_where_and_how(url: str, expected: Address) -> None:
         pytest.param("cassandra://me:secret@a/b", "set ARCLINK_CASSANDRA_PASSWORD", id="password"),
         pytest.param("cassandra://a/b?consistency=some", "one of ONE, TWO", id="consistency"),
         pytest.param("cassandra://a/b?timeout=0", "timeout='0' cannot be", id="timeout"),
+        pytest.param("cassandra://a/b?patience=long", "patience='long' cannot be", id="patience"),
+        pytest.param("cassandra://a/b?tls=", "tls='' cannot be", id="TLS"),
         pytest.param("cassandra://a/b?replication=many", "replication='many' cannot be", id="replication"),
         pytest.param("cassandra://a/b?color=red", "no option is called 'color'; there are consistency", id="option"),
     ],
@@ -53,6 +55,11 @@ def test_a_url_says_where_and_how(url: str, expected: Address) -> None:
 def test_a_url_that_is_wrong_is_refused_with_what_is_wrong(url: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         parse_address(url)
+
+
+def test_patience_is_what_the_url_says_or_else_what_who_opens_it_says() -> None:
+    assert parse_address("cassandra://a/links", 20.0).patience == 20.0
+    assert parse_address("cassandra://a/links?patience=7", 20.0).patience == 7.0
 
 
 addresses = st.builds(
@@ -64,8 +71,10 @@ addresses = st.builds(
     st.sampled_from(CONSISTENCIES),
     st.sampled_from(["1", "3", "dc1:3,dc2:2"]),
     st.sampled_from([0.5, 20.0]),
+    st.sampled_from([2.0, 120.0]),
     st.integers(0, 9),
     st.sampled_from(["", "dc1"]),
+    st.sampled_from(["", "system", "/etc/a b/ca.pem"]),
 )
 
 

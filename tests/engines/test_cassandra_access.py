@@ -1,0 +1,113 @@
+"""Who may ask a cluster, and how it is asked; and what somebody hears who asks one that says nothing."""
+
+import os
+import signal
+import ssl
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from arclink.cli.main import group
+from arclink.demo import write_demo_archive
+from arclink.store.cassandra.addresses import parse_address
+from tests.engines.conftest import Cassandra, running_cassandra
+from tests.engines.test_cassandra_answers import fetch, served
+
+pytestmark = pytest.mark.slow
+
+PASSWORD = "ARCLINK_CASSANDRA_PASSWORD"
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cassandra]:
+    """One node that asks for a user and a password, and talks by TLS."""
+    with running_cassandra(tmp_path_factory.mktemp("guarded"), 1, "periodic", LOGIN="1", TLS="1") as cluster:
+        yield cluster
+
+
+def rule(cluster: Cassandra, *statements: str) -> None:
+    """Do something as the first user."""
+    from cassandra.auth import PlainTextAuthProvider
+    from cassandra.cluster import Cluster
+
+    address = parse_address(f"cassandra://{cluster.hosts}/x")
+    context = ssl.create_default_context(cafile=str(cluster.folder / "ca.pem"))
+    first = PlainTextAuthProvider("cassandra", "cassandra")
+    connected = Cluster(list(address.hosts), address.port, auth_provider=first, ssl_context=context, protocol_version=5)
+    try:
+        session = connected.connect()
+        for statement in statements:
+            session.execute(statement, timeout=60)
+    finally:
+        connected.shutdown()
+
+
+def said(*words: object) -> str:
+    """Call ``arclink``; return what it prints, or the error."""
+    done = CliRunner().invoke(group, list(map(str, words)))
+    return str(done.exception) if done.exception else done.output
+
+
+def test_users_may_do_what_they_are_granted_and_no_more(guarded: Cassandra, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The grants are those of docs/operations.md."""
+    write_demo_archive(tmp_path / "archive", captures=60, hosts=5, seed=1)
+    where = f"{guarded.hosts}/links?tls={guarded.folder / 'ca.pem'}"
+    rule(
+        guarded,
+        "CREATE ROLE loader WITH LOGIN = true AND PASSWORD = 'one'",
+        "GRANT CREATE ON ALL KEYSPACES TO loader",
+        "CREATE ROLE reader WITH LOGIN = true AND PASSWORD = 'two'",
+    )
+    monkeypatch.setenv(PASSWORD, "one")
+    assert "made, layout 1" in said("schema", "apply", "--store", f"cassandra://loader@{where}")
+    rule(
+        guarded,
+        "GRANT SELECT ON KEYSPACE links TO reader",
+        "GRANT SELECT ON TABLE system_views.disk_usage TO reader",
+        "GRANT SELECT ON TABLE system_views.disk_usage TO loader",
+    )
+    build = ("build", tmp_path / "archive", "--quiet", "--work", tmp_path / "work", "--store")
+    assert "CPU seconds: index" in said(*build, f"cassandra://loader@{where}")
+    assert "refuses the user" in said("stats", "--store", f"cassandra://reader@{where}")
+    monkeypatch.setenv(PASSWORD, "two")
+    assert "batches                    1\n" in said("stats", "--store", f"cassandra://reader@{where}")
+    assert "every invariant holds" in said("verify", "--store", f"cassandra://reader@{where}")
+    assert "no MODIFY permission" in said(*build, f"cassandra://reader@{where}", "--rebuild")
+    assert "refuses the user" in said("stats", "--store", f"cassandra://{where}")
+
+
+@pytest.mark.parametrize(
+    ("tls", "message"),
+    [
+        pytest.param("", r"no node of .* answers .* does it ask for TLS", id="openly"),
+        pytest.param("tls=system", "certificate verify failed", id="nobody who is believed"),
+        pytest.param("tls=/nowhere", "no file with certificates", id="no such file"),
+    ],
+)
+def test_a_connection_that_is_not_as_the_cluster_wants_it_is_refused(tls: str, message: str, guarded: Cassandra) -> None:
+    with pytest.raises(AssertionError, match=message):
+        raise AssertionError(said("stats", "--store", f"cassandra://cassandra@{guarded.hosts}/links?{tls}"))
+
+
+def test_who_asks_a_cluster_that_says_nothing_is_told_so_in_time(cassandra: Cassandra) -> None:
+    """A node that is stopped, not ended: its connections stay open. Afterwards the same service answers again."""
+    url = cassandra.keyspace("?timeout=3&patience=6")
+    with served(url) as port:
+        assert fetch(port, "/health")[0] == 200
+        os.kill(cassandra.pid(1), signal.SIGSTOP)
+        try:
+            for path in ("/health", "/linkQuery?uri=http://a.example/&format=json"):
+                started = time.monotonic()
+                status, body = fetch(port, path)
+                assert status == 503
+                assert b"try again later" in body
+                assert time.monotonic() - started < 6 + 9, "patience, what is asked after it, and a busy machine"
+        finally:
+            os.kill(cassandra.pid(1), signal.SIGCONT)
+        deadline = time.monotonic() + 120
+        while fetch(port, "/health")[0] != 200:
+            assert time.monotonic() < deadline
+            time.sleep(0.5)
