@@ -15,11 +15,15 @@ from arclink.store import GraphStore
 from arclink.store.embargo import Embargo, EmbargoedStore
 from arclink.store.opening import let_go, open_store
 from service.settings import Settings
+from service.slow_readers import leave_who_does_not_read
 from service.stopping import Server, run_until_stopped
 from service.workers import supervise
 
 LARGEST_BODY = 1 << 16
 """Bytes of what comes with a request; nothing that is asked here needs any."""
+
+PATIENCE = 120
+"""Seconds for which an answer that is ready waits for a reader who takes nothing of it."""
 
 _TRIED = 100
 """SURTs looked at for an example: a target need not be captured."""
@@ -105,6 +109,7 @@ def server_on(
 
     app = create_collections(where, settings) if isinstance(where, Mapping) else create_app(where, settings)
     server: Server = waitress.create_server(app, sockets=[listening], threads=threads, ident="ArcLink", max_request_body_size=LARGEST_BODY)
+    leave_who_does_not_read(server, PATIENCE)
     return server
 
 

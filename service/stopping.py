@@ -48,12 +48,17 @@ class _Channel(Protocol):
         request: One that is being read.
         total_outbufs_len: Bytes of answers that are not sent yet.
         will_close: Has it closed at the next look.
+        last_activity: When anything was sent or received last, as `time.time` tells it.
     """
 
     requests: list[object]
     request: object | None
     total_outbufs_len: int
     will_close: bool
+    last_activity: float
+
+    def handle_close(self) -> None:
+        """Close it now; whoever makes an answer for it is told that the reader has left. In the server's own thread only."""
 
 
 class Server(Protocol):
@@ -62,6 +67,7 @@ class Server(Protocol):
     Attributes:
         effective_port: The port it listens on.
         active_channels: Its connections.
+        maintenance: Called by its loop now and then, with the time.
     """
 
     effective_port: int
@@ -70,6 +76,7 @@ class Server(Protocol):
     socket: _Socket
     active_channels: Mapping[int, _Channel]
     accepting: bool
+    maintenance: Callable[[float], None]
 
     def run(self) -> None:
         """Answer until SystemExit, KeyboardInterrupt, or until it has nothing to wait for."""
