@@ -22,6 +22,8 @@ from tests.engines.conftest import Cassandra, run_script, running_cassandra
 from tests.engines.web import FAMOUS, HUB, write_web
 from tests.store.contract import FILES, SETTINGS
 
+pytestmark = pytest.mark.slow
+
 HUB_SURT = Surt("example,hub)/")
 
 LOAD = """
@@ -29,8 +31,6 @@ import sys
 from pathlib import Path
 from arclink.store.opening import open_store
 from tests.store.contract import FILES, SETTINGS
-
-pytestmark = pytest.mark.slow
 
 with open_store(sys.argv[1], create=True) as store:
     print(store.load(Path(sys.argv[2]), FILES[1:], SETTINGS, "{}").number)
