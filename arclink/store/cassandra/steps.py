@@ -108,11 +108,13 @@ class History:
 
     @property
     def state(self) -> StoreState:
-        """What tells this history from others: its last steps, how it began, and whether links were taken away."""
-        loads, takedowns = sorted(self.loads.items()), sorted(self.takedowns.items())
+        """What tells this history from others: how it began, its last load, what is forgotten, and whether links were taken away."""
+        loads = sorted(self.loads.items())
         first, last = (str(loads[place]) if loads else "" for place in (0, -1))
-        _, _, contents, links, _ = self.removed
-        return StoreState.of((first, last, [step for step, _ in takedowns]), (first, contents, links))
+        forgotten = {facts.takedown[:4] for facts in self.takedowns.values()}  # told twice, it is the same
+        removed = self.removed
+        _, _, contents, links, _ = removed
+        return StoreState.of((first, last, sorted(forgotten), removed), (first, contents, links))
 
     @property
     def spans(self) -> dict[int, tuple[str, str]]:
