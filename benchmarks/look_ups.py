@@ -118,7 +118,7 @@ def load_synthetic(bench: Bench, store: Path, pages: int, links: int) -> None:
     for first in range(0, pages, LOADED_PAGES):
         folder = bench.scratch("synthetic")
         words = ("--first", str(first), "--pages", str(min(LOADED_PAGES, pages - first)), "--links", str(links), "--of", str(pages))
-        bench.run(python("benchmarks.synthetic_graph", str(folder), *words), repeat=1)
+        bench.generate(f"{first:,} and more of {pages:,} pages", "benchmarks.synthetic_graph", str(folder), *words)
         bench.run(arclink("load", "--folder", str(folder), "--store", str(store)), repeat=1)
     bench.scratch("synthetic")
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.bench import Bench, NotHereError, arclink, python, remove_store, say
-from benchmarks.look_ups import LOADED_PAGES, of_hub, of_store
+from benchmarks.look_ups import LOADED_PAGES, load_synthetic, of_hub, of_store
 from benchmarks.tables import Cell, Table, Target
 
 LINKS = 100_000_000
@@ -65,15 +65,6 @@ def synthetic_store(bench: Bench, links: int) -> Path:
     store = bench.folder / f"stores/synthetic-{links}.db"
     if not store.exists():
         made = store.with_suffix(".part")
-        store.parent.mkdir(parents=True, exist_ok=True)
-        remove_store(made)
-        pages = links // DISTINCT
-        for first in range(0, pages, LOADED_PAGES):
-            folder = bench.scratch("synthetic")
-            some = min(LOADED_PAGES, pages - first)
-            words = ("--first", str(first), "--pages", str(some), "--links", str(LINKS_A_PAGE), "--of", str(pages))
-            bench.generate(f"{first + some:,} of {pages:,} pages", "benchmarks.synthetic_graph", str(folder), *words)
-            bench.run(arclink("load", "--folder", str(folder), "--store", str(made)), repeat=1)
-        bench.scratch("synthetic")
+        load_synthetic(bench, made, links // DISTINCT, LINKS_A_PAGE)
         made.rename(store)
     return store

@@ -14,7 +14,8 @@ from arclink.cli.main import group
 from arclink.demo import write_demo_archive
 from arclink.store.cassandra.addresses import parse_address
 from tests.engines.conftest import Cassandra, running_cassandra
-from tests.engines.test_cassandra_answers import fetch, served
+from tests.engines.test_cassandra_answers import fetch
+from tests.service.conftest import served
 
 pytestmark = pytest.mark.slow
 
@@ -95,7 +96,7 @@ def test_a_connection_that_is_not_as_the_cluster_wants_it_is_refused(tls: str, m
 def test_who_asks_a_cluster_that_says_nothing_is_told_so_in_time(cassandra: Cassandra) -> None:
     """A node that is stopped, not ended: its connections stay open. Afterwards the same service answers again."""
     url = cassandra.keyspace("?timeout=3&patience=6")
-    with served(url) as port:
+    with served(url, threads=4) as port:
         assert fetch(port, "/health")[0] == 200
         os.kill(cassandra.pid(1), signal.SIGSTOP)
         try:

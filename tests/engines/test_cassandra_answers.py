@@ -2,9 +2,7 @@
 
 import http.client
 import re
-import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from urllib.parse import quote
@@ -17,8 +15,8 @@ from arclink.demo import write_demo_archive
 from arclink.model import Surt
 from arclink.store import GraphStore
 from arclink.store.opening import open_store
-from service.running import make_server
 from tests.engines.conftest import Cassandra
+from tests.service.conftest import served
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,20 +82,6 @@ def test_both_stores_hold_the_same(both: Both) -> None:
         assert list(other.verify()) == []
 
 
-@contextmanager
-def served(store: str) -> Iterator[int]:
-    """Run the service; yield its port."""
-    server = make_server(store, "127.0.0.1", 0, 4)
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    try:
-        yield server.effective_port
-    finally:
-        server.trigger.pull_trigger(server.close)
-        thread.join(20)
-        server.task_dispatcher.shutdown()
-
-
 def fetch(port: int, path: str) -> tuple[int, bytes]:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     connection.request("GET", path, headers={"Host": "arclink.example"})
@@ -140,7 +124,7 @@ def test_both_stores_are_served_alike(both: Both) -> None:
         for match in ("prefix", "host", "domain")
         for direction in ("", "&direction=in")
     ]
-    with served(both.sqlite) as one, served(both.cassandra) as other:
+    with served(both.sqlite, threads=4) as one, served(both.cassandra, threads=4) as other:
         pages = 0
         for path in asked:
             expected = fetch_all(one, path)

@@ -1,12 +1,15 @@
 """A service over a small graph in memory."""
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 from flask.testing import FlaskClient
 
 from arclink.store import GraphStore
 from service.application import create_app
+from service.running import make_server
 from service.settings import Settings
 from tests.access.memory_store import MemoryStore, Page, link
 
@@ -37,3 +40,18 @@ def client_of(store: str | Callable[[], GraphStore], settings: Settings | None =
     app = create_app(store, settings)
     app.testing = False
     return app.test_client()
+
+
+@contextmanager
+def served(store: str | Callable[[], GraphStore], threads: int = 2) -> Iterator[int]:
+    """Run the real server in a thread, on the loopback; yield its port."""
+    server = make_server(store, "127.0.0.1", 0, threads)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        yield int(server.effective_port)
+    finally:
+        server.trigger.pull_trigger(server.close)  # in the server's own thread, which ends when nothing is left to wait for
+        thread.join(30)
+        server.task_dispatcher.shutdown()
+    assert not thread.is_alive()

@@ -14,7 +14,7 @@ from arclink.neighbours.asking import Asking
 from service.application import create_app
 from service.settings import Settings
 from tests.access.memory_store import MemoryStore, Page, link
-from tests.service.conftest import NASTY, PAGES, T1, A, B, client_of
+from tests.service.conftest import NASTY, PAGES, T1, A, B, client_of, served
 
 HOSTILE = [
     "http://a.example/' OR 1=1 --",
@@ -116,17 +116,8 @@ def test_the_work_of_one_request_is_bounded() -> None:
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
     """Run the real server: what it makes of a request is part of the answer."""
-    from threading import Thread
-
-    from service.running import make_server
-
-    server = make_server(lambda: MemoryStore(PAGES), "127.0.0.1", 0, 2)
-    thread = Thread(target=server.run)
-    thread.start()
-    yield server.effective_port
-    server.trigger.pull_trigger(server.close)
-    thread.join(30)
-    server.task_dispatcher.shutdown()
+    with served(lambda: MemoryStore(PAGES)) as found:
+        yield found
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import threading
 from collections.abc import Iterator, Sequence
 from urllib.parse import urlencode
 
@@ -27,11 +26,10 @@ from arclink.access.declaring import AnyParameter, BadParameterError
 from arclink.access.replay import parse_replay
 from service.application import create_app
 from service.openapi import RESOURCES, describe
-from service.running import make_server
 from service.schemas import SCHEMAS
 from service.settings import Settings
 from tests.access.memory_store import MemoryStore
-from tests.service.conftest import PAGES, T1, T2, A, client_of
+from tests.service.conftest import PAGES, T1, T2, A, client_of, served
 
 EXAMPLES = int(os.environ.get("ARCLINK_API_EXAMPLES", "12"))
 """Requests per resource; `ARCLINK_API_EXAMPLES=2000 make test PYTEST_OPTIONS='-k openapi'` asks more."""
@@ -114,13 +112,8 @@ def test_an_answer_has_the_fields_that_are_described(path: str, schema: str) -> 
 @pytest.fixture(scope="module")
 def running() -> Iterator[str]:
     """Run the service on loopback, and say where."""
-    server = make_server(lambda: MemoryStore(PAGES), "127.0.0.1", 0, 2)
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    yield f"http://127.0.0.1:{server.effective_port}"
-    server.trigger.pull_trigger(server.close)
-    thread.join(20)
-    server.task_dispatcher.shutdown()
+    with served(lambda: MemoryStore(PAGES)) as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,6 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,7 +20,7 @@ from arclink.errors import OperatorError, UsageError
 from service.running import make_server
 from tests.access.memory_store import MemoryStore, Page, link
 from tests.access.sqlite_pages import load_pages
-from tests.service.conftest import PAGES, T1, A, B
+from tests.service.conftest import PAGES, T1, A, B, served
 
 
 @pytest.fixture
@@ -29,14 +28,8 @@ def address() -> Iterator[tuple[str, int]]:
     """Run waitress in a thread, over a store with many inlinks."""
     many = [Page(f"http://s{number}.example/", T1, [link(A, f"text {number}")]) for number in range(300)]
     store = MemoryStore([*PAGES, *many])
-    server = make_server(lambda: store, "127.0.0.1", 0, 2)
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    yield "127.0.0.1", server.effective_port
-    server.trigger.pull_trigger(server.close)  # in the server's own thread, which ends when nothing is left to wait for
-    thread.join(20)
-    assert not thread.is_alive()
-    server.task_dispatcher.shutdown()
+    with served(lambda: store) as port:
+        yield "127.0.0.1", port
 
 
 def get(address: tuple[str, int], path: str) -> tuple[http.client.HTTPResponse, bytes]:

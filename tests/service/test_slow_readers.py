@@ -2,13 +2,12 @@
 
 import http.client
 import socket
-import threading
 
 import pytest
 
 from service import running
 from tests.access.memory_store import MemoryStore, Page, link
-from tests.service.conftest import T1, A
+from tests.service.conftest import T1, A, served
 
 LINKS = 8_000
 """Some 8 MB of an answer: more than what waits in the sockets and in the server."""
@@ -19,22 +18,13 @@ def test_who_does_not_read_is_left_and_the_next_one_is_answered(monkeypatch: pyt
     monkeypatch.setattr("waitress.adjustments.Adjustments.cleanup_interval", 0)
     monkeypatch.setattr("waitress.adjustments.Adjustments.outbuf_high_watermark", 1 << 16)
     store = MemoryStore([Page(A, T1, [link(f"http://b.example/{number}", "x" * 900) for number in range(LINKS)])])
-    server = running.make_server(lambda: store, "127.0.0.1", 0, 1)
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    try:
-        with socket.socket() as stuck:
-            stuck.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            stuck.connect(("127.0.0.1", int(server.effective_port)))
-            stuck.sendall(f"GET /linkQuery?uri={A}&limit=0&format=jsonl&direction=out HTTP/1.1\r\nHost: x\r\n\r\n".encode())
-            assert stuck.recv(9) == b"HTTP/1.1 ", "the only thread has begun to answer"
+    with served(lambda: store, threads=1) as port, socket.socket() as stuck:
+        stuck.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        stuck.connect(("127.0.0.1", port))
+        stuck.sendall(f"GET /linkQuery?uri={A}&limit=0&format=jsonl&direction=out HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        assert stuck.recv(9) == b"HTTP/1.1 ", "the only thread has begun to answer"
 
-            other = http.client.HTTPConnection("127.0.0.1", int(server.effective_port), timeout=30)
-            other.request("GET", "/health")
-            assert other.getresponse().status == 200
-            other.close()
-    finally:
-        server.trigger.pull_trigger(server.close)
-        thread.join(20)
-        server.task_dispatcher.shutdown()
-    assert not thread.is_alive()
+        other = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        other.request("GET", "/health")
+        assert other.getresponse().status == 200
+        other.close()
