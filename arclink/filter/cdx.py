@@ -283,7 +283,11 @@ Bytes as `Capture` has them as text. A plain tuple: there are billions.
 _AT_ONCE = 1_000
 _CACHED = 10_000
 _PLAIN = bytes(set(range(0x20, 0x7F)) - set(b"{!")) + b"\n"
-"""All that plain lines hold: no JSON, no header of CDXJ."""
+"""All that plain lines of a CDX hold: no JSON, no header of CDXJ."""
+_PLAIN_JSON = bytes(set(range(0x20, 0x7F)) - set(b"\\")) + b"\n"
+"""All that plain lines of CDXJ hold: no escape, so a value is what it looks like."""
+_OF_PLAIN_JSON = ("url", "mime", "status", "digest", "length", "offset", "filename", "type")
+_NOT_OF_PLAIN_JSON = {alias for aliases in _FROM_JSON.values() for alias in aliases} - {*_OF_PLAIN_JSON}
 
 _BASE32 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 _MINUTES = frozenset(b"%02d%02d" % (hour, minute) for hour in range(24) for minute in range(60))
@@ -297,8 +301,8 @@ def read_rows(lines: Iterable[bytes], counts: Counter[Reason], layout: Layout | 
     A header line that names another order than `LAYOUTS` holds for the lines after it, until the next header.
 
     `parse_row` says what a line means. Most lines of a large CDX are of one plain shape (11 columns of printable ASCII
-    with one blank between, a full timestamp, base32 SHA-1) and give what `parse_row` would give at a fraction of the
-    price; whatever is not as plain goes to `parse_row`. A property test holds that both agree.
+    with one blank between, a full timestamp, base32 SHA-1), or say as much in the JSON of a CDXJ, and give what `parse_row`
+    would give at a fraction of the price; whatever is not as plain goes to `parse_row`. A property test holds that both agree.
 
     Args:
         lines: One line each, with or without line end, from one or more files.
@@ -312,32 +316,38 @@ def read_rows(lines: Iterable[bytes], counts: Counter[Reason], layout: Layout | 
     while chunk := list(islice(lines, _AT_ONCE)):
         are_plain = not b"".join(chunk).translate(None, _PLAIN)
         for line in chunk:
-            if layout is None and (are_plain or not line.translate(None, _PLAIN)):
-                try:
+            try:
+                if are_plain or not line.translate(None, _PLAIN):
                     key, timestamp, original, mime, status, checksum, redirect, meta, length, offset, file = line.split(b" ")
-                except ValueError:
-                    timestamp = b""
-                if (
-                    timestamp[12:] in _SECONDS
-                    and timestamp[8:12] in _MINUTES
-                    and (timestamp[:8] in days or known.learn_day(timestamp))
-                    and (what := whats.get((mime, status)) or known.learn_what(mime, status))
-                    and (name := files.get(file) or known.learn_file(file))
-                    and (original == last_original or original.startswith(_HTTP))
-                    and (checksum == last_checksum or (len(checksum) == 32 and not checksum.translate(None, _BASE32)))
-                    and offset.isdigit()
-                    and length.isdigit()
-                    and offset >= b"1"  # 007 is written as 7, by parse_row
-                    and length >= b"1"
-                    and len(offset) + len(length) <= 18
-                    and key > b"-"  # neither empty nor none
-                    and redirect
-                    and meta
-                ):
-                    last_original = original
-                    last_checksum = checksum
-                    yield key, timestamp, original, checksum, length, offset, name, what, None
-                    continue
+                    record_type, is_plain = b"", layout is None
+                else:
+                    key, timestamp, original, mime, status, checksum, length, offset, file, record_type = _split_plain_json(line)
+                    redirect, meta, is_plain = b"-", b"-", True
+            except ValueError:
+                is_plain = False
+            if (
+                is_plain
+                and timestamp[12:] in _SECONDS
+                and timestamp[8:12] in _MINUTES
+                and (timestamp[:8] in days or known.learn_day(timestamp))
+                and (what := whats.get((mime, status, record_type)) or known.learn_what(mime, status, record_type))
+                and (name := files.get(file) or known.learn_file(file))
+                and (original == last_original or original.startswith(_HTTP))
+                and (checksum == last_checksum or (len(checksum) == 32 and not checksum.translate(None, _BASE32)))
+                and offset.isdigit()
+                and length.isdigit()
+                and offset >= b"1"  # 007 is written as 7, by parse_row
+                and length >= b"1"
+                and len(offset) + len(length) <= 18
+                and key > b"-"  # neither empty nor none
+                and key != b"CDX"  # of a header
+                and redirect
+                and meta
+            ):
+                last_original = original
+                last_checksum = checksum
+                yield key, timestamp, original, checksum, length, offset, name, what, None
+                continue
             try:
                 capture = parse_row(line, layout)
             except CdxError as error:
@@ -360,7 +370,7 @@ class _Known:
     def __init__(self) -> None:
         self.days: set[bytes] = set()
         self.files: dict[bytes, bytes] = {}
-        self.whats: dict[tuple[bytes, bytes], What] = {}
+        self.whats: dict[What, What] = {}  # by mime type, status, and record type as given
 
     def learn_day(self, timestamp: bytes) -> bool:
         """Tell whether a timestamp begins with a day of the calendar; if so, it is one of ``days`` now."""
@@ -386,16 +396,44 @@ class _Known:
         self.files[file] = name
         return name
 
-    def learn_what(self, mime: bytes, status: bytes) -> What | None:
-        """Return what a mime type and a status say of an HTTP URI; None if that is no capture."""
-        if not mime or not (status == b"-" or _STATUS.fullmatch(status.decode())):
+    def learn_what(self, mime: bytes, status: bytes, given: bytes) -> What | None:
+        """Return what a mime type, a status, and a record type if one is given, say of an HTTP URI; None if that is no capture."""
+        if not mime or mime != mime.strip(b" ") or not (status == b"-" or _STATUS.fullmatch(status.decode())):
             return None
-        record_type = _guess_type(mime.decode().lower(), status.decode(), "http:")
+        record_type = given.decode() or _guess_type(mime.decode().lower(), status.decode(), "http:")
         if record_type not in CAPTURES:
             return None
         if len(self.whats) >= _CACHED:
             self.whats.clear()
-        return self.whats.setdefault((mime, status), (mime, status, record_type.encode()))
+        return self.whats.setdefault((mime, status, given), (mime, status, record_type.encode()))
+
+
+def _split_plain_json(line: bytes) -> list[bytes]:
+    """Return key and timestamp of a CDXJ row, its `_OF_PLAIN_JSON` but the last, and its record type, empty if it gives none.
+
+    Raises:
+        ValueError: The row is not plain, or not CDXJ.
+    """
+    if line.translate(None, _PLAIN_JSON) or line.startswith(b"{"):  # JSON as a whole may say another key
+        raise ValueError
+    key, timestamp, json = line.split(b" ", 2)
+    given = orjson.loads(json)
+    try:
+        values = (
+            given["url"],
+            given.get("mime", "-"),
+            given.get("status", "-"),
+            given["digest"].removeprefix("sha1:"),
+            given["length"],
+            given["offset"],
+            given["filename"],
+            given.get("type", ""),
+        )
+        if not given.keys().isdisjoint(_NOT_OF_PLAIN_JSON):
+            raise ValueError
+        return [key, timestamp, *"\n".join(values).encode().split(b"\n")]
+    except (KeyError, TypeError, AttributeError) as error:  # one is missing, or no text
+        raise ValueError from error
 
 
 def _row_of(capture: Capture) -> Row:
