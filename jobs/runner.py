@@ -24,7 +24,7 @@ from mrjob.cat import decompress, is_compressed
 from mrjob.local import LocalMRJobRunner, _TaskFailedException
 from mrjob.step import StepFailedException
 
-from arclink.pipeline.running import is_of_space
+from arclink.pipeline.running import BUFFER, is_of_space
 from jobs.base import ATTEMPT_ID
 
 ATTEMPTS = 2
@@ -220,15 +220,16 @@ def _run_task(job_class: type, args: list[str], stdin: BinaryIO, stdout: BinaryI
     os.chdir(wd)
     os.dup2(stderr.fileno(), 2)
     sys.stderr = stderr  # mrjob reads and writes bytes
-    sys.stdin = stdin
-    sys.stdout = stdout
     try:
-        job_class(args).execute()
+        with (
+            open(stdin.fileno(), "rb", buffering=BUFFER, closefd=False) as sys.stdin,
+            open(stdout.fileno(), "wb", buffering=BUFFER, closefd=False) as sys.stdout,
+        ):
+            job_class(args).execute()
     except BaseException:
         stderr.write(traceback.format_exc().encode())
         raise
     finally:
-        stdout.flush()
         stderr.flush()
 
 

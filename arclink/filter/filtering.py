@@ -135,23 +135,35 @@ def reduce_captures(key: bytes, values: Iterator[bytes], counts: Counter[Reason]
             yield POINTERS, value
     else:
         first, second = next(values), next(values, None)
-        only = _only_capture(key[1:], first) if second is None else None
-        if only:
-            counts[Reason.MEMENTO_WITH_PAYLOAD] += 1
-            yield POINTERS, only
+        pointer_of_one = _of_one_original(key[1:], first, counts) if second is None else None
+        if pointer_of_one:
+            yield POINTERS, pointer_of_one
             return
         all_values = chain([first] if second is None else [first, second], values)
         for pointer in _reduce_checksum(Checksum(key[1:].decode()), all_values, counts):
             yield POINTERS, format_pointer(pointer)
 
 
-def _only_capture(checksum: bytes, value: bytes) -> bytes | None:
-    """Return the pointer to a payload that was captured once, as most are; None if it was not: a short way, with the same result."""
-    columns = value.split(b"\t")
-    if len(columns) != 5 or columns[1:4] != [b"1", b"0", b""]:
+def _of_one_original(checksum: bytes, value: bytes, counts: Counter[Reason]) -> bytes | None:
+    """Return the pointer of a checksum that one original has in one run of rows, as most do; None if it has no payload.
+
+    A short way to what `_reduce_checksum` gives, and counts.
+    """
+    if value.startswith(_MORE):
         return None
-    timestamp, offset, length, file = columns[4].split(b" ", 3)
-    return format_plain_pointer(checksum.decode(), file.decode(), int(offset), int(length), timestamp.decode(), columns[0].decode())
+    original, payloads, revisits, _, *seen = value.decode().split("\t")
+    if not seen:
+        return None
+    duplicates = int(payloads) + int(revisits) - 1
+    counts[Reason.MEMENTO_WITH_PAYLOAD] += 1
+    if duplicates:
+        counts[Reason.MEMENTO_DUPLICATE] += duplicates
+        counts[Reason.RULE_CHECKSUM] += duplicates
+    places = []
+    for one in seen:
+        timestamp, offset, length, file = one.split(" ", 3)
+        places.append((file, int(offset), int(length), timestamp, original))
+    return format_plain_pointer(checksum.decode(), places)
 
 
 class _Mapper:

@@ -122,10 +122,15 @@ def format_pointer(pointer: Pointer) -> bytes:
     )
 
 
-def format_plain_pointer(checksum: str, file: str, offset: int, length: int, timestamp: str, original: str) -> bytes:
-    """Return what `format_pointer` makes of a payload that was captured once, without making a `Pointer`."""
-    kind = PointerKind.PAYLOAD.value
-    return orjson.dumps([kind, checksum, file, offset, length, timestamp, original, [original], [], "", 0, "", "", "", ""])
+def format_plain_pointer(checksum: str, captures: Sequence[tuple[str, int, int, str, str]]) -> bytes:
+    """Return what `format_pointer` makes of a payload of one original, without making a `Pointer`.
+
+    Args:
+        checksum: Of the payload.
+        captures: File, offset, length, timestamp, original: of the capture to read, then of its fall-backs.
+    """
+    first, *others = captures
+    return orjson.dumps([PointerKind.PAYLOAD.value, checksum, *first, [first[-1]], others, "", 0, "", "", "", ""])
 
 
 def parse_pointer(line: bytes) -> Pointer:

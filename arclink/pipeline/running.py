@@ -40,7 +40,7 @@ FAILED_TASK = "failed-task.txt"
 """What a failed task said, whole; in the folder of the tasks."""
 
 
-_BUFFER = 256 * 1024  # many rows are longer than the usual buffer
+BUFFER = 256 * 1024  # many rows are longer than the usual buffer
 
 
 @dataclass(slots=True)
@@ -216,13 +216,13 @@ def split_relations(parts: Path, outputs: Mapping[bytes, Path], label: str) -> N
     for part in sorted(parts.glob("part-*")):
         with ExitStack() as opened:
             writers: dict[bytes, Callable[[bytes], int]] = {}
-            for line in opened.enter_context(part.open("rb", buffering=_BUFFER)):
+            for line in opened.enter_context(part.open("rb", buffering=BUFFER)):
                 relation, _, row = line.partition(b"\t")
                 if relation not in writers:
                     if relation not in outputs:
                         raise PipelineError(f"{part}: unknown relation {relation[:40]!r}; the stages are of different versions")
                     path = outputs[relation] / part.name.replace("part-", f"part-{label}-")
-                    writers[relation] = opened.enter_context(path.open("wb", buffering=_BUFFER)).write
+                    writers[relation] = opened.enter_context(path.open("wb", buffering=BUFFER)).write
                 writers[relation](row.replace(ROWS, b"\n") if ROWS in row else row)
         part.unlink()
 

@@ -33,11 +33,12 @@ def test_a_pointer_reads_back(pointer: Pointer) -> None:
     assert parse_pointer(format_pointer(pointer)) == pointer
 
 
-@given(texts, texts, offsets, st.integers(-1, 1 << 40), texts, texts)
+@given(texts, texts, st.lists(st.tuples(texts, offsets, st.integers(-1, 1 << 40), texts), min_size=1, max_size=3))
 def test_a_plain_pointer_is_written_the_same_in_the_short_way(
-    checksum: str, file: str, offset: int, length: int, timestamp: str, original: str
+    checksum: str, original: str, places: list[tuple[str, int, int, str]]
 ) -> None:
-    pointer = Pointer(
-        PointerKind.PAYLOAD, Checksum(checksum), file, offset, length, Timestamp(timestamp), UriR(original), (UriR(original),)
-    )
-    assert format_plain_pointer(checksum, file, offset, length, timestamp, original) == format_pointer(pointer)
+    captures = [FallBack(file, offset, length, Timestamp(timestamp), UriR(original)) for file, offset, length, timestamp in places]
+    first, *others = captures
+    place = (first.file, first.offset, first.length, first.timestamp, first.original)
+    pointer = Pointer(PointerKind.PAYLOAD, Checksum(checksum), *place, (first.original,), others)
+    assert format_plain_pointer(checksum, [(*place, original) for place in places]) == format_pointer(pointer)
