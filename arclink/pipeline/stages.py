@@ -145,7 +145,7 @@ def load(
     """Load ``folder/graph`` into a store; one beyond this machine is loaded by tasks, if there is an engine to run them."""
     graph = folder / "graph"
     if run.conf is None or not isinstance(store, LoadsByJob):
-        return store.load(graph, files, settings, manifest)
+        return store.load(graph, files, settings, manifest, run.cores)
 
     def by_job(manifests: Sequence[Path], job_settings: Mapping[str, object]) -> None:
         run.run("load", manifests, folder / "loaded", job_settings)

@@ -251,8 +251,17 @@ class GraphStore(Protocol):
 
     # What a build writes.
 
-    def load(self, graph: Path, files: Sequence[ArchiveFile], settings: Mapping[str, str], manifest: str) -> Batch:
+    def load(
+        self, graph: Path, files: Sequence[ArchiveFile], settings: Mapping[str, str], manifest: str, cores: int | None = None
+    ) -> Batch:
         """Add the graph files of one batch (``docs/graph-files.md``) as one step: all of it is seen, or nothing.
+
+        Args:
+            graph: Folder of the graph files.
+            files: Of the batch.
+            settings: What it was made with.
+            manifest: JSON.
+            cores: Processes that may work at a time; as many as there are processors if not given.
 
         Raises:
             StoreError: The store is locked by another build, full, or of another version.

@@ -266,7 +266,9 @@ class EmbargoedStore:
     def originals_of(self, checksum: Checksum) -> Iterator[UriR]:
         return (original for original in self._store.originals_of(checksum) if next(self._of_payload(original, checksum), None) is not None)
 
-    def load(self, graph: Path, files: Sequence[ArchiveFile], settings: Mapping[str, str], manifest: str) -> Batch:
+    def load(
+        self, graph: Path, files: Sequence[ArchiveFile], settings: Mapping[str, str], manifest: str, cores: int | None = None
+    ) -> Batch:
         self._refuse()
 
     def forget(self, takedown: Takedown, *, is_trial: bool = False) -> Removed:

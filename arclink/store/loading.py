@@ -7,6 +7,7 @@ blocks; its contents are looked up in the store, its captures sorted in files, a
 
 import sqlite3
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -16,16 +17,20 @@ import orjson
 from arclink.errors import StoreError
 from arclink.graph.relations import parse_payload
 from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM
-from arclink.store.graph_files import read_sorted
+from arclink.store.apart import RunApart, may_pack_apart
+from arclink.store.graph_files import parts_of, read_sorted
 from arclink.store.grouping import OLD, InlinkGrouping
 from arclink.store.names import StoredNames
 from arclink.store.outlinks import OutlinksWriter
 from arclink.store.packing import pack_checksum, split_content
-from arclink.store.relations import InlinksWriter, MementoRow, pack_fate, scope_of_fate, write_mementos, write_sightings
+from arclink.store.relations import BlockWriter, InlinksWriter, MementoRow, pack_fate, scope_of_fate, write_mementos, write_sightings
 from arclink.store.replacing import payloads_to_replace, remove_contents_of
 from arclink.store.runs import Relation, Runs, RunWriter
 from arclink.store.sorting import SortedCaptures
 from arclink.store.takedowns import last_number
+
+WORTH_A_PROCESS = 4 << 20
+"""Bytes of inlinks from which on another process packs them, if there may be one: starting it takes longer than packing less."""
 
 _ADD_CONTENT = "INSERT INTO contents (number, payload, cut) VALUES (?, ?, ?) ON CONFLICT (payload, cut) DO NOTHING"
 
@@ -60,14 +65,16 @@ class BatchLoader:
         names: Of the store.
         graph: Folder of the batch's graph files.
         batch: Its number.
+        cores: Processes that may work at a time.
     """
 
-    def __init__(self, connection: sqlite3.Connection, runs: Runs, names: StoredNames, graph: Path, batch: int) -> None:
+    def __init__(self, connection: sqlite3.Connection, runs: Runs, names: StoredNames, graph: Path, batch: int, cores: int = 1) -> None:
         self._connection = connection
         self._runs = runs
         self._names = names
         self._graph = graph
         self._batch = batch
+        self._cores = cores
         self._payloads = _PayloadNumbers(connection)
         self._blocks: dict[str, Sequence[int]] = {}  # numbers of the contents in a block
         self._has_repeats = False  # whether some of them are `OLD`, or a block stood twice
@@ -83,21 +90,22 @@ class BatchLoader:
             replaced = payloads_to_replace(self._connection, self._names, self._graph)
             if replaced:
                 remove_contents_of(self._connection, self._runs, replaced)
-            links = self._load_outlinks(first_content)
-            payloads = self._load_payloads(replaced)
-            first, last = self._load_mementos()
-            self._payloads.write()
-            self._load_inlinks()
+            self._number_contents(first_content)
+            with self._inlinks_apart() as inlinks:
+                links = self._load_outlinks(first_content)
+                payloads = self._load_payloads(replaced)
+                first, last = self._load_mementos()
+                self._payloads.write()
+                self._load_inlinks(inlinks)
         except (ValueError, TypeError) as error:
             raise StoreError(f"{self._graph}: the graph files cannot be read ({error}). Write them again (docs/graph-files.md).") from error
         for relation in Relation:
             self._runs.merge(relation)
         return Added(payloads, links, first, last)
 
-    def _load_outlinks(self, first: int) -> int:
-        writer = OutlinksWriter(self._connection, first)
+    def _number_contents(self, first: int) -> None:
         number = first
-        for _, name, contents, links, lists in read_sorted(self._graph, "outlinks", 5, keys=1):
+        for _, name, contents, _ in read_sorted(self._graph, "outlinks", 4, keys=1):
             block = name.decode()
             if block in self._blocks:  # two tasks wrote the same contents; inlinks name them twice
                 self._has_repeats = True
@@ -114,7 +122,14 @@ class BatchLoader:
             has_old = OLD in numbers
             self._has_repeats = self._has_repeats or has_old
             self._blocks[block] = numbers if has_old or not numbers else range(numbers[0], number)
-            writer.add(links, lists, [number != OLD for number in numbers])
+
+    def _load_outlinks(self, first: int) -> int:
+        writer = OutlinksWriter(self._connection, first)
+        seen: set[bytes] = set()
+        for _, name, _, links, lists in read_sorted(self._graph, "outlinks", 5, keys=1):
+            if name not in seen:
+                seen.add(name)
+                writer.add(links, lists, [number != OLD for number in self._blocks[name.decode()]])
         return writer.links
 
     def _load_payloads(self, replaced: Collection[int]) -> int:
@@ -166,9 +181,24 @@ class BatchLoader:
         if last is not None:
             yield last
 
-    def _load_inlinks(self) -> None:
+    def _inlinks_apart(self) -> AbstractContextManager[RunApart | None]:
+        """Have another process pack the inlinks, if that is worth one: they depend on the numbers of contents only."""
+        size = sum(part.stat().st_size for part in parts_of(self._graph, "inlinks"))
+        is_apart = self._cores > 1 and size >= WORTH_A_PROCESS and may_pack_apart()
+        return RunApart(self._write_inlinks) if is_apart else nullcontext()
+
+    def _load_inlinks(self, apart: RunApart | None) -> None:
+        writer = RunWriter(self._connection, Relation.INLINKS, 0)
+        if apart is None:
+            self._write_inlinks(writer)
+            return
+        for block in apart.blocks():
+            writer.add_packed(block)
+        writer.close()
+
+    def _write_inlinks(self, writer: BlockWriter) -> None:
         grouping = InlinkGrouping(self._blocks, str(self._graph), has_repeats=self._has_repeats)
-        grouping.write(read_sorted(self._graph, "inlinks", 3, keys=2), InlinksWriter(RunWriter(self._connection, Relation.INLINKS, 0)))
+        grouping.write(read_sorted(self._graph, "inlinks", 3, keys=2), InlinksWriter(writer))
 
 
 class _PayloadNumbers:

@@ -109,6 +109,20 @@ def pack_block(keys: Sequence[bytes], columns: Iterable[tuple[Numbers, bytes]]) 
     return bytes([len(sections) // 2]) + pack_sections(sections)
 
 
+class PackedBlock(NamedTuple):
+    """Rows as they stand in the store: their first key, how many they are, and the compressed block."""
+
+    first: bytes
+    rows: int
+    data: bytes
+
+
+def block_packer() -> Callable[[Sequence[bytes], Iterable[tuple[Numbers, bytes]]], PackedBlock]:
+    """Return what packs one block after the other; arguments and errors of that are those of `pack_block`."""
+    compress = zstandard.ZstdCompressor(level=LEVEL).compress
+    return lambda keys, columns: PackedBlock(keys[0], len(keys), compress(pack_block(keys, columns)))
+
+
 class RunWriter:
     """Writes one run. Rows or whole blocks are added in key order; `close` writes what is left.
 
@@ -118,7 +132,7 @@ class RunWriter:
 
     def __init__(self, connection: sqlite3.Connection, relation: Relation, level: int) -> None:
         self._connection = connection
-        self._compress = zstandard.ZstdCompressor(level=LEVEL).compress
+        self._pack = block_packer()
         self._keys: list[bytes] = []
         self._columns: list[list[bytes]] = []
         self._size = 0
@@ -138,11 +152,14 @@ class RunWriter:
             self._flush()
 
     def add_block(self, keys: Sequence[bytes], columns: Iterable[tuple[Numbers, bytes]]) -> None:
-        """Add rows that fill a block, packed by the caller (as `pack_block` takes them)."""
-        data = self._compress(pack_block(keys, columns))
-        block = self._connection.execute("INSERT INTO blocks (data) VALUES (?)", (data,)).lastrowid
-        self._connection.execute("INSERT INTO fences (run, first, block) VALUES (?, ?, ?)", (self.run, keys[0], block))
-        self._entries += len(keys)
+        """Add rows that fill a block, as `pack_block` takes them."""
+        self.add_packed(self._pack(keys, columns))
+
+    def add_packed(self, packed: PackedBlock) -> None:
+        """Add a block as `block_packer` packs it."""
+        block = self._connection.execute("INSERT INTO blocks (data) VALUES (?)", (packed.data,)).lastrowid
+        self._connection.execute("INSERT INTO fences (run, first, block) VALUES (?, ?, ?)", (self.run, packed.first, block))
+        self._entries += packed.rows
 
     def close(self) -> None:
         """Write the last block; a run without rows is taken back."""

@@ -393,7 +393,9 @@ class SqliteStore:
 
     # What a build writes
 
-    def load(self, graph: Path, files: Sequence[ArchiveFile], settings: Mapping[str, str], manifest: str) -> Batch:
+    def load(
+        self, graph: Path, files: Sequence[ArchiveFile], settings: Mapping[str, str], manifest: str, cores: int | None = None
+    ) -> Batch:
         if not self._is_loader:
             raise StoreError(f"{self.path} was opened for reading; open it for loading to add a batch.")
         if self._file_now() != self._file:
@@ -411,7 +413,8 @@ class SqliteStore:
                 [(file.name, file.path, file.size, file.fingerprint) for file in files],
             )
             number = self._connection.execute("SELECT coalesce(max(number), 0) + 1 FROM batches").fetchone()[0]
-            added = BatchLoader(self._connection, self._runs, self._names, graph, number).load()
+            loader = BatchLoader(self._connection, self._runs, self._names, graph, number, cores or os.cpu_count() or 1)
+            added = loader.load()
             names = tuple(file.name for file in files)
             self._connection.execute(
                 "INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (number, identity, json.dumps(names), manifest, *added)

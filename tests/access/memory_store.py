@@ -202,7 +202,9 @@ class MemoryStore:
     def originals_of(self, checksum: Checksum) -> Iterator[UriR]:
         yield from sorted({page.memento.original for page in self.pages if page.checksum == checksum and page.memento.reason == "-"})
 
-    def load(self, graph: Path, files: Sequence[ArchiveFile], settings: Mapping[str, str], manifest: str) -> Batch:
+    def load(
+        self, graph: Path, files: Sequence[ArchiveFile], settings: Mapping[str, str], manifest: str, cores: int | None = None
+    ) -> Batch:
         raise NotImplementedError
 
     def forget(self, takedown: Takedown, *, is_trial: bool = False) -> Removed:

@@ -52,7 +52,9 @@ class DictionaryStore:
         self._takedowns: list[tuple[Takedown, Removed]] = []
         self._loaded: list[tuple[list[tuple[str, bytes]], list[ArchiveFile]]] = []
 
-    def load(self, graph: Path, files: Sequence[ArchiveFile], settings: Mapping[str, str], manifest: str) -> Batch:
+    def load(
+        self, graph: Path, files: Sequence[ArchiveFile], settings: Mapping[str, str], manifest: str, cores: int | None = None
+    ) -> Batch:
         rows = [(path.parent.name, line) for path in sorted(graph.glob("*/part-*")) for line in path.read_bytes().splitlines()]
         if not any((graph / relation).is_dir() for relation in RELATIONS):
             raise StoreError(f"{graph} holds no graph files")

@@ -6,9 +6,10 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
+from multiprocessing import active_children, get_context
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,10 @@ from arclink.errors import StoreError, UsageError
 from arclink.graph.not_modified import checksum_of_reference
 from arclink.model import ContentId, Inlink, Kind, Memento, Outlink, Payload, Scope, Surt, Timestamp, UriR
 from arclink.store import runs as runs_module
+from arclink.store.apart import RunApart
+from arclink.store.grouping import InlinkGrouping
 from arclink.store.loading import BatchLoader
+from arclink.store.relations import BlockWriter
 from arclink.store.runs import Relation, Runs
 from arclink.store.sqlite import SqliteStore
 from tests.store.contract import FILES, SETTINGS, canonical
@@ -393,3 +397,86 @@ def test_memory_does_not_grow_with_the_store(store: SqliteStore, tmp_path: Path,
     assert len(store._runs._cache) <= runs_module.CACHED_BLOCKS
     assert not any(isinstance(value, BatchLoader) for value in vars(store).values())
     assert os.path.getsize(store.path) < 400_000
+
+
+# With a process beside the one that loads
+
+
+def test_a_process_beside_changes_no_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arclink.store.loading.WORTH_A_PROCESS", 0)
+    started: list[int] = []
+
+    def counted(write: Callable[[BlockWriter], None]) -> RunApart:
+        started.append(1)
+        return RunApart(write)
+
+    monkeypatch.setattr("arclink.store.loading.RunApart", counted)
+    paths = [tmp_path / f"{cores}.db" for cores in (1, 2)]
+    for cores, path in enumerate(paths, start=1):
+        with SqliteStore(path, create=True) as store:
+            store.load(write_pages(tmp_path / "a", 0, 300), FILES[:1], SETTINGS, "{}", cores)
+            store.load(write_pages(tmp_path / "b", 200, 500), FILES[1:2], SETTINGS, "{}", cores)  # a third is known
+            assert list(store.verify()) == []
+    assert len(started) == 2
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    assert not active_children()
+
+
+def test_what_a_process_beside_finds_wrong_is_said(store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arclink.store.loading.WORTH_A_PROCESS", 0)
+    before = canonical(store)
+    graph = write_pages(tmp_path / "2", 10, 20)
+    inlinks = next((graph / "inlinks").glob("part-*"))
+    inlinks.write_bytes(inlinks.read_bytes().replace(b'[[["', b'[[["x', 1).replace(b'"a@href"', b'"a@href', 1))
+    said = []
+    for cores in (1, 2):
+        with pytest.raises(StoreError) as refused:
+            store.load(graph, FILES[1:2], SETTINGS, "{}", cores)
+        said.append(str(refused.value))
+    assert said[0] == said[1]
+    assert canonical(store) == before
+    assert not active_children()
+
+
+def test_a_process_beside_that_is_killed_takes_the_batch_back(store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arclink.store.loading.WORTH_A_PROCESS", 0)
+    before = canonical(store)
+    graph = write_pages(tmp_path / "2", 10, 20)
+
+    def die(*_: object) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(InlinkGrouping, "write", die)
+        with pytest.raises(StoreError, match="exit code -9"):
+            store.load(graph, FILES[1:2], SETTINGS, "{}", 2)
+    assert canonical(store) == before
+    store.load(graph, FILES[1:2], SETTINGS, "{}", 2)
+    assert sources(store) == hub_contents(0, 20)
+
+
+def test_a_load_that_fails_leaves_no_process_behind(store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arclink.store.loading.WORTH_A_PROCESS", 0)
+    graph = write_pages(tmp_path / "2", 10, 20)
+    next((graph / "mementos").glob("part-*")).write_text("no memento\n")
+    with monkeypatch.context() as patch:
+        patch.setattr(InlinkGrouping, "write", lambda *_: time.sleep(600))
+        with pytest.raises(StoreError, match="columns"):
+            store.load(graph, FILES[1:2], SETTINGS, "{}", 2)
+    assert not active_children()
+
+
+def test_the_worker_of_a_pool_loads_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arclink.store.loading.WORTH_A_PROCESS", 0)
+    graph = write_pages(tmp_path / "1", 0, 10)
+
+    def load() -> None:
+        with SqliteStore(tmp_path / "links.db", create=True) as store:
+            store.load(graph, FILES[:1], SETTINGS, "{}", 2)
+
+    worker = get_context("fork").Process(target=load, daemon=True)
+    worker.start()
+    worker.join()
+    assert worker.exitcode == 0
+    with SqliteStore(tmp_path / "links.db") as store:
+        assert sources(store) == hub_contents(0, 10)

@@ -30,7 +30,7 @@ class Address:
         replication: ``3``, or ``dc1:3,dc2:2``; used when the keyspace is made.
         timeout: Seconds that one request may take.
         patience: Seconds after which a request that was sent again and again is given up.
-        loaders: Processes that load a batch; 0 for as many as there are processors.
+        loaders: Processes that load a batch; 0 for as many as a build may use, or as there are processors.
         datacenter: Whose nodes are asked; empty for that of the first node that answers.
         tls: ``system``, or the file with the certificates that nodes are believed by (PEM); empty to talk openly.
     """

@@ -37,6 +37,7 @@ def load_batch(
     settings: Mapping[str, str],
     manifest: str,
     run: RunTasks | None = None,
+    cores: int | None = None,
 ) -> Batch:
     """Load the graph files of a batch; what they are is `GraphStore.load`.
 
@@ -47,6 +48,7 @@ def load_batch(
         settings: What it was made with.
         manifest: JSON.
         run: Does the tasks of a phase; in this process and others if not given.
+        cores: Processes that may work at a time, if neither the store's URL says it nor ``run`` is given.
 
     Raises:
         StoreError: The graph files are damaged, the settings differ, another process loads, or a task was not done.
@@ -62,7 +64,7 @@ def load_batch(
         all_settings = _checked(store, settings)
         step = store.steps.begin(identity)
         _note(store, step, files, all_settings, manifest)
-        with _runner_of(store, graph) if run is None else _given(run) as do:
+        with _runner_of(store, graph, cores) if run is None else _given(run) as do:
             for phase in phases:
                 do(step, history.view, _not_done(store, step, phase))
                 if missing := _not_done(store, step, phase):
@@ -146,11 +148,11 @@ def _given(run: RunTasks) -> Iterator[RunTasks]:
 
 
 @contextmanager
-def _runner_of(store: CassandraStore, graph: Path) -> Iterator[RunTasks]:
+def _runner_of(store: CassandraStore, graph: Path, cores: int | None) -> Iterator[RunTasks]:
     """Yield what does tasks: this process, or several if there is much to do."""
     paths = {relation: parts_of(graph, relation) for relation in RELATIONS}
     size = sum(path.stat().st_size for some in paths.values() for path in some)
-    loaders = store.address.loaders or os.cpu_count() or 1
+    loaders = store.address.loaders or cores or os.cpu_count() or 1
 
     def here(step: int, view: View, tasks: Sequence[Task]) -> None:
         runner = TaskRunner(store.tables, view, step)

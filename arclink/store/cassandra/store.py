@@ -404,11 +404,13 @@ class CassandraStore:
 
     # What a build writes
 
-    def load(self, graph: Path, files: Sequence[ArchiveFile], settings: Mapping[str, str], manifest: str) -> Batch:
+    def load(
+        self, graph: Path, files: Sequence[ArchiveFile], settings: Mapping[str, str], manifest: str, cores: int | None = None
+    ) -> Batch:
         from arclink.store.cassandra.loading import load_batch
 
         self._needs_loader("add a batch")
-        return load_batch(self, graph, files, settings, manifest)
+        return load_batch(self, graph, files, settings, manifest, cores=cores)
 
     def load_by_job(
         self,
