@@ -24,6 +24,7 @@ _READ_AHEAD = 256 << 10
 _STEP = 32 << 10
 """Compressed bytes to a step: more than most records have, little enough to give back what belongs to the next."""
 
+_LEAST_STEP = 4 << 10
 _LATER_STEP = 256 << 10
 _IsalError = cast(type[Exception], igzip_lib.IsalError)
 """Its stub says that this is an exception, not a class of them."""
@@ -142,7 +143,7 @@ class GzipSegment:
     def __init__(self, stored: Stored, offset: int, length: int = -1, *, is_forward: bool = False) -> None:
         self._stored = stored
         self._read = stored.read_ahead if is_forward else stored.read
-        self._first = max(_STEP, min(length, _WINDOW))
+        self._first = max(_LEAST_STEP, min(length, _WINDOW)) if length > 0 else _STEP
         self.offset = offset
         self._restart()
 
