@@ -42,7 +42,7 @@ def run_stages(bench: Bench, corpus: Corpus, folder: Path, workers: int) -> Mapp
         "filter": [str(corpus.cdx), *cores],
         "extract": [*files, *cores],
         "graph": cores,
-        "load": ["--store", str(folder / "links.db")],
+        "load": ["--store", str(folder / "links.db"), *cores],
     }
     # Once each: a stage that is run again finds what it wrote.
     return {name: measure_once(arclink(name, *words, "--folder", str(folder))) for name, words in commands.items()}

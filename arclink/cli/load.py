@@ -10,8 +10,9 @@ from arclink.cli.stage_options import needs, read_archives, read_settings
 
 @click.command()
 @click.option("--folder", required=True, type=click.Path(), help="Folder of a batch, with graph files in FOLDER/graph.")
+@click.option("--cores", type=click.IntRange(min=1), help="Processes at a time; as many as there are processors by default.")
 @store_option
-def command(folder: str, store: str) -> None:
+def command(folder: str, cores: int | None, store: str) -> None:
     """Load the graph files in FOLDER/graph into a store, as one batch."""
     from arclink.pipeline.counts import Counts
     from arclink.pipeline.manifest import format_manifest
@@ -24,5 +25,5 @@ def command(folder: str, store: str) -> None:
     with open_store(store, create=True) as opened:
         manifest = format_manifest(files, settings, Counts(), 0, {})
         (where / "graph/manifest.json").write_text(manifest, encoding="utf-8")
-        batch = opened.load(where / "graph", files, settings, manifest)
+        batch = opened.load(where / "graph", files, settings, manifest, cores)
         click.echo(f"{store}: batch {batch.number} loaded; it holds {opened.sums().links:,} links now.")

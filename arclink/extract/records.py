@@ -398,6 +398,7 @@ def _percent_encode(found: re.Match[str]) -> str:
     return "".join(f"%{byte:02X}" for byte in found[0].encode())
 
 
+@lru_cache(maxsize=1024)  # of one record it is asked for some three times
 def parse_date(text: str) -> tuple[Timestamp, Reason | None]:
     """Return the timestamp of a WARC-Date or ARC date, and the note to count if it had to be changed.
 

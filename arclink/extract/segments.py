@@ -5,7 +5,7 @@ otherwise (`arclink.extract.zstd_segments`) differs in what inflates it. A segme
 is read by position, cheapest forwards; it holds a window of itself, never the whole.
 
 igzip inflates 2.7 times as fast as zlib and checks CRC and length as well. Its one weakness, a gzip header that lies
-across two inputs, is not met: the first input is longer than any header but at the end of the file.
+across two inputs, is not met: the first input is longer than any header that writers of archives make, whatever length a row says.
 """
 
 import zlib
@@ -25,6 +25,8 @@ _STEP = 32 << 10
 """Compressed bytes to a step: more than most records have, little enough to give back what belongs to the next."""
 
 _LEAST_STEP = 4 << 10
+"""The same where the length is said to be less: longer than the header of a member."""
+
 _LATER_STEP = 256 << 10
 _IsalError = cast(type[Exception], igzip_lib.IsalError)
 """Its stub says that this is an exception, not a class of them."""

@@ -68,6 +68,16 @@ def test_a_record_is_found_again_at_its_offset(tmp_path: Path, data: bytes) -> N
                     assert (again.uri, again.body) == (record.uri, record.body)
 
 
+@pytest.mark.parametrize("length", [-1, 1, 700])
+def test_a_member_with_a_long_head_of_its_own_is_read_whatever_length_its_row_says(tmp_path: Path, length: int) -> None:
+    path = tmp_path / "named.warc.gz"
+    with path.open("wb") as file, gzip.GzipFile("n" * 3_000, "wb", fileobj=file, mtime=0) as member:
+        member.write(PAGES[0])
+    assert path.stat().st_size > 3_000
+    with ArchiveFile(str(path)) as archive:
+        assert archive.record_at(0, length).uri == URIS[0]
+
+
 @pytest.mark.parametrize("data", STORED)
 def test_an_instance_opens_its_file_once(tmp_path: Path, data: bytes) -> None:
     path = write(tmp_path, data)
