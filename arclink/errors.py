@@ -6,6 +6,7 @@
     ├── UsageError           the call is wrong: exit 2
     ├── OperatorError        a file, setting or store needs a person: exit 1
     │   ├── InputError           an archive or CDX file that cannot be used at all
+    │   │   └── MissingFileError     one that is not where it is said to be
     │   ├── StoreError           a store that is missing, foreign, newer, locked or full
     │   ├── PipelineError        a step of a build failed
     │   ├── WaybackError         a Wayback Machine that does not answer, or asks to be left alone
@@ -38,6 +39,10 @@ class OperatorError(ArclinkError):
 
 class InputError(OperatorError):
     """An archive or CDX file cannot be used at all."""
+
+
+class MissingFileError(InputError):
+    """An archive file is not there, or not any more."""
 
 
 class StoreError(OperatorError):

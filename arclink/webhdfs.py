@@ -19,7 +19,7 @@ from urllib.parse import quote, urlsplit
 
 import orjson
 
-from arclink.errors import InputError
+from arclink.errors import InputError, MissingFileError
 from arclink.files.places import WEBHDFS
 
 ADDRESS = WEBHDFS
@@ -231,7 +231,8 @@ class HdfsBytes:
         self.name = url
         status = self._system.status(self._path)
         if status is None or status.is_folder:
-            raise InputError(f"archive file cannot be read: {url}: {'a folder' if status else 'no such file'} in HDFS; check its path")
+            kind = InputError if status else MissingFileError
+            raise kind(f"archive file cannot be read: {url}: {'a folder' if status else 'no such file'} in HDFS; check its path")
         self.size = status.size
         self.requests = 0
         self._blocks: OrderedDict[int, bytes] = OrderedDict()

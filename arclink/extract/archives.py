@@ -13,12 +13,13 @@ records; both stop at a damaged one. This reader has one set of rules for both f
 (0.09 to 0.15 ms a page); reading forward it takes twice its time, two thirds of warcio's. Tests hold it against both.
 """
 
+import errno
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import NamedTuple, Self
 
-from arclink.errors import InputError, RecordError
+from arclink.errors import InputError, MissingFileError, RecordError
 from arclink.extract.lz4_segments import lz4_compression
 from arclink.extract.records import (
     LONGEST_HEAD,
@@ -66,8 +67,8 @@ class ArchiveFile:
         compression: How it is compressed; None if it is not.
 
     Raises:
-        InputError: There is no such file, it cannot be read, or it is no archive file. An empty file is an archive
-            without records.
+        MissingFileError: There is no such file.
+        InputError: It cannot be read, or it is no archive file. An empty file is an archive without records.
     """
 
     def __init__(self, path: str, opened: Callable[[str], None] | None = None) -> None:
@@ -75,7 +76,8 @@ class ArchiveFile:
         try:
             self._source = open_bytes(path)
         except OSError as error:
-            raise InputError(f"archive file cannot be read: {path}: {error.strerror}; check its path and permissions") from error
+            kind = MissingFileError if error.errno in (errno.ENOENT, errno.ENOTDIR) else InputError
+            raise kind(f"archive file cannot be read: {path}: {error.strerror}; check its path and permissions") from error
         try:
             self._stored = Stored(path, self._source)
             if opened is not None:

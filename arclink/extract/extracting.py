@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from arclink.errors import InputError, PayloadError, RecordError
+from arclink.errors import MissingFileError, PayloadError, RecordError
 from arclink.extract.archives import ArchiveFile, ArchiveRecord
 from arclink.extract.charsets import decode_html
 from arclink.extract.feeds import is_feed, links_of, unpacked
@@ -78,6 +78,9 @@ def extract_pointers(
         counts: Where payloads, notes and opened files are counted.
         is_isolated: Parse in a child process, so that a page that crashes the parser costs that page only.
 
+    Raises:
+        InputError: A file that is there cannot be read.
+
     Yields:
         ``pages`` rows (SURT of the first original, tab, page), ``mementos`` rows of captures whose CDX row did not say
         what they hold, ``retries`` (pointers to another capture of a payload, or to none that is left).
@@ -100,7 +103,6 @@ class _Extraction:
         self._isolated = _isolated(self._limits, self._kinds) if is_isolated else None
         self._path: str | None = None
         self._archive: ArchiveFile | None = None
-        self._archive_reason = Reason.PAYLOAD_FILE_MISSING
         self._last: tuple[Checksum, Page] | None = None
 
     def __enter__(self) -> "_Extraction":
@@ -148,18 +150,22 @@ class _Extraction:
         return rows
 
     def _open(self, path: str) -> ArchiveFile:
-        if path != self._path:
+        """Return a file, opened once for all pointers to it that follow each other.
+
+        Raises:
+            RecordError: It was not given, or is that of an earlier batch and not there any more.
+            InputError: It cannot be read: no matter of what is in it, so it is not counted, but has to be mended.
+        """
+        if self._archive is None or path != self._path:
             self._close()
-            self._path = path
             try:
                 if path == NO_FILE:
-                    raise InputError("not among the archive files given")
+                    raise MissingFileError("not among the archive files given")
                 self._archive = ArchiveFile(path)
-                self._counts[Reason.FILE_OPENED] += 1
-            except InputError:
-                self._archive = None
-        if self._archive is None:
-            raise RecordError(Reason.PAYLOAD_FILE_MISSING, file=path)
+            except MissingFileError as error:
+                raise RecordError(Reason.PAYLOAD_FILE_MISSING, file=path) from error
+            self._path = path
+            self._counts[Reason.FILE_OPENED] += 1
         return self._archive
 
     def _read(self, path: str, pointer: Pointer) -> list[Row]:

@@ -32,8 +32,6 @@ _HTTP_OPTIONS: dict[str, Any] = {  # Any: what drivers take differs
 _EXTRAS = {"s3": "s3", "s3a": "s3", "hdfs": "hdfs"}
 """Optional dependencies of ArcLink (setup.cfg) by scheme."""
 
-_MISSING = {401, 403, 404, 410}
-
 _T = TypeVar("_T")
 
 
@@ -127,6 +125,17 @@ def _errors_of_drivers() -> tuple[type[Exception], ...]:
     return (botocore.BotoCoreError, botocore.ClientError) if botocore else ()
 
 
+def _may_pass(error: aiohttp.ClientResponseError) -> bool:
+    """Tell whether the server may answer otherwise in a moment (RFC 9110, 15.6; RFC 6585, 4)."""
+    return error.status >= 500 or error.status == 429
+
+
+def _refusal(error: aiohttp.ClientResponseError) -> OSError:
+    if error.status in (404, 410):
+        return OSError(errno.ENOENT, f"no such file (its server answers {error.status})")
+    return OSError(errno.EIO, f"its server answers {error.status} {error.message}")
+
+
 def _patiently(attempt: Callable[[], _T]) -> _T:
     """Return what ``attempt`` returns, tried again while the other side is away or busy.
 
@@ -137,17 +146,18 @@ def _patiently(attempt: Callable[[], _T]) -> _T:
         try:
             return attempt()
         except aiohttp.ClientResponseError as error:
-            if wait is None or error.status in _MISSING or (400 <= error.status < 500 and error.status != 429):
-                raise OSError(errno.EIO, f"its server answers {error.status} {error.message}") from error
+            if wait is None or not _may_pass(error):
+                raise _refusal(error) from error
         except FileNotFoundError as error:
-            cause = error.__cause__
-            if isinstance(cause, aiohttp.ClientResponseError) and cause.status >= 500 and wait is not None:
-                pass  # fsspec takes every failure for a file that is not there
+            cause = error.__cause__  # fsspec takes every failure for a file that is not there
+            if isinstance(cause, aiohttp.ClientResponseError):
+                if wait is None or not _may_pass(cause):
+                    raise _refusal(cause) from error
             elif isinstance(cause, aiohttp.ClientConnectionError):
-                raise OSError(errno.EHOSTUNREACH, f"its server cannot be reached: {cause}") from error
+                if wait is None:
+                    raise OSError(errno.EHOSTUNREACH, f"its server cannot be reached: {cause}") from error
             else:
-                said = f" (its server answers {cause.status})" if isinstance(cause, aiohttp.ClientResponseError) else ""
-                raise OSError(errno.ENOENT, f"no such file{said}") from error
+                raise OSError(errno.ENOENT, "no such file") from error
         except ValueError as error:
             raise OSError(errno.ESPIPE, "its server gives no ranges; copy the file here") from error
         except _errors_of_drivers() as error:

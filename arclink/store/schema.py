@@ -21,6 +21,9 @@ VERSION = 2
 OLDEST = 1
 """The oldest layout that is read: it lacks the table ``forgotten``, and gets it when it is opened for loading."""
 
+PAGE_BYTES = 2048
+"""Of a new file: a block takes whole pages and most of one more, so small ones waste little (docs/decisions/20261122-smaller-pages.md)."""
+
 FORGOTTEN = """
 -- What was the store told to forget, when and why? Then how much that was, later builds included (payloads: with a fate; checksums: all),
 -- and the greatest numbers of then: they are never given again.
@@ -169,6 +172,7 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
 def _create_or_check(connection: sqlite3.Connection, path: Path) -> None:
     # Not ours to change before we know that it is new or ours; a new file takes these before its first page.
     if not connection.execute("PRAGMA page_count").fetchone()[0]:
+        connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("BEGIN IMMEDIATE")

@@ -6,19 +6,25 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
+import orjson
 import pytest
 
-from arclink.errors import InputError
+from arclink.errors import InputError, PipelineError
 from arclink.extract.archives import ArchiveFile
+from arclink.extract.extracting import ExtractSettings, extract_pointers
 from arclink.files import remote
 from arclink.files.opening import open_bytes, open_stream
 from arclink.files.places import RemotePath, location_of, scheme_of, short_name
 from arclink.files.wacz import archives_in
-from arclink.model import Surt
+from arclink.filter.pointers import Pointer, PointerKind, format_pointer
+from arclink.model import Checksum, Surt, Timestamp, UriR
+from arclink.pipeline import stages
 from arclink.pipeline.cdx_files import find_cdx, read_usual_lines
 from arclink.pipeline.inputs import describe, find_archives
 from arclink.pipeline.settings import BuildSettings
@@ -161,6 +167,42 @@ def test_a_cdx_reads_only_what_it_points_to(site: Site, tmp_path: Path) -> None:
     report = build_store(tmp_path, tmp_path / "x.db", BuildSettings(cores=1), [site.url + "big.warc.gz"], [cdx])
     assert report.counts[Reason.PAYLOAD_READ] == 1
     assert site.sent < sum(map(len, stored)) // 2
+
+
+def test_a_file_that_cannot_be_reached_fails_the_task_and_one_that_is_gone_is_counted(site: Site) -> None:
+    (site.folder / "a.warc.gz").write_bytes(gzip.compress(warc("http://h/", http(b"<a href=x>x</a>", "Content-Type: text/html"))))
+    pointer = Pointer(PointerKind.PAYLOAD, Checksum("A" * 32), "a.warc.gz", 0, -1, Timestamp("20200102030405"), UriR("http://h/"))
+
+    def extract(name: str) -> Counter[Reason]:
+        counts: Counter[Reason] = Counter()
+        rows = list(extract_pointers([orjson.dumps(site.url + name) + b"\t\t" + format_pointer(pointer)], ExtractSettings(), counts))
+        assert rows
+        return counts
+
+    assert extract("a.warc.gz")[Reason.FILE_OPENED] == 1
+    assert not extract("gone.warc.gz")[Reason.FILE_OPENED]  # what is to be read instead is asked for by a retry
+    site.failing = 99
+    with pytest.raises(InputError, match=r"a\.warc\.gz: its server answers 503"):
+        extract("a.warc.gz")
+
+
+def test_a_build_whose_files_cannot_be_reached_loads_nothing(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (site.folder / "a.warc.gz").write_bytes(gzip.compress(warc("http://h/", http(b"<a href=x>x</a>", "Content-Type: text/html"))))
+    extract = stages.extract
+
+    def fail_meanwhile(*words: Any, **named: Any) -> Any:
+        site.failing = 99
+        return extract(*words, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(stages, "extract", fail_meanwhile)
+        with pytest.raises(PipelineError, match=r"a\.warc\.gz: its server answers 503"):
+            build_store(tmp_path, tmp_path / "x.db", BuildSettings(cores=2), [site.url + "a.warc.gz"])
+    with open_store(str(tmp_path / "x.db")) as store:
+        assert store.sums().batches == 0
+    site.failing = 0
+    report = build_store(tmp_path, tmp_path / "x.db", BuildSettings(cores=2), [site.url + "a.warc.gz"])
+    assert report.counts[Reason.PAYLOAD_READ] == 1
 
 
 def test_a_wacz_elsewhere_is_read_where_it_stands(shared_data: Path, site: Site, tmp_path: Path) -> None:
