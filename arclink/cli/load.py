@@ -26,4 +26,5 @@ def command(folder: str, cores: int | None, store: str) -> None:
         manifest = format_manifest(files, settings, Counts(), 0, {})
         (where / "graph/manifest.json").write_text(manifest, encoding="utf-8")
         batch = opened.load(where / "graph", files, settings, manifest, cores)
+        opened.trim()
         click.echo(f"{store}: batch {batch.number} loaded; it holds {opened.sums().links:,} links now.")

@@ -97,6 +97,7 @@ def build(
             known.update({file.name: file for file in batch})
             report.batches += 1
             report.counts += counts
+        store.trim()
     finally:
         progress.end()
     report.seconds = run.seconds

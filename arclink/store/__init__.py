@@ -267,6 +267,9 @@ class GraphStore(Protocol):
             StoreError: The store is locked by another build, full, or of another version.
         """
 
+    def trim(self) -> None:
+        """Give the disk back what loading took and the store does not need any more; called when a build ends."""
+
     # What an archive must be able to take back.
 
     def forget(self, takedown: Takedown, *, is_trial: bool = False) -> Removed:

@@ -271,6 +271,9 @@ class EmbargoedStore:
     ) -> Batch:
         self._refuse()
 
+    def trim(self) -> None:
+        self._refuse()
+
     def forget(self, takedown: Takedown, *, is_trial: bool = False) -> Removed:
         self._refuse()
 

@@ -30,8 +30,8 @@ import zstandard
 from arclink.errors import StoreError
 from arclink.store.packing import Numbers, pack_numbers, pack_sections, unpack_numbers, unpack_sections
 
-FAN_OUT = 8
-"""Runs of one level that are merged into one of the next."""
+FAN_OUT = 4
+"""Runs of one level that are merged into one of the next; measured in docs/decisions/20261122-smaller-pages.md."""
 
 BLOCK_BYTES = 16 * 1024
 """Size of a block before it is compressed; measured in docs/decisions/20261121-sorted-runs.md."""

@@ -5,7 +5,9 @@
 
 import os
 import sqlite3
+from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import TracebackType
 
 import zstandard
@@ -150,9 +152,11 @@ def open_for_loading(path: Path) -> sqlite3.Connection:
         raise StoreError(f"{path} is a folder; a store is one file. Name a file, for example {path / 'links.db'}")
     refuse_network_file_system(path)
     with translated(path):
-        connection = _connect(path, "mode=rwc")
+        if not path.exists() or not path.stat().st_size:
+            _create(path)
+        connection = _connect(path, "mode=rw")
         try:
-            _create_or_check(connection, path)
+            _prepare(connection, path)
         except BaseException:
             connection.close()
             raise
@@ -169,19 +173,41 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
     return connection
 
 
-def _create_or_check(connection: sqlite3.Connection, path: Path) -> None:
-    # Not ours to change before we know that it is new or ours; a new file takes these before its first page.
-    if not connection.execute("PRAGMA page_count").fetchone()[0]:
-        connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
-        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("BEGIN IMMEDIATE")
-        if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            connection.execute(f"PRAGMA user_version = {VERSION}")
-            for statement in (*SCHEMA.split(";\n"), FORGOTTEN):
-                connection.execute(statement)
-        connection.execute("COMMIT")
+def _create(path: Path) -> None:
+    """Put an empty store where there is none; whole from its first moment, whoever is killed or comes meanwhile.
+
+    Raises:
+        StoreError: Its folder may not be written, or is full.
+    """
+    try:
+        with TemporaryDirectory(prefix=".arclink-", dir=path.parent) as folder:
+            new = Path(folder) / "new.db"
+            with closing(_connect(new, "mode=rwc")) as connection:
+                for statement in (
+                    f"PRAGMA page_size = {PAGE_BYTES}",
+                    "PRAGMA auto_vacuum = INCREMENTAL",
+                    "PRAGMA journal_mode = WAL",
+                    f"PRAGMA application_id = {APPLICATION_ID}",
+                    f"PRAGMA user_version = {VERSION}",
+                    "BEGIN",
+                    *SCHEMA.split(";\n"),
+                    FORGOTTEN,
+                    "COMMIT",
+                ):
+                    connection.execute(statement)
+            try:
+                path.hardlink_to(new)
+            except FileExistsError:
+                if not path.stat().st_size:  # else somebody made one meanwhile
+                    new.replace(path)
+            except OSError:  # a file system without hard links
+                new.replace(path)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be made: {error.strerror}. Check its folder's permissions and space.") from error
+
+
+def _prepare(connection: sqlite3.Connection, path: Path) -> None:
+    """Have a connection write as a loader does, to a store of ours and of this version."""
     _check_ours(connection, path)
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA secure_delete = OFF")  # some builds overwrite every freed page with zeros

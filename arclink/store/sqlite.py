@@ -90,6 +90,9 @@ LARGE_LOG = 64 << 20
 _LETTING_GO = 1_000
 """Milliseconds that a batch waits for readers of what was before it, while the log is smaller."""
 
+_FREE = 0.05
+"""Share of a file's pages that may be in no use."""
+
 AT_ONCE = 128
 """Inlinks whose contents are looked up together; checksums that are asked for together."""
 
@@ -422,6 +425,15 @@ class SqliteStore:
             for takedown in takedowns:  # filter leaves out what is forgotten; graph files may be older than the takedown
                 forget(self._connection, self._runs, self._names, takedown)
             return Batch(number, names, manifest)
+
+    def trim(self) -> None:
+        """Return the pages that merged runs left behind, if they are many; until then what is loaded next takes them."""
+        pages, free = (self._connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count"))
+        if free <= pages * _FREE:
+            return
+        with suppress(sqlite3.Error):  # for want of space, or where a reader does not let go: the store is whole without it
+            self._connection.executescript("PRAGMA incremental_vacuum")  # execute() takes one step, which is one page
+        self._cut_log()
 
     # What an archive takes back
 

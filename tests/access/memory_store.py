@@ -213,6 +213,9 @@ class MemoryStore:
     def forgotten(self) -> Iterator[tuple[Takedown, Removed]]:
         yield from ()
 
+    def trim(self) -> None:
+        raise NotImplementedError
+
     def clean(self) -> None:
         raise NotImplementedError
 

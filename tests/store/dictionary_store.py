@@ -243,6 +243,9 @@ class DictionaryStore:
     def forgotten(self) -> Iterator[tuple[Takedown, Removed]]:
         return iter(self._takedowns)
 
+    def trim(self) -> None:
+        pass
+
     def clean(self) -> None:
         pass
 

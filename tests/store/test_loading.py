@@ -399,6 +399,35 @@ def test_memory_does_not_grow_with_the_store(store: SqliteStore, tmp_path: Path,
     assert os.path.getsize(store.path) < 400_000
 
 
+def test_what_merging_left_behind_goes_when_it_is_much(tmp_path: Path) -> None:
+    path = tmp_path / "links.db"
+    with SqliteStore(path, create=True) as store:
+        for number in range(runs_module.FAN_OUT):
+            store.load(write_pages(tmp_path / str(number), 400 * number, 400 * (number + 1)), FILES[:1], SETTINGS, f"{{{number}}}")
+        before, answers = path.stat().st_size, canonical(store)
+        store.trim()
+        after = path.stat().st_size
+        assert after < 0.9 * before
+        assert canonical(store) == answers
+        assert list(store.verify()) == []
+        store.trim()
+        assert path.stat().st_size == after
+    assert not path.with_name("links.db-wal").exists()
+
+
+def test_a_reader_does_not_hold_up_trimming_nor_lose_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "links.db"
+    with SqliteStore(path, create=True) as store:
+        for number in range(runs_module.FAN_OUT):
+            store.load(write_pages(tmp_path / str(number), 400 * number, 400 * (number + 1)), FILES[:1], SETTINGS, f"{{{number}}}")
+        with SqliteStore(path) as reader, reader.snapshot():
+            inlinks = reader.inlinks(Surt("example,hub)/"))
+            found = [inlink.content for inlink in islice(inlinks, 100)]
+            store.trim()
+            found += [inlink.content for inlink in inlinks]
+        assert found == hub_contents(0, 400 * runs_module.FAN_OUT)
+
+
 # With a process beside the one that loads
 
 

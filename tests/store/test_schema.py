@@ -1,7 +1,10 @@
 """Files that are no store, or not one for this version, and places where no store can be."""
 
 import os
+import signal
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -78,6 +81,65 @@ def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
         open_store(str(tmp_path / "links.db"))
     with open_store(str(tmp_path / "links.db"), create=True) as store:
         assert store.stats().batches == 0
+
+
+MAKE_AND_DIE = """
+import os, signal, sys
+from pathlib import Path
+from arclink.store import schema
+
+class Killing:
+    left = int(sys.argv[2])
+
+    def __init__(self, connection):
+        self.close = connection.close
+        self.connection = connection
+
+    def execute(self, statement):
+        Killing.left -= 1
+        if not Killing.left:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return self.connection.execute(statement)
+
+connect = schema._connect
+schema._connect = lambda path, mode: Killing(connect(path, mode))
+schema.open_for_loading(Path(sys.argv[1]))
+"""
+"""Makes a store, and is killed at one of the statements that do it."""
+
+
+def test_a_store_is_whole_or_not_there_whenever_its_maker_is_killed(tmp_path: Path) -> None:
+    path = tmp_path / "links.db"
+    died = 0
+    while subprocess.run([sys.executable, "-c", MAKE_AND_DIE, str(path), str(died + 1)], check=False).returncode == -signal.SIGKILL:
+        died += 1
+        if path.exists():
+            with open_store(str(path)) as store:
+                assert store.sums().batches == 0
+            path.unlink()
+    assert died > 10
+    with open_store(str(path)) as store:
+        assert list(store.verify()) == []
+
+
+def test_two_that_make_a_store_at_once_make_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "links.db"
+    connect = schema._connect
+
+    def connect_late(new: Path, mode: str) -> sqlite3.Connection:
+        if new != path and not path.exists():  # the other one comes first
+            monkeypatch.setattr(schema, "_connect", connect)
+            open_store(str(path), create=True).close()
+            change(path, "INSERT INTO names VALUES (1, 'first')")
+        return connect(new, mode)
+
+    monkeypatch.setattr(schema, "_connect", connect_late)
+    with open_store(str(path), create=True):
+        pass
+    with sqlite3.connect(path) as found:
+        assert found.execute("SELECT name FROM names").fetchall() == [("first",)]
+    found.close()
+    assert [entry.name for entry in tmp_path.iterdir()] == ["links.db"]
 
 
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:

@@ -440,6 +440,9 @@ class CassandraStore:
         do = by_manifests(self.address.url, graph, graph.parent / "load", cores, place, run)
         return load_batch(self, graph, files, settings, manifest, do)
 
+    def trim(self) -> None:
+        """Do nothing: Cassandra compacts its files by itself."""
+
     # What an archive takes back
 
     def forget(self, takedown: Takedown, *, is_trial: bool = False) -> Removed:
