@@ -8,14 +8,28 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from arclink.analysis.slices import Level
 from arclink.cli.main import group
 from arclink.graph.relations import parse_inlinks, parse_outlinks
 from arclink.pipeline import running
 from arclink.pipeline.running import parts_of
 from arclink.webhdfs import BLOCK, KEPT, HdfsBytes, WebHdfs
+from jobs.rank_pages import RankPages
 from tests.engines import deadly_load
 from tests.engines.builds import ORIGINALS, Here, answers, build, counts_of
 from tests.engines.conftest import ROOT, Cassandra, Hadoop
+from tests.jobs.test_rank_pages import assert_near, options_of, ranked, ranks_in
+
+
+@pytest.mark.slow
+def test_ranks_of_hadoop_are_those_of_the_analysis(hadoop: Hadoop, tmp_path: Path) -> None:
+    damping, iterations = 0.02, 6  # each iteration is a job of its own: so few are enough where little is handed on
+    parts, expected = ranked(Level.HOST, "month", tmp_path, damping)
+    given = ["-r", "hadoop", "--conf-path", str(hadoop.conf), "--no-cat-output", "--output-dir", "hdfs:///ranks"]
+    job = RankPages([*given, *options_of(Level.HOST, "month", damping, iterations), *parts])
+    with job.make_runner() as made:
+        made.run()
+    assert_near(ranks_in(line.encode() for line in hadoop.read("hdfs:///ranks")), expected)
 
 
 @pytest.fixture(scope="module")

@@ -42,7 +42,7 @@ DAMPING, ITERATIONS = 0.3, 20
 Ranks = dict[tuple[str, str], float]
 
 
-def ranked(level: Level, by: str, folder: Path) -> tuple[list[str], Ranks]:
+def ranked(level: Level, by: str, folder: Path, damping: float = DAMPING) -> tuple[list[str], Ranks]:
     """Return the parts of graph files in a folder, and what the analysis says of their store: rank by window and node."""
     graph = some_graph()
     with open_store(str(folder / "links.db"), create=True) as store:
@@ -51,15 +51,16 @@ def ranked(level: Level, by: str, folder: Path) -> tuple[list[str], Ranks]:
         slices = build_slices(store, SliceOptions(Windows.parse(by), level), folder / "slices")
     expected = {}
     for one in slices:
-        ranks = rank(one.matrix, RankOptions(DAMPING, 1e-14)).ranks
+        ranks = rank(one.matrix, RankOptions(damping, 1e-14)).ranks
         expected.update(
             {(one.window.name, slices.names[node]): value for node, value in zip(one.nodes.tolist(), ranks.tolist(), strict=True)}
         )
     return sorted(map(str, (folder / "graph").glob("*/*/part-*"))), expected
 
 
-def options_of(level: Level, by: str) -> list[str]:
-    return ["--level", level.value, "--by", by, "--damping", str(DAMPING), "--iterations", str(ITERATIONS)]
+def options_of(level: Level, by: str, damping: float = DAMPING, iterations: int = ITERATIONS) -> list[str]:
+    assert sum_is_near(damping, iterations) < 1e-9
+    return ["--level", level.value, "--by", by, "--damping", str(damping), "--iterations", str(iterations)]
 
 
 def ranks_in(lines: Iterable[bytes]) -> Ranks:
@@ -71,7 +72,6 @@ def ranks_in(lines: Iterable[bytes]) -> Ranks:
 def assert_near(found: Ranks, expected: Ranks) -> None:
     assert found.keys() == expected.keys()
     assert max(abs(found[key] - expected[key]) for key in expected) < 1e-9
-    assert sum_is_near(DAMPING, ITERATIONS) < 1e-9
     assert len({window for window, _ in found}) > 2
 
 
