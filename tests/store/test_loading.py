@@ -513,9 +513,9 @@ def test_where_a_process_beside_has_no_space_is_said(store: SqliteStore, tmp_pat
     monkeypatch.setattr("arclink.store.loading.WORTH_A_PROCESS", 0)
     before = canonical(store)
     graph = write_pages(tmp_path / "2", 10, 20)
-    with monkeypatch.context() as patch:
-        patch.setattr("arclink.store.apart.TemporaryFile", lambda: open("/dev/full", "r+b", buffering=0))
-        with pytest.raises(StoreError, match="No space left.*TMPDIR"):
+    with Path("/dev/full").open("r+b", buffering=0) as full, monkeypatch.context() as patch:
+        patch.setattr("arclink.store.apart.TemporaryFile", lambda: full)
+        with pytest.raises(StoreError, match=r"No space left.*TMPDIR"):
             store.load(graph, FILES[1:2], SETTINGS, "{}", 2)
     assert canonical(store) == before
 
