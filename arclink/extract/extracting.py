@@ -117,6 +117,7 @@ class _Extraction:
         if self._archive is not None:
             self._archive.__exit__(None, None, None)
             self._archive = None
+        self._path = None
 
     def follow(self, paths: Sequence[str], pointer: Pointer) -> Iterator[Row]:
         """Yield what one pointer leads to: to the capture at the first path, or the first of several that can be read."""
@@ -150,22 +151,21 @@ class _Extraction:
         return rows
 
     def _open(self, path: str) -> ArchiveFile:
-        """Return a file, opened once for all pointers to it that follow each other.
+        """Return a file, opened (or asked for in vain) once for all pointers to it that follow each other.
 
         Raises:
             RecordError: It was not given, or is that of an earlier batch and not there any more.
             InputError: It cannot be read: no matter of what is in it, so it is not counted, but has to be mended.
         """
-        if self._archive is None or path != self._path:
+        if path != self._path:
             self._close()
-            try:
-                if path == NO_FILE:
-                    raise MissingFileError("not among the archive files given")
-                self._archive = ArchiveFile(path)
-            except MissingFileError as error:
-                raise RecordError(Reason.PAYLOAD_FILE_MISSING, file=path) from error
+            if path != NO_FILE:
+                with suppress(MissingFileError):
+                    self._archive = ArchiveFile(path)
+                    self._counts[Reason.FILE_OPENED] += 1
             self._path = path
-            self._counts[Reason.FILE_OPENED] += 1
+        if self._archive is None:
+            raise RecordError(Reason.PAYLOAD_FILE_MISSING, file=path)
         return self._archive
 
     def _read(self, path: str, pointer: Pointer) -> list[Row]:

@@ -153,9 +153,9 @@ def _patiently(attempt: Callable[[], _T]) -> _T:
             if isinstance(cause, aiohttp.ClientResponseError):
                 if wait is None or not _may_pass(cause):
                     raise _refusal(cause) from error
-            elif isinstance(cause, aiohttp.ClientConnectionError):
+            elif isinstance(cause, (aiohttp.ClientError, TimeoutError, ConnectionError)):
                 if wait is None:
-                    raise OSError(errno.EHOSTUNREACH, f"its server cannot be reached: {cause}") from error
+                    raise OSError(errno.EHOSTUNREACH, f"its server cannot be reached: {str(cause) or 'it does not answer'}") from error
             else:
                 raise OSError(errno.ENOENT, "no such file") from error
         except ValueError as error:

@@ -4,12 +4,13 @@ Archive files in it are stored, not compressed (Web Archive Collection Zipped 1.
 range): a record is read where it stands, nothing is unpacked. Indexes may be compressed: they are read from the beginning.
 """
 
+import errno
 import zipfile
 from dataclasses import dataclass
 from typing import BinaryIO, cast
 
 from arclink.archive_names import ARCHIVE_SUFFIXES, CDX_SUFFIXES
-from arclink.errors import InputError
+from arclink.errors import InputError, MissingFileError
 from arclink.files.opening import open_bytes, stream_of
 
 ARCHIVE_FOLDER = "archive/"
@@ -56,7 +57,8 @@ def find_entry(wacz: str, name: str) -> Entry:
     """Return where an entry lies that is stored as it is.
 
     Raises:
-        InputError: There is no such entry, or it is compressed or encrypted.
+        MissingFileError: There is no such entry, or no such WACZ.
+        InputError: The entry is compressed or encrypted, or the file is no zip file.
     """
     with _open(wacz) as file, _zip(wacz, file) as zipped:
         info = _info(wacz, zipped, name)
@@ -95,14 +97,15 @@ def _info(wacz: str, zipped: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
     try:
         return zipped.getinfo(name)
     except KeyError as error:
-        raise InputError(f"{wacz}: there is no {name} in it") from error
+        raise MissingFileError(f"{wacz}: there is no {name} in it") from error
 
 
 def _open(wacz: str) -> BinaryIO:
     try:
         return stream_of(open_bytes(wacz), _BUFFER)
     except OSError as error:
-        raise InputError(f"{wacz}: cannot be read: {error.strerror}") from error
+        kind = MissingFileError if error.errno in (errno.ENOENT, errno.ENOTDIR) else InputError
+        raise kind(f"{wacz}: cannot be read: {error.strerror}") from error
 
 
 def _zip(wacz: str, file: BinaryIO) -> zipfile.ZipFile:

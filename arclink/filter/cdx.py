@@ -311,7 +311,7 @@ def read_rows(lines: Iterable[bytes], counts: Counter[Reason], layout: Layout | 
     """
     known = _Known()
     days, files, whats = known.days, known.files, known.whats
-    last_original = last_checksum = b" "  # no column is
+    last_original = last_checksum = b"\t"  # no plain line holds one
     lines = iter(lines)
     while chunk := list(islice(lines, _AT_ONCE)):
         are_plain = not b"".join(chunk).translate(None, _PLAIN)

@@ -3,12 +3,15 @@
 The blocks wait in a file until they are asked for, so that neither process waits for the other before its own work is done.
 """
 
+import os
 import pickle
 import signal
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from multiprocessing import current_process, get_context
 from multiprocessing.connection import Connection
-from tempfile import TemporaryFile
+from tempfile import TemporaryFile, gettempdir
 from types import TracebackType
 from typing import IO, Self
 
@@ -23,6 +26,9 @@ class RunApart:
 
     Args:
         write: Writes the run to what it is given, and closes that; called in the other process, which sees all as it is now.
+
+    Raises:
+        OSError: The system has no room for another process, or for a file.
     """
 
     def __init__(self, write: Callable[[BlockWriter], None]) -> None:
@@ -30,8 +36,14 @@ class RunApart:
         context = get_context("fork")  # what is written from is large, and at hand in a fork
         self._outcome, tells = context.Pipe(duplex=False)
         self._process = context.Process(target=_pack, args=(write, self._file, tells))
-        self._process.start()
-        tells.close()
+        try:
+            self._process.start()
+        except BaseException:
+            self._outcome.close()
+            self._file.close()
+            raise
+        finally:
+            tells.close()
 
     def __enter__(self) -> Self:
         return self
@@ -75,7 +87,6 @@ def _pack(write: Callable[[BlockWriter], None], file: IO[bytes], outcome: Connec
     blocks = _BlocksInFile(file)
     try:
         write(blocks)
-        file.flush()
     except Exception as error:  # the process's edge: the other one raises it
         outcome.send(error)
     else:
@@ -83,17 +94,39 @@ def _pack(write: Callable[[BlockWriter], None], file: IO[bytes], outcome: Connec
 
 
 class _BlocksInFile:
-    """A `BlockWriter` that keeps its blocks in a file."""
+    """A `BlockWriter` that keeps its blocks in a file, as long as there is somebody to read it.
+
+    Raises:
+        StoreError: There is no space for the file.
+    """
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         self._pack = block_packer()
+        self._reader = os.getppid()
         self.count = 0
 
     def add_block(self, keys: Sequence[bytes], columns: Iterable[tuple[Numbers, bytes]]) -> None:
         """Pack rows and put them behind the others."""
-        pickle.dump(self._pack(keys, columns), self._file)
+        if os.getppid() != self._reader:
+            sys.exit("the process that loads the batch died")
+        packed = self._pack(keys, columns)
+        with _room():
+            pickle.dump(packed, self._file)
         self.count += 1
 
     def close(self) -> None:
-        """Do nothing: the file is read by who made it."""
+        """Have all blocks in the file, which is closed by who made it."""
+        with _room():
+            self._file.flush()
+
+
+@contextmanager
+def _room() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(
+            f"{gettempdir()}: {error.strerror}, where a part of the batch is packed: free some space there, "
+            "name another folder in TMPDIR, or use one core"
+        ) from error

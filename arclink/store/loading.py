@@ -7,7 +7,7 @@ blocks; its contents are looked up in the store, its captures sorted in files, a
 
 import sqlite3
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -185,7 +185,10 @@ class BatchLoader:
         """Have another process pack the inlinks, if that is worth one: they depend on the numbers of contents only."""
         size = sum(part.stat().st_size for part in parts_of(self._graph, "inlinks"))
         is_apart = self._cores > 1 and size >= WORTH_A_PROCESS and may_pack_apart()
-        return RunApart(self._write_inlinks) if is_apart else nullcontext()
+        if is_apart:
+            with suppress(OSError):  # no room for another process: then this one packs them
+                return RunApart(self._write_inlinks)
+        return nullcontext()
 
     def _load_inlinks(self, apart: RunApart | None) -> None:
         writer = RunWriter(self._connection, Relation.INLINKS, 0)

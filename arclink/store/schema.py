@@ -3,7 +3,9 @@
 ``docs/store-schema.md`` draws the layout.
 """
 
+import fcntl
 import os
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -179,6 +181,7 @@ def _create(path: Path) -> None:
     Raises:
         StoreError: Its folder may not be written, or is full.
     """
+    path = path.resolve()  # a symbolic link stays one
     try:
         with TemporaryDirectory(prefix=".arclink-", dir=path.parent) as folder:
             new = Path(folder) / "new.db"
@@ -195,15 +198,26 @@ def _create(path: Path) -> None:
                     "COMMIT",
                 ):
                     connection.execute(statement)
-            try:
-                path.hardlink_to(new)
-            except FileExistsError:
-                if not path.stat().st_size:  # else somebody made one meanwhile
-                    new.replace(path)
-            except OSError:  # a file system without hard links
-                new.replace(path)
+            _put_in_place(new, path)
     except OSError as error:
         raise StoreError(f"{path} cannot be made: {error.strerror}. Check its folder's permissions and space.") from error
+
+
+def _put_in_place(new: Path, path: Path) -> None:
+    """Move a new store to its place, unless somebody put one there meanwhile; one at a time does so in a folder."""
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        if path.exists():
+            if path.stat().st_size:
+                return
+            shutil.copymode(path, new)
+        # Of a store that was removed: SQLite would take them for logs of the new one, as it does not of an empty file.
+        for name in ("-wal", "-shm", "-journal"):
+            path.with_name(path.name + name).unlink(missing_ok=True)
+        new.replace(path)
+    finally:
+        os.close(folder)
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:

@@ -1,5 +1,6 @@
 """Files of other machines, read by range from a server on the loopback."""
 
+import errno
 import gzip
 import json
 import shutil
@@ -12,10 +13,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import orjson
 import pytest
 
 from arclink.errors import InputError, PipelineError
+from arclink.extract import extracting
 from arclink.extract.archives import ArchiveFile
 from arclink.extract.extracting import ExtractSettings, extract_pointers
 from arclink.files import remote
@@ -91,6 +94,23 @@ def test_a_server_that_is_busy_is_asked_again(site: Site) -> None:
         with pytest.raises(OSError, match="its server answers 503"):
             source.read(1_000_000, 10)
         assert site.failing == 99 - 4
+
+
+@pytest.mark.parametrize("cause", [TimeoutError(), aiohttp.ClientPayloadError("cut short"), ConnectionResetError("reset")])
+def test_a_server_that_fails_when_it_is_asked_for_a_file_does_not_say_that_there_is_none(
+    cause: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote, "_WAITS", (0.01, 0.01))
+    asked = []
+
+    def attempt() -> None:
+        asked.append(1)
+        raise FileNotFoundError("http://h/x") from cause  # as fsspec says it of whatever fails
+
+    with pytest.raises(OSError, match=r"its server cannot be reached: .") as refused:
+        remote._patiently(attempt)
+    assert refused.value.errno == errno.EHOSTUNREACH
+    assert len(asked) == 3
 
 
 def test_a_server_without_ranges_is_refused_not_misread(site: Site) -> None:
@@ -184,6 +204,21 @@ def test_a_file_that_cannot_be_reached_fails_the_task_and_one_that_is_gone_is_co
     site.failing = 99
     with pytest.raises(InputError, match=r"a\.warc\.gz: its server answers 503"):
         extract("a.warc.gz")
+
+
+def test_a_file_that_is_gone_is_asked_for_once(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = (Timestamp("20200102030405"), UriR("http://h/"))
+    pointers = [Pointer(PointerKind.PAYLOAD, Checksum(letter * 32), "gone.warc.gz", 0, -1, *place) for letter in "ABC"]
+    opened = []
+
+    def open_counted(path: str) -> ArchiveFile:
+        opened.append(path)
+        return ArchiveFile(path)
+
+    monkeypatch.setattr(extracting, "ArchiveFile", open_counted)
+    lines = [orjson.dumps(site.url + "gone.warc.gz") + b"\t" + format_pointer(pointer) for pointer in pointers]
+    assert len(list(extract_pointers(lines, ExtractSettings(), Counter()))) == len(pointers)
+    assert opened == [site.url + "gone.warc.gz"]
 
 
 def test_a_build_whose_files_cannot_be_reached_loads_nothing(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from arclink.errors import InputError
+from arclink.errors import InputError, MissingFileError
+from arclink.extract.archives import ArchiveFile
 from arclink.files.wacz import archives_in, find_entry, indexes_in, open_entry
 
 NAMES = ("archive/a.warc.gz", "indexes/index.cdx")
@@ -50,3 +51,10 @@ def test_any_bytes_are_read_or_refused(path: Path, changed: bytes | list[tuple[i
             open_entry(str(path), name).close()
         except InputError:
             continue
+
+
+@pytest.mark.parametrize(("file", "entry"), [("a.wacz", "archive/gone.warc.gz"), ("gone.wacz", NAMES[0])], ids=["entry", "WACZ"])
+def test_what_is_gone_is_missing_as_any_other_file(tmp_path: Path, file: str, entry: str) -> None:
+    (tmp_path / "a.wacz").write_bytes(zipped())
+    with pytest.raises(MissingFileError, match="gone"):
+        ArchiveFile(f"{tmp_path / file}!/{entry}")

@@ -474,6 +474,14 @@ def test_the_fast_way_agrees_with_parse_row_whatever_the_key_of_cdxj(key: str) -
         agree([frame.format(key, "20140103030321", json).encode()])
 
 
+@pytest.mark.parametrize("name", ["url", "digest"])
+@pytest.mark.parametrize("value", ["", " ", "\\t", "\\n"])
+def test_nothing_is_the_same_as_in_the_row_before_the_first(name: str, value: str) -> None:
+    plain = {other: usual[0] for other, usual, _ in JSON if usual and other != "type"} | {name: f'"{value}"'}
+    json = ",".join(f'"{other}":{text}' for other, text in plain.items())
+    agree([f"org,example)/ 20140103030321 {{{json}}}".encode()])
+
+
 def test_most_rows_of_cdxj_are_taken_the_fast_way(shared_data: Path) -> None:
     counts: Counter[Reason] = Counter()
     rows = list(read_rows(lines_of(shared_data / "pywb/cdxj/iana.cdxj"), counts))

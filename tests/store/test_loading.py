@@ -1,5 +1,6 @@
 """Loading: all of a batch or nothing, whoever reads, builds or dies meanwhile."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -493,6 +494,53 @@ def test_a_load_that_fails_leaves_no_process_behind(store: SqliteStore, tmp_path
         with pytest.raises(StoreError, match="columns"):
             store.load(graph, FILES[1:2], SETTINGS, "{}", 2)
     assert not active_children()
+
+
+def test_where_there_is_no_room_for_a_process_one_loads_alone(store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arclink.store.loading.WORTH_A_PROCESS", 0)
+    graph = write_pages(tmp_path / "2", 10, 20)
+
+    def refuse() -> int:
+        raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fork", refuse)
+        store.load(graph, FILES[1:2], SETTINGS, "{}", 2)
+    assert sources(store) == hub_contents(0, 20)
+
+
+def test_where_a_process_beside_has_no_space_is_said(store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arclink.store.loading.WORTH_A_PROCESS", 0)
+    before = canonical(store)
+    graph = write_pages(tmp_path / "2", 10, 20)
+    with Path("/dev/full").open("r+b", buffering=0) as full, monkeypatch.context() as patch:
+        patch.setattr("arclink.store.apart.TemporaryFile", lambda: full)
+        with pytest.raises(StoreError, match=r"No space left.*TMPDIR"):
+            store.load(graph, FILES[1:2], SETTINGS, "{}", 2)
+    assert canonical(store) == before
+
+
+PACK_AND_DIE = """
+import os, signal, time
+from arclink.store.apart import RunApart
+
+def write(blocks):
+    print("begun", flush=True)
+    while True:
+        blocks.add_block([b"key"], [])
+        time.sleep(0.01)
+
+with RunApart(write):
+    time.sleep(0.5)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_process_beside_ends_when_the_one_that_loads_is_killed() -> None:
+    done = subprocess.run([sys.executable, "-c", PACK_AND_DIE], capture_output=True, timeout=60, check=False)  # until both have ended
+    assert done.returncode == -signal.SIGKILL
+    assert done.stdout == b"begun\n"
+    assert b"the process that loads the batch died" in done.stderr
 
 
 def test_the_worker_of_a_pool_loads_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

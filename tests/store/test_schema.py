@@ -83,6 +83,40 @@ def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
         assert store.stats().batches == 0
 
 
+def test_what_a_removed_store_left_in_its_log_is_in_no_new_one(tmp_path: Path) -> None:
+    path = tmp_path / "links.db"
+    logs = [tmp_path / f"links.db{name}" for name in ("-wal", "-shm")]
+    with open_store(str(path), create=True), closing(sqlite3.connect(path)) as writer:
+        writer.execute("INSERT INTO names VALUES (1, 'removed')")
+        writer.commit()
+        left = {log: log.read_bytes() for log in logs}  # as a killed process leaves them
+    path.unlink()
+    for log, data in left.items():
+        log.write_bytes(data)
+    with open_store(str(path), create=True), closing(sqlite3.connect(path)) as found:
+        assert found.execute("SELECT count(*) FROM names").fetchone() == (0,)
+
+
+@pytest.mark.parametrize("is_there", [False, True], ids=["to nothing", "to an empty file"])
+def test_a_symbolic_link_stays_one(tmp_path: Path, is_there: bool) -> None:
+    path, target = tmp_path / "links.db", tmp_path / "elsewhere" / "large.db"
+    target.parent.mkdir()
+    if is_there:
+        target.touch()
+    path.symlink_to(target)
+    open_store(str(path), create=True).close()
+    assert path.is_symlink()
+    with open_store(str(target)) as store:
+        assert store.stats().batches == 0
+
+
+def test_an_empty_file_keeps_its_permissions(tmp_path: Path) -> None:
+    path = tmp_path / "links.db"
+    path.touch(mode=0o600)
+    open_store(str(path), create=True).close()
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
 MAKE_AND_DIE = """
 import os, signal, sys
 from pathlib import Path
