@@ -16,7 +16,7 @@ from arclink.analysis.rank_steps import RankSteps
 from arclink.analysis.slices import Level, SliceOptions, Weight
 from arclink.analysis.windows import Windows
 from arclink.model import Kind
-from jobs.base import ArclinkJob, Pair
+from jobs.base import ArclinkJob, Pair, as_written
 
 
 class RankPages(ArclinkJob):
@@ -72,7 +72,7 @@ class RankPages(ArclinkJob):
 
     def reduce_pairs(self, pairs: Iterable[Pair], step_num: int = 0) -> Iterator[Pair]:
         """Yield the pairs of one reduce task of one of the steps."""
-        found: Any = MRJob.reduce_pairs(self, pairs, step_num)
+        found: Any = MRJob.reduce_pairs(self, as_written(pairs), step_num)
         return iter(found)
 
 
