@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from arclink.errors import MissingFileError, PayloadError, RecordError
+from arclink.errors import InputError, MissingFileError, PayloadError, RecordError
 from arclink.extract.archives import ArchiveFile, ArchiveRecord
 from arclink.extract.charsets import decode_html
 from arclink.extract.feeds import is_feed, links_of, unpacked
@@ -168,6 +168,18 @@ class _Extraction:
             raise RecordError(Reason.PAYLOAD_FILE_MISSING, file=path)
         return self._archive
 
+    def _file_of(self, path: str, pointer: Pointer) -> ArchiveFile:
+        """Return the file that a pointer leads to: as `_open`, but the last resort is none if it cannot be read.
+
+        It is a file of an earlier batch, perhaps on a machine that was given up long ago: builds are to go on without it.
+        """
+        try:
+            return self._open(path)
+        except InputError as error:
+            if pointer.kind is not PointerKind.LAST_RESORT:
+                raise
+            raise RecordError(Reason.PAYLOAD_FILE_MISSING, str(error), file=path) from error
+
     def _read(self, path: str, pointer: Pointer) -> list[Row]:
         """Return the rows of what a pointer leads to.
 
@@ -179,7 +191,7 @@ class _Extraction:
             return [_referring(pointer, pointer.refers_to_uri, pointer.refers_to_timestamp)]
         if pointer.kind is PointerKind.REDIRECT and pointer.location:
             return self._redirect(parse_memento(pointer.memento), pointer.location, pointer)
-        record = self._open(path).record_at(pointer.offset, pointer.length)
+        record = self._file_of(path, pointer).record_at(pointer.offset, pointer.length)
         described = _described(record)
         if described is not None:
             record = described.capture
