@@ -125,7 +125,6 @@ def test_a_server_without_ranges_is_refused_not_misread(site: Site) -> None:
     [
         pytest.param("{site}gone.warc.gz", r"gone\.warc\.gz: no such file \(its server answers 404\); check its path", id="no file"),
         pytest.param("http://127.0.0.1:9/x.warc.gz", "its server cannot be reached", id="no server"),
-        pytest.param("s3://bucket/x.warc.gz", r"s3:// needs a driver that is not installed: pip install 'arclink\[s3\]'", id="no driver"),
         pytest.param("foo://h/x.warc.gz", "no way is known to read foo://", id="unknown scheme"),
         pytest.param("{site}data", "is no WARC or ARC file", id="something else"),
     ],
@@ -133,6 +132,18 @@ def test_a_server_without_ranges_is_refused_not_misread(site: Site) -> None:
 def test_what_cannot_be_read_is_said(place: str, message: str, site: Site) -> None:
     with pytest.raises(InputError, match=message):
         ArchiveFile(place.format(site=site.url))
+
+
+@pytest.mark.parametrize(
+    ("url", "how"), [("s3://bucket/x.warc.gz", r"'arclink\[s3\]'"), ("gs://bucket/x.warc.gz", r"what it needs \(No module")]
+)
+def test_a_driver_that_is_not_installed_is_said(url: str, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lacks(*_: object, **__: object) -> None:
+        raise ImportError("No module named s3fs or gcsfs")  # as fsspec does where there is none; here one may be installed
+
+    monkeypatch.setattr("fsspec.url_to_fs", lacks)
+    with pytest.raises(InputError, match=rf"{url[:2]}:// needs a driver that is not installed: pip install {how}"):
+        ArchiveFile(url)
 
 
 @pytest.mark.parametrize(
