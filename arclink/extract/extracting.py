@@ -103,6 +103,7 @@ class _Extraction:
         self._isolated = _isolated(self._limits, self._kinds) if is_isolated else None
         self._path: str | None = None
         self._archive: ArchiveFile | None = None
+        self._refusal: InputError = MissingFileError("no file yet")  # why there is none at the path
         self._last: tuple[Checksum, Page] | None = None
 
     def __enter__(self) -> "_Extraction":
@@ -150,35 +151,30 @@ class _Extraction:
             self._counts[Reason.NOTE_FALL_BACK] += bool(pointer.reason)
         return rows
 
-    def _open(self, path: str) -> ArchiveFile:
-        """Return a file, opened (or asked for in vain) once for all pointers to it that follow each other.
+    def _open(self, path: str, pointer: Pointer) -> ArchiveFile:
+        """Return the file that a pointer leads to, opened (or asked for in vain) once for all that follow each other.
+
+        The last resort is a file of an earlier batch, perhaps on a machine that was given up long ago: builds go on without it.
 
         Raises:
-            RecordError: It was not given, or is that of an earlier batch and not there any more.
+            RecordError: It was not given, is not there any more, or is a last resort that cannot be read.
             InputError: It cannot be read: no matter of what is in it, so it is not counted, but has to be mended.
         """
         if path != self._path:
             self._close()
-            if path != NO_FILE:
-                with suppress(MissingFileError):
-                    self._archive = ArchiveFile(path)
-                    self._counts[Reason.FILE_OPENED] += 1
+            try:
+                if path == NO_FILE:
+                    raise MissingFileError("not among the archive files given")
+                self._archive = ArchiveFile(path)
+                self._counts[Reason.FILE_OPENED] += 1
+            except InputError as error:
+                self._refusal = error
             self._path = path
-        if self._archive is None:
-            raise RecordError(Reason.PAYLOAD_FILE_MISSING, file=path)
-        return self._archive
-
-    def _file_of(self, path: str, pointer: Pointer) -> ArchiveFile:
-        """Return the file that a pointer leads to: as `_open`, but the last resort is none if it cannot be read.
-
-        It is a file of an earlier batch, perhaps on a machine that was given up long ago: builds are to go on without it.
-        """
-        try:
-            return self._open(path)
-        except InputError as error:
-            if pointer.kind is not PointerKind.LAST_RESORT:
-                raise
-            raise RecordError(Reason.PAYLOAD_FILE_MISSING, str(error), file=path) from error
+        if self._archive is not None:
+            return self._archive
+        if isinstance(self._refusal, MissingFileError) or pointer.kind is PointerKind.LAST_RESORT:
+            raise RecordError(Reason.PAYLOAD_FILE_MISSING, file=path) from self._refusal
+        raise self._refusal
 
     def _read(self, path: str, pointer: Pointer) -> list[Row]:
         """Return the rows of what a pointer leads to.
@@ -191,7 +187,7 @@ class _Extraction:
             return [_referring(pointer, pointer.refers_to_uri, pointer.refers_to_timestamp)]
         if pointer.kind is PointerKind.REDIRECT and pointer.location:
             return self._redirect(parse_memento(pointer.memento), pointer.location, pointer)
-        record = self._file_of(path, pointer).record_at(pointer.offset, pointer.length)
+        record = self._open(path, pointer).record_at(pointer.offset, pointer.length)
         described = _described(record)
         if described is not None:
             record = described.capture

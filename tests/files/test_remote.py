@@ -220,9 +220,11 @@ def test_a_file_that_cannot_be_reached_fails_the_task_and_one_that_is_gone_is_co
     assert not extract("a.warc.gz", PointerKind.LAST_RESORT)[Reason.FILE_OPENED]  # of an earlier batch: builds go on without it
 
 
-def test_a_file_that_is_gone_is_asked_for_once(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("kind", "failing"), [(PointerKind.PAYLOAD, 0), (PointerKind.LAST_RESORT, 0), (PointerKind.LAST_RESORT, 99)])
+def test_a_file_that_is_gone_is_asked_for_once(kind: PointerKind, failing: int, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     place = (Timestamp("20200102030405"), UriR("http://h/"))
-    pointers = [Pointer(PointerKind.PAYLOAD, Checksum(letter * 32), "gone.warc.gz", 0, -1, *place) for letter in "ABC"]
+    pointers = [Pointer(kind, Checksum(letter * 32), "gone.warc.gz", 0, -1, *place) for letter in "ABC"]
+    site.failing = failing
     opened = []
 
     def open_counted(path: str) -> ArchiveFile:
