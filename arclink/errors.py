@@ -22,6 +22,8 @@
 An operator's error says what is wrong, where, and what to do. A data error carries the `Reason` it is counted by.
 """
 
+import errno
+
 from arclink.reasons import Reason
 
 
@@ -43,6 +45,11 @@ class InputError(OperatorError):
 
 class MissingFileError(InputError):
     """An archive file is not there, or not any more."""
+
+
+def unreadable(text: str, error: OSError) -> InputError:
+    """Return the error for a file that the system does not give: `MissingFileError` if there is none."""
+    return MissingFileError(text) if error.errno in (errno.ENOENT, errno.ENOTDIR) else InputError(text)
 
 
 class StoreError(OperatorError):

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from arclink.store.schema import remove_logs
 from benchmarks.corpus import CDX
 from benchmarks.measuring import Figure, measure
 
@@ -200,8 +201,8 @@ def arclink(*words: str) -> list[str]:
 
 def remove_store(store: Path) -> None:
     """Remove a store, if it is there."""
-    for suffix in ("", "-wal", "-shm"):
-        store.with_name(store.name + suffix).unlink(missing_ok=True)
+    store.unlink(missing_ok=True)
+    remove_logs(store)
     shutil.rmtree(store.with_name(store.name + ".build"), ignore_errors=True)
 
 

@@ -13,13 +13,12 @@ records; both stop at a damaged one. This reader has one set of rules for both f
 (0.09 to 0.15 ms a page); reading forward it takes twice its time, two thirds of warcio's. Tests hold it against both.
 """
 
-import errno
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import NamedTuple, Self
 
-from arclink.errors import InputError, MissingFileError, RecordError
+from arclink.errors import InputError, RecordError, unreadable
 from arclink.extract.lz4_segments import lz4_compression
 from arclink.extract.records import (
     LONGEST_HEAD,
@@ -76,8 +75,7 @@ class ArchiveFile:
         try:
             self._source = open_bytes(path)
         except OSError as error:
-            kind = MissingFileError if error.errno in (errno.ENOENT, errno.ENOTDIR) else InputError
-            raise kind(f"archive file cannot be read: {path}: {error.strerror}; check its path and permissions") from error
+            raise unreadable(f"archive file cannot be read: {path}: {error.strerror}; check its path and permissions", error) from error
         try:
             self._stored = Stored(path, self._source)
             if opened is not None:

@@ -4,13 +4,12 @@ Archive files in it are stored, not compressed (Web Archive Collection Zipped 1.
 range): a record is read where it stands, nothing is unpacked. Indexes may be compressed: they are read from the beginning.
 """
 
-import errno
 import zipfile
 from dataclasses import dataclass
 from typing import BinaryIO, cast
 
 from arclink.archive_names import ARCHIVE_SUFFIXES, CDX_SUFFIXES
-from arclink.errors import InputError, MissingFileError
+from arclink.errors import InputError, MissingFileError, unreadable
 from arclink.files.opening import open_bytes, stream_of
 
 ARCHIVE_FOLDER = "archive/"
@@ -104,8 +103,7 @@ def _open(wacz: str) -> BinaryIO:
     try:
         return stream_of(open_bytes(wacz), _BUFFER)
     except OSError as error:
-        kind = MissingFileError if error.errno in (errno.ENOENT, errno.ENOTDIR) else InputError
-        raise kind(f"{wacz}: cannot be read: {error.strerror}") from error
+        raise unreadable(f"{wacz}: cannot be read: {error.strerror}", error) from error
 
 
 def _zip(wacz: str, file: BinaryIO) -> zipfile.ZipFile:

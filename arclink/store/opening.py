@@ -134,13 +134,13 @@ def remove_store(where: str) -> None:
 
         empty_store(parse_address(where))
         return
-    from arclink.store.schema import open_for_loading
+    from arclink.store.schema import open_for_loading, remove_logs
 
     path = path_of(where)
     if path.exists():
         open_for_loading(path).close()
-        for suffix in ("", "-wal", "-shm"):
-            path.with_name(path.name + suffix).unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
+        remove_logs(path)
 
 
 def remove_if_empty(where: str) -> bool:

@@ -212,12 +212,16 @@ def _put_in_place(new: Path, path: Path) -> None:
             if path.stat().st_size:
                 return
             shutil.copymode(path, new)
-        # Of a store that was removed: SQLite would take them for logs of the new one, as it does not of an empty file.
-        for name in ("-wal", "-shm", "-journal"):
-            path.with_name(path.name + name).unlink(missing_ok=True)
+        remove_logs(path)  # of a store that was removed: SQLite would take them for those of the new one, as it does not of an empty file
         new.replace(path)
     finally:
         os.close(folder)
+
+
+def remove_logs(path: Path) -> None:
+    """Remove what SQLite keeps beside a file of its own, if it is there."""
+    for name in ("-wal", "-shm", "-journal"):
+        path.with_name(path.name + name).unlink(missing_ok=True)
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:

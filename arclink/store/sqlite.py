@@ -428,7 +428,8 @@ class SqliteStore:
 
     def trim(self) -> None:
         """Return the pages that merged runs left behind, if they are many; until then what is loaded next takes them."""
-        pages, free = (self._connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count"))
+        with translated(self.path):
+            pages, free = (self._connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count"))
         if free <= pages * _FREE:
             return
         with suppress(sqlite3.Error):  # for want of space, or where a reader does not let go: the store is whole without it
