@@ -34,6 +34,7 @@ from arclink.extract.records import (
     parse_head,
 )
 from arclink.extract.segments import GZIP, Compression, GzipSegment, PlainSegment, Segment, Stored, chunks, find_members
+from arclink.extract.skimming import skim
 from arclink.extract.zstd_segments import zstd_compression
 from arclink.files.opening import open_bytes
 from arclink.reasons import Reason
@@ -96,12 +97,14 @@ class ArchiveFile:
         """Close the file; what is left of long bodies cannot be read any more."""
         self._source.close()
 
-    def records(self, start: int = 0) -> Iterator[ArchiveRecord | RecordError]:
+    def records(self, start: int = 0, *, heads_only: bool = False) -> Iterator[ArchiveRecord | RecordError]:
         """Yield every record, and an error for each stretch in which none could be read.
 
         Args:
             start: Where the first record begins, if it has an address of its own; those behind it that have none get a
                 wrong one then. Nothing is yielded if the file ends before.
+            heads_only: Nobody will look at the bodies of most: where the head of a record says enough, its gzip member is not inflated
+                (`arclink.extract.skimming`). All is yielded as otherwise, but for the ``damage`` of such a body.
 
         Memory holds a megabyte of a block; `ArchiveRecord.body_pieces` reads on. A record whose block is not as its
         head says is yielded, with ``damage``: it still tells who was captured.
@@ -114,7 +117,11 @@ class ArchiveFile:
             if isinstance(member, RecordError):
                 yield member
                 continue
-            yield from self._records_of(member, before)
+            skimmed = self._skim(member) if heads_only and self.compression is GZIP else None
+            if skimmed is not None:
+                yield skimmed
+            else:
+                yield from self._records_of(member, before)
             before += _drain(member)
 
     def record_at(self, offset: int, length: int = -1, limit: int = DEFAULT_LIMIT) -> ArchiveRecord:
@@ -244,6 +251,19 @@ class ArchiveFile:
             if is_record_start(compression.first(self._stored, candidate, _HEAD).lstrip(_BLANK)):
                 return candidate
         return None
+
+    def _skim(self, member: GzipSegment) -> ArchiveRecord | None:
+        """Return the one record of a member, and pass over the member; None where its first bytes do not say all."""
+        found = skim(self._stored, member.offset)
+        if found is None:
+            return None
+        head, block, end, length = found
+        rest = _Block(member.reopened(), head.length, head.block_length) if len(block) < head.block_length else None
+        record = make_record(head, block, head.block_length, member.offset, end - member.offset, "", rest)
+        if rest and (not record.body or record.status.startswith("1")):
+            return None  # the head of HTTP may go on
+        member.skip(end, length)
+        return record
 
     def _records_of(self, segment: PlainSegment | GzipSegment, before: int) -> Iterator[ArchiveRecord | RecordError]:
         """Yield the records of one segment.

@@ -28,8 +28,8 @@ _LEAST_STEP = 4 << 10
 """The same where the length is said to be less: longer than the header of a member."""
 
 _LATER_STEP = 256 << 10
-_IsalError = cast(type[Exception], igzip_lib.IsalError)
-"""Its stub says that this is an exception, not a class of them."""
+IsalError = cast(type[Exception], igzip_lib.IsalError)
+"""What igzip raises; its stub says that this is an exception, not a class of them."""
 
 _FIRST_WINDOW = 64 << 10
 _WINDOW = 1 << 20
@@ -140,7 +140,7 @@ class GzipSegment:
     """
 
     _name = "gzip member"
-    _errors: tuple[type[Exception], ...] = (_IsalError,)
+    _errors: tuple[type[Exception], ...] = (IsalError,)
 
     def __init__(self, stored: Stored, offset: int, length: int = -1, *, is_forward: bool = False) -> None:
         self._stored = stored
@@ -169,6 +169,11 @@ class GzipSegment:
     def length(self) -> int:
         """Inflated bytes, once it has ended."""
         return self._base + len(self._buffer)
+
+    def skip(self, end: int, length: int) -> None:
+        """Take it that the member ends at offset ``end`` and inflates to ``length`` bytes; none of them can be viewed any more."""
+        self._restart()
+        self._fed, self._base, self.ended = end, length, True
 
     def view(self, position: int, count: int) -> bytes:
         start = position - self._base

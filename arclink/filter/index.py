@@ -35,7 +35,7 @@ def index_archive(path: str, name: str, counts: Counter[Reason]) -> Iterator[byt
         InputError: The file is missing, cannot be read, or is no archive.
     """
     with ArchiveFile(path) as archive:
-        for found in archive.records():
+        for found in archive.records(heads_only=True):
             record = _described(found)
             reason = Reason.RECORD_DAMAGED if isinstance(record, RecordError) else _not_indexed(record)
             if isinstance(record, RecordError) or reason is not None:
