@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from enum import IntEnum
 from heapq import merge
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -80,13 +81,23 @@ class Block:
         first = bisect_left(self.keys, low)
         return range(first, len(self.keys) if high is None else bisect_left(self.keys, high, first))
 
+    def columns(self) -> list[list[bytes]]:
+        """Return the values of all rows by column."""
+        return [[values[begin:end] for begin, end in pairwise(ends)] for ends, values in self._opened()]
+
+    def _opened(self) -> list[tuple[list[int], bytes]]:
+        """Return of each column where its values end, behind a 0, and the values one after the other."""
+        if not self._columns:
+            sizes = (unpack_numbers(section) for section in self._sections[1::2])
+            ends = [[0, *np.cumsum(column).tolist()] for column in sizes]
+            self._columns = list(zip(ends, self._sections[2::2], strict=True))
+        return self._columns
+
     def rows(self, low: bytes, high: bytes | None) -> list[Row]:
         """Return the rows with ``low <= key < high``."""
         found = self._range(low, high)
         if found and not self._columns:
-            sizes = (unpack_numbers(section) for section in self._sections[1::2])
-            ends = [[0, *np.cumsum(column).tolist()] for column in sizes]
-            self._columns = list(zip(ends, self._sections[2::2], strict=True))
+            self._opened()
         return [Row(self.keys[row], tuple([values[ends[row] : ends[row + 1]] for ends, values in self._columns])) for row in found]
 
 
@@ -151,6 +162,24 @@ class RunWriter:
         if self._size >= BLOCK_BYTES:
             self._flush()
 
+    def add_rows(self, keys: Sequence[bytes], columns: Sequence[Sequence[bytes]]) -> None:
+        """Add rows by column; where blocks end is as if they were added one by one."""
+        if not self._columns:
+            self._columns = [[] for _ in columns]
+        sizes = list(accumulate(map(sum, zip(map(len, keys), *(map(len, column) for column in columns), strict=True))))
+        begin, before = 0, 0
+        while begin < len(keys):
+            end = bisect_left(sizes, before + BLOCK_BYTES - self._size, begin) + 1
+            self._keys += keys[begin:end]
+            for column, values in zip(self._columns, columns, strict=True):
+                column += values[begin:end]
+            if end > len(keys):
+                self._size += sizes[-1] - before
+                return
+            self._flush()
+            self._columns = [[] for _ in columns]
+            begin, before = end, sizes[end - 1]
+
     def add_block(self, keys: Sequence[bytes], columns: Iterable[tuple[Numbers, bytes]]) -> None:
         """Add rows that fill a block, as `pack_block` takes them."""
         self.add_packed(self._pack(keys, columns))
@@ -186,6 +215,36 @@ def _columns(rows: Sequence[Row]) -> list[tuple[Numbers, bytes]]:
     return [(np.fromiter(map(len, values), np.int64, len(values)), b"".join(values)) for values in columns]
 
 
+class _Stream:
+    """The rows of a run from its first on, by column, a block at a time.
+
+    Attributes:
+        keys: Of the rows of the block at hand that are left; none behind the last.
+    """
+
+    def __init__(self, blocks: Iterator[Block]) -> None:
+        self._blocks = blocks
+        self.keys: list[bytes] = []
+        self._columns: list[list[bytes]] = []
+        self._next_block()
+
+    def take(self, last: bytes) -> tuple[list[bytes], list[list[bytes]]]:
+        """Return the rows of the block at hand with a key up to ``last``, by column, and go on behind them."""
+        end = bisect_right(self.keys, last)
+        keys, columns = self.keys[:end], [column[:end] for column in self._columns]
+        if end == len(self.keys):
+            self._next_block()
+        else:
+            del self.keys[:end]
+            for column in self._columns:
+                del column[:end]
+        return keys, columns
+
+    def _next_block(self) -> None:
+        block = next(self._blocks, None)
+        self.keys, self._columns = (block.keys, block.columns()) if block is not None else ([], [])
+
+
 class Runs:
     """Reads the sorted runs of a store.
 
@@ -198,7 +257,7 @@ class Runs:
         self._decompress = zstandard.ZstdDecompressor().decompress
         self._cache: OrderedDict[int, Block] = OrderedDict()
 
-    def scan(self, relation: Relation, low: bytes = b"", high: bytes | None = None, runs: Sequence[int] | None = None) -> Iterator[Row]:
+    def scan(self, relation: Relation, low: bytes = b"", high: bytes | None = None) -> Iterator[Row]:
         """Yield the rows with ``low <= key < high`` of all runs, in key order.
 
         Between two rows no transaction is held: each step reads one block of each run and goes on behind it, so runs may
@@ -208,10 +267,9 @@ class Runs:
             relation: What to read.
             low: Where to begin.
             high: Where to end; to the last row if not given.
-            runs: Only these, which must stay; all of the relation if not given.
         """
         while True:
-            blocks, bound = self._blocks_at(relation, low, high, runs)
+            blocks, bound = self._blocks_at(relation, low, high)
             rows = [row for block in blocks for row in block.rows(low, bound)]
             if len(blocks) > 1:
                 rows.sort()
@@ -230,7 +288,7 @@ class Runs:
         begin, end = b"", b""
         for low, high in ranges:
             if low < begin or high > end:
-                blocks, bound = self._blocks_at(relation, low, None, None)
+                blocks, bound = self._blocks_at(relation, low, None)
                 begin = max((block.keys[0] for block in blocks), default=b"")
                 end = BEHIND_ALL if bound is None else bound
             if high > end:
@@ -246,7 +304,7 @@ class Runs:
 
     def _scan_keys(self, relation: Relation, low: bytes, high: bytes | None) -> Iterator[bytes]:
         while True:
-            blocks, bound = self._blocks_at(relation, low, high, None)
+            blocks, bound = self._blocks_at(relation, low, high)
             keys = [key for block in blocks for key in block.keys_between(low, bound)]
             if len(blocks) > 1:
                 keys.sort()
@@ -257,29 +315,25 @@ class Runs:
 
     def floor(self, relation: Relation, low: bytes, key: bytes) -> bytes:
         """Return the greatest key of a row that is not greater than ``key``; ``low`` if none is behind it."""
-        blocks, _ = self._blocks_at(relation, key, None, None)
+        blocks, _ = self._blocks_at(relation, key, None)
         return max([low, *(block.keys[bisect_right(block.keys, key) - 1] for block in blocks)])
 
-    def _blocks_at(
-        self, relation: Relation, low: bytes, high: bytes | None, runs: Sequence[int] | None
-    ) -> tuple[list[Block], bytes | None]:
+    def _blocks_at(self, relation: Relation, low: bytes, high: bytes | None) -> tuple[list[Block], bytes | None]:
         """Return the block of each run that may hold ``low``, and the key up to which these blocks hold all rows."""
         # No transaction holds fences and blocks together. Blocks never change and their numbers are never given again, so all that
         # can happen in between is that a block is gone, because its run was merged: then the fences are others, too.
         missing: set[int] = set()
         while True:
             found = self._connection.execute(_FENCES, (low, low, relation)).fetchall()
-            if runs is not None:
-                found = [row for row in found if row[0] in runs]
-            looked_up = [self._block(number) for _, number, _ in found if number is not None]
+            looked_up = [self._block(number) for number, _ in found if number is not None]
             blocks = [block for block in looked_up if block is not None]
             if len(blocks) == len(looked_up):
                 break
-            gone = {number for _, number, _ in found if number is not None and self._block(number) is None}
+            gone = {number for number, _ in found if number is not None and self._block(number) is None}
             if gone & missing:
                 raise StoreError(f"the store is damaged: block {min(gone & missing)} is missing. Build it again, or load its graph files.")
             missing = gone
-        bounds = [following for *_, following in found if following is not None]
+        bounds = [following for _, following in found if following is not None]
         if high is not None:
             bounds.append(high)
         return blocks, min(bounds, default=None)
@@ -353,6 +407,9 @@ class Runs:
         self._connection.execute("INSERT INTO fences (run, first, block) VALUES (?, ?, ?)", (run, stay[0].key, number))
         return stay[0].key
 
+    def _decoded(self, row: tuple[bytes]) -> Block:
+        return Block(self._decompress(row[0]))
+
     def merge(self, relation: Relation) -> None:
         """Merge the runs of each level that has `FAN_OUT` of them into one of the next, inside the caller's transaction."""
         level = 0
@@ -367,8 +424,18 @@ class Runs:
 
     def _merge(self, relation: Relation, numbers: Sequence[int], level: int) -> None:
         writer = RunWriter(self._connection, relation, level)
-        for key, values in self.scan(relation, runs=numbers):
-            writer.add(key, *values)
+        streams = [_Stream(map(self._decoded, self._connection.execute(_BLOCKS_OF_RUN, (number,)))) for number in numbers]
+        while streams := [stream for stream in streams if stream.keys]:
+            # Of each run the rows up to where the first of the blocks at hand ends: no other block has any of these.
+            last = min(stream.keys[-1] for stream in streams)
+            keys, columns = streams[0].take(last)
+            for stream in streams[1:]:
+                more_keys, more_columns = stream.take(last)
+                keys += more_keys
+                for column, values in zip(columns, more_columns, strict=True):
+                    column += values
+            order = sorted(range(len(keys)), key=keys.__getitem__)
+            writer.add_rows([keys[row] for row in order], [[column[row] for row in order] for column in columns])
         writer.close()
         for number in numbers:
             self._connection.execute("DELETE FROM blocks WHERE number IN (SELECT block FROM fences WHERE run = ?)", (number,))
@@ -378,11 +445,12 @@ class Runs:
 
 # Of each run of a relation: the block that may hold a key (none if the run starts behind it), and where the next one starts.
 _FENCES = """
-SELECT number,
-       (SELECT block FROM fences WHERE run = runs.number AND first <= ? ORDER BY first DESC LIMIT 1),
-       (SELECT first FROM fences WHERE run = runs.number AND first > ? ORDER BY first LIMIT 1)
+SELECT
+    (SELECT block FROM fences WHERE run = runs.number AND first <= ? ORDER BY first DESC LIMIT 1),
+    (SELECT first FROM fences WHERE run = runs.number AND first > ? ORDER BY first LIMIT 1)
 FROM runs WHERE relation = ?
 """
+_BLOCKS_OF_RUN = "SELECT data FROM fences JOIN blocks ON blocks.number = fences.block WHERE run = ? ORDER BY first"
 _LEVEL = "SELECT number FROM runs WHERE relation = ? AND level = ? ORDER BY number"
 _ABOVE = "SELECT 1 FROM runs WHERE relation = ? AND level > ? LIMIT 1"
 # The blocks of a run that may hold keys of a range, in order.

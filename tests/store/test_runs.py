@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -81,6 +81,26 @@ class TestTinyBlocks:
         together = [list(rows) for rows in reader.scan_each(Relation.INLINKS, ranges)]
         assert together == [list(reader.scan(Relation.INLINKS, low, high)) for low, high in ranges]
         connection.close()
+
+    @given(st.dictionaries(keys, values, max_size=60), st.lists(st.integers(0, 60), max_size=4))
+    def test_blocks_of_rows_that_were_added_together_are_those_of_rows_that_came_one_by_one(
+        self, rows: dict[bytes, tuple[bytes, bytes]], borders: list[int]
+    ) -> None:
+        names = sorted(rows)
+        alone, together = new_connection(), new_connection()
+        writer = RunWriter(alone, Relation.INLINKS, 0)
+        for name in names:
+            writer.add(name, *rows[name])
+        writer.close()
+        writer = RunWriter(together, Relation.INLINKS, 0)
+        for begin, end in pairwise([0, *sorted(borders), len(names)]):
+            some = names[begin:end]
+            writer.add_rows(some, [[rows[name][column] for name in some] for column in range(2)])
+        writer.close()
+        everything = "SELECT first, data FROM fences JOIN blocks ON number = block UNION ALL SELECT '', entries FROM runs"
+        assert alone.execute(everything).fetchall() == together.execute(everything).fetchall()
+        alone.close()
+        together.close()
 
     def test_runs_of_a_level_become_one_of_the_next(self, connection: sqlite3.Connection) -> None:
         for batch in range(11):
