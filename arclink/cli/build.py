@@ -28,7 +28,7 @@ SIZES = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 @click.option("--no-redirects", is_flag=True, help="Do not read redirects for where they lead.")
 @click.option("--lazy", is_flag=True, help="Also look at the data- attributes of lazy loading, such as data-src.")
 @click.option("--heritrix-outlinks", is_flag=True, help="Add the links that Heritrix recorded beside a page (docs/heritrix.md).")
-@click.option("--batch-size", default="1G", show_default=True, help="Archive bytes that go through all stages together.")
+@click.option("--batch-size", default="4G", show_default=True, help="Archive bytes that go through all stages together.")
 @engine_options
 @click.option("--cores", type=click.IntRange(min=1), help="Tasks at a time; as many as there are processors by default.")
 @click.option(

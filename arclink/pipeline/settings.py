@@ -29,7 +29,7 @@ class BuildSettings:
     rules: Rules = field(default_factory=Rules)
     extract: ExtractSettings = field(default_factory=ExtractSettings)
     forgotten: tuple[Forgotten, ...] = ()
-    batch_bytes: int = 1 << 30
+    batch_bytes: int = 4 << 30
     runner: str = "local"
     cores: int = field(default_factory=lambda: os.cpu_count() or 1)
 
