@@ -8,6 +8,7 @@ blocks; its contents are looked up in the store, its captures sorted in files, a
 import sqlite3
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
+from itertools import count
 from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -113,7 +114,7 @@ class BatchLoader:
             numbers: list[int] = []
             for content in orjson.loads(contents):
                 checksum, cut = split_content(content)
-                payload, _ = self._payloads.number_of(checksum)
+                payload = self._payloads.number_of(checksum)
                 if self._connection.execute(_ADD_CONTENT, (number, payload, cut)).rowcount:
                     numbers.append(number)
                     number += 1
@@ -136,7 +137,7 @@ class BatchLoader:
         new = 0
         for row in read_sorted(self._graph, "payloads", 7, keys=0):
             payload = parse_payload(b"\t".join(row))
-            number, _ = self._payloads.number_of(payload.checksum)
+            number = self._payloads.number_of(payload.checksum)
             fate = self._payloads.fate_of(number)
             is_better = payload.scope is not None and (scope_of_fate(fate) is None or number in replaced)
             if fate is None or is_better:
@@ -154,7 +155,7 @@ class BatchLoader:
                 _, timestamp, original, checksum, *_, reason = row
                 first, last = min(first, timestamp), max(last, timestamp)
                 if shows_payload(checksum, reason):
-                    payload, _ = self._payloads.number_of(checksum)
+                    payload = self._payloads.number_of(checksum)
                     captures.add((payload, original, timestamp))
                 yield row
 
@@ -207,46 +208,52 @@ class BatchLoader:
 class _PayloadNumbers:
     """Numbers of payloads by checksum, and their fates; a checksum that the store lacks gets the next number.
 
-    New rows are written once, at the end.
+    New rows are written once, at the end. All payloads of a batch are in memory until then, some 300 bytes each.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._known: dict[str, tuple[int, bool]] = {}
-        self._first_new = self._next = last_number(connection, "payloads") + 1
-        self._new: list[tuple[int, bytes]] = []
-        self._fates: dict[int, bytes] = {}
+        self._known: dict[str, int] = {}
+        self._first_new = last_number(connection, "payloads") + 1
+        self._new: list[bytes] = []  # packed checksums, by number
+        self._new_fates: list[bytes | None] = []
+        self._old_fates: dict[int, bytes] = {}
 
-    def number_of(self, checksum: str) -> tuple[int, bool]:
-        """Return the number, and whether it is new since this batch."""
-        known = self._known.get(checksum)
-        if known is None:
+    def number_of(self, checksum: str) -> int:
+        """Return the number."""
+        number = self._known.get(checksum)
+        if number is None:
             packed = pack_checksum(checksum)
             found = self._connection.execute("SELECT number FROM payloads WHERE checksum = ?", (packed,)).fetchone()
             if found:
-                known = (int(found[0]), False)
+                number = int(found[0])
             else:
-                known = (self._next, True)
-                self._new.append((self._next, packed))
-                self._next += 1
-            self._known[checksum] = known
-        return known
+                number = self._first_new + len(self._new)
+                self._new.append(packed)
+                self._new_fates.append(None)
+            self._known[checksum] = number
+        return number
 
     def fate_of(self, number: int) -> bytes | None:
         """Return what is known of a payload, packed."""
-        if number >= self._first_new or number in self._fates:
-            return self._fates.get(number)
-        fate: bytes | None = self._connection.execute("SELECT fate FROM payloads WHERE number = ?", (number,)).fetchone()[0]
+        if number >= self._first_new:
+            return self._new_fates[number - self._first_new]
+        fate: bytes | None = self._old_fates.get(number)
+        if fate is None:
+            fate = self._connection.execute("SELECT fate FROM payloads WHERE number = ?", (number,)).fetchone()[0]
         return fate
 
     def set_fate(self, number: int, fate: bytes) -> None:
         """Note what became of a payload."""
-        self._fates[number] = fate
+        if number >= self._first_new:
+            self._new_fates[number - self._first_new] = fate
+        else:
+            self._old_fates[number] = fate
 
     def write(self) -> None:
         """Write new payloads, and the new fates of old ones."""
-        rows = ((number, packed, self._fates.pop(number, None)) for number, packed in self._new)
+        rows = zip(count(self._first_new), self._new, self._new_fates, strict=False)
         self._connection.executemany("INSERT INTO payloads (number, checksum, fate) VALUES (?, ?, ?)", rows)
         self._connection.executemany(
-            "UPDATE payloads SET fate = ? WHERE number = ?", ((fate, number) for number, fate in self._fates.items())
+            "UPDATE payloads SET fate = ? WHERE number = ?", ((fate, number) for number, fate in self._old_fates.items())
         )
