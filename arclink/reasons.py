@@ -139,6 +139,8 @@ class Reason(Enum):
     NOTE_OTHER_TIME = ("notes", "replay led to another time of the same payload")
     NOTE_REWRITING_UNDONE = ("notes", "page came rewritten, which was undone")
 
+    __hash__ = object.__hash__  # as there is one of each; that of Enum is Python, and each row and link is counted
+
     @property
     def group(self) -> str:
         """What is counted: one of the groups above."""

@@ -7,6 +7,8 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter, methodcaller
 from typing import Any
 
 from mrjob.job import MRJob
@@ -38,6 +40,10 @@ LEAST_SPLIT = "mapreduce.input.fileinputformat.split.minsize"
 
 KEY_COLUMNS = "stream_num_map_output_key_fields"
 """The environment variable that tells a streaming task how many columns are the key."""
+
+
+_SHORT = 1 << 10
+"""Bytes of a line up to which copying it costs less than one more call."""
 
 
 class LineProtocol:
@@ -117,7 +123,7 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
     def steps(self) -> list[MRStep]:
         """Return the one step of this job."""
         if self.HAS_REDUCER:
-            return [MRStep(mapper=self.mapper, reducer=self.reducer, reducer_final=self.reducer_final)]
+            return [MRStep(mapper=self.mapper, reducer=self.reducer)]
         return [MRStep(mapper=self.mapper)]
 
     def mapper(self, key: bytes, value: bytes) -> Iterator[Pair]:
@@ -128,23 +134,21 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
         """Yield the pairs of one map task, then send its counters."""
         check_versions(self.options.expects)
         self.counts = Counter()
-        yield from self.map_lines(value for _, value in pairs)
+        yield from self.map_lines(map(itemgetter(1), pairs))
         self.send_counts()
 
     def reduce_pairs(self, pairs: Iterable[Pair], step_num: int = 0) -> Iterator[Pair]:
         """Yield the pairs of one reduce task, then send its counters."""
         check_versions(self.options.expects)
         self.counts = Counter()
-        yield from super().reduce_pairs(as_written(pairs), step_num)
+        for key, same in groupby(as_written(pairs), itemgetter(0)):  # as mrjob does, without its generators around each key
+            yield from self.reduce_group(key, map(itemgetter(1), same))
+        yield from self.reduce_end()
         self.send_counts()
 
     def reducer(self, key: bytes, values: Iterator[bytes]) -> Iterator[Pair]:
-        """Hand one group on."""
-        return self.reduce_group(key, values)
-
-    def reducer_final(self) -> Iterator[Pair]:
-        """Hand on the end of the task."""
-        return self.reduce_end()
+        """Mark the step as one with a reducer; `reduce_pairs` does the work on the whole stream."""
+        raise NotImplementedError
 
     def _wrap_protocols(self, step_num: int, step_type: str) -> tuple[Callable[[], Iterator[Pair]], Callable[[bytes, bytes], None]]:
         """Do what mrjob does, with one call for a line instead of four: filter's lines are short and many."""
@@ -152,11 +156,15 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
         put = self.stdout.write
 
         def read_lines() -> Iterator[Pair]:
-            return (read(line.rstrip(b"\r\n")) for line in self._read_input())
+            return map(read, map(methodcaller("rstrip", b"\r\n"), self._read_input()))
 
         def write_line(key: bytes, value: bytes) -> None:
-            put(write(key, value))
-            put(b"\n")  # apart: some lines are long, and need not be copied once more
+            line = write(key, value)
+            if len(line) < _SHORT:
+                put(line + b"\n")
+            else:  # it need not be copied once more
+                put(line)
+                put(b"\n")
 
         return read_lines, write_line
 

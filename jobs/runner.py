@@ -25,7 +25,7 @@ from mrjob.local import LocalMRJobRunner, _TaskFailedException
 from mrjob.step import StepFailedException
 
 from arclink.pipeline.running import BUFFER, is_of_space
-from jobs.base import ATTEMPT_ID
+from jobs.base import ATTEMPT_ID, KEY_COLUMNS
 
 ATTEMPTS = 2
 NO_SPACE = 28
@@ -217,6 +217,7 @@ def _run_task(job_class: type, args: list[str], stdin: BinaryIO, stdout: BinaryI
     os.environ.clear()
     os.environ.update(env)
     os.environ[ATTEMPT_ID] = env.get(ATTEMPT_ID, "attempt_0")[:-1] + attempt
+    os.environ.pop(KEY_COLUMNS, None)  # it is for `sort` here: no tab is added to a line (`jobs.base.as_written`)
     os.chdir(wd)
     os.dup2(stderr.fileno(), 2)
     sys.stderr = stderr  # mrjob reads and writes bytes

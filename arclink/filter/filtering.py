@@ -83,7 +83,8 @@ class _Verdict:
     failing_extension: int = 0
 
 
-_Spans = list[tuple[bytes, bytes]]
+_Spans = Sequence[tuple[bytes, bytes]]
+_NO_SPANS: _Spans = ()
 
 _About = tuple[bytes, bool, bool, bool, _Spans]
 """What follows from an original: SURT, is it selected, does it fail the extension rule, did `surt` refuse it, when it is forgotten."""
@@ -154,9 +155,9 @@ def _of_one_original(checksum: bytes, value: bytes, counts: Counter[Reason]) -> 
     original, payloads, revisits, _, *seen = value.decode().split("\t")
     if not seen:
         return None
-    duplicates = int(payloads) + int(revisits) - 1
     counts[Reason.MEMENTO_WITH_PAYLOAD] += 1
-    if duplicates:
+    if payloads != "1" or revisits != "0":
+        duplicates = int(payloads) + int(revisits) - 1
         counts[Reason.MEMENTO_DUPLICATE] += duplicates
         counts[Reason.RULE_CHECKSUM] += duplicates
     places = []
@@ -189,7 +190,7 @@ class _Mapper:
         revisits: list[bytes] = []  # timestamps of those in the run
         surt = place = last_original = run_original = run_checksum = b""
         is_selected = fails_extension = is_refused = is_digested = False
-        spans: _Spans = []
+        spans = _NO_SPANS
         last_what: What | None = None
         for key, timestamp, original, checksum, length, offset, file, what, capture in rows:
             if original != last_original:
@@ -277,10 +278,13 @@ class _Mapper:
             surt = surt_of(uri)
         prefixes = self._rules.prefixes
         is_selected = not prefixes or surt.startswith(prefixes)
-        spans = [(what.span.first.encode(), what.span.last.encode()) for what in self._forgotten if what.has(surt)]
+        spans = self._forgotten_of(surt) if self._forgotten else _NO_SPANS
         about = surt.encode(), is_selected, extension_of(uri) in self._extensions, is_refused, spans
         self._abouts[original] = about
         return about
+
+    def _forgotten_of(self, surt: str) -> _Spans:
+        return [(what.span.first.encode(), what.span.last.encode()) for what in self._forgotten if what.has(surt)]
 
     def _judge(self, what: What) -> _Verdict:
         """Return, and remember, what the rules say about mime type, status and record type."""

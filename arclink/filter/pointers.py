@@ -48,6 +48,9 @@ class PointerKind(Enum):
     """A revisit that does not say of what: find the capture it refers to; write the memento with that one's checksum."""
 
 
+_PAYLOAD = PointerKind.PAYLOAD.value
+
+
 @dataclass(frozen=True, slots=True)
 class FallBack:
     """Another capture of the same payload, in another file."""
@@ -130,7 +133,7 @@ def format_plain_pointer(checksum: str, captures: Sequence[tuple[str, int, int, 
         captures: File, offset, length, timestamp, original: of the capture to read, then of its fall-backs.
     """
     first, *others = captures
-    return orjson.dumps([PointerKind.PAYLOAD.value, checksum, *first, [first[-1]], others, "", 0, "", "", "", ""])
+    return orjson.dumps([_PAYLOAD, checksum, *first, [first[-1]], others, "", 0, "", "", "", ""])
 
 
 def parse_pointer(line: bytes) -> Pointer:

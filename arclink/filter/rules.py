@@ -202,8 +202,11 @@ def extension_of(original: str) -> str:
     >>> extension_of("http://example.org/a.b/c.JPG;v=2?x=1.css"), extension_of("http://example.org/sitemap.xml.gz")
     ('jpg', 'xml')
     """
-    name = _NAME.match(original)
-    stem, _, extension = name[1].lower().rpartition(".") if name else ("", "", "")
+    path, _, name = original.rpartition("/")
+    if not path or path[-1] == "/" or "?" in original or "#" in original or ";" in name:
+        found = _NAME.match(original)
+        name = found[1] if found else ""
+    stem, _, extension = name.lower().rpartition(".")
     if extension == "gz" and stem.endswith(".xml"):
         return "xml"
     return extension if stem else ""

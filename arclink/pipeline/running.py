@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import orjson
 
@@ -216,15 +216,28 @@ def split_relations(parts: Path, outputs: Mapping[bytes, Path], label: str) -> N
     for part in sorted(parts.glob("part-*")):
         with ExitStack() as opened:
             writers: dict[bytes, Callable[[bytes], int]] = {}
-            for line in opened.enter_context(part.open("rb", buffering=BUFFER)):
-                relation, _, row = line.partition(b"\t")
+            lines = opened.enter_context(part.open("rb", buffering=BUFFER))
+            for relation, rows in _by_relation(lines):
                 if relation not in writers:
                     if relation not in outputs:
                         raise PipelineError(f"{part}: unknown relation {relation[:40]!r}; the stages are of different versions")
                     path = outputs[relation] / part.name.replace("part-", f"part-{label}-")
                     writers[relation] = opened.enter_context(path.open("wb", buffering=BUFFER)).write
-                writers[relation](row.replace(ROWS, b"\n") if ROWS in row else row)
+                writers[relation](rows.replace(ROWS, b"\n") if ROWS in rows else rows)
         part.unlink()
+
+
+def _by_relation(lines: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
+    """Yield tagged lines as (relation, rows): many at once where they are of one relation, which stand together as a rule."""
+    while some := lines.readlines(BUFFER):
+        relation = some[0].partition(b"\t")[0]
+        tag, rows = b"\n" + relation + b"\t", b"\n" + b"".join(some)
+        if rows.count(tag) == len(some):
+            yield relation, rows.replace(tag, b"\n")[1:]
+        else:
+            for line in some:
+                relation, _, row = line.partition(b"\t")
+                yield relation, row
 
 
 def parts_of(folder: Path) -> list[Path]:
