@@ -35,6 +35,7 @@ LEAST_SPLIT = 1 << 20
 """Bytes of input that are worth a task of their own: starting one costs as much as 10 ms of work."""
 
 PR_SET_PDEATHSIG = 1
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
 
 
 class OneMachineRunner(LocalMRJobRunner):  # type: ignore[misc]  # mrjob has no types
@@ -59,6 +60,7 @@ class OneMachineRunner(LocalMRJobRunner):  # type: ignore[misc]  # mrjob has no 
         running: dict[int, tuple[Callable[[], None], int]] = {}
         sys.stdout.flush()
         sys.stderr.flush()
+        _keep_freed_memory()
         gc.freeze()  # what the driver holds is shared with its forks, and stays so
         try:
             while waiting or running:
@@ -208,6 +210,17 @@ def _die_with_parent() -> None:
     """Have the system end this process when the driver is killed: its tasks must not go on writing (prctl(2), Linux only)."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _keep_freed_memory() -> None:
+    """Have freed memory stay with this process and its forks (mallopt(3), glibc only).
+
+    Each payload is inflated into some 100 KB; to take these from the system and give them back each time was 3 % of a build.
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(M_MMAP_THRESHOLD, 32 << 20)
+        mallopt(M_TRIM_THRESHOLD, 64 << 20)
 
 
 def _run_task(job_class: type, args: list[str], stdin: BinaryIO, stdout: BinaryIO, stderr: BinaryIO, wd: str, env: dict[str, str]) -> None:

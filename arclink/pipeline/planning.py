@@ -72,7 +72,7 @@ def plan(pointers: Iterable[Pointer], store: KnownPayloads, paths: Mapping[str, 
     waiting = folder / "waiting"
     manifests = []
     with _Wanted(paths, folder) as wanted:
-        with waiting.open("wb") as lines:
+        with store.snapshot(), waiting.open("wb") as lines:
             _choose(pointers, store, counts, lambda pointer: lines.write(format_pointer(pointer) + b"\n"), wanted)
         wanted.entries.sort()
         for number, share in enumerate(_share_out(wanted.entries, tasks)):

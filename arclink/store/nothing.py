@@ -1,6 +1,7 @@
 """A store that has nothing: what a stage asks when it runs without one."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol, Self
 
 from arclink.model import Checksum, Payload, UriR
@@ -14,6 +15,9 @@ class KnownPayloads(Protocol):
     ``replaces_what_wats_say`` that is true; a store without it keeps what it has.
     """
 
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Answer from one state of the store inside (`GraphStore.snapshot`); thousands of questions are quicker so."""
+
     def files(self) -> Iterator[ArchiveFile]:
         """Yield the archive files that the store knows."""
 
@@ -26,6 +30,9 @@ class KnownPayloads(Protocol):
 
 class EmptyStore:
     """Knows no file and no payload."""
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def files(self) -> Iterator[ArchiveFile]:
         return iter(())
