@@ -85,6 +85,7 @@ def test_bodies_are_not_inflated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         pytest.param(gzipped([captured(1, 50_000)])[:-1], False, id="without its last byte"),
         pytest.param(gzipped([captured(1, 50_000)]) + b"\0", False, id="with padding behind it"),
         pytest.param(gzip.compress(captured(1, 50_000) + captured(2, 50)), False, id="two records in a member"),
+        pytest.param(gzipped([captured(1, 9_000)])[:-99] + gzipped([captured(2, 9_000)]), False, id="half before one of its length"),
         pytest.param(gzipped([captured(1, 50_000)[:-2]]), False, id="with one line end"),
         pytest.param(gzipped([captured(1, 50_000).replace(b"Content-Length: 5", b"Content-Length: 4")]), False, id="of a wrong length"),
         pytest.param(gzipped([captured(1, 50_000).replace(b"Content-Length", b"Content-Width")]), False, id="without length"),
