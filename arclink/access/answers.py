@@ -38,7 +38,7 @@ from arclink.access.validity import Dating
 from arclink.errors import UsageError
 from arclink.model import Memento, UriId
 from arclink.store import GraphStore, StoreState
-from arclink.uris.uri_ids import uri_ids
+from arclink.uris.uri_ids import uri_id
 
 __all__ = ["Budget", "InForce", "LinkAnswer", "Member", "answer_link_query", "stream_members"]
 
@@ -75,7 +75,6 @@ class LinkAnswer:
     """
 
     query: LinkQuery
-    uri_id: UriId
     mementos: MementoSummary
     in_force: tuple[InForce, ...]
     outlinks: Iterable[Member]
@@ -86,6 +85,11 @@ class LinkAnswer:
     archives: tuple[ArchiveReport, ...] = ()
     replay: ReplayPrefix = NO_REPLAY
     followed: tuple[Hop, ...] = ()
+
+    @property
+    def uri_id(self) -> UriId:
+        """The id of the URI asked for."""
+        return uri_id(self.query.surt)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +175,6 @@ def _answer(reading: Reading, outlinks: _Page, inlinks: _Page, behind: str | Non
     is_stream = query.limit == 0
     return LinkAnswer(
         query=query,
-        uri_id=uri_ids([query.surt])[0],
         mementos=MementoSummary() if query.is_range else reading.summary(),
         in_force=() if query.is_range else _in_force(reading),
         outlinks=_stream(reading, Direction.OUT) if is_stream and query.direction.is_out else outlinks.members,

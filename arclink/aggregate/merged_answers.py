@@ -19,7 +19,6 @@ from arclink.access.queries import CURSOR, EVIDENCE, FILTER, FOLLOW, LINK_PARAME
 from arclink.aggregate.merging import Findings, LinkKey, SeenInForce, SeenLink, summed
 from arclink.model import NO_CHECKSUM, Checksum, Memento
 from arclink.uris.surts import surt_of
-from arclink.uris.uri_ids import uri_id
 
 Place = tuple[str, str, str, str]
 """Where a member stands in its direction: first timestamp, SURT of the other end, kind, text. The least is the beginning."""
@@ -84,7 +83,6 @@ def answer_of(found: Findings, asked: MergedQuery, reports: Sequence[ArchiveRepo
     is_last = behind_out is None and behind_in is None
     return LinkAnswer(
         query=query,
-        uri_id=uri_id(query.surt),
         mementos=summed(found.mementos.values()),
         in_force=tuple(_in_force(memento) for memento in sorted(found.in_force, key=_by_time)),
         outlinks=outlinks,

@@ -349,7 +349,14 @@ def pages_of(rows: Iterable[Row]) -> Iterable[Source]:
     if isinstance(rows, list) and len(rows) == 1:  # nearly always: nothing to merge
         lines = [line.split("\t") for line in rows[0].values[0].decode().split("\n")]
         return [(UriR(original), cast("list[Timestamp]", timestamps.split(" "))) for original, timestamps in lines]
+    if isinstance(rows, list) and sum(len(row.values[0]) for row in rows) <= _FEW_BYTES:
+        pairs = sorted({pair for row in rows for pair in sightings_of(row)})
+        return [(UriR(original), [Timestamp(time) for _, time in same]) for original, same in groupby(pairs, itemgetter(0))]
     return _merged_pages(rows)
+
+
+_FEW_BYTES = 16 << 10
+"""Of sightings that are sorted at once."""
 
 
 def _merged_pages(rows: Iterable[Row]) -> Iterator[Source]:

@@ -110,6 +110,10 @@ def _first_said(same: Iterator[MementoItem]) -> MementoItem:
     return min([first, *same], key=lambda item: (is_wat(item[3]), item)) if is_wat(first[3]) else first
 
 
+def _pages_of_content(content: ContentId, checksum: Checksum, scope: Scope, pages: Iterable[Source]) -> Iterator[Source]:
+    return ((original, times) for original, times in pages if content_id(checksum, original, scope) == content)
+
+
 Known = TypeVar("Known", bound=dict[Any, Any])
 
 
@@ -242,22 +246,33 @@ class SqliteStore:
                 ranges = (rows_of(number_field(read[checksum].number)) for checksum in checksums if checksum in read)
                 captures = self._runs.scan_each(Relation.SIGHTINGS, ranges)
                 for content, checksum in zip(some, checksums, strict=True):
-                    if checksum in read:
-                        yield self._sources(content, checksum, read[checksum], next(captures), span, refers)
-                    else:
+                    payload = read.get(checksum)
+                    if payload is None:
                         yield iter(())
+                        continue
+                    rows = next(captures)
+                    if isinstance(rows, list) and sum(row.values[0].count(b"\n") + 1 for row in rows) < FEW_CAPTURES:  # nearly always
+                        pages = _pages_of_content(content, checksum, payload.scope, pages_of(rows))
+                        yield iter([*self._counting(pages, span, refers)])
+                    else:
+                        yield self._sources(content, checksum, payload, rows, span, refers)
 
     def _sources(
         self, content: ContentId, checksum: Checksum, payload: ReadPayload, captures: Iterable[Row], span: Span, refers: bool
     ) -> Iterator[Source]:
         """Yield those pages that show one content of a payload, of all that show the payload."""
         with translated(self.path):
-            for original, timestamps in self._pages_with(content, checksum, payload, captures):
-                if refers:
-                    timestamps = sorted({*timestamps, *not_modified_since(self, self._referring, original, timestamps)})
-                within = [timestamp for timestamp in timestamps if span.first <= timestamp <= span.last]
-                if within:
-                    yield original, within
+            yield from self._counting(self._pages_with(content, checksum, payload, captures), span, refers)
+
+    def _counting(self, pages: Iterable[Source], span: Span, refers: bool) -> Iterator[Source]:
+        """Yield pages with those timestamps that count, with those of revisits that only refer to them if there are any in the store."""
+        for original, timestamps in pages:
+            if refers:
+                timestamps = sorted({*timestamps, *not_modified_since(self, self._referring, original, timestamps)})
+            if timestamps[0] < span.first or timestamps[-1] > span.last:
+                timestamps = [timestamp for timestamp in timestamps if span.first <= timestamp <= span.last]
+            if timestamps:
+                yield original, timestamps
 
     def _pages_with(self, content: ContentId, checksum: Checksum, payload: ReadPayload, captures: Iterable[Row]) -> Iterator[Source]:
         """Return those pages that show one content of a payload; of very many they are found once for all its contents."""
@@ -273,7 +288,7 @@ class SqliteStore:
         are_few = pages < FEW_CAPTURES
         captures = first if are_few else chain(first, rest)
         if are_few or scope is Scope.NONE:
-            return ((original, times) for original, times in pages_of(captures) if content_id(checksum, original, scope) == content)
+            return _pages_of_content(content, checksum, scope, pages_of(captures))
         key = payload.number, self._connection.execute("PRAGMA data_version").fetchone()[0], self._connection.total_changes
         by_cut = self._by_cut.get(key)
         if by_cut is None:

@@ -249,6 +249,12 @@ def fields_of(original: UriR) -> UriFields:
     >>> fields_of(UriR("http://h:80/a/b.html?q#f"))
     ('http', '//h', '/a/', 'b.html', '?q')
     """
+    plain = _plain(original)
+    if plain and plain[2] and "/." not in plain[1]:  # most by far
+        scheme, _, origin = plain[2].partition(":")
+        path, mark, query = plain[1][len(plain[2]) :].partition("?")
+        directory, slash, name = path.rpartition("/")
+        return (scheme, origin, directory + slash, name, mark + query)
     uri = _normalize(original)
     return ("", original, "", "", "") if uri is None else _fields(uri)
 
@@ -265,6 +271,12 @@ def cut(original: UriR, scope: Scope) -> str:
     return "\n".join(fields_of(original)[:scope]) if scope else ""
 
 
+@lru_cache(maxsize=1024)  # the pages of a site have few cuts
+def _digest_of(cut: str) -> str:
+    # A raw original may hold anything, lone surrogates too.
+    return sha1(cut.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()[:16]
+
+
 def content_id(checksum: Checksum, original: UriR, scope: Scope) -> ContentId:
     """Return the vertex of a payload captured at ``original``: the checksum, or with 16 hex digits of SHA-1 of the cut.
 
@@ -275,9 +287,7 @@ def content_id(checksum: Checksum, original: UriR, scope: Scope) -> ContentId:
     """
     if scope is Scope.NONE:
         return ContentId(checksum)
-    # A raw original may hold anything, lone surrogates too.
-    digest = sha1(cut(original, scope).encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()
-    return ContentId(f"{checksum}-{digest[:16]}")
+    return ContentId(f"{checksum}-{_digest_of(cut(original, scope))}")
 
 
 _CUT = re.compile("(.*)-[0-9a-f]{16}", re.DOTALL)

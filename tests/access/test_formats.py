@@ -17,7 +17,7 @@ from arclink.access.formats import FORMATS
 from arclink.access.formats.table import cell
 from arclink.access.queries import BadParameterError, Direction, LinkQuery
 from arclink.access.reading import MementoSummary
-from arclink.model import Kind, Surt, Timestamp, UriId, UriR
+from arclink.model import Kind, Surt, Timestamp, UriR
 from tests.access.memory_store import MemoryStore, Page, link
 
 A, B, C = "http://a.example/", "http://b.example/", "http://c.example/"
@@ -54,7 +54,6 @@ def member(
 def answer_of(outlinks: Iterable[Member] = (), inlinks: Iterable[Member] = (), uri: str = A, is_grouped: bool = True) -> LinkAnswer:
     return LinkAnswer(
         LinkQuery(UriR(uri), Surt("example,a)/")),
-        UriId("0" * 32),
         MementoSummary(2, Timestamp(T1), Timestamp(T2), 2, 2),
         (),
         tuple(outlinks),

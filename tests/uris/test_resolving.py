@@ -13,7 +13,7 @@ from arclink.errors import UriError
 from arclink.filter.cdx import normal_checksum
 from arclink.model import Checksum, Scope, UriR
 from arclink.reasons import Reason
-from arclink.uris.resolving import Base, checksum_of, class_of, content_id, cut, fields_of, scope_of
+from arclink.uris.resolving import Base, _fields, checksum_of, class_of, content_id, cut, fields_of, scope_of
 
 
 def resolved(reference: str, base: str | None) -> str | None:
@@ -373,6 +373,15 @@ def test_the_scope_of_a_content_is_its_widest_class() -> None:
 )
 def test_the_fields_of_a_uri_are_those_of_its_serialisation(original: str, fields: tuple[str, ...]) -> None:
     assert fields_of(UriR(original)) == fields
+
+
+@given(st.text("ab/.?#:%2eE;=&@~", max_size=20))
+def test_fields_found_the_short_way_are_those_of_the_serialisation(rest: str) -> None:
+    original = UriR(f"http://www.h.example/{rest}")
+    serialised = ada_url.normalize_url(original).partition("#")[0]
+    fields = fields_of(original)
+    assert fields == _fields(serialised)
+    assert f"{fields[0]}:{''.join(fields[1:])}" == serialised
 
 
 def target_of(base: Base, reference: str) -> str | None:
