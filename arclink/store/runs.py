@@ -335,7 +335,7 @@ class Runs:
                 break
             gone = {number for number, _ in found if number is not None and self._block(number) is None}
             if gone & missing:
-                raise StoreError(f"the store is damaged: block {min(gone & missing)} is missing. Build it again, or load its graph files.")
+                raise _missing(min(gone & missing))
             missing = gone
         bounds = [following for _, following in found if following is not None]
         if high is not None:
@@ -411,8 +411,11 @@ class Runs:
         self._connection.execute("INSERT INTO fences (run, first, block) VALUES (?, ?, ?)", (run, stay[0].key, number))
         return stay[0].key
 
-    def _decoded(self, row: tuple[bytes]) -> Block:
-        return Block(self._decompress(row[0]))
+    def _decoded(self, row: tuple[int, bytes | None]) -> Block:
+        number, data = row
+        if data is None:
+            raise _missing(number)
+        return Block(self._decompress(data))
 
     def merge(self, relation: Relation) -> None:
         """Merge the runs of each level that has `FAN_OUT` of them into one of the next, inside the caller's transaction."""
@@ -447,6 +450,10 @@ class Runs:
             self._connection.execute("DELETE FROM runs WHERE number = ?", (number,))
 
 
+def _missing(block: int) -> StoreError:
+    return StoreError(f"the store is damaged: block {block} is missing. Build it again, or load its graph files.")
+
+
 # Of each run of a relation: the block that may hold a key (none if the run starts behind it), and where the next one starts.
 _FENCES = """
 SELECT
@@ -454,7 +461,7 @@ SELECT
     (SELECT first FROM fences WHERE run = runs.number AND first > ? ORDER BY first LIMIT 1)
 FROM runs WHERE relation = ?
 """
-_BLOCKS_OF_RUN = "SELECT data FROM fences JOIN blocks ON blocks.number = fences.block WHERE run = ? ORDER BY first"
+_BLOCKS_OF_RUN = "SELECT block, data FROM fences LEFT JOIN blocks ON blocks.number = fences.block WHERE run = ? ORDER BY first"
 _LEVEL = "SELECT number FROM runs WHERE relation = ? AND level = ? ORDER BY number"
 _ABOVE = "SELECT 1 FROM runs WHERE relation = ? AND level > ? LIMIT 1"
 # The blocks of a run that may hold keys of a range, in order.

@@ -124,6 +124,15 @@ class TestTinyBlocks:
         assert len(reader._cache) <= runs.CACHED_BLOCKS
 
 
+def test_a_block_that_is_missing_is_named_when_its_run_is_merged(connection: sqlite3.Connection) -> None:
+    for batch in range(runs.FAN_OUT - 1):
+        write_run(connection, numbered(10 * batch, 10 * batch + 10))
+    (lost,) = connection.execute("SELECT max(number) FROM blocks").fetchone()
+    connection.execute("DELETE FROM blocks WHERE number = ?", (lost,))
+    with pytest.raises(StoreError, match=f"block {lost} is missing"):
+        write_run(connection, numbered(90, 100))
+
+
 def test_a_run_without_rows_is_not_kept(connection: sqlite3.Connection) -> None:
     write_run(connection, [])
     assert connection.execute("SELECT count(*) FROM runs").fetchone() == (0,)
