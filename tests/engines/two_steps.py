@@ -14,8 +14,8 @@ class CountCounts(ArclinkJob):
 
     def steps(self) -> list[MRStep]:
         return [
-            MRStep(mapper=self.mapper, reducer=self.reducer_sum, jobconf={"mapreduce.job.reduces": 2}),
-            MRStep(mapper=self.mapper, reducer=self.reducer_sum, jobconf={"mapreduce.job.reduces": 1}),
+            MRStep(mapper=self.mapper, reducer=self.reducer, jobconf={"mapreduce.job.reduces": 2}),
+            MRStep(mapper=self.mapper, reducer=self.reducer, jobconf={"mapreduce.job.reduces": 1}),
         ]
 
     def map_pairs(self, pairs: Iterable[Pair], step_num: int = 0) -> Iterator[Pair]:
@@ -23,11 +23,8 @@ class CountCounts(ArclinkJob):
         for _, value in pairs:
             yield value, b"1"
 
-    def reducer_sum(self, key: bytes, values: Iterator[bytes]) -> Iterator[Pair]:
+    def reduce_group(self, key: bytes, values: Iterator[bytes]) -> Iterator[Pair]:
         yield key, str(sum(map(int, values))).encode()
-
-    def reducer(self, key: bytes, values: Iterator[bytes]) -> Iterator[Pair]:
-        return self.reducer_sum(key, values)
 
 
 class OnMrjobsRunner(CountCounts):
