@@ -3,6 +3,9 @@
 waitress closes connections on which nothing happens, but none that has an answer under way.
 """
 
+from functools import partial
+from typing import Any
+
 from service.stopping import Server
 
 
@@ -14,6 +17,12 @@ def leave_who_does_not_read(server: Server, patience: float) -> None:
         ordinary(now)
         for channel in list(server.active_channels.values()):
             if channel.total_outbufs_len and channel.last_activity < now - patience:
-                channel.handle_close()
+                # Later: the server asks for this while it collects the sockets to wait for, and a closed one would end its loop.
+                server.trigger.pull_trigger(partial(_close, channel))
 
     server.maintenance = maintenance
+
+
+def _close(channel: Any) -> None:  # Any: waitress has no types
+    if channel.connected:
+        channel.handle_close()

@@ -2,10 +2,15 @@
 
 import http.client
 import socket
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from service import running
+from service.slow_readers import leave_who_does_not_read
+from service.stopping import Server
 from tests.access.memory_store import MemoryStore, Page, link
 from tests.service.conftest import T1, A, served
 
@@ -28,3 +33,19 @@ def test_who_does_not_read_is_left_and_the_next_one_is_answered(monkeypatch: pyt
         other.request("GET", "/health")
         assert other.getresponse().status == 200
         other.close()
+
+
+def test_a_connection_is_not_closed_while_the_sockets_to_wait_for_are_collected() -> None:
+    """There `maintenance` is called; a closed one among them would end the server's loop."""
+    closed: list[bool] = []
+    thunks: list[Callable[[], None]] = []
+    stuck = SimpleNamespace(total_outbufs_len=1, last_activity=0, connected=True, handle_close=lambda: closed.append(True))
+    server = SimpleNamespace(maintenance=lambda now: None, active_channels={7: stuck}, trigger=SimpleNamespace(pull_trigger=thunks.append))
+    leave_who_does_not_read(cast("Server", server), patience=10)
+    server.maintenance(5)
+    assert not thunks
+    server.maintenance(11)
+    assert not closed
+    for thunk in thunks:
+        thunk()
+    assert closed == [True]
