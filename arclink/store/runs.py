@@ -99,9 +99,8 @@ class Block:
     def rows(self, low: bytes, high: bytes | None) -> list[Row]:
         """Return the rows with ``low <= key < high``."""
         found = self._range(low, high)
-        if found and not self._columns:
-            self._opened()
-        return [Row(self.keys[row], tuple([values[ends[row] : ends[row + 1]] for ends, values in self._columns])) for row in found]
+        columns = self._opened() if found else []
+        return [Row(self.keys[row], tuple([values[ends[row] : ends[row + 1]] for ends, values in columns])) for row in found]
 
 
 def pack_block(keys: Sequence[bytes], columns: Iterable[tuple[Numbers, bytes]]) -> bytes:
@@ -168,11 +167,11 @@ class RunWriter:
 
     def add_rows(self, keys: Sequence[bytes], columns: Sequence[Sequence[bytes]]) -> None:
         """Add rows by column; where blocks end is as if they were added one by one."""
-        if not self._columns:
-            self._columns = [[] for _ in columns]
         sizes = list(accumulate(map(sum, zip(map(len, keys), *(map(len, column) for column in columns), strict=True))))
         begin, before = 0, 0
         while begin < len(keys):
+            if not self._columns:
+                self._columns = [[] for _ in columns]
             end = bisect_left(sizes, before + self._block_bytes - self._size, begin) + 1
             self._keys += keys[begin:end]
             for column, values in zip(self._columns, columns, strict=True):
@@ -181,7 +180,6 @@ class RunWriter:
                 self._size += sizes[-1] - before
                 return
             self._flush()
-            self._columns = [[] for _ in columns]
             begin, before = end, sizes[end - 1]
 
     def add_block(self, keys: Sequence[bytes], columns: Iterable[tuple[Numbers, bytes]]) -> None:

@@ -249,12 +249,6 @@ def fields_of(original: UriR) -> UriFields:
     >>> fields_of(UriR("http://h:80/a/b.html?q#f"))
     ('http', '//h', '/a/', 'b.html', '?q')
     """
-    plain = _plain(original)
-    if plain and plain[2] and "/." not in plain[1]:  # most by far
-        scheme, _, origin = plain[2].partition(":")
-        path, mark, query = plain[1][len(plain[2]) :].partition("?")
-        directory, slash, name = path.rpartition("/")
-        return (scheme, origin, directory + slash, name, mark + query)
     uri = _normalize(original)
     return ("", original, "", "", "") if uri is None else _fields(uri)
 
@@ -318,6 +312,12 @@ def _normalize(uri: str) -> str | None:
 @lru_cache(maxsize=1024)
 def _fields(uri: str) -> UriFields:
     """Return the fields of a serialised URI without fragment."""
+    if uri.startswith(("http://", "https://")):  # nearly all: with a host, and a path
+        scheme, _, rest = uri.partition(":")
+        rest, mark, query = rest.partition("?")
+        host = rest.index("/", 2)
+        end = rest.rindex("/") + 1
+        return (scheme, rest[:host], rest[host:end], rest[end:], mark + query)
     match = _FIELDS.fullmatch(uri)
     if match is None or uri[match.end(1) + 1 : match.end(1) + 2] != "/":
         return (uri, "", "", "", "")

@@ -13,7 +13,7 @@ from arclink.errors import UriError
 from arclink.filter.cdx import normal_checksum
 from arclink.model import Checksum, Scope, UriR
 from arclink.reasons import Reason
-from arclink.uris.resolving import Base, _fields, checksum_of, class_of, content_id, cut, fields_of, scope_of
+from arclink.uris.resolving import _FIELDS, Base, _fields, checksum_of, class_of, content_id, cut, fields_of, scope_of
 
 
 def resolved(reference: str, base: str | None) -> str | None:
@@ -381,6 +381,9 @@ def test_fields_found_the_short_way_are_those_of_the_serialisation(rest: str) ->
     serialised = ada_url.normalize_url(original).partition("#")[0]
     fields = fields_of(original)
     assert fields == _fields(serialised)
+    by_expression = _FIELDS.fullmatch(serialised)
+    assert by_expression is not None
+    assert fields == by_expression.groups()
     assert f"{fields[0]}:{''.join(fields[1:])}" == serialised
 
 
