@@ -97,12 +97,15 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
 
     counts: Counter[Reason]
 
+    put_apart: Callable[[bytes, bytes], None] | None = None
+    """Takes what a task writes, as relation and row, in the place of its output; for a runner to set."""
+
     def configure_args(self) -> None:
         """Add ``--settings``: what the functions of this job need, as JSON."""
         super().configure_args()
         self.add_passthru_arg("--settings", default="{}", help="JSON of the job's settings (docs/settings.md)")
         self.add_passthru_arg("--expects", default="{}", help="JSON of the versions that a task is to find (jobs/versions.py)")
-        self.add_passthru_arg("--relations-apart", action="store_true", help="On Hadoop: a folder per relation in the output")
+        self.add_passthru_arg("--relations-apart", action="store_true", help="A folder per relation in the output (local and hadoop)")
 
     # What a subclass says.
 
@@ -166,7 +169,7 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
                 put(line)
                 put(b"\n")
 
-        return read_lines, write_line
+        return read_lines, self.put_apart or write_line
 
     def send_counts(self) -> None:
         """Send each counter once: a write and a flush per count would cost more than most of the work counted."""

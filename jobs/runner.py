@@ -1,31 +1,34 @@
 """mrjob's ``local`` runner for one machine, made to pay little per task.
 
-Three things differ from mrjob's own; semantics stay:
+Four things differ from mrjob's own; semantics stay:
 
 * a task is a fork of the driver, which has the heavy modules loaded already, instead of a new interpreter;
-* input is split by blocks at the next line or key border, instead of line by line in Python;
+* input is split at the next line or key border behind so many bytes, and a task reads its range: nothing is copied;
+* with ``--relations-apart`` each relation of the output is in files of its own (`jobs.relation_files`), as on Hadoop;
 * a task that dies (a native parser can crash) is tried once more, and its attempt id says so.
 """
 
 import ctypes
 import errno
 import gc
+import io
 import os
 import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from mrjob.cat import decompress, is_compressed
 from mrjob.local import LocalMRJobRunner, _TaskFailedException
 from mrjob.step import StepFailedException
 
 from arclink.pipeline.running import BUFFER, is_of_space
-from jobs.base import ATTEMPT_ID, KEY_COLUMNS
+from jobs.base import ATTEMPT_ID, KEY_COLUMNS, ArclinkJob
+from jobs.relation_files import RelationFiles
 
 ATTEMPTS = 2
 NO_SPACE = 28
@@ -38,6 +41,14 @@ PR_SET_PDEATHSIG = 1
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
 
 
+class Piece(NamedTuple):
+    """What a task reads: the bytes of a file from ``start`` to before ``end``."""
+
+    path: str
+    start: int
+    end: int
+
+
 class OneMachineRunner(LocalMRJobRunner):  # type: ignore[misc]  # mrjob has no types
     """Run a job's tasks as forks of this process, as many at a time as there are cores."""
 
@@ -48,9 +59,12 @@ class OneMachineRunner(LocalMRJobRunner):  # type: ignore[misc]  # mrjob has no 
         self.watch: Callable[[int, int], None] = lambda done, total: None
         self._job_class = mrjob_cls
         self._unmapped: list[str] = []
+        self._pieces: dict[tuple[str, int, int], Piece] = {}  # by type of task, step and number
 
     def _invoke_task_func(self, task_type: str, step_num: int, task_num: int) -> Callable[..., None]:
-        return partial(_run_task, self._job_class, self._args_for_task(step_num, task_type))
+        is_last = step_num == self._num_steps() - 1 and task_type == self._last_task_type_in_step(step_num)
+        piece = self._pieces[task_type, step_num, task_num]
+        return partial(_run_task, self._job_class, self._args_for_task(step_num, task_type), piece, is_last)
 
     def _run_multiple(self, funcs: Iterable[Callable[[], None]], num_processes: int | None = None) -> None:
         """Run each of ``funcs`` in a fork; a fork that dies is tried once more with the next attempt number."""
@@ -89,7 +103,8 @@ class OneMachineRunner(LocalMRJobRunner):  # type: ignore[misc]  # mrjob has no 
     def _run_streaming_step(self, step: dict[str, Any], step_num: int) -> None:
         """Run one step; where mapping changes nothing, begin with the sort."""
         paths = list(self._input_paths_for_step(step_num))
-        self._unmapped = paths if self._job_class.MAPS_NOTHING and not any(map(is_compressed, paths)) else []
+        maps = "mapper" in step and not self._job_class.MAPS_NOTHING
+        self._unmapped = [] if maps or any(map(is_compressed, paths)) else paths
         super()._run_streaming_step(step, step_num)
 
     def _sort_reducer_input(self, step_num: int, num_map_tasks: int) -> None:
@@ -106,32 +121,32 @@ class OneMachineRunner(LocalMRJobRunner):  # type: ignore[misc]  # mrjob has no 
         paths = list(input_paths)  # a generator after the first step; read twice it would be an empty job
         size = max(self._pick_mapper_split_size(paths, step_num), LEAST_SPLIT)
         splits: list[dict[str, object]] = []
-        outputs = self._yield_split_fileobjs("mapper", step_num)
+        inputs = self._yield_split_fileobjs("mapper", step_num)
         for path in paths:
             with open(path, "rb") as source:
                 total = os.fstat(source.fileno()).st_size
                 if is_compressed(path):
-                    with next(outputs) as target:
+                    with next(inputs) as target:
                         target.writelines(decompress(source, path))
+                        self._pieces["mapper", step_num, len(splits)] = Piece(os.path.abspath(target.name), 0, target.tell())
                     splits.append({"file": path, "start": 0, "length": total})
                     continue
                 for start, end in _ranges(source, total if self._job_class.ONE_TASK_PER_FILE else size, lambda line: line):
-                    with next(outputs) as target:
-                        _copy(source, start, end, target)
+                    next(inputs).close()  # mrjob opens it for the task, which reads its piece instead
+                    self._pieces["mapper", step_num, len(splits)] = Piece(os.path.abspath(path), start, end)
                     splits.append({"file": path, "start": start, "length": end - start})
         return splits
 
     def _split_reducer_input(self, step_num: int) -> int:
-        path = Path(self._sorted_reducer_input_path(step_num))
-        size = max(path.stat().st_size // (self._num_reducers(step_num) * 2), LEAST_SPLIT)
-        outputs = self._yield_split_fileobjs("reducer", step_num)
-        tasks = 0
-        with path.open("rb") as source:
-            for start, end in _ranges(source, size, lambda line: line.partition(b"\t")[0]):
-                with next(outputs) as target:
-                    _copy(source, start, end, target)
-                tasks += 1
-        return tasks
+        path = self._sorted_reducer_input_path(step_num)
+        inputs = self._yield_split_fileobjs("reducer", step_num)
+        with open(path, "rb") as source:
+            size = max(os.fstat(source.fileno()).st_size // (self._num_reducers(step_num) * 2), LEAST_SPLIT)
+            ranges = list(_ranges(source, size, lambda line: line.partition(b"\t")[0]))
+        for number, (start, end) in enumerate(ranges):
+            next(inputs).close()
+            self._pieces["reducer", step_num, number] = Piece(os.path.abspath(path), start, end)
+        return len(ranges)
 
 
 def _ranges(source: BinaryIO, size: int, key: Callable[[bytes], bytes]) -> Iterable[tuple[int, int]]:
@@ -167,14 +182,26 @@ def _border(source: BinaryIO, position: int, total: int, key: Callable[[bytes], 
     return total
 
 
-def _copy(source: BinaryIO, start: int, end: int, target: IO[bytes]) -> None:
-    """Copy a range of bytes without taking them through Python where the system can."""
-    target.flush()
-    while start < end:
-        done = os.sendfile(target.fileno(), source.fileno(), start, min(end - start, 1 << 30))
-        if not done:
-            raise OSError(f"{source.name} became shorter while it was read")
-        start += done
+class _PieceReader(io.RawIOBase):
+    """Reads a piece from its first byte to its last."""
+
+    def __init__(self, piece: Piece) -> None:
+        super().__init__()
+        self._at, self._end = piece.start, piece.end
+        self._descriptor = os.open(piece.path, os.O_RDONLY | os.O_CLOEXEC)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:  # Any: a writable buffer, which Python 3.11 has no type for
+        count = os.preadv(self._descriptor, [memoryview(buffer)[: self._end - self._at]], self._at)
+        self._at += count
+        return count
+
+    def close(self) -> None:
+        if not self.closed:
+            os.close(self._descriptor)
+        super().close()
 
 
 def _fork(func: Callable[[], None], attempt: int) -> int:
@@ -223,8 +250,31 @@ def _keep_freed_memory() -> None:
         mallopt(M_TRIM_THRESHOLD, 64 << 20)
 
 
-def _run_task(job_class: type, args: list[str], stdin: BinaryIO, stdout: BinaryIO, stderr: BinaryIO, wd: str, env: dict[str, str]) -> None:
-    """Run one task of the job in this process, which is a child made for it."""
+def _run_task(
+    job_class: type[ArclinkJob],
+    args: list[str],
+    piece: Piece,
+    is_last: bool,
+    _stdin: BinaryIO,
+    stdout: BinaryIO,
+    stderr: BinaryIO,
+    wd: str,
+    env: dict[str, str],
+) -> None:
+    """Run one task of the job in this process, which is a child made for it.
+
+    Args:
+        job_class: The job.
+        args: Its command line.
+        piece: What the task reads.
+        is_last: What the task writes is output of the job.
+        _stdin: Opened by mrjob, of nothing.
+        stdout: Where the output goes.
+        stderr: Where counters and complaints go.
+        wd: The folder to work in.
+        env: The environment.
+    """
+    part = Path(stdout.name).absolute()
     gc.disable()  # a task makes no cycles worth finding, and ends soon
     attempt = os.environ.get("ARCLINK_ATTEMPT", "0")
     os.environ.clear()
@@ -236,10 +286,14 @@ def _run_task(job_class: type, args: list[str], stdin: BinaryIO, stdout: BinaryI
     sys.stderr = stderr  # mrjob reads and writes bytes
     try:
         with (
-            open(stdin.fileno(), "rb", buffering=BUFFER, closefd=False) as sys.stdin,
+            io.BufferedReader(_PieceReader(piece), BUFFER) as sys.stdin,
             open(stdout.fileno(), "wb", buffering=BUFFER, closefd=False) as sys.stdout,
+            ExitStack() as apart,
         ):
-            job_class(args).execute()
+            job = job_class(args)
+            if is_last and job.options.relations_apart:
+                job.put_apart = apart.enter_context(RelationFiles(part)).put
+            job.execute()
     except BaseException:
         stderr.write(traceback.format_exc().encode())
         raise

@@ -1,5 +1,6 @@
 """The ``arclink`` command: its commands are modules of this package, imported when they are called."""
 
+import os
 import sys
 
 import click
@@ -45,6 +46,8 @@ group = click.version_option(__version__, prog_name="arclink")(
 
 def main() -> None:
     """Run the command line: exit 2 for a wrong call, 1 for what needs a person, never a traceback for either."""
+    # NumPy's BLAS starts a thread for each further core, which spins for 0.1 s; nothing here gives it work.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         code = group.main(standalone_mode=False)
         if isinstance(code, int):  # of a `click.exceptions.Exit`, which ends here without being raised

@@ -19,9 +19,6 @@ from arclink.pipeline.counts import Counts
 from arclink.pipeline.running import JobRunner, parts_of
 from arclink.webhdfs import ADDRESS, WebHdfs, webhdfs_address
 
-APART = ("filter", "extract", "join")
-"""Jobs that write several relations."""
-
 GIVEN = "given"
 """The folder for files that the work folder does not have, such as CDX files."""
 
@@ -39,7 +36,9 @@ class HadoopRunner(JobRunner):
 
     root: str = ""
 
-    def run(self, name: str, inputs: Sequence[Path], output: Path, settings: Mapping[str, object]) -> Counts:
+    def run(
+        self, name: str, inputs: Sequence[Path], output: Path, settings: Mapping[str, object], *, are_relations: bool = False
+    ) -> Counts:
         """Run the job called ``name``; its output is in HDFS afterwards.
 
         Args:
@@ -47,6 +46,7 @@ class HadoopRunner(JobRunner):
             inputs: Files of the work folder, in HDFS or not: what is not there yet is written there.
             output: A folder of the work folder.
             settings: The job's.
+            are_relations: It writes several relations, each to a folder of its own.
         """
         from jobs.versions import versions_here
 
@@ -54,7 +54,7 @@ class HadoopRunner(JobRunner):
         system.remove(target)
         options = ["--expects", orjson.dumps(versions_here()).decode(), "--cmdenv", f"{ADDRESS}={webhdfs_address(self.root)}"]
         options += ["--no-check-input-paths"]  # each look would start a JVM
-        if name in APART:
+        if are_relations:
             options.append("--relations-apart")
         return self.run_job(name, [self._uploaded(path) for path in inputs], self._address(output), settings, options)
 

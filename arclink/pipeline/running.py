@@ -63,21 +63,47 @@ class JobRunner:
     conf: Path | None = None
     seconds: dict[str, float] = field(default_factory=dict)
 
-    def run(self, name: str, inputs: Sequence[Path], output: Path, settings: Mapping[str, object]) -> Counts:
+    def run(
+        self, name: str, inputs: Sequence[Path], output: Path, settings: Mapping[str, object], *, are_relations: bool = False
+    ) -> Counts:
         """Run the job called ``name``; its ``part-*`` files are in ``output`` afterwards.
+
+        Args:
+            name: Of the job.
+            inputs: Files it reads.
+            output: Folder for what it writes.
+            settings: The job's.
+            are_relations: It writes several relations, which `split` will sort into folders; how they stand in
+                ``output`` until then is for the runner to say.
 
         Raises:
             PipelineError: A task failed; the text holds what it said.
         """
-        return self.run_job(name, [glob.escape(str(path)) for path in inputs], str(output), settings, [])
+        options = []
+        if are_relations and self.runner == "local":
+            shutil.rmtree(output, ignore_errors=True)
+            options.append("--relations-apart")
+        return self.run_job(name, [glob.escape(str(path)) for path in inputs], str(output), settings, options)
 
     def parts(self, folder: Path) -> list[Path]:
         """Return the parts in a folder that a job can read, in order; empty ones are left out."""
         return parts_of(folder)
 
     def split(self, output: Path, outputs: Mapping[bytes, Path], label: str) -> None:
-        """Sort what a job wrote to ``output`` into one folder per relation; see `split_relations`."""
-        split_relations(output, outputs, label)
+        """Sort what a job wrote to ``output`` into one folder per relation.
+
+        Args:
+            output: What `run` was given, with ``are_relations``.
+            outputs: Where the rows of each relation go; every relation the job writes is named here.
+            label: Part of the new files' names, so that several jobs can write one relation.
+
+        Raises:
+            PipelineError: The job wrote a relation that is not named: it and this stage do not fit together.
+        """
+        if self.runner == "local":
+            move_relations(output, outputs, label)
+        else:
+            split_relations(output, outputs, label)
 
     def place(self, path: Path) -> str:
         """Return where a task finds a file of the work folder."""
@@ -198,6 +224,38 @@ def _cpu_seconds() -> float:
     return times.user + times.system + times.children_user + times.children_system
 
 
+def move_relations(written: Path, outputs: Mapping[bytes, Path], label: str) -> None:
+    """Move the parts of each relation in a job's output to its folder.
+
+    Args:
+        written: Folder with a folder for each relation.
+        outputs: See `JobRunner.split`.
+        label: See there.
+
+    Raises:
+        PipelineError: There is a relation that is not named.
+    """
+    for folder in outputs.values():
+        folder.mkdir(parents=True, exist_ok=True)
+    for relation in sorted(written.iterdir()):
+        if not relation.is_dir():
+            relation.unlink()  # mrjob's own, of nothing
+            continue
+        target = outputs.get(relation.name.encode())
+        if target is None:
+            raise _unknown(relation, relation.name.encode())
+        for part in sorted(relation.iterdir()):
+            part.rename(target / _labelled(part, label))
+
+
+def _labelled(part: Path, label: str) -> str:
+    return part.name.replace("part-", f"part-{label}-")
+
+
+def _unknown(where: Path, relation: bytes) -> PipelineError:
+    return PipelineError(f"{where}: unknown relation {relation[:40]!r}; the stages are of different versions")
+
+
 def split_relations(parts: Path, outputs: Mapping[bytes, Path], label: str) -> None:
     """Sort the tagged lines of a job's ``part-*`` files into one folder per relation; the parts are removed.
 
@@ -205,11 +263,11 @@ def split_relations(parts: Path, outputs: Mapping[bytes, Path], label: str) -> N
 
     Args:
         parts: Folder with the job's output.
-        outputs: Where the rows of each relation go; every relation the job writes is named here.
-        label: Part of the new files' names, so that several jobs can write one relation.
+        outputs: See `JobRunner.split`.
+        label: See there.
 
     Raises:
-        PipelineError: A line has a relation that is not named: the job and this stage do not fit together.
+        PipelineError: A line has a relation that is not named.
     """
     for folder in outputs.values():
         folder.mkdir(parents=True, exist_ok=True)
@@ -220,8 +278,8 @@ def split_relations(parts: Path, outputs: Mapping[bytes, Path], label: str) -> N
             for relation, rows in _by_relation(lines):
                 if relation not in writers:
                     if relation not in outputs:
-                        raise PipelineError(f"{part}: unknown relation {relation[:40]!r}; the stages are of different versions")
-                    path = outputs[relation] / part.name.replace("part-", f"part-{label}-")
+                        raise _unknown(part, relation)
+                    path = outputs[relation] / _labelled(part, label)
                     writers[relation] = opened.enter_context(path.open("wb", buffering=BUFFER)).write
                 writers[relation](rows.replace(ROWS, b"\n") if ROWS in rows else rows)
         part.unlink()

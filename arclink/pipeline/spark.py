@@ -22,7 +22,9 @@ SPECIAL = frozenset(",*?[]{}\\")
 class SparkRunner(JobRunner):
     """Runs jobs on Spark."""
 
-    def run(self, name: str, inputs: Sequence[Path], output: Path, settings: Mapping[str, object]) -> Counts:
+    def run(
+        self, name: str, inputs: Sequence[Path], output: Path, settings: Mapping[str, object], *, are_relations: bool = False
+    ) -> Counts:
         """Run the job called ``name``; its ``part-*`` files are in ``output`` afterwards.
 
         Spark writes to no folder that is there, so what is there goes first.

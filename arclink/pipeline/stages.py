@@ -45,7 +45,7 @@ def filter_rows(rows: Sequence[Path], folder: Path, settings: BuildSettings, run
         (folder / name).mkdir(parents=True, exist_ok=True)
     if not rows:  # archive files without a capture; mrjob without input would read what stands on standard input
         return Counts()
-    counts = run.run("filter", rows, folder / "filtered", settings.for_jobs())
+    counts = run.run("filter", rows, folder / "filtered", settings.for_jobs(), are_relations=True)
     run.split(folder / "filtered", {relations.MEMENTOS: folder / "mementos", POINTERS: folder / "pointers"}, "filter")
     return counts
 
@@ -74,7 +74,7 @@ def extract(folder: Path, archives: Iterable[ArchiveFile], store: KnownPayloads,
             retried: list[Path] = []
             if planned.manifests:
                 output, retries = folder / f"extracted-{number}", folder / f"retries-{number}"
-                counts += run.run("extract", planned.manifests, output, settings.for_jobs())
+                counts += run.run("extract", planned.manifests, output, settings.for_jobs(), are_relations=True)
                 run.split(output, {PAGES: folder / "pages", relations.MEMENTOS: folder / "mementos", RETRIES: retries}, f"extract{number}")
                 run.fetch(retries)
                 retried = parts_of(retries)
@@ -118,7 +118,7 @@ def join(folder: Path, run: JobRunner) -> Counts:
     pages = run.parts(folder / "pages")
     if not pages:
         return Counts()
-    counts = run.run("join", pages, folder / "joined", {})
+    counts = run.run("join", pages, folder / "joined", {}, are_relations=True)
     run.split(
         folder / "joined",
         {

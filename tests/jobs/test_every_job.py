@@ -3,14 +3,14 @@
 tests/jobs/contract.py says how rows are compared; tests/engines holds the engines to the same.
 """
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
+from arclink.errors import PipelineError
 from arclink.pipeline.counts import Counts
-from arclink.pipeline.running import JobRunner, parts_of, split_relations
+from arclink.pipeline.running import JobRunner, parts_of
 from arclink.pipeline.settings import BuildSettings
 from tests.jobs.contract import CASES, Inputs, as_they_are, make_inputs, without_blocks
 
@@ -35,11 +35,33 @@ def test_a_job_gives_the_same_on_every_runner(
     assert counts["inline-1"] == counts["local-1"] == counts["local-3"]
 
 
-def test_what_split_relations_writes_is_what_the_job_wrote(inputs: Inputs, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("runner", "cores"), [("inline", 1), ("local", 1), ("local", 3)])
+def test_relations_come_to_folders_of_their_own(runner: str, cores: int, inputs: Inputs, tmp_path: Path) -> None:
     run = JobRunner("inline", 1, tmp_path / "tasks")
-    counts: Counts = run.run("filter", inputs.filter, tmp_path / "out", BuildSettings().for_jobs())
-    rows = Counter(relation for relation, _ in without_blocks(parts_of(tmp_path / "out")))
-    split_relations(tmp_path / "out", {b"mementos": tmp_path / "m", b"pointers": tmp_path / "p"}, "x")
-    written = {b"mementos": len(as_they_are(parts_of(tmp_path / "m"))), b"pointers": len(as_they_are(parts_of(tmp_path / "p")))}
-    assert written == rows
-    assert sum(counts.values()) > rows[b"mementos"]
+    expected: Counts = run.run("filter", inputs.filter, tmp_path / "together", BuildSettings().for_jobs())
+    rows = without_blocks(parts_of(tmp_path / "together"))
+
+    run = JobRunner(runner, cores, tmp_path / "tasks")
+    counts = run.run("filter", inputs.filter, tmp_path / "out", BuildSettings().for_jobs(), are_relations=True)
+    run.split(tmp_path / "out", {b"mementos": tmp_path / "m", b"pointers": tmp_path / "p"}, "x")
+    found = [(b"mementos", row) for row in as_they_are(parts_of(tmp_path / "m"))]
+    found += [(b"pointers", row) for row in as_they_are(parts_of(tmp_path / "p"))]
+    assert found == rows
+    assert counts == expected
+    assert {path.name.rpartition("-")[0] for path in (*parts_of(tmp_path / "m"), *parts_of(tmp_path / "p"))} == {"part-x"}
+
+
+@pytest.mark.parametrize("runner", ["inline", "local"])
+def test_a_relation_that_nobody_named_is_an_error(runner: str, inputs: Inputs, tmp_path: Path) -> None:
+    run = JobRunner(runner, 1, tmp_path / "tasks")
+    run.run("filter", inputs.filter, tmp_path / "out", BuildSettings().for_jobs(), are_relations=True)
+    with pytest.raises(PipelineError, match="unknown relation b'pointers'; the stages are of different versions"):
+        run.split(tmp_path / "out", {b"mementos": tmp_path / "m"}, "x")
+
+
+def test_what_a_job_left_there_before_is_gone(inputs: Inputs, tmp_path: Path) -> None:
+    (tmp_path / "out" / "mementos").mkdir(parents=True)
+    (tmp_path / "out" / "mementos" / "part-00077").write_bytes(b"of a build that was killed\n")
+    run = JobRunner("local", 1, tmp_path / "tasks")
+    run.run("filter", inputs.filter, tmp_path / "out", BuildSettings().for_jobs(), are_relations=True)
+    assert [path.name for path in (tmp_path / "out" / "mementos").iterdir() if path.name > "part-00050"] == []
