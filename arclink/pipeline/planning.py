@@ -7,6 +7,7 @@ each file once and reads it forward.
 Pointers wait in a file: memory holds where each of them stands there, not the originals that it carries.
 """
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -136,8 +137,8 @@ class _Wanted:
 
     def line(self, entry: _Entry) -> bytes:
         """Return the line that an entry stands for."""
-        self._lines.seek(entry.start)
-        return self._lines.read(entry.size)
+        self._lines.flush()
+        return os.pread(self._lines.fileno(), entry.size, entry.start)  # where a buffer would hold what stands behind, and be dropped
 
     def _path_of(self, file: str) -> str:
         return self._paths.get(file) or self._paths.get(known_as(file, self._paths) or "") or NO_FILE
