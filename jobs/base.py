@@ -6,7 +6,7 @@ A job's class only decodes, calls a function of `arclink`, and encodes. Lines ar
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
 from operator import itemgetter, methodcaller
 from typing import Any
@@ -95,10 +95,13 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
     ONE_TASK_PER_FILE = False
     """Each input file is the input of one map task, never split (a manifest)."""
 
+    PASSED_ON: Mapping[bytes, bytes] = {}
+    """By the first byte of a key: the relation as which the reducer hands its values on as they are, with no need to have them grouped."""
+
     counts: Counter[Reason]
 
     put_apart: Callable[[bytes, bytes], None] | None = None
-    """Takes what a task writes, as relation and row, in the place of its output; for a runner to set."""
+    """Takes output of the job, as relation and row, in the place of a task's output; for a runner to set."""
 
     def configure_args(self) -> None:
         """Add ``--settings``: what the functions of this job need, as JSON."""
@@ -169,7 +172,20 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
                 put(line)
                 put(b"\n")
 
-        return read_lines, self.put_apart or write_line
+        if self.put_apart is None:
+            return read_lines, write_line
+        if step_type == "reducer" or not self.HAS_REDUCER:
+            return read_lines, self.put_apart
+        put_apart, passed_on = self.put_apart, self.PASSED_ON
+
+        def write_or_pass_on(key: bytes, value: bytes) -> None:
+            relation = passed_on.get(key[:1])
+            if relation is None:
+                put(write(key, value) + b"\n")
+            else:
+                put_apart(relation, value)
+
+        return read_lines, write_or_pass_on
 
     def send_counts(self) -> None:
         """Send each counter once: a write and a flush per count would cost more than most of the work counted."""

@@ -6,7 +6,7 @@ Input: CDX or CDXJ lines. Output: ``mementos`` blocks and ``pointers``, tagged w
 import json
 from collections.abc import Iterable, Iterator
 
-from arclink.filter.filtering import map_captures, reduce_captures
+from arclink.filter.filtering import PASSED_ON, map_captures, reduce_captures
 from arclink.filter.rules import Rules
 from arclink.model import Forgotten, Span
 from jobs.base import ArclinkJob, Pair
@@ -16,6 +16,7 @@ class FilterCaptures(ArclinkJob):
     """Map: a row is a memento, and perhaps a candidate under its checksum. Reduce: one pointer per checksum."""
 
     SORT_VALUES = True
+    PASSED_ON = PASSED_ON
 
     def map_lines(self, lines: Iterable[bytes]) -> Iterator[Pair]:
         """Yield memento blocks, and candidates under their checksum."""

@@ -4,7 +4,8 @@ Four things differ from mrjob's own; semantics stay:
 
 * a task is a fork of the driver, which has the heavy modules loaded already, instead of a new interpreter;
 * input is split at the next line or key border behind so many bytes, and a task reads its range: nothing is copied;
-* with ``--relations-apart`` each relation of the output is in files of its own (`jobs.relation_files`), as on Hadoop;
+* with ``--relations-apart`` each relation of the output is in files of its own (`jobs.relation_files`), as on Hadoop, and
+  what a reducer would only hand on (`ArclinkJob.PASSED_ON`) is written there by the map task, and never sorted;
 * a task that dies (a native parser can crash) is tried once more, and its attempt id says so.
 """
 
@@ -62,9 +63,18 @@ class OneMachineRunner(LocalMRJobRunner):  # type: ignore[misc]  # mrjob has no 
         self._pieces: dict[tuple[str, int, int], Piece] = {}  # by type of task, step and number
 
     def _invoke_task_func(self, task_type: str, step_num: int, task_num: int) -> Callable[..., None]:
-        is_last = step_num == self._num_steps() - 1 and task_type == self._last_task_type_in_step(step_num)
         piece = self._pieces[task_type, step_num, task_num]
-        return partial(_run_task, self._job_class, self._args_for_task(step_num, task_type), piece, is_last)
+        part = self._part_of(task_type, step_num, task_num)
+        return partial(_run_task, self._job_class, self._args_for_task(step_num, task_type), piece, part)
+
+    def _part_of(self, task_type: str, step_num: int, task_num: int) -> Path | None:
+        """Return the file of the job's output that a task writes to; None if it writes to none."""
+        if step_num < self._num_steps() - 1:
+            return None
+        folder = Path(self._output_dir).absolute()
+        if task_type == self._last_task_type_in_step(step_num):
+            return folder / f"part-{task_num:05d}"
+        return folder / f"part-m{task_num:05d}" if self._job_class.PASSED_ON else None
 
     def _run_multiple(self, funcs: Iterable[Callable[[], None]], num_processes: int | None = None) -> None:
         """Run each of ``funcs`` in a fork; a fork that dies is tried once more with the next attempt number."""
@@ -254,7 +264,7 @@ def _run_task(
     job_class: type[ArclinkJob],
     args: list[str],
     piece: Piece,
-    is_last: bool,
+    part: Path | None,
     _stdin: BinaryIO,
     stdout: BinaryIO,
     stderr: BinaryIO,
@@ -267,14 +277,13 @@ def _run_task(
         job_class: The job.
         args: Its command line.
         piece: What the task reads.
-        is_last: What the task writes is output of the job.
+        part: Where what it writes of the job's output would be if all relations stood in one file.
         _stdin: Opened by mrjob, of nothing.
         stdout: Where the output goes.
         stderr: Where counters and complaints go.
         wd: The folder to work in.
         env: The environment.
     """
-    part = Path(stdout.name).absolute()
     gc.disable()  # a task makes no cycles worth finding, and ends soon
     attempt = os.environ.get("ARCLINK_ATTEMPT", "0")
     os.environ.clear()
@@ -291,7 +300,7 @@ def _run_task(
             ExitStack() as apart,
         ):
             job = job_class(args)
-            if is_last and job.options.relations_apart:
+            if part is not None and job.options.relations_apart:
                 job.put_apart = apart.enter_context(RelationFiles(part)).put
             job.execute()
     except BaseException:

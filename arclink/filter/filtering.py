@@ -53,6 +53,10 @@ BLOCK = 2_000
 """Memento rows that travel as one line."""
 
 _MEMENTO, _CHECKSUM, _UNSAID = b"m", b"p", b"u"
+
+PASSED_ON = {_MEMENTO: MEMENTOS, _UNSAID: POINTERS}
+"""By the first byte of a key: the relation that its values belong to as they are; nothing about them depends on their key's others."""
+
 _MORE = b"\x01"
 _EXTENSION = Reason.MEMENTO_EXTENSION.name.encode()
 _REVISIT = REVISIT.encode()
@@ -128,12 +132,10 @@ def reduce_captures(key: bytes, values: Iterator[bytes], counts: Counter[Reason]
         values: All values of the key, sorted.
         counts: Of ``mementos``, the one to read and its duplicates are counted here.
     """
-    if key.startswith(_MEMENTO):
+    relation = PASSED_ON.get(key[:1])
+    if relation:
         for value in values:
-            yield MEMENTOS, value
-    elif key.startswith(_UNSAID):
-        for value in values:
-            yield POINTERS, value
+            yield relation, value
     else:
         first, second = next(values), next(values, None)
         pointer_of_one = _of_one_original(key[1:], first, counts) if second is None else None

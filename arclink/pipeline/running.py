@@ -42,6 +42,9 @@ FAILED_TASK = "failed-task.txt"
 
 BUFFER = 256 * 1024  # many rows are longer than the usual buffer
 
+SORTING = ("-S", "128M", "--batch-size=64")
+"""Options of sort(1). With twice the memory it takes a quarter more CPU for what does not fit, in page faults."""
+
 
 @dataclass(slots=True)
 class JobRunner:
@@ -154,7 +157,7 @@ class JobRunner:
             if self.runner == "local":
                 job.options.num_cores = self.cores
                 by_key = [] if job_class.SORT_VALUES else ["-t", "\t", "-k1,1", "-s"]
-                job.options.sort_bin = ["sort", *by_key, "-S", "256M", f"--parallel={self.cores}"]
+                job.options.sort_bin = ["sort", *by_key, *SORTING, f"--parallel={self.cores}"]
             with job.make_runner() as run:
                 run.watch = self.watch
                 run.run()
@@ -313,7 +316,7 @@ def sort_rows(parts: Sequence[Path], output: Path, run: JobRunner) -> None:
     """
     output.mkdir(parents=True, exist_ok=True)
     run.scratch.mkdir(parents=True, exist_ok=True)
-    command = ["sort", "-S", "128M", f"--parallel={run.cores}", "-T", str(run.scratch), "-o", str(output / "part-00000")]
+    command = ["sort", *SORTING, f"--parallel={run.cores}", "-T", str(run.scratch), "-o", str(output / "part-00000")]
     # Names on standard input: there may be more parts than a command line holds.
     names = b"\0".join(str(path).encode() for path in parts)
     done = subprocess.run(
