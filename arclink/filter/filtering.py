@@ -150,23 +150,19 @@ def reduce_captures(key: bytes, values: Iterator[bytes], counts: Counter[Reason]
 def _of_one_original(checksum: bytes, value: bytes, counts: Counter[Reason]) -> bytes | None:
     """Return the pointer of a checksum that one original has in one run of rows, as most do; None if it has no payload.
 
-    A short way to what `_reduce_checksum` gives, and counts.
+    A short way to what `_reduce_checksum` gives, and counts; None, too, where JSON would escape something.
     """
-    if value.startswith(_MORE):
+    if value.startswith(_MORE) or b'"' in value or b"\\" in value or b'"' in checksum or b"\\" in checksum:
         return None
-    original, payloads, revisits, _, *seen = value.decode().split("\t")
+    original, payloads, revisits, _, *seen = value.split(b"\t")
     if not seen:
         return None
     counts[Reason.MEMENTO_WITH_PAYLOAD] += 1
-    if payloads != "1" or revisits != "0":
+    if payloads != b"1" or revisits != b"0":
         duplicates = int(payloads) + int(revisits) - 1
         counts[Reason.MEMENTO_DUPLICATE] += duplicates
         counts[Reason.RULE_CHECKSUM] += duplicates
-    places = []
-    for one in seen:
-        timestamp, offset, length, file = one.split(" ", 3)
-        places.append((file, int(offset), int(length), timestamp, original))
-    return format_plain_pointer(checksum.decode(), places)
+    return format_plain_pointer(checksum, original, [one.split(b" ", 3) for one in seen])
 
 
 class _Mapper:
@@ -356,10 +352,10 @@ def _candidate(original: bytes, run: Sequence[_Seen], revisits: Sequence[bytes])
     earliest payloads in different files: timestamp, offset, length and file with a blank between.
     """
     if len(run) == 1 and not revisits:  # most are
-        start = b"%b\t1\t0\t" % original
-    else:
-        start = b"%b\t%d\t%d\t%b" % (original, len(run), len(revisits), min(revisits) if revisits else b"")
-        run = _earliest(run) if len(run) > 1 else run
+        timestamp, _, file, offset, length = run[0]
+        return b"%b\t1\t0\t\t%b %b %b %b" % (original, timestamp, offset, length, file)
+    start = b"%b\t%d\t%d\t%b" % (original, len(run), len(revisits), min(revisits) if revisits else b"")
+    run = _earliest(run) if len(run) > 1 else run
     return b"\t".join((start, *[b" ".join((timestamp, offset, length, file)) for timestamp, _, file, offset, length in run]))
 
 

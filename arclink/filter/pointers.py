@@ -48,7 +48,7 @@ class PointerKind(Enum):
     """A revisit that does not say of what: find the capture it refers to; write the memento with that one's checksum."""
 
 
-_PAYLOAD = PointerKind.PAYLOAD.value
+_PAYLOAD = PointerKind.PAYLOAD.value.encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,15 +125,20 @@ def format_pointer(pointer: Pointer) -> bytes:
     )
 
 
-def format_plain_pointer(checksum: str, captures: Sequence[tuple[str, int, int, str, str]]) -> bytes:
-    """Return what `format_pointer` makes of a payload of one original, without making a `Pointer`.
+def format_plain_pointer(checksum: bytes, original: bytes, captures: Sequence[Sequence[bytes]]) -> bytes:
+    r"""Return what `format_pointer` makes of a payload of one original, without making a `Pointer`.
 
     Args:
-        checksum: Of the payload.
-        captures: File, offset, length, timestamp, original: of the capture to read, then of its fall-backs.
+        checksum: Of the payload; UTF-8 that JSON writes as it is, without quotation mark, backslash or control character, as all else here.
+        original: The one original.
+        captures: Timestamp, offset, length, file: of the capture to read, then of its fall-backs.
     """
-    first, *others = captures
-    return orjson.dumps([_PAYLOAD, checksum, *first, [first[-1]], others, "", 0, "", "", "", ""])
+    fall_backs = [
+        b'["%b",%b,%b,"%b","%b"]' % (file, offset, length, timestamp, original) for timestamp, offset, length, file in captures[1:]
+    ]
+    timestamp, offset, length, file = captures[0]
+    head = b'["%b","%b","%b",%b,%b,"%b","%b",["%b"],' % (_PAYLOAD, checksum, file, offset, length, timestamp, original, original)
+    return b'%b[%b],"",0,"","","",""]' % (head, b",".join(fall_backs))
 
 
 def parse_pointer(line: bytes) -> Pointer:

@@ -458,6 +458,15 @@ def test_the_order_of_the_input_does_not_matter(rows: list[bytes], shuffle: rand
     assert (again.mementos, again.pointers, again.counts) == (found.mementos, found.pointers, found.counts)
 
 
+@pytest.mark.parametrize("original", ['http://h/"quoted"', "http://h/back\\slash", "http://h/ü"])
+@pytest.mark.parametrize("checksum", [ONE, 'od"d', "od\\d"])
+def test_what_json_escapes_reads_back(original: str, checksum: str) -> None:
+    rows = [row(original, checksum=checksum), row(original, "20150103030321", checksum, file='b"\\.warc.gz')]
+    found = Filtered(rows)
+    assert (found.mementos, found.pointers, found.counts) == filter_plainly(rows, DEFAULT_RULES)
+    assert [(pointer.checksum, pointer.original, len(pointer.fall_backs)) for pointer in found.pointers] == [(checksum, original, 1)]
+
+
 def test_pointers_read_back() -> None:
     pointer = payload(
         "http://h/ü", "20140101000000", originals=("a", "b"), fall_backs=(FallBack("f", 1, 2, Timestamp("3"), UriR("u")),), chunk=2
