@@ -241,8 +241,8 @@ def move_relations(written: Path, outputs: Mapping[bytes, Path], label: str) -> 
     for folder in outputs.values():
         folder.mkdir(parents=True, exist_ok=True)
     for relation in sorted(written.iterdir()):
-        if not relation.is_dir():
-            relation.unlink()  # mrjob's own, of nothing
+        if relation.is_file() and not relation.stat().st_size:
+            relation.unlink()  # mrjob's own
             continue
         target = outputs.get(relation.name.encode())
         if target is None:

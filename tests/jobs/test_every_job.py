@@ -59,6 +59,13 @@ def test_a_relation_that_nobody_named_is_an_error(runner: str, inputs: Inputs, t
         run.split(tmp_path / "out", {b"mementos": tmp_path / "m"}, "x")
 
 
+def test_rows_of_no_relation_are_an_error(inputs: Inputs, tmp_path: Path) -> None:
+    run = JobRunner("local", 1, tmp_path / "tasks")
+    run.run("filter", inputs.filter, tmp_path / "out", BuildSettings().for_jobs())  # all relations together
+    with pytest.raises(PipelineError, match="unknown relation b'part-00000'"):
+        run.split(tmp_path / "out", {b"mementos": tmp_path / "m", b"pointers": tmp_path / "p"}, "x")
+
+
 def test_what_a_job_left_there_before_is_gone(inputs: Inputs, tmp_path: Path) -> None:
     (tmp_path / "out" / "mementos").mkdir(parents=True)
     (tmp_path / "out" / "mementos" / "part-00077").write_bytes(b"of a build that was killed\n")
