@@ -1,6 +1,6 @@
 """Archive files to a store that can be asked, beside the floor and the peers that list links only."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from benchmarks.bench import Bench, Built, Corpus, NotHereError
@@ -21,6 +21,11 @@ class Listed:
     figure: Figure
     pages: int
     links: int | None
+
+    @property
+    def cpu(self) -> float:
+        """CPU seconds."""
+        return self.figure.cpu
 
     @property
     def per_page(self) -> float:
@@ -45,23 +50,31 @@ def measure(bench: Bench) -> Iterator[Table]:
 def _of_corpus(bench: Bench, corpus: Corpus) -> Table:
     files = [str(path) for path in corpus.files]
     notes = [f"{corpus.bytes:,} bytes in {len(files)} files; the plain way on at most {PLAIN_PAGES} pages."]
-    floor = _peer(bench, "floor", *files)
-    plain = _peer(bench, "plain_way", str(min(floor.pages, PLAIN_PAGES)), *files)
+    pages = min(_peer(bench, "floor", *files).pages, PLAIN_PAGES)
+    compared: list[Callable[[], Listed]] = [
+        lambda: _peer(bench, "floor", *files),
+        lambda: _peer(bench, "plain_way", str(pages), *files),
+        lambda: _built(bench, corpus, with_cdx=True),
+        lambda: _built(bench, corpus, with_cdx=False),
+    ]
+    try:
+        java_command = bench.java("benchmarks.ListLinks", *files)
+        compared.append(lambda: _java(bench, java_command))
+    except NotHereError as error:
+        notes.append(f"Java was not measured: {error}.")
+    floor, plain, _, _, *javas = bench.rounds(*compared)
     with_cdx, without = (bench.build(corpus, with_cdx=with_cdx) for with_cdx in (True, False))
     rows = [floor.cells("floor: fastwarc + lexbor, a@href with text, nothing kept", floor)]
     for name, built in (("with CDX", with_cdx), ("without CDX", without)):
         rows.append(Listed(built.figure, floor.pages, built.stats["links"]).cells(f"ArcLink, {name}", floor))
         rows += [[f"… {stage}", seconds, *[None] * 7] for stage, seconds in by_stage(built).items()]
     rows.append(plain.cells("the plain way: warcio, BeautifulSoup, urljoin, surt, SimHash", floor))
-    java = None
-    try:
-        java = _java(bench, files)
+    java = javas[0] if javas else None
+    if java is not None:
         rows.append(java.cells("plain Java: jwarc + jsoup, links only", floor))
         rows.append(_wat(bench, corpus).cells("webarchive-commons' WAT extractor, on the smallest file", floor))
         notes.append(f"jsoup found {java.links:,} links on {java.pages:,} pages, lexbor {floor.links:,} on {floor.pages:,}.")
         notes.append("The WAT extractor parses every answer; equal ones count again.")
-    except NotHereError as error:
-        notes.append(f"Java was not measured: {error}.")
     targets = _targets(corpus, floor, plain, java, with_cdx, without) if corpus.captures else _of_links(bench, with_cdx, without)
     return Table(f"End to end: {corpus.name}", COLUMNS, rows, targets, notes)
 
@@ -72,13 +85,18 @@ def by_stage(built: Built) -> dict[str, float]:
 
 
 def _peer(bench: Bench, module: str, *words: str) -> Listed:
-    figure = bench.run(bench.peer(f"benchmarks.peers.{module}", *words))
+    figure = bench.run(bench.peer(f"benchmarks.peers.{module}", *words), repeat=1)
     pages, links, *_ = map(int, figure.printed.split())
     return Listed(figure, pages, links)
 
 
-def _java(bench: Bench, files: list[str]) -> Listed:
-    figure = bench.run(bench.java("benchmarks.ListLinks", *files))
+def _built(bench: Bench, corpus: Corpus, *, with_cdx: bool) -> Listed:
+    built = bench.build_again(corpus, with_cdx=with_cdx)
+    return Listed(built.figure, built.stats["mementos"], built.stats["links"])
+
+
+def _java(bench: Bench, command: Sequence[str]) -> Listed:
+    figure = bench.run(command, repeat=1)
     pages, links, _ = map(int, figure.printed.split())
     return Listed(figure, pages, links)
 

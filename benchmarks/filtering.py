@@ -2,9 +2,11 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from re import sub
+from typing import NamedTuple
 
 from arclink.filter.rules import DEFAULT_RULES
 from arclink.model import EMPTY_PAYLOAD
@@ -26,23 +28,26 @@ def measure(bench: Bench) -> Iterator[Table]:
     cdx = bench.folder / f"rows-{ROWS}.cdx"
     if not cdx.exists():
         bench.generate(f"{ROWS:,} CDX rows", "benchmarks.cdx_rows", str(cdx), "--rows", str(ROWS))
-    ours = bench.run(arclink("filter", str(cdx), "--folder", str(bench.scratch("filter-arclink"))))
-    counts = counts_of_summary(ours.printed)
-    figures = {"ArcLink, all cores": ours}
-    figures["ArcLink, 1 worker"] = bench.run(
-        arclink("filter", str(cdx), "--cores", "1", "--folder", str(bench.scratch("filter-arclink-1")))
-    )
+    compared: dict[str, Callable[[Bench, Path], _Filtered]] = {
+        "ArcLink, all cores": _arclink,
+        "ArcLink, 1 worker": partial(_arclink, options=("--cores", "1")),
+    }
     notes = []
-    peers = {"DuckDB, the same rules in SQL": _duckdb, "Apache Pig, local mode, the same rules": _pig}
-    for name, peer in peers.items():
+    peers = {"DuckDB, the same rules in SQL": (_duckdb, bench.peer), "Apache Pig, local mode, the same rules": (_pig, bench.java)}
+    for name, (peer, command) in peers.items():
         try:
-            figures[name], found = peer(bench, cdx)
+            command("")
+            compared[name] = peer
         except NotHereError as error:
             notes.append(f"{name}: not measured: {error}.")
-            continue
-        if found != counts:
-            raise RuntimeError(f"{name} counts otherwise: {found}, ArcLink {counts}")
-        notes.append(f"{name}: each of the {len(counts)} counts is ours.")
+    found = bench.rounds(*[partial(one, bench, cdx) for one in compared.values()])
+    figures = {name: one.figure for name, one in zip(compared, found, strict=True)}
+    ours, counts = found[0].figure, found[0].counts
+    for name, one in zip(compared, found, strict=True):
+        if one.counts != counts:
+            raise RuntimeError(f"{name} counts otherwise: {one.counts}, ArcLink {counts}")
+        if not name.startswith("ArcLink"):
+            notes.append(f"{name}: each of the {len(counts)} counts is ours.")
     rows: list[list[Cell]] = [[name, one.cpu, one.wall, ROWS / one.cpu, one.megabytes, one.largest] for name, one in figures.items()]
     notes.append("Rows by what became of them: " + ", ".join(f"{name} {count:,}" for name, count in sorted(counts.items())) + ".")
     notes.append("The peers take the SURT from the row and name one capture to read.")
@@ -50,6 +55,21 @@ def measure(bench: Bench) -> Iterator[Table]:
     target = Target("rows per CPU second through all steps", ROWS / ours.cpu, 200_000, at_most=False)
     columns = ["", "CPU s", "wall s", "rows per CPU s", "MB, all processes", "MB, largest"]
     yield Table(f"Filter: {ROWS:,} CDX rows", columns, rows, [target], notes)
+
+
+class _Filtered(NamedTuple):
+    figure: Figure
+    counts: Mapping[str, int]
+
+    @property
+    def cpu(self) -> float:
+        """CPU seconds."""
+        return self.figure.cpu
+
+
+def _arclink(bench: Bench, cdx: Path, options: Sequence[str] = ()) -> _Filtered:
+    figure = bench.run(arclink("filter", str(cdx), *options, "--folder", str(bench.scratch("filter-arclink"))), repeat=1)
+    return _Filtered(figure, counts_of_summary(figure.printed))
 
 
 def counts_of_summary(printed: str) -> dict[str, int]:
@@ -63,15 +83,16 @@ def counts_of_summary(printed: str) -> dict[str, int]:
     return {of_text[text]: int(count.replace(",", "")) for count, _, text in lines if text in of_text}
 
 
-def _duckdb(bench: Bench, cdx: Path) -> tuple[Figure, Mapping[str, int]]:
+def _duckdb(bench: Bench, cdx: Path) -> _Filtered:
     rules = {**json.loads(DEFAULT_RULES.to_json()), "empty": [EMPTY_PAYLOAD]}
-    figure = bench.run(bench.peer("benchmarks.peers.filter_duckdb", str(cdx), json.dumps(rules), str(bench.scratch("filter-duckdb"))))
-    return figure, json.loads(figure.printed)
+    command = bench.peer("benchmarks.peers.filter_duckdb", str(cdx), json.dumps(rules), str(bench.scratch("filter-duckdb")))
+    figure = bench.run(command, repeat=1)
+    return _Filtered(figure, json.loads(figure.printed))
 
 
-def _pig(bench: Bench, cdx: Path) -> tuple[Figure, Mapping[str, int]]:
+def _pig(bench: Bench, cdx: Path) -> _Filtered:
     scratch = bench.scratch("filter-pig")
-    output = scratch / f"output-{bench.repeat}"
+    output = scratch / "output"
     parameters = {
         "CDX": str(cdx),
         "FOLDER": str(output),
@@ -82,8 +103,7 @@ def _pig(bench: Bench, cdx: Path) -> tuple[Figure, Mapping[str, int]]:
     }
     words = [word for name, value in parameters.items() for word in ("-param", f"{name}={value}")]
     java = bench.java(f"-Dpig.temp.dir={scratch}", f"-Dhadoop.tmp.dir={scratch}", "org.apache.pig.Main", "-x", "local", *words)
-    figure = bench.run([*java, str(PEERS / "filter.pig")], repeat=1)  # once: Pig does not write over what it wrote
-    return figure, _counts_of_pig(output)
+    return _Filtered(bench.run([*java, str(PEERS / "filter.pig")], repeat=1), _counts_of_pig(output))
 
 
 def _any_of(values: Sequence[str]) -> str:
