@@ -12,7 +12,6 @@ Four things differ from mrjob's own; semantics stay:
 import ctypes
 import errno
 import gc
-import io
 import os
 import signal
 import sys
@@ -27,6 +26,7 @@ from mrjob.cat import decompress, is_compressed
 from mrjob.local import LocalMRJobRunner, _TaskFailedException
 from mrjob.step import StepFailedException
 
+from arclink.files.opening import LocalBytes, RangeOf, stream_of
 from arclink.pipeline.running import BUFFER, is_of_space
 from jobs.base import ATTEMPT_ID, KEY_COLUMNS, ArclinkJob
 from jobs.relation_files import RelationFiles
@@ -192,28 +192,6 @@ def _border(source: BinaryIO, position: int, total: int, key: Callable[[bytes], 
     return total
 
 
-class _PieceReader(io.RawIOBase):
-    """Reads a piece from its first byte to its last."""
-
-    def __init__(self, piece: Piece) -> None:
-        super().__init__()
-        self._at, self._end = piece.start, piece.end
-        self._descriptor = os.open(piece.path, os.O_RDONLY | os.O_CLOEXEC)
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:  # Any: a writable buffer, which Python 3.11 has no type for
-        count = os.preadv(self._descriptor, [memoryview(buffer)[: self._end - self._at]], self._at)
-        self._at += count
-        return count
-
-    def close(self) -> None:
-        if not self.closed:
-            os.close(self._descriptor)
-        super().close()
-
-
 def _fork(func: Callable[[], None], attempt: int) -> int:
     """Run ``func`` in a child process; return its pid."""
     pid = os.fork()
@@ -295,7 +273,7 @@ def _run_task(
     sys.stderr = stderr  # mrjob reads and writes bytes
     try:
         with (
-            io.BufferedReader(_PieceReader(piece), BUFFER) as sys.stdin,
+            stream_of(RangeOf(LocalBytes(piece.path), piece.start, piece.end - piece.start), BUFFER) as sys.stdin,
             open(stdout.fileno(), "wb", buffering=BUFFER, closefd=False) as sys.stdout,
             ExitStack() as apart,
         ):
@@ -303,6 +281,8 @@ def _run_task(
             if part is not None and job.options.relations_apart:
                 job.put_apart = apart.enter_context(RelationFiles(part)).put
             job.execute()
+        if os.path.getsize(piece.path) < piece.end:
+            raise OSError(f"{piece.path} became shorter while it was read")
     except BaseException:
         stderr.write(traceback.format_exc().encode())
         raise

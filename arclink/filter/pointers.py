@@ -126,7 +126,7 @@ def format_pointer(pointer: Pointer) -> bytes:
 
 
 def format_plain_pointer(checksum: bytes, original: bytes, captures: Sequence[Sequence[bytes]]) -> bytes:
-    r"""Return what `format_pointer` makes of a payload of one original, without making a `Pointer`.
+    """Return what `format_pointer` makes of a payload of one original, without making a `Pointer`.
 
     Args:
         checksum: Of the payload; UTF-8 that JSON writes as it is, without quotation mark, backslash or control character, as all else here.

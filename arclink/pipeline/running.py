@@ -249,6 +249,7 @@ def move_relations(written: Path, outputs: Mapping[bytes, Path], label: str) -> 
             raise _unknown(relation, relation.name.encode())
         for part in sorted(relation.iterdir()):
             part.rename(target / _labelled(part, label))
+        relation.rmdir()
 
 
 def _labelled(part: Path, label: str) -> str:

@@ -1,10 +1,12 @@
 """The runner for one machine against mrjob's own, and what it adds."""
 
 import gzip
+import os
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +15,7 @@ from mrjob.step import StepFailedException
 
 from arclink.pipeline.counts import Counts, from_counters
 from arclink.reasons import Reason
-from jobs.base import ArclinkJob
+from jobs.base import ArclinkJob, Pair
 from jobs.runner import _ranges
 from tests.jobs.letter_job import CountLetters, OneManifestOneTask
 
@@ -62,6 +64,23 @@ def test_a_task_that_dies_is_tried_once_more(tmp_path: Path) -> None:
     lines, counts = run(CountLetters, "local", [path], tmp_path / "out")
     assert b"d\t1" in lines
     assert counts[Reason.ROW_KEPT] == 3, "the counts of the dead attempt are gone with it"
+
+
+class CutsItsInput(CountLetters):
+    """Finds its input shorter than it was when it was shared out."""
+
+    path: ClassVar[Path]
+
+    def map_lines(self, lines: Iterable[bytes]) -> Iterator[Pair]:
+        os.truncate(self.path, 4)
+        return super().map_lines(lines)
+
+
+def test_rows_that_are_gone_when_a_task_reads_them_are_an_error(tmp_path: Path) -> None:
+    CutsItsInput.path = tmp_path / "in"
+    CutsItsInput.path.write_bytes(b"a\nb\nc\n")
+    with pytest.raises(StepFailedException, match="in became shorter while it was read"):
+        run(CutsItsInput, "local", [CutsItsInput.path], tmp_path / "out")
 
 
 @pytest.mark.parametrize(
