@@ -77,7 +77,7 @@ def domain_of(host: Host) -> Domain:
         return Domain(host)
     suffix = _public_suffix(host) or host.rpartition(".")[2]
     before = host.removesuffix(suffix).rstrip(".")
-    return Domain(f"{before.rpartition('.')[2]}.{suffix}" if before else host)
+    return Domain(host[before.rfind(".") + 1 :] if before else host)
 
 
 def _public_suffix(host: Host) -> str:
