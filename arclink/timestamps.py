@@ -139,7 +139,7 @@ def _pad(digits: str, *, lowest: bool) -> Timestamp:
 
 
 def _end_of(text: str, pad: Callable[[str], Timestamp]) -> Timestamp:
-    text = text.strip()
+    text = text.strip(" \t\r\n")
     if _DIGITS.fullmatch(text):
         return pad(text)
     written = _ISO.fullmatch(text)

@@ -65,12 +65,12 @@ class Server(Protocol):
     """What is used of waitress's server.
 
     Attributes:
-        effective_port: The port it listens on.
+        effective_port: The port it listens on, in digits.
         active_channels: Its connections.
         maintenance: Called by its loop now and then, with the time.
     """
 
-    effective_port: int
+    effective_port: str
     trigger: _Trigger
     task_dispatcher: _Tasks
     socket: _Socket

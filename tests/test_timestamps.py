@@ -81,6 +81,7 @@ def test_what_a_person_writes_has_a_first_and_a_last_second(text: str, first: st
         pytest.param("2013021110203040", "not a time.*write 1 to 14 digits", id="16 digits"),
         pytest.param("yesterday", "not a time.*ISO 8601", id="a word"),
         pytest.param("", "not a time", id="nothing"),
+        pytest.param("2010\x1f", "not a time", id="a control character, which is a space to Python alone"),
         pytest.param("2013-02-11T10:20+99:00", "time zone", id="zone that is none"),
         pytest.param("0001-01-01T00:00+10:00", "past the end of the calendar", id="before the first year"),
     ],

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import pytest
 from flask.testing import FlaskClient
@@ -11,6 +12,7 @@ from arclink.store import GraphStore
 from service.application import create_app
 from service.running import make_server
 from service.settings import Settings
+from service.stopping import Server
 from tests.access.memory_store import MemoryStore, Page, link
 
 A, B, C = "http://a.example/", "http://b.example/", "http://c.example/?q=1&r=2"
@@ -43,15 +45,23 @@ def client_of(store: str | Callable[[], GraphStore], settings: Settings | None =
 
 
 @contextmanager
-def served(store: str | Callable[[], GraphStore], threads: int = 2) -> Iterator[int]:
+def served(store: str | Callable[[], GraphStore], threads: int = 2, settings: Settings | None = None) -> Iterator[int]:
     """Run the real server in a thread, on the loopback; yield its port."""
-    server = make_server(store, "127.0.0.1", 0, threads)
+    server = make_server(store, "127.0.0.1", 0, threads, settings)
     thread = threading.Thread(target=server.run)
     thread.start()
     try:
         yield int(server.effective_port)
     finally:
-        server.trigger.pull_trigger(server.close)  # in the server's own thread, which ends when nothing is left to wait for
-        thread.join(30)
+        server.trigger.pull_trigger(partial(_leave, server))  # in the server's own thread, which ends when nothing is left to wait for
+        thread.join(60)
         server.task_dispatcher.shutdown()
+        server.trigger.close()
     assert not thread.is_alive()
+
+
+def _leave(server: Server) -> None:
+    """Have a server wait for nobody new. Its trigger stays open: whoever pulls it may do so when the server has done what it was told."""
+    server.trigger.del_channel()
+    server.del_channel()
+    server.socket.close()

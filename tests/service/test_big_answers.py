@@ -4,7 +4,6 @@ import http.client
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from urllib.parse import quote
@@ -18,8 +17,7 @@ from arclink.store.opening import open_store
 from arclink.store.sqlite import SqliteStore
 from benchmarks.look_ups import HUB
 from benchmarks.synthetic_graph import write_batch
-from service.running import make_server
-from tests.service.conftest import client_of
+from tests.service.conftest import client_of, served
 
 FEW, MANY = 2_000, 20_000
 PATH = f"/linkQuery?uri={quote(HUB, safe='')}&direction=in&limit=0&format="
@@ -89,23 +87,17 @@ class Waiting(SqliteStore):
 @pytest.mark.parametrize("form", ["ntriples", "jsonl", "csv", "rdfxml"])
 def test_the_first_links_arrive_before_the_others_are_read(stores: dict[int, Path], form: str) -> None:
     Waiting.has_come.clear()
-    server = make_server(lambda: Waiting(stores[FEW]), "127.0.0.1", 0, 1)
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    connection = http.client.HTTPConnection("127.0.0.1", server.effective_port, timeout=60)
-    try:
-        connection.request("GET", PATH + form)
-        response = connection.getresponse()
-        first = response.read(1_000)
-        Waiting.has_come.set()
-        rest = response.read()
-    finally:
-        Waiting.has_come.set()
-        connection.close()
-        with suppress(OSError):  # it may be closed before this thread has told it so
-            server.trigger.pull_trigger(server.close)
-        thread.join(60)
-        server.task_dispatcher.shutdown()
+    with served(lambda: Waiting(stores[FEW]), threads=1) as port:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        try:
+            connection.request("GET", PATH + form)
+            response = connection.getresponse()
+            first = response.read(1_000)
+            Waiting.has_come.set()
+            rest = response.read()
+        finally:
+            Waiting.has_come.set()
+            connection.close()
     assert Waiting.waited
     assert len(first) == 1_000
     assert (first + rest).count(b"http://www.site") >= FEW

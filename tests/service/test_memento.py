@@ -2,7 +2,6 @@
 
 import http.client
 import json
-import threading
 from collections.abc import Iterator
 from urllib.parse import quote
 
@@ -11,10 +10,9 @@ from flask.testing import FlaskClient
 
 from arclink.access.replay import parse_replay
 from service.collections import create_collections
-from service.running import make_server
 from service.settings import Settings
 from tests.access.memory_store import MemoryStore, Page, link
-from tests.service.conftest import PAGES, T1, T2, A, C, client_of
+from tests.service.conftest import PAGES, T1, T2, A, C, client_of, served
 
 SETTINGS = Settings(replay=parse_replay("--replay", "https://w.example/web/"))
 
@@ -39,12 +37,8 @@ def client() -> FlaskClient:
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
     """A service on waitress, whose request target comes over the wire."""
-    server = make_server(lambda: MemoryStore(PAGES), "127.0.0.1", 0, 2, SETTINGS)
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    yield server.effective_port
-    server.close()
-    thread.join(20)
+    with served(lambda: MemoryStore(PAGES), settings=SETTINGS) as port:
+        yield port
 
 
 def asked(port: int, target: str) -> tuple[int, dict[str, object]]:
