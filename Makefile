@@ -27,7 +27,7 @@ PYTEST_OPTIONS ?=
 # Tests at a time. Each worker imports everything once more: two take a fifth more CPU time in all than one.
 WORKERS ?= 2
 
-# Wheels only, so that nothing is compiled; surt is published as source only. It is built with the setuptools of
+# Wheels only, so that of others nothing is compiled; surt is published as source only. It is built with the setuptools of
 # requirements-build.txt, because the one that pip would fetch for the build is checked against no hash.
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes \
           --no-build-isolation --only-binary :all: --no-binary surt
@@ -62,7 +62,7 @@ $(VENV)/bin/python:
 	  printf '%s\n' 'Python could not make an environment; on Debian and Ubuntu: apt install python3-venv' >&2; rm -rf $(VENV); exit 1; }
 
 # A stamp is older than what was installed from: then it is installed again, which is quick when nothing changed.
-$(RUN): requirements-build.txt requirements.txt setup.cfg pyproject.toml | $(VENV)/bin/python
+$(RUN): requirements-build.txt requirements.txt setup.cfg setup.py pyproject.toml $(wildcard arclink/native/*.pyx) | $(VENV)/bin/python
 	$(SECTION) 'environment in $(VENV), from the locked requirements'
 	$(INSTALL) -r requirements-build.txt
 	$(INSTALL) -r requirements.txt
@@ -188,7 +188,7 @@ format: $(CHECKS)  ## Lay out the code and put right what can be put right witho
 lock:  ## Write requirements*.txt anew from setup.cfg and pyproject.toml; newest versions: make lock LOCK_OPTIONS=--upgrade
 	$(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check --upgrade uv
-	.venv-lock/bin/python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['build-system']['requires'])" \
+	.venv-lock/bin/python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['build-system']['requires'], sep='\n')" \
 	  | $(COMPILE) - --output-file requirements-build.txt
 	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --output-file requirements.txt
 	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra test --constraint requirements.txt --output-file requirements-test.txt
@@ -200,4 +200,5 @@ lock:  ## Write requirements*.txt anew from setup.cfg and pyproject.toml; newest
 
 clean:  ## Remove what make made: environments, demo, caches
 	rm -rf $(VENV) .engines .venv-lock $(DEMO) .fuzz build arclink.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -f arclink/native/*.c arclink/native/*.so
 	find arclink jobs service pig tests benchmarks -name __pycache__ -prune -exec rm -rf {} +

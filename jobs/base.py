@@ -78,7 +78,7 @@ class TextLineProtocol:
 class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
     """Base of all jobs: one step, tasks that see their input as a stream, counters sent once per task.
 
-    A subclass defines `map_lines`, and `reduce_group` if it has a reducer.
+    A subclass defines `map_lines`, and `reduce_group` (or `reduce_sorted`) if it has a reducer.
     """
 
     INPUT_PROTOCOL = TextLineProtocol
@@ -120,6 +120,11 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
         """Yield the pairs that a reduce task makes of one key; ``values`` can be read once."""
         raise NotImplementedError
 
+    def reduce_sorted(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
+        """Yield the pairs that a reduce task makes of its sorted input."""
+        for key, same in groupby(pairs, itemgetter(0)):  # as mrjob does, without its generators around each key
+            yield from self.reduce_group(key, map(itemgetter(1), same))
+
     def reduce_end(self) -> Iterator[Pair]:
         """Yield what a reduce task has left when its last key is done."""
         yield from ()
@@ -147,8 +152,7 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
         """Yield the pairs of one reduce task, then send its counters."""
         check_versions(self.options.expects)
         self.counts = Counter()
-        for key, same in groupby(as_written(pairs), itemgetter(0)):  # as mrjob does, without its generators around each key
-            yield from self.reduce_group(key, map(itemgetter(1), same))
+        yield from self.reduce_sorted(as_written(pairs))
         yield from self.reduce_end()
         self.send_counts()
 

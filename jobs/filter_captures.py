@@ -6,7 +6,7 @@ Input: CDX or CDXJ lines. Output: ``mementos`` blocks and ``pointers``, tagged w
 import json
 from collections.abc import Iterable, Iterator
 
-from arclink.filter.filtering import PASSED_ON, map_captures, reduce_captures
+from arclink.filter.filtering import PASSED_ON, map_captures, reduce_sorted
 from arclink.filter.rules import Rules
 from arclink.model import Forgotten, Span
 from jobs.base import ArclinkJob, Pair
@@ -25,9 +25,9 @@ class FilterCaptures(ArclinkJob):
         forgotten = [Forgotten(prefix, Span(first, last)) for prefix, first, last in settings.get("forgotten", ())]
         return map_captures(lines, rules, self.counts, forgotten=forgotten)
 
-    def reduce_group(self, key: bytes, values: Iterator[bytes]) -> Iterator[Pair]:
-        """Yield tagged rows: memento blocks as they are, and the pointers of one checksum."""
-        return reduce_captures(key, values, self.counts)
+    def reduce_sorted(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
+        """Yield tagged rows: memento blocks as they are, and the pointers of each checksum."""
+        return reduce_sorted(pairs, self.counts)
 
 
 if __name__ == "__main__":

@@ -22,13 +22,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
-from itertools import islice
+from itertools import chain, islice
 from typing import NoReturn
 
 import orjson
 
 from arclink.errors import CdxError
 from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM, Checksum, Timestamp, UriR
+from arclink.native import native
 from arclink.reasons import Reason
 from arclink.timestamps import TimestampError, normal_timestamp
 
@@ -298,6 +299,14 @@ _HTTP = (b"http://", b"https://")
 def read_rows(lines: Iterable[bytes], counts: Counter[Reason], layout: Layout | None = None) -> Iterator[Row]:
     """Yield the captures in CDX lines, in their order; count every other line, and what was changed in a timestamp.
 
+    As `read_row_lists`, one after the other.
+    """
+    return chain.from_iterable(read_row_lists(lines, counts, layout))
+
+
+def read_row_lists(lines: Iterable[bytes], counts: Counter[Reason], layout: Layout | None = None) -> Iterator[list[Row]]:
+    """Yield the captures in CDX lines, in their order, those of some lines at a time; count what `read_rows` counts.
+
     A header line that names another order than `LAYOUTS` holds for the lines after it, until the next header.
 
     `parse_row` says what a line means. Most lines of a large CDX are of one plain shape (11 columns of printable ASCII
@@ -310,44 +319,13 @@ def read_rows(lines: Iterable[bytes], counts: Counter[Reason], layout: Layout | 
         layout: As for `parse_row`, for files whose header is elsewhere.
     """
     known = _Known()
-    days, files, whats = known.days, known.files, known.whats
-    last_original = last_checksum = b"\t"  # no plain line holds one
     lines = iter(lines)
     while chunk := list(islice(lines, _AT_ONCE)):
-        are_plain = not b"".join(chunk).translate(None, _PLAIN)
-        for line in chunk:
-            try:
-                if are_plain or not line.translate(None, _PLAIN):
-                    key, timestamp, original, mime, status, checksum, redirect, meta, length, offset, file = line.split(b" ")
-                    record_type, is_plain = b"", layout is None
-                else:
-                    key, timestamp, original, mime, status, checksum, length, offset, file, record_type = _split_plain_json(line)
-                    redirect, meta, is_plain = b"-", b"-", True
-            except ValueError:
-                is_plain = False
-            if (
-                is_plain
-                and timestamp[12:] in _SECONDS
-                and timestamp[8:12] in _MINUTES
-                and (timestamp[:8] in days or known.learn_day(timestamp))
-                and (what := whats.get((mime, status, record_type)) or known.learn_what(mime, status, record_type))
-                and (name := files.get(file) or known.learn_file(file))
-                and (original == last_original or original.startswith(_HTTP))
-                and (checksum == last_checksum or (len(checksum) == 32 and not checksum.translate(None, _BASE32)))
-                and offset.isdigit()
-                and length.isdigit()
-                and offset >= b"1"  # 007 is written as 7, by parse_row
-                and length >= b"1"
-                and len(offset) + len(length) <= 18
-                and key > b"-"  # neither empty nor none
-                and key != b"CDX"  # of a header
-                and redirect
-                and meta
-            ):
-                last_original = original
-                last_checksum = checksum
-                yield key, timestamp, original, checksum, length, offset, name, what, None
-                continue
+        rows: list[Row] = []
+        start = 0
+        while (start := _take_plain(rows, chunk, start, known, layout is None)) < len(chunk):
+            line = chunk[start]
+            start += 1
             try:
                 capture = parse_row(line, layout)
             except CdxError as error:
@@ -361,7 +339,36 @@ def read_rows(lines: Iterable[bytes], counts: Counter[Reason], layout: Layout | 
                 continue
             if capture.note is not None:
                 counts[capture.note] += 1
-            yield _row_of(capture)
+            rows.append(_row_of(capture))
+        yield rows
+
+
+@native
+def _take_plain(rows: list[Row], lines: list[bytes], start: int, known: "_Known", is_usual: bool) -> int:
+    """Append the rows of plain lines; return the place of the first that is not plain, or how many lines there are.
+
+    Args:
+        rows: What was read so far.
+        lines: As `read_row_lists` takes them.
+        start: The first line to read.
+        known: What parts of them mean.
+        is_usual: Whether columns are in the usual order; else the lines of a CDX are not plain.
+    """
+    for place in range(start, len(lines)):
+        line = lines[place]
+        row: Row | None
+        if line.translate(None, _PLAIN):
+            row = known.plain_json(line)
+        else:
+            columns = line.split(b" ")
+            if not is_usual or len(columns) != 11:
+                return place
+            key, timestamp, original, mime, status, checksum, redirect, meta, length, offset, file = columns
+            row = known.plain(key, timestamp, original, mime, status, checksum, length, offset, file, b"") if redirect and meta else None
+        if row is None:
+            return place
+        rows.append(row)
+    return len(lines)
 
 
 class _Known:
@@ -371,6 +378,47 @@ class _Known:
         self.days: set[bytes] = set()
         self.files: dict[bytes, bytes] = {}
         self.whats: dict[What, What] = {}  # by mime type, status, and record type as given
+
+    def plain(
+        self,
+        key: bytes,
+        time: bytes,
+        original: bytes,
+        mime: bytes,
+        status: bytes,
+        checksum: bytes,
+        length: bytes,
+        offset: bytes,
+        file: bytes,
+        given: bytes,
+    ) -> Row | None:
+        """Return the row of these columns, if they are plain; ``given`` is the record type, empty where the row has none."""
+        if (
+            time[12:] in _SECONDS
+            and time[8:12] in _MINUTES
+            and (time[:8] in self.days or self.learn_day(time))
+            and (what := self.whats.get((mime, status, given)) or self.learn_what(mime, status, given))
+            and (name := self.files.get(file) or self.learn_file(file))
+            and original.startswith(_HTTP)
+            and len(checksum) == 32
+            and not checksum.translate(None, _BASE32)
+            and offset.isdigit()
+            and length.isdigit()
+            and offset >= b"1"  # 007 is written as 7, by parse_row
+            and length >= b"1"
+            and len(offset) + len(length) <= 18
+            and key > b"-"  # neither empty nor none
+            and key != b"CDX"  # of a header
+        ):
+            return key, time, original, checksum, length, offset, name, what, None
+        return None
+
+    def plain_json(self, line: bytes) -> Row | None:
+        """Return the row that a line of CDXJ is, if it is plain."""
+        try:
+            return self.plain(*_split_plain_json(line))
+        except ValueError:
+            return None
 
     def learn_day(self, timestamp: bytes) -> bool:
         """Tell whether a timestamp begins with a day of the calendar; if so, it is one of ``days`` now."""

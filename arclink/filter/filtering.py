@@ -21,7 +21,8 @@ URIs is streamed.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, groupby
+from operator import itemgetter
 from tempfile import SpooledTemporaryFile
 from typing import Self
 from zlib import crc32
@@ -29,7 +30,7 @@ from zlib import crc32
 import orjson
 
 from arclink.archive_names import WAT_SUFFIXES
-from arclink.filter.cdx import EMPTY_CHECKSUMS, REVISIT, Capture, Layout, Row, What, read_rows
+from arclink.filter.cdx import EMPTY_CHECKSUMS, REVISIT, Capture, Layout, Row, What, read_row_lists
 from arclink.filter.pointers import (
     FALL_BACKS,
     NO_FILE,
@@ -44,6 +45,7 @@ from arclink.filter.pointers import (
 from arclink.filter.rules import Rules, extension_of
 from arclink.graph.relations import MEMENTOS, ROWS
 from arclink.model import NO_CHECKSUM, Checksum, Forgotten, Timestamp, UriR
+from arclink.native import native
 from arclink.reasons import Reason
 from arclink.uris.surts import surt_of, surt_or_none
 
@@ -118,7 +120,19 @@ def map_captures(
         layout: Column order of the lines (`arclink.filter.cdx.parse_header`) if their header may be elsewhere.
         forgotten: Captures that the graph must not have, whatever the rules say.
     """
-    return _Mapper(rules, counts, block, forgotten).pairs(read_rows(lines, counts, layout))
+    return _Mapper(rules, counts, block, forgotten).pairs(read_row_lists(lines, counts, layout))
+
+
+@native
+def reduce_sorted(pairs: Iterable[Pair], counts: Counter[Reason]) -> Iterator[Pair]:
+    """Yield what `reduce_captures` makes of each key.
+
+    Args:
+        pairs: What `map_captures` yielded, sorted.
+        counts: Whole when the last pair was yielded.
+    """
+    for key, same in groupby(pairs, itemgetter(0)):
+        yield from reduce_captures(key, map(itemgetter(1), same), counts)
 
 
 def reduce_captures(key: bytes, values: Iterator[bytes], counts: Counter[Reason]) -> Iterator[Pair]:
@@ -138,21 +152,28 @@ def reduce_captures(key: bytes, values: Iterator[bytes], counts: Counter[Reason]
             yield relation, value
     else:
         first, second = next(values), next(values, None)
-        pointer_of_one = _of_one_original(key[1:], first, counts) if second is None else None
-        if pointer_of_one:
-            yield POINTERS, pointer_of_one
+        pointers_of_one = _of_one_value(key[1:], first, counts) if second is None else None
+        if pointers_of_one is not None:
+            for line in pointers_of_one:
+                yield POINTERS, line
             return
         all_values = chain([first] if second is None else [first, second], values)
         for pointer in _reduce_checksum(Checksum(key[1:].decode()), all_values, counts):
             yield POINTERS, format_pointer(pointer)
 
 
-def _of_one_original(checksum: bytes, value: bytes, counts: Counter[Reason]) -> bytes | None:
-    """Return the pointer of a checksum that one original has in one run of rows, as most do; None if it has no payload.
+def _of_one_value(checksum: bytes, value: bytes, counts: Counter[Reason]) -> Sequence[bytes] | None:
+    """Return the pointer of a checksum that has one value, as most do, or none if nothing of it can be read.
 
-    A short way to what `_reduce_checksum` gives, and counts; None, too, where JSON would escape something.
+    A short way to what `_reduce_checksum` gives, and counts. None where only that knows: there are revisits alone, or
+    JSON would escape something.
     """
-    if value.startswith(_MORE) or b'"' in value or b"\\" in value or b'"' in checksum or b"\\" in checksum:
+    if value.startswith(_MORE):
+        number = int(value[1:].partition(b"\t")[0])
+        if number > 1:
+            counts[Reason.RULE_CHECKSUM] += number - 1
+        return ()
+    if b'"' in value or b"\\" in value or b'"' in checksum or b"\\" in checksum:
         return None
     original, payloads, revisits, _, *seen = value.split(b"\t")
     if not seen:
@@ -162,111 +183,75 @@ def _of_one_original(checksum: bytes, value: bytes, counts: Counter[Reason]) -> 
         duplicates = int(payloads) + int(revisits) - 1
         counts[Reason.MEMENTO_DUPLICATE] += duplicates
         counts[Reason.RULE_CHECKSUM] += duplicates
-    return format_plain_pointer(checksum, original, [one.split(b" ", 3) for one in seen])
+    return (format_plain_pointer(checksum, original, [one.split(b" ", 3) for one in seen]),)
 
 
 class _Mapper:
-    """The rows of one task on their way to the shuffle. Memory: one block, one run, and caches of bounded size."""
+    """The rows of one task on their way to the shuffle. Memory: one block, one run, and caches of bounded size.
+
+    Attributes:
+        run: Payloads of the run at hand.
+        revisits: Timestamps of its revisits.
+        original: Of the run.
+        checksum: Of the run.
+        mementos: Rows of the block at hand.
+        place: SURT of the first of them.
+        unread: Checksums of captures that are no candidates.
+        left_out: Of these, those that fail a rule.
+    """
 
     def __init__(self, rules: Rules, counts: Counter[Reason], block: int, forgotten: Sequence[Forgotten]) -> None:
+        self.counts = counts
+        self.block, self.cached = block, _CACHED
+        self.first, self.last = rules.first.encode(), rules.last.encode()
+        self.is_trusted = rules.checksum
+        self.run: list[_Seen] = []
+        self.revisits: list[bytes] = []
+        self.original = self.checksum = b""
+        self.mementos: list[bytes] = []
+        self.place = b""
+        self.unread: list[bytes] = []
+        self.left_out: list[bytes] = []
         self._rules = rules
         self._forgotten = forgotten
-        self._counts = counts
-        self._block = block
         self._verdicts: dict[What, _Verdict] = {}
         self._abouts: dict[bytes, _About] = {}
         self._extensions = frozenset(rules.extensions_excluded)  # `Rules.fails_extension`, faster
 
-    def pairs(self, rows: Iterable[Row]) -> Iterator[Pair]:
-        """Yield what `map_captures` yields. One loop, with no call where most rows pass: it runs billions of times."""
-        first, last = self._rules.first.encode(), self._rules.last.encode()
-        is_trusted = self._rules.checksum
-        mementos: list[bytes] = []
-        unread: list[bytes] = []  # checksums of captures that are no candidates
-        left_out: list[bytes] = []  # of these, those that fail a rule
-        run: list[_Seen] = []
-        revisits: list[bytes] = []  # timestamps of those in the run
-        surt = place = last_original = run_original = run_checksum = b""
-        is_selected = fails_extension = is_refused = is_digested = False
-        spans = _NO_SPANS
-        last_what: What | None = None
-        for key, timestamp, original, checksum, length, offset, file, what, capture in rows:
-            if original != last_original:
-                last_original = original
-                surt, is_selected, fails_extension, is_refused, spans = self._abouts.get(original) or self._learn(original)
-            if not is_selected or not first <= timestamp <= last:
-                self._counts[Reason.ROW_OUTSIDE_SELECTION] += 1
-                continue
-            if spans and any(begin <= timestamp <= end for begin, end in spans):
-                self._counts[Reason.ROW_FORGOTTEN] += 1
-                continue
-            if what is not last_what:
-                last_what = what
-                verdict = self._verdicts.get(what) or self._judge(what)
-            verdict.kept += 1
-            if key != surt and key:
-                self._counts[Reason.NOTE_SURT_OTHER] += 1
-            if is_refused:
-                self._counts[Reason.NOTE_SURT_REFUSED] += 1
-
-            kind, reason = None, b"-"
-            if fails_extension:
-                verdict.failing_extension += 1
-            if verdict.is_redirect:
-                kind = PointerKind.REDIRECT
-            elif verdict.reason or fails_extension:
-                reason = verdict.reason or _EXTENSION
-            else:
-                if original != run_original or checksum != run_checksum:
-                    if run or revisits:
-                        yield _CHECKSUM + run_checksum, _candidate(run_original, run, revisits)
-                        run, revisits = [], []
-                    run_original, run_checksum = original, checksum
-                    is_digested = checksum not in _UNDIGESTED
-                if verdict.is_revisit:
-                    if is_digested and (capture is None or not capture.is_unmodified):
-                        revisits.append(timestamp)
-                    else:
-                        kind = PointerKind.NOT_MODIFIED
-                elif is_digested and is_trusted:
-                    run.append((timestamp, original, file, offset, length))
-                else:
-                    kind = PointerKind.UNDIGESTED
-            if (kind or reason != b"-") and checksum not in _UNDIGESTED:
-                unread.append(checksum)
-                if not kind:
-                    left_out.append(checksum)
-
-            memento = b"\t".join((surt, timestamp, original, checksum, verdict.columns, file, offset, length, reason))
-            if kind:
-                yield self._unsaid(kind, memento, capture)
-            else:
-                place = place or surt
-                mementos.append(memento)
-            if len(mementos) >= self._block or len(unread) >= _CACHED:
-                yield from self._spill(mementos, place, unread, left_out)
-                if run or revisits:  # one page captured every minute is not collected, either
-                    yield _CHECKSUM + run_checksum, _candidate(run_original, run, revisits)
-                    run, revisits = [], []
-                place = b""
-        if run or revisits:
-            yield _CHECKSUM + run_checksum, _candidate(run_original, run, revisits)
-        yield from self._spill(mementos, place, unread, left_out)
-
-    def _spill(self, mementos: list[bytes], place: bytes, unread: list[bytes], left_out: list[bytes]) -> Iterator[Pair]:
-        """Yield a memento block, and once per checksum how many captures are no candidates; forget them, and count."""
-        if mementos:
-            yield _MEMENTO + place, ROWS.join(mementos)
-        failing = Counter(left_out)
-        for checksum, number in Counter(unread).items():
-            yield _CHECKSUM + checksum, b"%b%d\t%d" % (_MORE, number, failing[checksum])
-        mementos.clear()
-        unread.clear()
-        left_out.clear()
+    def pairs(self, row_lists: Iterable[list[Row]]) -> Iterator[Pair]:
+        """Yield what `map_captures` yields."""
+        for rows in row_lists:
+            pairs: list[Pair] = []
+            _take(self, rows, pairs)
+            yield from pairs
+        yield from self.end_run()
+        yield from self.spill()
         self._settle()
 
+    def end_run(self) -> Iterator[Pair]:
+        """Yield the run as a candidate, if it has captures; the next begins."""
+        if self.run or self.revisits:
+            yield _CHECKSUM + self.checksum, _candidate(self.original, self.run, self.revisits)
+            self.run, self.revisits = [], []
+
+    def spill(self) -> Iterator[Pair]:
+        """Yield a memento block, and once per checksum how many captures are no candidates; forget them."""
+        if self.mementos:
+            yield _MEMENTO + self.place, ROWS.join(self.mementos)
+        failing = Counter(self.left_out)
+        for checksum, number in Counter(self.unread).items():
+            yield _CHECKSUM + checksum, b"%b%d\t%d" % (_MORE, number, failing[checksum])
+        self.mementos, self.unread, self.left_out = [], [], []
+
+    def about(self, original: bytes) -> _About:
+        """Return what follows from an original."""
+        return self._abouts.get(original) or self._learn(original)
+
+    def verdict(self, what: What) -> _Verdict:
+        """Return what the rules say about mime type, status and record type."""
+        return self._verdicts.get(what) or self._judge(what)
+
     def _learn(self, original: bytes) -> _About:
-        """Return, and remember, what follows from an original."""
         if len(self._abouts) >= _CACHED:
             self._abouts.clear()
         uri = original.decode()
@@ -285,7 +270,6 @@ class _Mapper:
         return [(what.span.first.encode(), what.span.last.encode()) for what in self._forgotten if what.has(surt)]
 
     def _judge(self, what: What) -> _Verdict:
-        """Return, and remember, what the rules say about mime type, status and record type."""
         if len(self._verdicts) >= _CACHED:
             self._settle()
             self._verdicts.clear()
@@ -304,13 +288,13 @@ class _Mapper:
         self._verdicts[what] = verdict
         return verdict
 
-    def _unsaid(self, kind: PointerKind, memento: bytes, capture: Capture | None) -> Pair:
+    def unsaid(self, kind: PointerKind, memento: bytes, capture: Capture | None) -> Pair:
         """Return a pointer to a record that says what its row does not, and count its memento."""
         _, timestamp, original, checksum, _, _, _, file, offset, length, _ = memento.decode().split("\t")
         if kind is PointerKind.UNDIGESTED:
-            self._counts[Reason.MEMENTO_WITH_PAYLOAD] += 1
+            self.counts[Reason.MEMENTO_WITH_PAYLOAD] += 1
         elif kind is PointerKind.NOT_MODIFIED:
-            self._counts[Reason.MEMENTO_DUPLICATE] += 1
+            self.counts[Reason.MEMENTO_DUPLICATE] += 1
         pointer = Pointer(
             kind,
             Checksum(checksum),
@@ -342,10 +326,80 @@ class _Mapper:
             else:
                 counts[Reason.MEMENTO_EXTENSION] += verdict.failing_extension
             verdict.kept = verdict.failing_extension = 0
-        self._counts.update(+counts)
+        self.counts.update(+counts)
 
 
-def _candidate(original: bytes, run: Sequence[_Seen], revisits: Sequence[bytes]) -> bytes:
+@native
+def _take(mapper: _Mapper, rows: list[Row], pairs: list[Pair]) -> None:
+    """Take rows on their way to the shuffle, and append the pairs that are ready. No call where most rows pass: they are billions."""
+    counts, first, last, is_trusted = mapper.counts, mapper.first, mapper.last, mapper.is_trusted
+    run, revisits, run_original, run_checksum = mapper.run, mapper.revisits, mapper.original, mapper.checksum
+    mementos, unread, left_out = mapper.mementos, mapper.unread, mapper.left_out
+    last_original = b"\t"  # no row has it
+    last_what: What | None = None
+    for key, timestamp, original, checksum, length, offset, file, what, capture in rows:
+        if original != last_original:
+            last_original = original
+            surt, is_selected, fails_extension, is_refused, spans = mapper.about(original)
+        if not is_selected or not first <= timestamp <= last:
+            counts[Reason.ROW_OUTSIDE_SELECTION] += 1
+            continue
+        if spans and any(begin <= timestamp <= end for begin, end in spans):
+            counts[Reason.ROW_FORGOTTEN] += 1
+            continue
+        if what is not last_what:
+            last_what = what
+            verdict = mapper.verdict(what)
+        verdict.kept += 1
+        if key != surt and key:
+            counts[Reason.NOTE_SURT_OTHER] += 1
+        if is_refused:
+            counts[Reason.NOTE_SURT_REFUSED] += 1
+
+        kind, reason = None, b"-"
+        if fails_extension:
+            verdict.failing_extension += 1
+        if verdict.is_redirect:
+            kind = PointerKind.REDIRECT
+        elif verdict.reason or fails_extension:
+            reason = verdict.reason or _EXTENSION
+        else:
+            if original != run_original or checksum != run_checksum:
+                if run or revisits:
+                    pairs.append((_CHECKSUM + run_checksum, _candidate(run_original, run, revisits)))
+                    mapper.run, mapper.revisits = run, revisits = [], []
+                mapper.original, mapper.checksum = run_original, run_checksum = original, checksum
+            is_digested = checksum not in _UNDIGESTED
+            if verdict.is_revisit:
+                if is_digested and (capture is None or not capture.is_unmodified):
+                    revisits.append(timestamp)
+                else:
+                    kind = PointerKind.NOT_MODIFIED
+            elif is_digested and is_trusted:
+                run.append((timestamp, original, file, offset, length))
+            else:
+                kind = PointerKind.UNDIGESTED
+        if (kind or reason != b"-") and checksum not in _UNDIGESTED:
+            unread.append(checksum)
+            if not kind:
+                left_out.append(checksum)
+
+        memento = b"\t".join((surt, timestamp, original, checksum, verdict.columns, file, offset, length, reason))
+        if kind:
+            pairs.append(mapper.unsaid(kind, memento, capture))
+        else:
+            if not mementos:
+                mapper.place = surt
+            mementos.append(memento)
+        if len(mementos) >= mapper.block or len(unread) >= mapper.cached:
+            pairs.extend(mapper.spill())
+            pairs.extend(mapper.end_run())  # one page captured every minute is not collected, either
+            run, revisits = mapper.run, mapper.revisits
+            mementos, unread, left_out = mapper.mementos, mapper.unread, mapper.left_out
+
+
+@native
+def _candidate(original: bytes, run: list[_Seen], revisits: list[bytes]) -> bytes:
     """Return a run of captures of one original and checksum as one value, which sorts by original.
 
     Columns: original, number of payloads, number of revisits, the earliest revisit's timestamp or nothing, and for the

@@ -5,12 +5,12 @@ and each content's list of numbers; and who links to a target is told by block a
 thousand pages repeat is written, sorted, parsed and stored once per block, and each further occurrence is a small number.
 """
 
-from collections.abc import Iterator, Sequence
 from hashlib import sha1
 
 import orjson
 
 from arclink.model import ContentId, Surt
+from arclink.native import native
 
 BLOCK_LINKS = 2500
 """Distinct links of a block, about; measured in docs/decisions/20261121-blocks-of-contents.md."""
@@ -35,7 +35,7 @@ class Block:
     def __init__(self) -> None:
         self.number_of: dict[bytes, int] = {}
         self._contents: list[ContentId] = []
-        self._lists: list[Sequence[int]] = []
+        self._lists: list[list[int]] = []
         self._numbers = 0
 
     def __len__(self) -> int:
@@ -46,7 +46,7 @@ class Block:
         """Whether it is time to write this block and begin another."""
         return len(self.number_of) >= BLOCK_LINKS or len(self._contents) >= BLOCK_CONTENTS or self._numbers >= BLOCK_NUMBERS
 
-    def add(self, content: ContentId, numbers: Sequence[int]) -> None:
+    def add(self, content: ContentId, numbers: list[int]) -> None:
         """Add a content with the numbers of its links, in page order."""
         self._contents.append(content)
         self._lists.append(numbers)
@@ -62,10 +62,16 @@ class Block:
         links = b"[" + b",".join(self.number_of) + b"]"
         return b"\t".join((place.encode(), self.name.encode(), orjson.dumps(self._contents), links, orjson.dumps(self._lists)))
 
-    def positions(self) -> Iterator[list[int]]:
-        """Yield, for each distinct link in the order of their numbers, the positions of the contents that hold it, sorted."""
-        positions: list[list[int]] = [[] for _ in self.number_of]
-        for position, numbers in enumerate(self._lists):
-            for number in set(numbers):
-                positions[number].append(position)
-        yield from positions
+    def positions(self) -> list[list[int]]:
+        """Return, for each distinct link in the order of their numbers, the positions of the contents that hold it, sorted."""
+        return _positions(self._lists, len(self.number_of))
+
+
+@native
+def _positions(lists: list[list[int]], links: int) -> list[list[int]]:
+    """Return, for each of so many links, the positions of the lists that have its number."""
+    positions: list[list[int]] = [[] for _ in range(links)]
+    for position, numbers in enumerate(lists):
+        for number in set(numbers):
+            positions[number].append(position)
+    return positions

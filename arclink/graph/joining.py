@@ -9,8 +9,7 @@ Postings (target → contents) are collected for some blocks and then written, o
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import cast
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import orjson
 
@@ -20,6 +19,7 @@ from arclink.graph.distinct import Distinct
 from arclink.graph.pages import Page, parse_link, parse_page
 from arclink.graph.relations import OUTLINKS, PAYLOADS, POSTINGS, Row, format_payload, target_key
 from arclink.model import Payload, Scope, UriR
+from arclink.native import native
 from arclink.reasons import Reason
 from arclink.uris.resolving import Base, content_id, cut
 from arclink.uris.surts import surt_of, surt_or_none
@@ -31,9 +31,12 @@ _Link = tuple[bytes, bytes, bytes, Scope]
 """A link resolved: JSON of target, kind, text, rel; JSON of the last three, without the last bracket; key; scope."""
 
 _Refused = tuple[int, Scope]
-"""A reference that leads nowhere: the code of the reason, and how much of the page's URI that depends on."""
+"""A reference that leads nowhere: the number of the reason, and how much of the page's URI that depends on."""
 
-# The code of a link as it stands in a page: its number in the block and, in the last bits, its scope; negative for a reason.
+_Postings = dict[bytes, dict[bytes, list[bytes]]]
+"""Blocks and positions in them, as JSON, by the key of a target, then by JSON of kind, text and rel without the last bracket."""
+
+# The code of a link as it stands in a page: its number in the block and, in the last bits, its scope; inverted, the number of a reason.
 _SCOPE_BITS = 3
 _SCOPE = (1 << _SCOPE_BITS) - 1
 _REASONS = tuple(Reason)
@@ -70,7 +73,7 @@ class Joiner:
         self.counts: Counter[Reason] = Counter()
         self._flush_at = flush_at
         self._remember = remember
-        self._postings: dict[bytes, dict[bytes, list[bytes]]] = {}  # by target, then by kind, text, rel
+        self._postings: _Postings = {}
         self._held = 0  # of these, the innermost
         self._block = Block()
         self._links: list[_Link] = []  # of the block, by number
@@ -97,10 +100,8 @@ class Joiner:
     def flush(self) -> Iterator[Row]:
         """Yield the block and the postings held, by target; a target may come again after the next flush."""
         yield from self._write_block()
-        # Unsorted: the shuffle sorts them.
-        for key, groups in self._postings.items():
-            links = b",".join([b"%b,[%b]]" % (head, b",".join(blocks)) for head, blocks in groups.items()])
-            yield POSTINGS, b"%b\t[%b]" % (key, links)
+        for row in _posting_rows(self._postings):
+            yield POSTINGS, row
         self._postings = {}
         self._held = 0
 
@@ -110,17 +111,7 @@ class Joiner:
         if not len(block):
             return
         yield OUTLINKS, block.row(self._first_place.decode())
-        name = orjson.dumps(block.name)
-        postings = self._postings
-        for (_, head, key, _), positions in zip(self._links, block.positions(), strict=True):
-            posting = b"[%b,[%d]]" % (name, positions[0]) if len(positions) == 1 else b"[%b,%b]" % (name, orjson.dumps(positions))
-            of_target = postings.get(key)
-            if of_target is None:
-                postings[key] = {head: [posting]}
-            elif head in of_target:
-                of_target[head].append(posting)
-            else:
-                of_target[head] = [posting]
+        _hold_postings(self._postings, self._links, block.positions(), orjson.dumps(block.name))
         self._held += len(self._links)
         self._block = Block()
         self._links = []
@@ -160,13 +151,11 @@ class Joiner:
     def _resolve(self, page: Page, original: UriR) -> tuple[list[int], Scope, Counter[Reason]]:
         """Return the links of a page as captured at ``original``: numbers in the block, in page order; their scope; the others."""
         self._enter(page, original)
-        codes = self._find(list(map(self._codes.get, page.links)), page, original)
-        refused: Counter[Reason] = Counter()
-        if codes and min(codes) < 0:
-            refused.update(_REASONS[-1 - code] for code in codes if code < 0)
-            codes = [code for code in codes if code >= 0]
-        scope = Scope(max([code & _SCOPE for code in codes], default=Scope.NONE))
-        return [code >> _SCOPE_BITS for code in codes], scope, refused
+        follow = _Follow(page, original, self.counts)
+        numbers, scope, refused = _number_links(
+            page.links, self._codes, self._block.number_of, self._links, self._origin, self._directory, follow
+        )
+        return numbers, Scope(scope), Counter(map(_REASONS.__getitem__, refused))
 
     def _enter(self, page: Page, original: UriR) -> None:
         """Go to where the links of a page resolve; what is known there stays known as long as the next pages are there too."""
@@ -178,25 +167,69 @@ class Joiner:
         if self._directory.name != directory or len(self._directory.links) > self._remember:
             self._directory = _Place(directory)
 
-    def _find(self, codes: list[int | None], page: Page, original: UriR) -> list[int]:
-        """Return the codes with one wherever there was None: links not seen here since the block began, or that depend on more."""
-        if None not in codes:
-            return cast("list[int]", codes)
-        # A fifth of all links come by here, and cost more than all others together.
-        base = Base(original, page.base, page.charset)
-        known, of_origin, of_directory = self._codes, self._origin, self._directory
-        number_of, links = self._block.number_of, self._links
-        link: _Link | _Refused | None
-        target: _Target | _Refused | None
-        for place, written in enumerate(page.links):
-            if codes[place] is not None:
-                continue
+
+class _Follow:
+    """Tells where references of one page lead; is called only for those not seen on its origin or in its directory."""
+
+    __slots__ = ("_base", "_counts", "_place")
+
+    def __init__(self, page: Page, original: UriR, counts: Counter[Reason]) -> None:
+        self._place = original, page.base, page.charset
+        self._base: Base | None = None
+        self._counts = counts
+
+    def __call__(self, reference: str) -> _Target | _Refused:
+        """Return where a reference leads, or what it is counted as, and how much of the page's URI that depends on."""
+        base = self._base
+        if base is None:
+            base = self._base = Base(*self._place)
+        try:
+            target, scope = base.follow(reference)
+        except UriError as error:
+            return _REASONS.index(error.reason), base.class_of(reference)
+        surt = surt_or_none(target)
+        if surt is None:
+            self._counts[Reason.NOTE_SURT_REFUSED] += 1
+            surt = surt_of(target)
+        return orjson.dumps(target), target_key(surt, target), scope
+
+
+@native
+def _number_links(
+    written_links: Sequence[str],
+    codes: dict[str, int],
+    number_of: dict[bytes, int],
+    links: list[_Link],
+    of_origin: _Place,
+    of_directory: _Place,
+    follow: Callable[[str], _Target | _Refused],
+) -> tuple[list[int], int, list[int]]:
+    """Return the links of a page: their numbers in the block, in page order; their scope; the others, as numbers of reasons.
+
+    Args:
+        written_links: As `arclink.graph.pages.format_link` writes them.
+        codes: Of links in the block that lead to the same target on the whole origin; grows.
+        number_of: Numbers of the block's distinct links by their JSON; grows.
+        links: The block's distinct links; grows.
+        of_origin: What was resolved on this origin; grows.
+        of_directory: What was resolved in this directory; grows.
+        follow: Tells where a reference leads.
+    """
+    numbers: list[int] = []
+    refused: list[int] = []
+    widest = 0
+    link: _Link | _Refused | None
+    target: _Target | _Refused | None
+    for written in written_links:
+        code = codes.get(written)
+        if code is None:
+            # A fifth of all links come by here, and cost more than all others together.
             link = of_origin.links.get(written) or of_directory.links.get(written)
             if link is None:
                 kind, reference, text, rel = parse_link(written)
                 target = of_origin.targets.get(reference) or of_directory.targets.get(reference)
                 if target is None:
-                    target = self._follow(base, reference)
+                    target = follow(reference)
                 scope = target[-1]
                 if len(target) == 2:
                     link = target
@@ -208,27 +241,55 @@ class Joiner:
                     where = of_origin if scope <= Scope.ORIGIN else of_directory
                     where.targets[reference] = target
                     where.links[written] = link
+            scope = link[-1]
             if len(link) == 2:
-                code, scope = link
+                code = ~link[0]
             else:
-                scope = link[-1]
                 number = number_of.setdefault(link[0], len(links))
                 if number == len(links):
                     links.append(link)
                 code = number << _SCOPE_BITS | scope
-            codes[place] = code
             if scope <= Scope.ORIGIN:
-                known[written] = code
-        return cast("list[int]", codes)
+                codes[written] = code
+        if code < 0:
+            refused.append(~code)
+        else:
+            numbers.append(code >> _SCOPE_BITS)
+            widest = max(widest, code & _SCOPE)
+    return numbers, widest, refused
 
-    def _follow(self, base: Base, reference: str) -> _Target | _Refused:
-        """Return where a reference leads, or what it is counted as, and how much of the page's URI that depends on."""
-        try:
-            target, scope = base.follow(reference)
-        except UriError as error:
-            return -1 - _REASONS.index(error.reason), base.class_of(reference)
-        surt = surt_or_none(target)
-        if surt is None:
-            self.counts[Reason.NOTE_SURT_REFUSED] += 1
-            surt = surt_of(target)
-        return orjson.dumps(target), target_key(surt, target), scope
+
+@native
+def _hold_postings(postings: _Postings, links: list[_Link], positions: list[list[int]], name: bytes) -> None:
+    """Add the links of a block to the postings that are held.
+
+    Args:
+        postings: Grows.
+        links: The block's distinct links.
+        positions: For each link, the positions of the contents that hold it.
+        name: JSON of the block's name.
+    """
+    alone: dict[int, bytes] = {}
+    for (_, head, key, _), places in zip(links, positions, strict=True):
+        if len(places) == 1:
+            place = places[0]
+            posting = alone.get(place)
+            if posting is None:
+                posting = alone[place] = b"[%b,[%d]]" % (name, place)
+        else:
+            posting = b"[%b,%b]" % (name, orjson.dumps(places))
+        of_target = postings.get(key)
+        if of_target is None:
+            postings[key] = {head: [posting]}
+        elif head in of_target:
+            of_target[head].append(posting)
+        else:
+            of_target[head] = [posting]
+
+
+@native
+def _posting_rows(postings: _Postings) -> Iterator[bytes]:
+    """Yield the ``postings`` rows of what is held; unsorted, for the shuffle sorts them."""
+    for key, groups in postings.items():
+        links = b",".join([b"%b,[%b]]" % (head, b",".join(blocks)) for head, blocks in groups.items()])
+        yield b"%b\t[%b]" % (key, links)

@@ -21,7 +21,7 @@ import orjson
 from arclink.errors import InputError
 
 OURS = ("arclink", "jobs", "service")
-LEFT_OUT = (".pyc", ".dist-info/RECORD", ".dist-info/direct_url.json")
+LEFT_OUT = (".pyc", ".pyx", ".c", ".dist-info/RECORD", ".dist-info/direct_url.json")
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
@@ -85,7 +85,7 @@ def _files(package: Distribution) -> Iterator[tuple[str, str]]:
         for ours in OURS:  # installed from a clone, they are not among its files
             folder = Path(str(import_module(ours).__file__)).parent
             for path in folder.rglob("*"):
-                if path.is_file() and "__pycache__" not in path.parts:
+                if path.is_file() and "__pycache__" not in path.parts and not path.name.endswith(LEFT_OUT):
                     yield str(path), path.relative_to(folder.parent).as_posix()
 
 

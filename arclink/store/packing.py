@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from arclink.model import Checksum, ContentId, Surt, UriR
+from arclink.native import native
 
 Numbers = npt.NDArray[np.int64]
 """Whole numbers, not negative unless said otherwise."""
@@ -35,6 +36,7 @@ def pack_numbers(numbers: npt.ArrayLike) -> bytes:
     return pack_number_rows(np.asarray(numbers, dtype=np.int64), np.zeros(0, dtype=np.int64))[0]
 
 
+@native
 def pack_number_rows(numbers: Numbers, ends: Numbers) -> tuple[bytes, Numbers]:
     """Return the numbers in order, and where each row of them ends.
 
@@ -68,6 +70,7 @@ _FEW = 128
 """So many bytes of numbers are unpacked one by one in less time than numpy takes to begin."""
 
 
+@native
 def unpack_numbers(packed: bytes | memoryview) -> Numbers:
     """Return the numbers that `pack_numbers` packed."""
     if len(packed) < _FEW:
@@ -98,6 +101,7 @@ def pack_few(numbers: Iterable[int]) -> bytes:
     return bytes(packed)
 
 
+@native
 def unpack_few(packed: bytes | memoryview) -> list[int]:
     """Return what `unpack_numbers` returns, quicker for a handful."""
     numbers, number, shift = [], 0, 0
@@ -189,7 +193,7 @@ _REDIRECT_PREFIX = "redirect:"
 _DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"  # RFC 4648, section 6
 _BASE32 = str.maketrans(_DIGITS, "0123456789abcdefghijklmnopqrstuv")
 _PAIRS = [one + other for one in _DIGITS for other in _DIGITS]
-_SHA1_TEXT = re.compile(r"(redirect:)?[A-Z2-7]{32}")
+_SHA1_TEXT = re.compile("[A-Z2-7]{32}")
 _CUT = re.compile(r"(.+)-([0-9a-f]{16})", re.DOTALL)
 
 
@@ -199,11 +203,11 @@ def pack_checksum(checksum: str) -> bytes:
     >>> unpack_checksum(pack_checksum("3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"))
     '3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ'
     """
-    found = _SHA1_TEXT.fullmatch(checksum)
-    if not found:
+    is_redirect = checksum.startswith(_REDIRECT_PREFIX)
+    sha1 = _pack_sha1(checksum[len(_REDIRECT_PREFIX) :] if is_redirect else checksum)
+    if sha1 is None:
         return _TEXT + checksum.encode()
-    digits = checksum[-32:].translate(_BASE32)
-    return (_REDIRECT if found[1] else _SHA1) + int(digits, 32).to_bytes(20, "big")
+    return (_REDIRECT if is_redirect else _SHA1) + sha1
 
 
 def unpack_checksum(packed: bytes) -> Checksum:
@@ -211,9 +215,23 @@ def unpack_checksum(packed: bytes) -> Checksum:
     form, body = packed[:1], packed[1:]
     if form == _TEXT:
         return Checksum(body.decode())
-    number = int.from_bytes(body, "big")
-    digest = "".join([_PAIRS[number >> shift & 1023] for shift in range(150, -1, -10)])
+    digest = _unpack_sha1(body)
     return Checksum(_REDIRECT_PREFIX + digest if form == _REDIRECT else digest)
+
+
+@native
+def _pack_sha1(digest: str) -> bytes | None:
+    """Return the 20 bytes of a SHA-1 in base32; None for any other text."""
+    if not _SHA1_TEXT.fullmatch(digest):
+        return None
+    return int(digest.translate(_BASE32), 32).to_bytes(20, "big")
+
+
+@native
+def _unpack_sha1(packed: bytes) -> str:
+    """Return the SHA-1 that `_pack_sha1` packed."""
+    number = int.from_bytes(packed, "big")
+    return "".join([_PAIRS[number >> shift & 1023] for shift in range(150, -1, -10)])
 
 
 def split_content(content: str) -> tuple[Checksum, bytes]:

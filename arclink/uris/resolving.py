@@ -20,6 +20,7 @@ import ada_url
 
 from arclink.errors import UriError
 from arclink.model import Checksum, ContentId, Scope, UriR
+from arclink.native import native
 from arclink.reasons import Reason
 from arclink.uris.query_encoding import codec_of, encode_query
 
@@ -177,29 +178,17 @@ class Base:
         Raises:
             UriError: As `resolve`.
         """
-        target, scope = self._concatenated(reference) or (self._parsed(reference), None)
+        found = concatenated(reference, self._origin, self._directory) or self._from_above(reference)
+        target, scope = found or (self._parsed(reference), None)
         if len(target) > self._limit:
             raise UriError(Reason.LINK_TOO_LONG, f"{len(target)} characters: {_shown(target)}")
         if scope is None:
             scope = class_of(reference, self._scheme)
         return UriR(target), scope if scope < self._class else self._class
 
-    def _concatenated(self, reference: str) -> tuple[str, Scope] | None:
-        match = _plain(reference)
-        if match is None:
-            return self._from_above(reference) if reference.startswith("../") else None
-        plain, host, rooted = match.groups()
-        if "/." in plain:
-            return None
-        if host:
-            return None if "xn--" in host else (plain, Scope.NONE)
-        if self._directory is None or self._origin is None:
-            return None
-        return (self._origin + plain, Scope.ORIGIN) if rooted else (self._directory + plain, Scope.DIRECTORY)
-
     def _from_above(self, reference: str) -> tuple[str, Scope] | None:
-        """Return what `_concatenated` does for ``../x``, ``../../x``: each step leaves one directory, the root none."""
-        if self._directory is None or self._origin is None:
+        """Return what `concatenated` does for ``../x``, ``../../x``: each step leaves one directory, the root none."""
+        if self._directory is None or self._origin is None or not reference.startswith("../"):
             return None
         root = len(self._origin) + 1
         directory = self._directory
@@ -207,10 +196,8 @@ class Base:
             reference = reference[3:]
             if len(directory) > root:
                 directory = directory[: directory.rindex("/", 0, -1) + 1]
-        match = _plain(reference)
-        if match is None or match[2] or match[3] or "/." in match[1]:
-            return None
-        return directory + match[1], Scope.DIRECTORY
+        found = concatenated(reference, self._origin, directory)
+        return found if found and found[1] is Scope.DIRECTORY else None
 
     def _parsed(self, reference: str) -> str:
         written = reference
@@ -233,6 +220,28 @@ class Base:
             return reference
         # The fragment must stay: without it, a blank at the end of the query would be stripped.
         return path + mark + encode_query(query, self._codec) + sharp + fragment
+
+
+@native
+def concatenated(reference: str, origin: str | None, directory: str | None) -> tuple[str, Scope] | None:
+    """Return the target of a plain reference, and its class; None if that takes the parser, or what is needed of the base is not there.
+
+    Args:
+        reference: As written.
+        origin: Scheme and origin of the base, where a path follows them.
+        directory: The base up to its last slash, likewise.
+    """
+    match = _plain(reference)
+    if match is None:
+        return None
+    plain, host, rooted = match.groups()
+    if "/." in plain:
+        return None
+    if host:
+        return None if "xn--" in host else (plain, Scope.NONE)
+    if origin is None or directory is None:
+        return None
+    return (origin + plain, Scope.ORIGIN) if rooted else (directory + plain, Scope.DIRECTORY)
 
 
 @lru_cache(maxsize=1024)  # of one page they are asked for some five times

@@ -11,11 +11,13 @@ whatever the URI holds: it stands in tab-separated lines.
 
 import re
 import socket
+from collections.abc import Callable
 from functools import lru_cache
 
 from arclink.errors import UriError
 from arclink.lazily import imported_lazily
 from arclink.model import Surt
+from arclink.native import native
 from arclink.reasons import Reason
 
 with imported_lazily("tldextract"):  # for registered domains, which are not asked for here; it takes half of all start-up
@@ -77,15 +79,9 @@ def surt_or_none(uri: str) -> Surt | None:
     Args:
         uri: Any text; never trusted to be a URI.
     """
-    match = _plain(uri)
-    if match:
-        site, path, query = match.groups()
-        stem = _stem(site)
-        path = "/" if path is None else _unescape(path.lower())
-        query = _unescape(query.lower()) if query else ""
-        if stem and not _has_dots_or_session(path, query):
-            key = stem + _folded_path(path)
-            return Surt(f"{key}?{_sorted_query(query)}" if query else key)
+    key = _plain_surt(uri, _stem)
+    if key is not None:
+        return Surt(key)
     return _by_package(uri)
 
 
@@ -120,6 +116,27 @@ def _with_scheme(text: str) -> str:
     if scheme in _SCHEMES_OF_HOSTS:
         return f"{scheme}://{rest.lstrip('/')}"
     return f"{scheme}:{rest}" if scheme in OPAQUE_SCHEMES else f"http://{text}"
+
+
+@native
+def _plain_surt(uri: str, stem_of: Callable[[str], str]) -> str | None:
+    """Return the SURT of a plain URI; None for any other.
+
+    Args:
+        uri: Any text.
+        stem_of: As `_stem`.
+    """
+    match = _plain(uri)
+    if match is None:
+        return None
+    site, path, query = match.groups()
+    stem = stem_of(site)
+    path = "/" if path is None else _unescape(path.lower())
+    query = _unescape(query.lower()) if query else ""
+    if not stem or _has_dots_or_session(path, query):
+        return None
+    key = stem + _folded_path(path)
+    return f"{key}?{_sorted_query(query)}" if query else key
 
 
 def _unescape(text: str) -> str:

@@ -1,0 +1,123 @@
+# cython: language_level=3, boundscheck=False, wraparound=False
+"""Numbers and checksums as bytes: see `arclink.store.packing`."""
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from libc.stdint cimport int64_t, uint64_t
+
+from numpy import empty, int64
+
+
+def pack_number_rows(const int64_t[:] numbers, const int64_t[:] ends):
+    """Do what the function of this name in `arclink.store.packing` does."""
+    cdef Py_ssize_t place, row, size = 0, end = 0, count = len(numbers), rows = len(ends)
+    cdef uint64_t rest
+    for place in range(count):
+        rest = numbers[place]
+        size += 1
+        while rest > 127:
+            size += 1
+            rest >>= 7
+    cdef bytes packed = PyBytes_FromStringAndSize(NULL, size)
+    cdef unsigned char *octets = <unsigned char *>PyBytes_AS_STRING(packed)
+    row_ends = empty(rows, int64)
+    cdef int64_t[:] ends_of_rows = row_ends
+    size = place = 0
+    for row in range(rows + 1):
+        end = ends[row] if row < rows else count
+        if end > count:
+            raise IndexError(f"a row ends at {end} of {count} numbers")
+        while place < end:
+            rest = numbers[place]
+            while rest > 127:
+                octets[size] = rest & 127 | 128
+                size += 1
+                rest >>= 7
+            octets[size] = rest
+            size += 1
+            place += 1
+        if row < rows:
+            ends_of_rows[row] = size
+    return packed, row_ends
+
+
+def unpack_numbers(const unsigned char[::1] packed):
+    """Do what the function of this name in `arclink.store.packing` does."""
+    cdef Py_ssize_t place, size = len(packed), count = 0
+    cdef int64_t number = 0
+    cdef int shift = 0
+    for place in range(size):
+        count += packed[place] < 128
+    numbers = empty(count, int64)
+    cdef int64_t[::1] found = numbers
+    count = 0
+    for place in range(size):
+        number |= <int64_t>(packed[place] & 127) << shift
+        if packed[place] < 128:
+            found[count] = number
+            count += 1
+            number = shift = 0
+        else:
+            shift = shift + 7 if shift < 56 else 56
+    return numbers
+
+
+def unpack_few(const unsigned char[::1] packed):
+    """Do what the function of this name in `arclink.store.packing` does."""
+    cdef list numbers = []
+    cdef Py_ssize_t place
+    cdef int64_t number = 0
+    cdef int shift = 0
+    for place in range(len(packed)):
+        number |= <int64_t>(packed[place] & 127) << shift
+        if packed[place] < 128:
+            numbers.append(number)
+            number = shift = 0
+        else:
+            shift = shift + 7 if shift < 56 else 56
+    return numbers
+
+
+cdef signed char DIGIT[256]
+cdef int _byte
+for _byte in range(256):
+    DIGIT[_byte] = -1
+for _byte in range(32):
+    DIGIT[<unsigned char>b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"[_byte]] = _byte
+
+
+def pack_sha1(str digest):
+    """Do what the function of this name in `arclink.store.packing` does."""
+    cdef bytes text = digest.encode("latin-1", "replace")
+    cdef bytes packed = PyBytes_FromStringAndSize(NULL, 20)
+    cdef unsigned char *octets = <unsigned char *>PyBytes_AS_STRING(packed)
+    cdef const unsigned char *digits = <const unsigned char *>PyBytes_AS_STRING(text)
+    cdef uint64_t bits
+    cdef int group, place
+    if len(text) != 32:
+        return None
+    for group in range(4):  # eight digits are five bytes
+        bits = 0
+        for place in range(8 * group, 8 * group + 8):
+            if DIGIT[digits[place]] < 0:
+                return None
+            bits = bits << 5 | <uint64_t>DIGIT[digits[place]]
+        for place in range(5):
+            octets[5 * group + place] = bits >> (32 - 8 * place) & 255
+    return packed
+
+
+def unpack_sha1(bytes packed):
+    """Do what the function of this name in `arclink.store.packing` does."""
+    cdef char digest[32]
+    cdef const unsigned char *octets = <const unsigned char *>PyBytes_AS_STRING(packed)
+    cdef uint64_t bits
+    cdef int group, place
+    if len(packed) != 20:
+        raise ValueError(f"a SHA-1 of {len(packed)} bytes")
+    for group in range(4):
+        bits = 0
+        for place in range(5):
+            bits = bits << 8 | octets[5 * group + place]
+        for place in range(8):
+            digest[8 * group + place] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"[bits >> (35 - 5 * place) & 31]
+    return digest[:32].decode("ascii")
