@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, TypeVar
 
 from arclink.store.schema import remove_logs
 from benchmarks.corpus import CDX
@@ -65,22 +64,6 @@ class Built:
     store: Path
     seconds: dict[str, float]
     stats: dict[str, int]
-
-    @property
-    def cpu(self) -> float:
-        """CPU seconds."""
-        return self.figure.cpu
-
-
-class Costly(Protocol):
-    """What was measured."""
-
-    @property
-    def cpu(self) -> float:
-        """CPU seconds."""
-
-
-Measured = TypeVar("Measured", bound=Costly)
 
 
 @dataclass(slots=True)
@@ -178,20 +161,29 @@ class Bench:
         # The serial collector costs least CPU time.
         return [java, "-XX:+UseSerialGC", "-Xmx1g", *opened, "-cp", f"{out / 'peers.jar'}:{out / 'jars'}/*", *words]
 
-    def rounds(self, *measures: Callable[[], Measured]) -> list[Measured]:
+    def rounds(self, *measures: Callable[[], Figure], beside: Sequence[Callable[[], object]] = ()) -> list[Figure]:
         """Measure one after the other, all of them as often as asked, and return of each the run with the least CPU time.
 
         The machine's speed changes by a third within minutes: what is compared takes turns, so that each has its share of calm moments.
+
+        Args:
+            measures: What is measured.
+            beside: What takes turns with them, and keeps its figures itself.
         """
-        found = [[measure() for measure in measures] for _ in range(self.repeat)]
-        return [min(of_one, key=lambda one: one.cpu) for of_one in zip(*found, strict=True)]
+        found: list[list[Figure]] = [[] for _ in measures]
+        for _ in range(self.repeat):
+            for of_one, measured in zip(found, measures, strict=True):
+                of_one.append(measured())
+            for other in beside:
+                other()
+        return [min(of_one, key=lambda figure: figure.cpu) for of_one in found]
 
     def build(self, corpus: Corpus, *, with_cdx: bool = True, cores: int | None = None) -> Built:
         """Build a store anew and return what that cost; asked again, return the same."""
         key = corpus.name, with_cdx, cores
         while len(self._builds[key]) < self.repeat:
             self.build_again(corpus, with_cdx=with_cdx, cores=cores)
-        return min(self._builds[key], key=lambda built: built.cpu)
+        return min(self._builds[key], key=lambda built: built.figure.cpu)
 
     def build_again(self, corpus: Corpus, *, with_cdx: bool = True, cores: int | None = None) -> Built:
         """Build a store anew once, for `rounds`; `build` knows what that cost."""

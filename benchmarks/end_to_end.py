@@ -1,7 +1,8 @@
 """Archive files to a store that can be asked, beside the floor and the peers that list links only."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from benchmarks.bench import Bench, Built, Corpus, NotHereError
 from benchmarks.measuring import Figure
@@ -21,11 +22,6 @@ class Listed:
     figure: Figure
     pages: int
     links: int | None
-
-    @property
-    def cpu(self) -> float:
-        """CPU seconds."""
-        return self.figure.cpu
 
     @property
     def per_page(self) -> float:
@@ -50,19 +46,16 @@ def measure(bench: Bench) -> Iterator[Table]:
 def _of_corpus(bench: Bench, corpus: Corpus) -> Table:
     files = [str(path) for path in corpus.files]
     notes = [f"{corpus.bytes:,} bytes in {len(files)} files; the plain way on at most {PLAIN_PAGES} pages."]
-    pages = min(_peer(bench, "floor", *files).pages, PLAIN_PAGES)
-    compared: list[Callable[[], Listed]] = [
-        lambda: _peer(bench, "floor", *files),
-        lambda: _peer(bench, "plain_way", str(pages), *files),
-        lambda: _built(bench, corpus, with_cdx=True),
-        lambda: _built(bench, corpus, with_cdx=False),
-    ]
+    floor_command = bench.peer("benchmarks.peers.floor", *files)
+    most = min(_listed(bench.run(floor_command, repeat=1)).pages, PLAIN_PAGES)
+    commands = [floor_command, bench.peer("benchmarks.peers.plain_way", str(most), *files)]
     try:
-        java_command = bench.java("benchmarks.ListLinks", *files)
-        compared.append(lambda: _java(bench, java_command))
+        commands.append(bench.java("benchmarks.ListLinks", *files))
     except NotHereError as error:
         notes.append(f"Java was not measured: {error}.")
-    floor, plain, _, _, *javas = bench.rounds(*compared)
+    peers = [partial(bench.run, command, repeat=1) for command in commands]
+    ours = [partial(bench.build_again, corpus, with_cdx=with_cdx) for with_cdx in (True, False)]
+    floor, plain, *javas = map(_listed, bench.rounds(*peers, beside=ours))
     with_cdx, without = (bench.build(corpus, with_cdx=with_cdx) for with_cdx in (True, False))
     rows = [floor.cells("floor: fastwarc + lexbor, a@href with text, nothing kept", floor)]
     for name, built in (("with CDX", with_cdx), ("without CDX", without)):
@@ -84,20 +77,9 @@ def by_stage(built: Built) -> dict[str, float]:
     return {**built.seconds, "the rest": built.figure.cpu - sum(built.seconds.values())}
 
 
-def _peer(bench: Bench, module: str, *words: str) -> Listed:
-    figure = bench.run(bench.peer(f"benchmarks.peers.{module}", *words), repeat=1)
+def _listed(figure: Figure) -> Listed:
+    """Return what a peer printed that lists links."""
     pages, links, *_ = map(int, figure.printed.split())
-    return Listed(figure, pages, links)
-
-
-def _built(bench: Bench, corpus: Corpus, *, with_cdx: bool) -> Listed:
-    built = bench.build_again(corpus, with_cdx=with_cdx)
-    return Listed(built.figure, built.stats["mementos"], built.stats["links"])
-
-
-def _java(bench: Bench, command: Sequence[str]) -> Listed:
-    figure = bench.run(command, repeat=1)
-    pages, links, _ = map(int, figure.printed.split())
     return Listed(figure, pages, links)
 
 

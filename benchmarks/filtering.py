@@ -2,11 +2,10 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from re import sub
-from typing import NamedTuple
 
 from arclink.filter.rules import DEFAULT_RULES
 from arclink.model import EMPTY_PAYLOAD
@@ -28,28 +27,31 @@ def measure(bench: Bench) -> Iterator[Table]:
     cdx = bench.folder / f"rows-{ROWS}.cdx"
     if not cdx.exists():
         bench.generate(f"{ROWS:,} CDX rows", "benchmarks.cdx_rows", str(cdx), "--rows", str(ROWS))
-    compared: dict[str, Callable[[Bench, Path], _Filtered]] = {
-        "ArcLink, all cores": _arclink,
-        "ArcLink, 1 worker": partial(_arclink, options=("--cores", "1")),
-    }
+    compared = {"ArcLink, all cores": partial(_arclink, bench, cdx), "ArcLink, 1 worker": partial(_arclink, bench, cdx, "--cores", "1")}
+    counts: dict[str, Mapping[str, int]] = {}
     notes = []
     peers = {"DuckDB, the same rules in SQL": (_duckdb, bench.peer), "Apache Pig, local mode, the same rules": (_pig, bench.java)}
     for name, (peer, command) in peers.items():
         try:
             command("")
-            compared[name] = peer
+            compared[name] = partial(peer, bench, cdx)
         except NotHereError as error:
             notes.append(f"{name}: not measured: {error}.")
-    found = bench.rounds(*[partial(one, bench, cdx) for one in compared.values()])
-    figures = {name: one.figure for name, one in zip(compared, found, strict=True)}
-    ours, counts = found[0].figure, found[0].counts
-    for name, one in zip(compared, found, strict=True):
-        if one.counts != counts:
-            raise RuntimeError(f"{name} counts otherwise: {one.counts}, ArcLink {counts}")
-        if not name.startswith("ArcLink"):
-            notes.append(f"{name}: each of the {len(counts)} counts is ours.")
+
+    def counted(name: str) -> Figure:
+        figure, counts[name] = compared[name]()
+        return figure
+
+    figures = dict(zip(compared, bench.rounds(*[partial(counted, name) for name in compared]), strict=True))
+    ours = figures["ArcLink, all cores"]
+    expected = counts["ArcLink, all cores"]
+    for name, found in counts.items():
+        if found != expected:
+            raise RuntimeError(f"{name} counts otherwise: {found}, ArcLink {expected}")
+        if name in peers:
+            notes.append(f"{name}: each of the {len(expected)} counts is ours.")
     rows: list[list[Cell]] = [[name, one.cpu, one.wall, ROWS / one.cpu, one.megabytes, one.largest] for name, one in figures.items()]
-    notes.append("Rows by what became of them: " + ", ".join(f"{name} {count:,}" for name, count in sorted(counts.items())) + ".")
+    notes.append("Rows by what became of them: " + ", ".join(f"{name} {count:,}" for name, count in sorted(expected.items())) + ".")
     notes.append("The peers take the SURT from the row and name one capture to read.")
     notes.append("ArcLink makes the SURT anew, and names two more captures to fall back on.")
     target = Target("rows per CPU second through all steps", ROWS / ours.cpu, 200_000, at_most=False)
@@ -57,19 +59,9 @@ def measure(bench: Bench) -> Iterator[Table]:
     yield Table(f"Filter: {ROWS:,} CDX rows", columns, rows, [target], notes)
 
 
-class _Filtered(NamedTuple):
-    figure: Figure
-    counts: Mapping[str, int]
-
-    @property
-    def cpu(self) -> float:
-        """CPU seconds."""
-        return self.figure.cpu
-
-
-def _arclink(bench: Bench, cdx: Path, options: Sequence[str] = ()) -> _Filtered:
+def _arclink(bench: Bench, cdx: Path, *options: str) -> tuple[Figure, Mapping[str, int]]:
     figure = bench.run(arclink("filter", str(cdx), *options, "--folder", str(bench.scratch("filter-arclink"))), repeat=1)
-    return _Filtered(figure, counts_of_summary(figure.printed))
+    return figure, counts_of_summary(figure.printed)
 
 
 def counts_of_summary(printed: str) -> dict[str, int]:
@@ -83,14 +75,14 @@ def counts_of_summary(printed: str) -> dict[str, int]:
     return {of_text[text]: int(count.replace(",", "")) for count, _, text in lines if text in of_text}
 
 
-def _duckdb(bench: Bench, cdx: Path) -> _Filtered:
+def _duckdb(bench: Bench, cdx: Path) -> tuple[Figure, Mapping[str, int]]:
     rules = {**json.loads(DEFAULT_RULES.to_json()), "empty": [EMPTY_PAYLOAD]}
     command = bench.peer("benchmarks.peers.filter_duckdb", str(cdx), json.dumps(rules), str(bench.scratch("filter-duckdb")))
     figure = bench.run(command, repeat=1)
-    return _Filtered(figure, json.loads(figure.printed))
+    return figure, json.loads(figure.printed)
 
 
-def _pig(bench: Bench, cdx: Path) -> _Filtered:
+def _pig(bench: Bench, cdx: Path) -> tuple[Figure, Mapping[str, int]]:
     scratch = bench.scratch("filter-pig")
     output = scratch / "output"
     parameters = {
@@ -103,7 +95,7 @@ def _pig(bench: Bench, cdx: Path) -> _Filtered:
     }
     words = [word for name, value in parameters.items() for word in ("-param", f"{name}={value}")]
     java = bench.java(f"-Dpig.temp.dir={scratch}", f"-Dhadoop.tmp.dir={scratch}", "org.apache.pig.Main", "-x", "local", *words)
-    return _Filtered(bench.run([*java, str(PEERS / "filter.pig")], repeat=1), _counts_of_pig(output))
+    return bench.run([*java, str(PEERS / "filter.pig")], repeat=1), _counts_of_pig(output)
 
 
 def _any_of(values: Sequence[str]) -> str:

@@ -17,6 +17,7 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from arclink import native
 from benchmarks.bench import ROOT, Bench, NotHereError, say
 from benchmarks.tables import Table, format_table
 
@@ -80,8 +81,9 @@ def machine() -> str:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     lines = [
         f"{platform.system()} {platform.release()}, {_processor()}, {os.cpu_count()} cores, {memory:.0f} GB; "
-        f"Python {platform.python_version()}; load average at the start {os.getloadavg()[0]:.1f}",
-        f"ArcLink {_version('arclink')}{_commit()}; "
+        f"Python {platform.python_version()} ({platform.python_compiler()}, {platform.python_build()[1]}); "
+        f"load average at the start {os.getloadavg()[0]:.1f}",
+        f"ArcLink {_version('arclink')}{_commit()}, {'with' if native.is_used() else 'without'} compiled forms; "
         + ", ".join(f"{name} {_version(name)}" for name in ("selectolax", "ada-url", "numpy", "zstandard")),
         f"`python -m benchmarks.run {' '.join(sys.argv[1:])}`",
     ]
