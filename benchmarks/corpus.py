@@ -317,7 +317,7 @@ if __name__ == "__main__":
     parser.add_argument("folder", type=Path)
     parser.add_argument("--captures", type=int, default=30_000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--addition", action="store_true", help="a fourth crawl of 3 % of the hosts instead")
+    parser.add_argument("--addition", action="store_true", help="a fourth crawl of 3 %% of the hosts instead")
     arguments = parser.parse_args()
     if arguments.addition:
         write_corpus(arguments.folder, arguments.captures, arguments.seed, crawls=(4,), share=0.03)

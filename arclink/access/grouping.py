@@ -3,10 +3,10 @@
 An answer that is too large for that returns None here, and is given in store order instead (`store_order`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import islice
+from itertools import chain, islice
 
 from arclink.access.members import Member, MemberKey, member_of, ordered_member
 from arclink.access.queries import MOST_MEMBERS, LinkQuery
@@ -39,12 +39,6 @@ class Groups:
     def page(self, start: int, limit: int) -> tuple[Member, ...]:
         """Return up to ``limit`` members from number ``start`` on."""
         return tuple(self.member(key) for key in self.keys[start : start + limit])
-
-
-@dataclass(slots=True)
-class _Inlinks:
-    timestamps: set[Timestamp]
-    targets: set[UriR]
 
 
 def group_outlinks(reading: Reading, budget: Budget) -> Groups | None:
@@ -97,32 +91,31 @@ def group_inlinks(reading: Reading, budget: Budget) -> Groups | None:
     if _has_too_many_inlinks(reading, budget):
         return None
     query = reading.query
-    inlinks = (inlink for inlink in reading.store.inlinks(query.surt) if query.wants_link(inlink.kind, inlink.text, inlink.rel))
-    members: dict[MemberKey, _Inlinks] = {}
+    inlinks = reading.store.inlinks(query.surt)
+    if not query.wants_all:
+        inlinks = (inlink for inlink in inlinks if query.wants_link(inlink.kind, inlink.text, inlink.rel))
+    members: dict[MemberKey, list[tuple[Sequence[Timestamp], UriR]]] = {}  # when each is shown, and the target that it has then
     rows = 0
-    for inlink, sources in reading.with_sources(inlinks):
+    for (target, kind, text, rel, _), sources in reading.with_sources(inlinks):
         for source, timestamps in sources:
             rows += len(timestamps)
             if rows > budget.rows:
                 return None
-            if not query.wants_end(source):
-                continue
-            key = (source, inlink.kind, inlink.text, inlink.rel)
-            found = members.get(key)
-            if found is None:
-                members[key] = _Inlinks(set(timestamps), {inlink.target})
-            else:
-                found.timestamps.update(timestamps)
-                found.targets.add(inlink.target)
+            if query.wants_all or query.wants_end(source):
+                members.setdefault((source, kind, text, rel), []).append((timestamps, target))
         if len(members) > budget.members:
             return None
 
     def oldest_first(key: MemberKey) -> tuple[Timestamp, UriR, str, str, str]:
         source, kind, text, rel = key
-        return min(members[key].timestamps), source, kind, text, rel or ""
+        return min([timestamps[0] for timestamps, _ in members[key]]), source, kind, text, rel or ""
 
     def member(key: MemberKey) -> Member:
-        return member_of(key, members[key].timestamps, members[key].targets)
+        shown = members[key]
+        if len(shown) == 1:
+            timestamps, target = shown[0]
+            return ordered_member(key, tuple(timestamps), (target,))
+        return member_of(key, chain.from_iterable([timestamps for timestamps, _ in shown]), [target for _, target in shown])
 
     return Groups(tuple(sorted(members, key=oldest_first)), member)
 

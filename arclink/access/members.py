@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from arclink.access.archives import InArchives
 from arclink.access.queries import Direction
 from arclink.model import Kind, Sighting, Surt, Timestamp, UriR
+from arclink.tuples import maker
 from arclink.uris.surts import surt_of
 
 if TYPE_CHECKING:
@@ -68,7 +69,10 @@ def member_of(key: MemberKey, timestamps: Iterable[Timestamp], variants: Iterabl
 def ordered_member(key: MemberKey, timestamps: tuple[Timestamp, ...], variants: tuple[UriR, ...]) -> Member:
     """Return the member ``key`` with these timestamps and variants, both distinct and sorted."""
     uri, kind, text, rel = key
-    return Member(uri, _surt_of(uri), kind, text, rel, timestamps, variants)
+    return _member((uri, _surt_of(uri), kind, text, rel, timestamps, variants, None, (), None, None))
+
+
+_member = maker(Member)
 
 
 def sightings_of(member: Member, direction: Direction) -> tuple[Sighting, ...]:

@@ -2,9 +2,11 @@
 """Numbers and checksums as bytes: see `arclink.store.packing`."""
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int64_t, uint64_t
+from libc.string cimport memchr
 
-from numpy import empty, int64
+from numpy import count_nonzero, empty, frombuffer, int64, uint8
 
 
 def pack_number_rows(const int64_t[:] numbers, const int64_t[:] ends):
@@ -59,6 +61,64 @@ def unpack_numbers(const unsigned char[::1] packed):
         else:
             shift = shift + 7 if shift < 56 else 56
     return numbers
+
+
+def unpack_ends(const unsigned char[::1] packed):
+    """Do what the function of this name in `arclink.store.packing` does."""
+    cdef list ends = [0]
+    cdef Py_ssize_t place
+    cdef int64_t number = 0, end = 0
+    cdef int shift = 0
+    for place in range(len(packed)):
+        number |= <int64_t>(packed[place] & 127) << shift
+        if packed[place] < 128:
+            end += number
+            ends.append(end)
+            number = shift = 0
+        else:
+            shift = shift + 7 if shift < 56 else 56
+    return ends
+
+
+def unpack_steps(const unsigned char[::1] packed):
+    """Do what the function of this name in `arclink.store.packing` does."""
+    numbers = unpack_numbers(packed)
+    cdef int64_t[::1] found = numbers
+    cdef Py_ssize_t place
+    cdef int64_t number = 0
+    for place in range(len(found)):
+        number += found[place] >> 1 ^ -(found[place] & 1)
+        found[place] = number
+    return numbers
+
+
+def borders_of(bytes packed):
+    """Do what the function of this name in `arclink.store.packing` does."""
+    cdef const char *text = PyBytes_AS_STRING(packed)
+    cdef Py_ssize_t place, size = len(packed), count = count_nonzero(frombuffer(packed, uint8) == 10)
+    borders = empty(count + 2, int64)
+    cdef int64_t[::1] found = borders
+    found[0] = -1
+    found[count + 1] = size
+    cdef const char *newline = text - 1
+    for place in range(1, count + 1):
+        newline = <const char *>memchr(newline + 1, b"\n", text + size - newline - 1)
+        found[place] = newline - text
+    return borders
+
+
+def strings_at(bytes packed, const int64_t[::1] borders, const int64_t[:] places):
+    """Do what the function of this name in `arclink.store.packing` does."""
+    cdef const char *text = PyBytes_AS_STRING(packed)
+    cdef list strings = []
+    cdef Py_ssize_t number
+    cdef int64_t place
+    for number in range(len(places)):
+        place = places[number]
+        if not 0 <= place < len(borders) - 1:
+            raise IndexError(f"there is no string {place} among {len(borders) - 1}")
+        strings.append(PyUnicode_DecodeUTF8(text + borders[place] + 1, borders[place + 1] - borders[place] - 1, NULL))
+    return strings
 
 
 def unpack_few(const unsigned char[::1] packed):

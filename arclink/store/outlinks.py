@@ -20,7 +20,7 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from itertools import chain, compress, count
-from typing import TypeVar, cast
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -28,10 +28,11 @@ import orjson
 import zstandard
 
 from arclink.errors import StoreError
-from arclink.model import Kind, Outlink, UriR
+from arclink.model import Kind, Outlink
 from arclink.store.packing import (
     Numbers,
     Strings,
+    decompressed,
     pack_number_rows,
     pack_numbers,
     pack_sections,
@@ -39,16 +40,19 @@ from arclink.store.packing import (
     plain,
     sign,
     steps,
+    unpack_ends,
     unpack_numbers,
     unpack_sections,
-    unsign,
+    unpack_steps,
 )
+from arclink.tuples import maker
 
 LEVEL = 3
 """Of zstd; measured in docs/decisions/20261121-sorted-runs.md."""
 
 _SECTIONS = 7
 
+_outlink = maker(Outlink)
 
 Key = TypeVar("Key")
 
@@ -68,17 +72,17 @@ class OutlinkBlock:
 
     def __init__(self, data: bytes, first: int) -> None:
         self.first = first
-        sections = unpack_sections(zstandard.ZstdDecompressor().decompress(data), _SECTIONS)
+        sections = unpack_sections(decompressed(data), _SECTIONS)
         self._targets, self._texts = Strings(sections[0]), Strings(sections[2])
         labels = [unpack_label(label) for label in sections[1].decode().split("\n")]
         self._kinds, self._rels = [kind for kind, _ in labels], [rel for _, rel in labels]
-        self._target_of = np.cumsum(unsign(unpack_numbers(sections[3])))
+        self._target_of = unpack_steps(sections[3])
         self._label_of = unpack_numbers(sections[4])
-        self._ends = np.cumsum(unpack_numbers(sections[5]))
+        self._ends = unpack_ends(sections[5])
         self._lists = sections[6]
 
     def __len__(self) -> int:
-        return len(self._ends)
+        return len(self._ends) - 1
 
     @property
     def distinct_links(self) -> list[tuple[str, str, str, str | None]]:
@@ -92,8 +96,7 @@ class OutlinkBlock:
     def numbers(self, content: int) -> Numbers:
         """Return the numbers of the links of a content, in page order."""
         place = content - self.first
-        begin = self._ends[place - 1] if place else 0
-        return np.cumsum(unsign(unpack_numbers(self._lists[begin : self._ends[place]])))
+        return unpack_steps(self._lists[self._ends[place] : self._ends[place + 1]])
 
     def links(self, content: int) -> list[Outlink]:
         """Return the links of a content, in page order."""
@@ -103,7 +106,7 @@ class OutlinkBlock:
         targets, texts = self._targets.take(self._target_of[numbers]), self._texts.take(numbers)
         labels = self._label_of[numbers].tolist()
         kinds, rels = [self._kinds[label] for label in labels], [self._rels[label] for label in labels]
-        return list(map(Outlink._make, zip(cast("list[UriR]", targets), kinds, texts, rels, strict=True)))
+        return list(map(_outlink, zip(targets, kinds, texts, rels, strict=True)))
 
 
 def without(block: OutlinkBlock, contents: frozenset[int], links: frozenset[int] = frozenset()) -> bytes:

@@ -14,11 +14,13 @@ URI form one character when the SURT and eight variants of it give the URI back,
 
 import re
 import struct
-from collections.abc import Iterable, Sequence
+import threading
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
+import zstandard
 
 from arclink.model import Checksum, ContentId, Surt, UriR
 from arclink.native import native
@@ -115,6 +117,18 @@ def unpack_few(packed: bytes | memoryview) -> list[int]:
     return numbers
 
 
+@native
+def unpack_ends(packed: bytes | memoryview) -> list[int]:
+    """Return 0 and the sums of the numbers up to each: where things end whose sizes were packed."""
+    return [0, *np.cumsum(unpack_numbers(packed)).tolist()]
+
+
+@native
+def unpack_steps(packed: bytes | memoryview) -> Numbers:
+    """Return the numbers whose steps, of any sign, were packed: the first as it is, the others less the one before."""
+    return np.cumsum(unsign(unpack_numbers(packed)))
+
+
 def sign(numbers: Numbers) -> Numbers:
     """Return numbers of any sign as numbers that are not negative (zigzag)."""
     return (numbers << 1) ^ (numbers >> 63)
@@ -158,22 +172,46 @@ class Strings:
     """
 
     def __init__(self, packed: bytes) -> None:
-        newlines = np.flatnonzero(np.frombuffer(packed, dtype=np.uint8) == _NEWLINE)
         self._packed = packed
-        self._borders = np.concatenate(([-1], newlines, [len(packed)]))
+        self._borders = _borders_of(packed)
 
     def __len__(self) -> int:
         return len(self._borders) - 1
 
     def take(self, places: Numbers) -> list[str]:
         """Return the strings at these places, in their order."""
-        begins, ends = self._borders[places] + 1, self._borders[places + 1]
-        return [self._packed[begin:end].decode() for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)]
+        return _strings_at(self._packed, self._borders, places)
+
+
+@native
+def _borders_of(packed: bytes) -> Numbers:
+    """Return the places of the newlines, with those of one before the first byte and one behind the last."""
+    newlines = np.flatnonzero(np.frombuffer(packed, dtype=np.uint8) == _NEWLINE)
+    return np.concatenate(([-1], newlines, [len(packed)]))
+
+
+@native
+def _strings_at(packed: bytes, borders: Numbers, places: Numbers) -> list[str]:
+    """Return the strings that stand behind the borders at these places, each up to the next."""
+    begins, ends = borders[places] + 1, borders[places + 1]
+    return [packed[begin:end].decode() for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)]
 
 
 def pack_sections(sections: Sequence[bytes]) -> bytes:
     """Return the sections behind a table of their sizes."""
     return struct.pack(f"<{len(sections)}I", *map(len, sections)) + b"".join(sections)
+
+
+_of_thread = threading.local()
+
+
+def decompressed(data: bytes) -> bytes:
+    """Return what zstd made ``data`` of, by a decompressor that each thread keeps: a new one costs as much as 30 KB."""
+    try:
+        decompress: Callable[[bytes], bytes] = _of_thread.decompress
+    except AttributeError:
+        decompress = _of_thread.decompress = zstandard.ZstdDecompressor().decompress
+    return decompress(data)
 
 
 def unpack_sections(packed: bytes, count: int) -> list[bytes]:

@@ -30,6 +30,7 @@ from typing import NamedTuple, Protocol, TypeVar, cast
 import numpy as np
 
 from arclink.model import Checksum, Kind, Memento, Payload, Scope, Source, Surt, Timestamp, UriR
+from arclink.native import native
 from arclink.store.packing import (
     Numbers,
     pack_checksum,
@@ -44,6 +45,7 @@ from arclink.store.packing import (
     uri_of_form,
 )
 from arclink.store.runs import Row
+from arclink.tuples import maker
 
 CHUNK = 1000
 """Inlinks, mementos or sightings of a row."""
@@ -108,6 +110,9 @@ class Posting(NamedTuple):
     form: str
     content: int
     head: str
+
+
+_posting = maker(Posting)
 
 
 class Groups(NamedTuple):
@@ -233,24 +238,39 @@ def chunks_of(groups: Groups) -> Iterator[Groups]:
 
 def postings_of(row: Row) -> list[Posting]:
     """Return the inlinks of a row, in their order."""
-    form = row.key.split(NUL)[1]
-    heads, counts, numbers = groups_of(row)
-    name = form.decode()
-    if len(heads) == 1:
-        return [Posting(name, number, heads[0]) for number in numbers.tolist()]
-    group = np.repeat(np.arange(len(heads)), counts)
-    order = np.lexsort((group, numbers))
-    return [Posting(name, number, heads[place]) for number, place in zip(numbers[order].tolist(), group[order].tolist(), strict=True)]
+    name = row.key.split(NUL)[1].decode()
+    packed_heads, counts, steps = row.values
+    heads = packed_heads.decode().split("\n")
+    return [_posting((name, number, heads[place])) for number, place in _unpack_postings(counts, steps, int(row.key[-10:], 16), len(heads))]
+
+
+@native
+def _unpack_postings(packed_counts: bytes, packed_steps: bytes, first: int, heads: int) -> list[tuple[int, int]]:
+    """Return the contents of a row of inlinks, sorted: the number of each, with the place of the head that it has.
+
+    Args:
+        packed_counts: As in the row.
+        packed_steps: As in the row.
+        first: The number that stands in the key.
+        heads: How many the row has.
+    """
+    counts, numbers = _unpack_groups(packed_counts, packed_steps, first)
+    places = np.repeat(np.arange(heads), counts)
+    order = np.lexsort((places, numbers))
+    return list(zip(numbers[order].tolist(), places[order].tolist(), strict=True))
 
 
 def groups_of(row: Row) -> tuple[list[str], Numbers, Numbers]:
     """Return the heads of a row of inlinks, how many contents each has, and the numbers of these contents, group by group."""
     heads, packed_counts, packed_steps = row.values
+    return heads.decode().split("\n"), *_unpack_groups(packed_counts, packed_steps, int(row.key[-10:], 16))
+
+
+def _unpack_groups(packed_counts: bytes, packed_steps: bytes, first: int) -> tuple[Numbers, Numbers]:
     counts, differences = unpack_numbers(packed_counts), unpack_numbers(packed_steps)
     sums = np.cumsum(differences)
     starts = np.cumsum(counts) - counts
-    numbers = sums - np.repeat(sums[starts] - differences[starts], counts) + int(row.key[-10:], 16)
-    return heads.decode().split("\n"), counts, numbers
+    return counts, sums - np.repeat(sums[starts] - differences[starts], counts) + first
 
 
 def kinds_of(row: Row) -> list[tuple[Kind, int]]:

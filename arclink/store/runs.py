@@ -29,7 +29,7 @@ import numpy as np
 import zstandard
 
 from arclink.errors import StoreError
-from arclink.store.packing import Numbers, pack_numbers, pack_sections, unpack_numbers, unpack_sections
+from arclink.store.packing import Numbers, decompressed, pack_numbers, pack_sections, unpack_ends, unpack_sections
 
 FAN_OUT = 4
 """Runs of one level that are merged into one of the next; measured in docs/decisions/20261122-smaller-pages.md."""
@@ -91,8 +91,7 @@ class Block:
     def _opened(self) -> list[tuple[list[int], bytes]]:
         """Return of each column where its values end, behind a 0, and the values one after the other."""
         if not self._columns:
-            sizes = (unpack_numbers(section) for section in self._sections[1::2])
-            ends = [[0, *np.cumsum(column).tolist()] for column in sizes]
+            ends = map(unpack_ends, self._sections[1::2])
             self._columns = list(zip(ends, self._sections[2::2], strict=True))
         return self._columns
 
@@ -256,7 +255,6 @@ class Runs:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._decompress = zstandard.ZstdDecompressor().decompress
         self._cache: OrderedDict[int, Block] = OrderedDict()
 
     def scan(self, relation: Relation, low: bytes = b"", high: bytes | None = None) -> Iterator[Row]:
@@ -347,7 +345,7 @@ class Runs:
             found = self._connection.execute("SELECT data FROM blocks WHERE number = ?", (number,)).fetchone()
             if found is None:
                 return None
-            block = self._cache[number] = Block(self._decompress(found[0]))
+            block = self._cache[number] = Block(decompressed(found[0]))
             if len(self._cache) > CACHED_BLOCKS:
                 self._cache.popitem(last=False)
         else:
@@ -357,7 +355,7 @@ class Runs:
     def keys_of(self, number: int) -> list[bytes]:
         """Return the keys of a block; none if there is no such block."""
         found = self._connection.execute("SELECT data FROM blocks WHERE number = ?", (number,)).fetchone()
-        return Block(self._decompress(found[0])).keys if found else []
+        return Block(decompressed(found[0])).keys if found else []
 
     def forget(self) -> None:
         """Empty the cache: after a transaction that was taken back, numbers of blocks are used again."""
@@ -391,7 +389,7 @@ class Runs:
     def _rewrite_block(self, run: int, first: bytes, block: int, change: Change, moved: sqlite3.Connection) -> bytes:
         """Change the rows of a block; return where it begins now, or began if nothing is left of it."""
         packed = self._connection.execute("SELECT data FROM blocks WHERE number = ?", (block,)).fetchone()[0]
-        before = Block(self._decompress(packed)).rows(b"", None)
+        before = Block(decompressed(packed)).rows(b"", None)
         after = [(row, change(row)) for row in before]
         if all(changed is row for row, changed in after):
             return first
@@ -413,7 +411,7 @@ class Runs:
         number, data = row
         if data is None:
             raise _missing(number)
-        return Block(self._decompress(data))
+        return Block(decompressed(data))
 
     def merge(self, relation: Relation) -> None:
         """Merge the runs of each level that has `FAN_OUT` of them into one of the next, inside the caller's transaction."""

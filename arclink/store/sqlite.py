@@ -72,6 +72,7 @@ from arclink.store.relations import (
 from arclink.store.runs import Relation, Row, Runs
 from arclink.store.schema import open_for_loading, open_for_reading, translated
 from arclink.store.takedowns import records, store_state
+from arclink.tuples import maker
 from arclink.uris.resolving import content_id
 
 CACHED_OUTLINK_BLOCKS = 16
@@ -102,6 +103,9 @@ class ReadPayload(NamedTuple):
 
     number: int
     scope: Scope
+
+
+_inlink = maker(Inlink)
 
 
 def _first_said(same: Iterator[MementoItem]) -> MementoItem:
@@ -223,7 +227,7 @@ class SqliteStore:
                 heads = {head: unpack_head(head) for head in {posting.head for posting in some}}
                 for (form, _, head), content in zip(some, contents, strict=True):
                     if content is not None:
-                        yield Inlink(uris[form], *heads[head], content)
+                        yield _inlink((uris[form], *heads[head], content))
 
     def inlink_kinds(self, target: Surt) -> Iterator[tuple[Kind, int]]:
         with translated(self.path):

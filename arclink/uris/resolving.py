@@ -244,7 +244,7 @@ def concatenated(reference: str, origin: str | None, directory: str | None) -> t
     return (origin + plain, Scope.ORIGIN) if rooted else (directory + plain, Scope.DIRECTORY)
 
 
-@lru_cache(maxsize=1024)  # of one page they are asked for some five times
+@lru_cache(maxsize=1024)
 def fields_of(original: UriR) -> UriFields:
     """Return the fields of a URI, fit to sort and compare: pages with equal first fields stand together.
 
@@ -271,7 +271,18 @@ def cut(original: UriR, scope: Scope) -> str:
     >>> cut(UriR("http://h/a/b.html"), Scope.DIRECTORY) == cut(UriR("HTTP://h:80/a/"), Scope.DIRECTORY)
     True
     """
-    return "\n".join(fields_of(original)[:scope]) if scope else ""
+    if not scope:
+        return ""
+    plain = _plain_cut(original, scope)
+    return "\n".join(fields_of(original)[:scope]) if plain is None else plain
+
+
+@lru_cache(maxsize=1024)  # of one page they are asked for some five times
+@native
+def _plain_cut(original: str, scope: int) -> str | None:
+    """Return the cut of a URI that the parser would leave as it is, but for its fragment; None of any other."""
+    plain = concatenated(original, None, None)
+    return "\n".join(_fields(plain[0])[:scope]) if plain is not None else None
 
 
 @lru_cache(maxsize=1024)  # the pages of a site have few cuts
@@ -309,9 +320,9 @@ def checksum_of(content: ContentId) -> Checksum:
 @lru_cache(maxsize=1024)
 def _normalize(uri: str) -> str | None:
     """Return the serialisation of an absolute URI without fragment; None if it is no valid URL."""
-    match = _plain(uri)
-    if match and match[2] and "/." not in match[1]:
-        return match[1]
+    plain = concatenated(uri, None, None)
+    if plain is not None:
+        return plain[0]
     try:
         return ada_url.normalize_url(uri).partition("#")[0]
     except ValueError:

@@ -3,6 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arclink import native
-from arclink.filter.cdx import Row, _Known, read_row_lists
+from arclink.filter import cdx
+from arclink.filter.cdx import _Known, read_row_lists
 from arclink.filter.filtering import Pair, _Mapper
 from arclink.filter.rules import Rules
 from arclink.graph.joining import _Follow, _Link, _Place
 from arclink.graph.pages import Page, format_link
-from arclink.model import Checksum, UriR
+from arclink.model import Checksum, Scope, UriR
 from arclink.reasons import Reason
 from arclink.store.packing import pack_numbers
+from arclink.store.relations import groups_of, number_field
+from arclink.store.runs import Row
 from arclink.uris.resolving import concatenated
 from arclink.uris.surts import _stem
 from tests.filter.test_cdx import lines_of_any_kind
@@ -86,6 +90,20 @@ def test_the_target_of_a_plain_reference(reference: str, origin: str | None, dir
     assert found is None or found[1] is in_python(reference, origin, directory)[1]
 
 
+PLAIN_CUT = pair("resolving.plain_cut")
+
+
+@given(
+    references | from_above | odd_references.map("".join),
+    st.sampled_from(["", "http://h.org", "https://h.org/a/b?"]),
+    st.sampled_from(Scope),
+)
+def test_the_cut_of_a_plain_uri(reference: str, base: str, scope: Scope) -> None:
+    in_python, compiled = PLAIN_CUT
+    if scope:
+        assert compiled(base + reference, scope) == in_python(base + reference, scope)
+
+
 TAKE_PLAIN = pair("cdx.take_plain")
 
 
@@ -93,10 +111,10 @@ TAKE_PLAIN = pair("cdx.take_plain")
 def test_plain_rows_of_cdx(written: list[tuple[str, str]], is_usual: bool) -> None:
     rows_of_lines = [(line + end).encode() for line, end in written]
 
-    def taken(take: Function) -> list[tuple[int, list[Row]]]:
+    def taken(take: Function) -> list[tuple[int, list[cdx.Row]]]:
         known, found = _Known(), []
         for start in range(len(rows_of_lines) + 1):
-            rows: list[Row] = []
+            rows: list[cdx.Row] = []
             found.append((take(rows, rows_of_lines, start, known, is_usual), rows))
         return found
 
@@ -235,6 +253,8 @@ def test_postings_of_blocks(blocks: list[list[tuple[bytes, bytes, list[int]]]]) 
 PACK_NUMBER_ROWS = pair("packing.pack_number_rows")
 UNPACK_NUMBERS = pair("packing.unpack_numbers")
 UNPACK_FEW = pair("packing.unpack_few")
+UNPACK_ENDS = pair("packing.unpack_ends")
+UNPACK_STEPS = pair("packing.unpack_steps")
 numbers_of_any_size = st.one_of(st.integers(0, 300), st.integers(0, 2**62))
 
 
@@ -246,10 +266,55 @@ def test_rows_of_numbers(rows: list[list[int]], more: int) -> None:
     assert compiled[0] == in_python[0] == pack_numbers(numbers)
     assert compiled[1].tolist() == in_python[1].tolist()
     for part in (in_python[0], memoryview(in_python[0])[1:], in_python[0] + b"\x80"):
-        for unpack, compiled_unpack in (UNPACK_NUMBERS, UNPACK_FEW):
+        for unpack, compiled_unpack in (UNPACK_NUMBERS, UNPACK_FEW, UNPACK_ENDS, UNPACK_STEPS):
             found = compiled_unpack(part)
             assert list(found) == list(unpack(part))
             assert type(found) is type(unpack(part))
+
+
+BORDERS_OF = pair("packing.borders_of")
+STRINGS_AT = pair("packing.strings_at")
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"]), max_size=5), max_size=40), st.data())
+def test_some_of_many_strings(strings: list[str], data: st.DataObject) -> None:
+    packed = "\n".join(strings).encode()
+    borders, compiled_borders = (borders_of(packed) for borders_of in BORDERS_OF)
+    assert compiled_borders.tolist() == borders.tolist()
+    assert compiled_borders.dtype == borders.dtype
+    places = np.array(data.draw(st.lists(st.integers(0, len(borders) - 2), max_size=10)), dtype=np.int64)
+    (strings_at, compiled_at), every_other = STRINGS_AT, places[::2]
+    assert compiled_at(packed, borders, places) == strings_at(packed, borders, places)
+    assert compiled_at(packed, borders, every_other) == strings_at(packed, borders, every_other)
+    for function in STRINGS_AT:
+        with pytest.raises(IndexError):
+            function(packed, borders, np.array([len(borders) - 1]))
+
+
+@pytest.mark.parametrize("function", STRINGS_AT)
+def test_a_string_that_is_no_utf_8(function: Function) -> None:
+    with pytest.raises(UnicodeDecodeError):
+        function(b"a\n\xff", np.array([-1, 1, 3]), np.array([1]))
+
+
+UNPACK_POSTINGS = pair("relations.unpack_postings")
+
+
+groups_of_numbers = st.lists(numbers_of_any_size.map(lambda number: number >> 24), min_size=1, max_size=6, unique=True).map(sorted)
+
+
+@given(st.lists(groups_of_numbers, min_size=1, max_size=6))
+def test_inlinks_of_a_row(groups: list[list[int]]) -> None:
+    first = min(number for group in groups for number in group)
+    counts = pack_numbers([len(group) for group in groups])
+    steps = pack_numbers([number - before for group in groups for before, number in pairwise([first, *group])])
+    found, compiled = (unpack(counts, steps, first, len(groups)) for unpack in UNPACK_POSTINGS)
+    assert compiled == found == sorted((number, place) for place, group in enumerate(groups) for number in group)
+    _, _, numbers = groups_of(Row(number_field(first), (b"", counts, steps)))
+    assert numbers.tolist() == [number for group in groups for number in group]
+    for function in UNPACK_POSTINGS:
+        with pytest.raises((ValueError, IndexError)):
+            function(counts, steps, first, len(groups) + 1)
 
 
 PACK_SHA1 = pair("packing.pack_sha1")
