@@ -27,6 +27,7 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNod
 
 from arclink.graph.pages import PART, format_link, parse_link
 from arclink.model import Kind, RawLink
+from arclink.native import native
 from arclink.reasons import Reason
 
 
@@ -279,6 +280,50 @@ def extract_links(html: bytes | str, limits: Limits = Limits(), kinds: frozenset
     return page.found
 
 
+@native
+def _but_plain_links(
+    nodes: Iterable[LexborNode],
+    elements: dict[int, _Element],
+    a: _Element,
+    closer_look: frozenset[str],
+    links: list[str],
+    most: int,
+    longest: int,
+) -> Iterator[tuple[LexborNode, _Element, dict[str, str | None]]]:
+    """Yield the elements to be read, with their attributes, but for plain links, which are added to ``links`` at once.
+
+    Plain is an ``a`` with a ``href`` that needs no closer look, and a text and ``rel`` that are kept as they stand there. Nearly all
+    links are, and most of the time of a build is spent here.
+
+    Args:
+        nodes: In page order; at each, what was yielded before has been read.
+        elements: What to read, by lexbor's number of the element.
+        a: That of ``a``.
+        closer_look: What a ``href`` that needs one begins with.
+        links: Of the page, as `PageLinks.written` has them.
+        most: Links that the page may have.
+        longest: Characters of a text or ``rel``.
+    """
+    read = elements.get
+    append = links.append
+    for node in nodes:
+        element = read(node.tag_id)
+        if element is None:
+            continue
+        attributes = node.attributes
+        if element is a and (reference := attributes.get("href")) and reference[0] not in closer_look and len(links) < most:
+            child = node.first_child
+            text = "" if child is None else child.text_content
+            rel = attributes.get("rel") or ""
+            # Printable: no control, no white space but the blank, and none of what parts the fields of a link.
+            if text is not None and (child is None or child.next is None) and PART not in reference:
+                words = text + rel
+                if "  " not in text and "  " not in rel and words.isprintable() and len(text) <= longest and len(rel) <= longest:
+                    append(f"a@href{PART}{reference}{PART}{text.strip(' ')}{PART}{rel.strip(' ').lower()}")
+                    continue
+        yield node, element, attributes
+
+
 class _Page:
     """One page while it is read."""
 
@@ -296,53 +341,19 @@ class _Page:
         """Collect the links of the document, entering templates where they stand."""
         if parser.root is None:
             return
-        # Most of the time of a build is spent here: what nearly every link needs, the ``href`` of an ``a``, stands inline.
-        read = elements.get
-        links = self.found.written
-        append = links.append
-        most = self.limits.links
-        longest = self.limits.text
-        kind = _A.attributes[0][1]
-        text: str | None
+        found = self.found
         walks: list[Iterator[LexborNode]] = [parser.root.traverse()]
         while walks:
-            for node in walks[-1]:
-                element = read(node.tag_id)
-                if element is None:
-                    continue
+            closer = _but_plain_links(walks[-1], elements, _A, _CLOSER_LOOK, found.written, self.limits.links, self.limits.text)
+            for node, element, attributes in closer:
                 if element is _TEMPLATE:
                     # Its content is a fragment of its own, which the walk does not enter; it may hold templates again.
                     walks.extend(fragment.traverse() for fragment in node.template_fragments())
                     break
-                attributes = node.attributes
-                if element is _BASE:
-                    if len(walks) == 1:  # in a template it is no part of the document
-                        self.read_base(attributes)
-                    continue
-                if element is not _A or not (reference := attributes.get("href")):
+                if element is not _BASE:
                     self.read(node, element, attributes)
-                    continue
-                if reference[0] in _CLOSER_LOOK and not self.is_address(reference, _HYPERLINK):
-                    continue
-                if len(links) >= most:
-                    self.found.counts[Reason.LINK_TOO_MANY] += 1
-                    continue
-                child = node.first_child
-                if child is None:
-                    text = ""
-                elif (text := child.text_content) is None or child.next is not None:
-                    text = self.text_below(child)
-                elif "  " in text or not text.isprintable() or len(text) > longest:
-                    text = self.folded(text)
-                else:
-                    text = text.strip(" ")
-                rel = attributes.get("rel")
-                if PART in reference:
-                    append(format_link((kind, reference, text, rel and self.folded(rel).lower())))
-                elif rel:
-                    append(f"a@href{PART}{reference}{PART}{text}{PART}{self.folded(rel).lower()}")
-                else:
-                    append(f"a@href{PART}{reference}{PART}{text}{PART}")
+                elif len(walks) == 1:  # in a template it is no part of the document
+                    self.read_base(attributes)
             else:
                 walks.pop()
 
@@ -423,7 +434,10 @@ class _Page:
         """Return the text of a link: what an ``a`` shows, or the ``alt`` of an image."""
         if element.has_text:
             child = node.first_child
-            return "" if child is None else self.text_below(child)
+            if child is None:
+                return ""
+            text = child.text_content
+            return self.folded(text) if text is not None and child.next is None else self.text_below(child)
         return self.folded(attributes.get("alt") or "") if element.has_alt else ""
 
     def folded(self, text: str) -> str:

@@ -1,6 +1,6 @@
 """Inlinks of graph files, which name contents by block and position, as groups that name them by the numbers of a store."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, groupby, islice
 from operator import ge, itemgetter
 
@@ -8,8 +8,12 @@ import numpy as np
 import orjson
 
 from arclink.errors import StoreError
+from arclink.native import native
 from arclink.store.packing import Numbers, uri_form
 from arclink.store.relations import Groups, InlinksWriter, pack_head
+
+_Contents = Sequence[tuple[str, Sequence[int]]]
+"""Blocks, with positions in each."""
 
 OLD = -1
 """Number of a content that need not be loaded: the store or an earlier block has it, with the same links."""
@@ -24,7 +28,7 @@ class InlinkGrouping:
         has_repeats: Whether some contents are `OLD`, or stand in two blocks of one name.
     """
 
-    def __init__(self, blocks: Mapping[str, Sequence[int]], where: str, *, has_repeats: bool) -> None:
+    def __init__(self, blocks: dict[str, Sequence[int]], where: str, *, has_repeats: bool) -> None:
         self._blocks = blocks
         self._where = where
         self._has_repeats = has_repeats
@@ -67,34 +71,50 @@ class InlinkGrouping:
     def _groups_of(self, row: bytes) -> tuple[list[str], list[Sequence[int] | Numbers]]:
         """Return the heads of a row, and their contents."""
         # A control character in JSON is written with a backslash; there is none by the rules of graph files.
-        is_odd = b"\\" in row
-        heads: list[str] = []
-        contents: list[Sequence[int] | Numbers] = []
-        for kind, text, rel, sources in orjson.loads(row):
-            of_head = self._numbers(sources)
-            if of_head:
-                plain = f"{kind}\t{text}" if rel is None else f"{kind}\t{text}\t{rel}"
-                heads.append(pack_head(kind, text, rel) if is_odd else plain)
-                contents.append(of_head)
-        return heads, contents
-
-    def _numbers(self, sources: Sequence[tuple[str, Sequence[int]]]) -> list[int]:
-        """Return the numbers of contents that blocks and positions name, without those that the store had before."""
+        packed_head = pack_head if b"\\" in row else None
         try:
-            if len(sources) == 1:
-                ((name, positions),) = sources
-                block = self._blocks[name]
-                numbers = [block[position] for position in positions]
-            else:
-                numbers = [self._blocks[name][position] for name, positions in sources for position in positions]
-        except (KeyError, IndexError) as error:
-            names = ", ".join(name for name, _ in sources)[:200]
+            return _groups_of(orjson.loads(row), self._blocks, self._has_repeats, packed_head)
+        except LookupError as error:
             raise StoreError(
-                f"{self._where}: the graph files do not belong together: inlinks name contents ({names}) which outlinks lack ({error})."
+                f"{self._where}: the graph files do not belong together: inlinks name contents ({error}) which outlinks lack"
+                f" ({error.__cause__})."
             ) from error
-        if self._has_repeats:
+
+
+@native
+def _groups_of(
+    links: Sequence[tuple[str, str, str | None, _Contents]],
+    blocks: dict[str, Sequence[int]],
+    has_repeats: bool,
+    packed_head: Callable[[str, str, str | None], str] | None,
+) -> tuple[list[str], list[Sequence[int] | Numbers]]:
+    """Return the heads of the links to a target, and the numbers of the contents of each, without `OLD` ones and heads that have no others.
+
+    Args:
+        links: Of one row of graph files.
+        blocks: As `InlinkGrouping` has them.
+        has_repeats: Likewise.
+        packed_head: What makes a head; None where that is kind, text and rel as they stand there.
+
+    Raises:
+        LookupError: Nothing is at a position; it names the blocks of that head.
+    """
+    heads: list[str] = []
+    contents: list[Sequence[int] | Numbers] = []
+    for kind, text, rel, sources in links:
+        try:
+            if any(min(positions, default=0) < 0 for _, positions in sources):
+                raise IndexError("a position is negative")
+            numbers = [blocks[name][position] for name, positions in sources for position in positions]
+        except (KeyError, IndexError) as error:
+            raise LookupError(", ".join(name for name, _ in sources)[:200]) from error
+        if has_repeats:
             numbers = sorted(set(numbers).difference((OLD,)))
-        return numbers
+        if numbers:
+            plain = f"{kind}\t{text}" if rel is None else f"{kind}\t{text}\t{rel}"
+            heads.append(packed_head(kind, text, rel) if packed_head is not None else plain)
+            contents.append(numbers)
+    return heads, contents
 
 
 def _united(heads: Sequence[str], contents: Sequence[Sequence[int] | Numbers]) -> tuple[list[str], list[Sequence[int] | Numbers]]:

@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from selectolax.lexbor import LexborHTMLParser
 
 from arclink import native
+from arclink.extract.html import _A, _CLOSER_LOOK, DEFAULT_KINDS, _elements
 from arclink.filter import cdx
 from arclink.filter.cdx import _Known, read_row_lists
 from arclink.filter.filtering import Pair, _Mapper
@@ -21,8 +23,9 @@ from arclink.graph.joining import _Follow, _Link, _Place
 from arclink.graph.pages import Page, format_link
 from arclink.model import Checksum, Scope, UriR
 from arclink.reasons import Reason
+from arclink.store.grouping import OLD
 from arclink.store.packing import pack_numbers
-from arclink.store.relations import groups_of, number_field
+from arclink.store.relations import groups_of, number_field, pack_head
 from arclink.store.runs import Row
 from arclink.uris.resolving import concatenated
 from arclink.uris.surts import _stem
@@ -88,6 +91,36 @@ def test_the_target_of_a_plain_reference(reference: str, origin: str | None, dir
     found = compiled(reference, origin, directory)
     assert found == in_python(reference, origin, directory)
     assert found is None or found[1] is in_python(reference, origin, directory)[1]
+
+
+BUT_PLAIN_LINKS = pair("html.but_plain_links")
+references_in_html = st.sampled_from(["x", "/\u00e9", "#", "javascript:x", " y", "", "a&#31;b", "\u20ac&#31;"])
+words_in_html = st.text("ab \t\n\u00a0\u200e\u20ac", max_size=6)
+anchors = st.builds(
+    lambda reference, words, rel, more: f'<a href="{reference}" rel="{rel}">{words}{more}</a>',
+    references_in_html,
+    words_in_html,
+    words_in_html,
+    st.sampled_from(["", "<b>c</b>", "<!-- -->"]),
+)
+
+
+@given(
+    st.lists(anchors | st.sampled_from(["<a href>", "<a>", "<img src=y>", "<base href=z>", "<template>", "<p>"]), max_size=8).map("".join),
+    st.integers(0, 5),
+    st.integers(0, 5),
+)
+def test_links_of_a_page(page: str, most: int, longest: int) -> None:
+    def taken(walk: Function) -> tuple[list[str], list[tuple[object, ...]]]:
+        root = LexborHTMLParser(page).root
+        assert root is not None
+        links: list[str] = []
+        nodes = root.traverse()
+        others = walk(nodes, _elements(DEFAULT_KINDS), _A, _CLOSER_LOOK, links, most, longest)
+        return links, [(len(links), element, attributes, node.html) for node, element, attributes in others]
+
+    in_python, compiled = BUT_PLAIN_LINKS
+    assert taken(compiled) == taken(in_python)
 
 
 PLAIN_CUT = pair("resolving.plain_cut")
@@ -315,6 +348,34 @@ def test_inlinks_of_a_row(groups: list[list[int]]) -> None:
     for function in UNPACK_POSTINGS:
         with pytest.raises((ValueError, IndexError)):
             function(counts, steps, first, len(groups) + 1)
+
+
+GROUPS_OF = pair("grouping.groups_of")
+blocks_of_a_batch: dict[str, Sequence[int]] = {"a": range(7, 12), "b": [40, OLD, 42], "c": [OLD], "d": []}
+sources_of_a_head = st.lists(st.tuples(st.sampled_from("abcd"), st.lists(st.integers(0, 4), max_size=3)).map(list), max_size=3)
+
+
+@given(
+    st.lists(st.tuples(st.text(max_size=2), st.text(max_size=3), st.none() | st.text(max_size=2), sources_of_a_head).map(list), max_size=4),
+    st.booleans(),
+    st.booleans(),
+)
+def test_contents_of_the_links_to_a_target(links: list[list[Any]], has_repeats: bool, is_odd: bool) -> None:
+    def grouped(group: Function) -> object:
+        try:
+            return group(links, blocks_of_a_batch, has_repeats, pack_head if is_odd else None)
+        except LookupError as error:
+            return str(error), type(error.__cause__)
+
+    in_python, compiled = GROUPS_OF
+    assert grouped(compiled) == grouped(in_python)
+
+
+@pytest.mark.parametrize("function", GROUPS_OF)
+@pytest.mark.parametrize(("block", "position"), [("a", -1), ("a", 5), ("b", -1), ("b", 3), ("e", 0)])
+def test_a_content_that_is_not_there(function: Function, block: str, position: int) -> None:
+    with pytest.raises(LookupError, match=block):
+        function([["k", "t", None, [[block, [position]]]]], blocks_of_a_batch, False, None)
 
 
 PACK_SHA1 = pair("packing.pack_sha1")

@@ -15,6 +15,8 @@ BUILT_ON_THEM = [
     "tests/uris",
     "tests/filter",
     "tests/graph",
+    "tests/extract/test_html.py",
+    "tests/store/test_loading.py",
     "tests/store/test_packing.py",
     "tests/store/test_outlinks.py",
     "tests/store/test_runs.py",

@@ -12,7 +12,7 @@ never those of the batch; inlinks name contents by block, and the task holds the
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from operator import itemgetter
@@ -261,7 +261,7 @@ class TaskRunner:
         grouping.write(read_part(path, 3, 2), InlinksWriter(rows))
         return {"surts": rows.surts.close()}
 
-    def _blocks(self) -> tuple[Mapping[str, Sequence[int]], bool]:
+    def _blocks(self) -> tuple[dict[str, Sequence[int]], bool]:
         """Return of each block of the batch the numbers of its contents, and whether some need not be loaded."""
         if self._known_blocks is None:
             blocks: dict[str, Sequence[int]] = {}
@@ -287,7 +287,7 @@ class TaskRunner:
             self._known_blocks = blocks, has_repeats
         return self._known_blocks
 
-    _known_blocks: tuple[Mapping[str, Sequence[int]], bool] | None = None
+    _known_blocks: tuple[dict[str, Sequence[int]], bool] | None = None
 
 
 def done_tasks(tables: Tables, load: int) -> dict[str, Result]:

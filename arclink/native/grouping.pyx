@@ -1,0 +1,48 @@
+# cython: language_level=3, boundscheck=False, wraparound=False
+"""Contents by block and position become numbers of a store: see `arclink.store.grouping`."""
+
+
+def groups_of(list links, dict blocks, bint has_repeats, object packed_head):
+    """Do what the function of this name in `arclink.store.grouping` does."""
+    cdef list heads = [], contents = [], numbers
+    cdef list link, sources, source
+    cdef str head
+    for link in links:
+        kind, text, rel, sources = link
+        numbers = []
+        try:
+            for source in sources:
+                name, positions = source
+                add_numbers(numbers, blocks[name], positions)
+        except (KeyError, IndexError) as error:
+            raise LookupError(", ".join([name for name, _ in sources])[:200]) from error
+        if has_repeats:
+            numbers = sorted(set(numbers).difference((-1,)))
+        if not numbers:
+            continue
+        if packed_head is not None:
+            head = packed_head(kind, text, rel)
+        elif rel is None:
+            head = f"{<str>kind}\t{<str>text}"
+        else:
+            head = f"{<str>kind}\t{<str>text}\t{<str>rel}"
+        heads.append(head)
+        contents.append(numbers)
+    return heads, contents
+
+
+cdef int add_numbers(list numbers, object block, list positions) except -1:
+    """Add the numbers of the contents at some positions of a block."""
+    cdef Py_ssize_t position, first, size = len(block)
+    if isinstance(block, range):
+        first = block.start
+        for position in positions:
+            if not 0 <= position < size:
+                raise IndexError(f"there is no position {position}")
+            numbers.append(first + position)
+    else:
+        for position in positions:
+            if not 0 <= position < size:
+                raise IndexError(f"there is no position {position}")
+            numbers.append((<list?>block)[position])
+    return 0
