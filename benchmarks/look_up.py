@@ -43,12 +43,13 @@ def answer(store: GraphStore, uri: str) -> int:
 
 
 def ask_store(store: GraphStore, uri: str) -> int:
-    """Ask the store's own questions: mementos, the newest content's outlinks, the first 100 inlinks."""
+    """Ask the store's own questions, of one state: mementos, the newest content's outlinks, the first 100 inlinks."""
     surt = LinkQuery.from_parameters([("uri", uri)]).surt
-    contents = [store.content_of(memento) for memento in store.mementos(surt)]
-    newest = next((content for content in reversed(contents) if content is not None), None)
-    outlinks = len(list(store.outlinks(newest))) if newest is not None else 0
-    return outlinks + len(list(islice(store.inlinks(surt), 100)))
+    with store.snapshot():
+        contents = [store.content_of(memento) for memento in store.mementos(surt)]
+        newest = next((content for content in reversed(contents) if content is not None), None)
+        outlinks = len(list(store.outlinks(newest))) if newest is not None else 0
+        return outlinks + len(list(islice(store.inlinks(surt), 100)))
 
 
 def ask_hub(store: GraphStore, uri: str) -> int:

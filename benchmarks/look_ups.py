@@ -67,17 +67,23 @@ def of_store(bench: Bench, store: Path, name: str) -> Table:
     library = look_up(bench, store, uris)
     with service(store) as address:
         over_http = _ask_http(address, uris.read_text(encoding="utf-8").split())
+    questions = look_up(bench, store, uris, "--what", "store")
     rows: list[list[Cell]] = [
         ["library, both directions, open connection", *library.cells],
         ["library, both directions, connection opened for each", *look_up(bench, store, uris, "--how", "connection").cells],
-        ["the store's own questions, open connection", *look_up(bench, store, uris, "--what", "store").cells],
+        ["the store's own questions, open connection", *questions.cells],
         ["HTTP, both directions, JSON, kept-alive connection", *over_http.cells],
     ]
     targets = [
-        Target("median look-up in the library, open connection", library.median, 1, unit=" ms"),
+        Target("median of the store's own questions, open connection", questions.median, 1, unit=" ms"),
+        Target("median of the whole answer in the library, open connection", library.median, 1, unit=" ms"),
         Target("median look-up over HTTP", over_http.median, 5, unit=" ms"),
     ]
-    notes = [f"{SAMPLE} captured pages, sampled; {library.members:,} members came in all. The store's file is in the system's page cache."]
+    notes = [
+        f"{SAMPLE} captured pages, sampled; {library.members:,} members came in all. The store's file is in the system's page cache.",
+        "The store's own questions: the mementos, the links of the newest content that is known, the first 100 inlinks.",
+        "The whole answer: the links of all mementos, all inlinks with the pages that show them, each with all its times, grouped.",
+    ]
     return Table(f"Look-ups: {name}", COLUMNS, rows, targets, notes)
 
 
