@@ -23,9 +23,9 @@ def groups_of(list links, dict blocks, bint has_repeats, object packed_head):
         if packed_head is not None:
             head = packed_head(kind, text, rel)
         elif rel is None:
-            head = f"{<str>kind}\t{<str>text}"
+            head = f"{kind}\t{text}"
         else:
-            head = f"{<str>kind}\t{<str>text}\t{<str>rel}"
+            head = f"{kind}\t{text}\t{rel}"
         heads.append(head)
         contents.append(numbers)
     return heads, contents

@@ -51,6 +51,8 @@ _UNESCAPED = {f"%{byte:02x}": chr(byte).lower() if 0x20 < byte < 0x7F and byte n
 
 _NESTED_ESCAPE = re.compile("%(?:25)+")
 _SLASHES = re.compile("//+")
+# A label that is longer is none to the package; and "www.com" is "com" to it.
+_PLAIN_SITE = re.compile(r"https?://(?:www[0-9]*\.)?((?:(?!www[0-9]*\.)[a-z0-9_-]{1,63}\.)(?:[a-z0-9_-]{1,63}\.)*[a-z]{2,63})")
 _REPEATED_SCHEME = re.compile("https?://https?:")
 _WRITTEN_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(//)?")
 _HOST = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#]*@)?([^/?#:]*)")
@@ -167,6 +169,9 @@ def _sorted_query(query: str) -> str:
 @lru_cache(maxsize=1 << 15)
 def _stem(site: str) -> str:
     """Return what the SURTs of a site (``http://host:port``) begin with; empty where the path has a say in it."""
+    plain = _PLAIN_SITE.fullmatch(site)
+    if plain is not None:
+        return ",".join(reversed(plain[1].split("."))) + ")"
     if _REPEATED_SCHEME.fullmatch(site):  # http://http://h/ is http://h/ to the package
         return ""
     key = _by_package(site + "/")

@@ -284,6 +284,16 @@ def test_any_text_has_the_surt_of_the_package(site: str, rest: str) -> None:
     assert surt_or_none(uri) == by_package(uri)
 
 
+labels = st.sampled_from(["www", "www2", "www2x", "wwww", "com", "a-b", "a_b", "xn--a", "-", "1", "x" * 63, "x" * 64, "A", "", "h%41"])
+
+
+@given(st.lists(labels, min_size=1, max_size=5).map(".".join), st.sampled_from(["", ":80", ":8080", "."]))
+def test_any_host_has_the_surt_of_the_package(host: str, port: str) -> None:
+    for scheme in ("http", "https"):
+        uri = f"{scheme}://{host}{port}/a"
+        assert surt_or_none(uri) == by_package(uri)
+
+
 @given(st.text())
 def test_any_text_has_a_key_that_fits_in_a_line(text: str) -> None:
     for uri in (text, "http://h/" + text, "filedesc:" + text, "http://h:x/" + text):
