@@ -4,31 +4,32 @@
 
 def groups_of(list links, dict blocks, bint has_repeats, object packed_head):
     """Do what the function of this name in `arclink.store.grouping` does."""
-    cdef list heads = [], contents = [], numbers
+    cdef list heads = [], counts = [], numbers = [], of_head
     cdef list link, sources, source
-    cdef str head
+    cdef Py_ssize_t before
     for link in links:
         kind, text, rel, sources = link
-        numbers = []
+        of_head = [] if has_repeats else numbers
+        before = len(of_head)
         try:
             for source in sources:
                 name, positions = source
-                add_numbers(numbers, blocks[name], positions)
+                add_numbers(of_head, blocks[name], positions)
         except (KeyError, IndexError) as error:
             raise LookupError(", ".join([name for name, _ in sources])[:200]) from error
         if has_repeats:
-            numbers = sorted(set(numbers).difference((-1,)))
-        if not numbers:
+            of_head = sorted(set(of_head).difference((-1,)))
+            numbers += of_head
+        if len(of_head) == before:
             continue
         if packed_head is not None:
-            head = packed_head(kind, text, rel)
+            heads.append(packed_head(kind, text, rel))
         elif rel is None:
-            head = f"{kind}\t{text}"
+            heads.append(f"{kind}\t{text}")
         else:
-            head = f"{kind}\t{text}\t{rel}"
-        heads.append(head)
-        contents.append(numbers)
-    return heads, contents
+            heads.append(f"{kind}\t{text}\t{rel}")
+        counts.append(len(of_head) - before)
+    return heads, counts, numbers
 
 
 cdef int add_numbers(list numbers, object block, list positions) except -1:

@@ -1,7 +1,7 @@
 """Inlinks of graph files, which name contents by block and position, as groups that name them by the numbers of a store."""
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import chain, groupby, islice
+from itertools import accumulate, chain, groupby, islice
 from operator import ge, itemgetter
 
 import numpy as np
@@ -53,27 +53,21 @@ class InlinkGrouping:
 
     def _groups(self, rows: Sequence[bytes]) -> Groups:
         """Return the links to a target; contents that the store had before are left out."""
-        if len(rows) == 1:
-            heads, contents = self._groups_of(rows[0])
-        else:
-            heads, contents = [], []
-            for row in rows:  # of a hub: a row at a time becomes numbers
-                some_heads, some_contents = self._groups_of(row)
-                heads += some_heads
-                contents += [np.array(numbers, np.int64) for numbers in some_contents]
-        if len(heads) > 1 and any(map(ge, heads, islice(heads, 1, None))):
-            heads, contents = _united(heads, contents)
-        counts = list(map(len, contents))
-        if len(rows) > 1 and contents:
-            return Groups(heads, counts, np.concatenate(contents))
-        return Groups(heads, counts, list(chain.from_iterable(contents)))
+        groups = self._groups_of(rows[0])
+        if len(rows) > 1:  # of a hub: a row at a time becomes numbers
+            parts = [groups, *map(self._groups_of, islice(rows, 1, None))]
+            heads, counts = (list(chain.from_iterable(part[column] for part in parts)) for column in (0, 1))
+            groups = Groups(heads, counts, np.concatenate([np.array(part.numbers, np.int64) for part in parts]))
+        if len(groups.heads) > 1 and any(map(ge, groups.heads, islice(groups.heads, 1, None))):
+            return _united(groups)
+        return groups
 
-    def _groups_of(self, row: bytes) -> tuple[list[str], list[Sequence[int] | Numbers]]:
-        """Return the heads of a row, and their contents."""
+    def _groups_of(self, row: bytes) -> Groups:
+        """Return the links of one row."""
         # A control character in JSON is written with a backslash; there is none by the rules of graph files.
         packed_head = pack_head if b"\\" in row else None
         try:
-            return _groups_of(orjson.loads(row), self._blocks, self._has_repeats, packed_head)
+            return Groups(*_groups_of(orjson.loads(row), self._blocks, self._has_repeats, packed_head))
         except LookupError as error:
             raise StoreError(
                 f"{self._where}: the graph files do not belong together: inlinks name contents ({error}) which outlinks lack"
@@ -87,8 +81,8 @@ def _groups_of(
     blocks: dict[str, Sequence[int]],
     has_repeats: bool,
     packed_head: Callable[[str, str, str | None], str] | None,
-) -> tuple[list[str], list[Sequence[int] | Numbers]]:
-    """Return the heads of the links to a target, and the numbers of the contents of each, without `OLD` ones and heads that have no others.
+) -> tuple[list[str], list[int], list[int]]:
+    """Return the links to a target, as `Groups` has them, without `OLD` contents and heads that have no others.
 
     Args:
         links: Of one row of graph files.
@@ -100,27 +94,31 @@ def _groups_of(
         LookupError: Nothing is at a position; it names the blocks of that head.
     """
     heads: list[str] = []
-    contents: list[Sequence[int] | Numbers] = []
+    counts: list[int] = []
+    numbers: list[int] = []
     for kind, text, rel, sources in links:
         try:
             if any(min(positions, default=0) < 0 for _, positions in sources):
                 raise IndexError("a position is negative")
-            numbers = [blocks[name][position] for name, positions in sources for position in positions]
+            of_head = [blocks[name][position] for name, positions in sources for position in positions]
         except (KeyError, IndexError) as error:
             raise LookupError(", ".join(name for name, _ in sources)[:200]) from error
         if has_repeats:
-            numbers = sorted(set(numbers).difference((OLD,)))
-        if numbers:
+            of_head = sorted(set(of_head).difference((OLD,)))
+        if of_head:
             plain = f"{kind}\t{text}" if rel is None else f"{kind}\t{text}\t{rel}"
             heads.append(packed_head(kind, text, rel) if packed_head is not None else plain)
-            contents.append(numbers)
-    return heads, contents
+            counts.append(len(of_head))
+            numbers += of_head
+    return heads, counts, numbers
 
 
-def _united(heads: Sequence[str], contents: Sequence[Sequence[int] | Numbers]) -> tuple[list[str], list[Sequence[int] | Numbers]]:
-    """Return heads sorted, each once, and the distinct contents of each."""
-    by_head: dict[str, list[Sequence[int] | Numbers]] = {}
-    for head, of_head in zip(heads, contents, strict=True):
+def _united(groups: Groups) -> Groups:
+    """Return groups with sorted heads, each once, and the distinct contents of each."""
+    by_head: dict[str, list[Numbers]] = {}
+    of_each = np.split(np.asarray(groups.numbers, np.int64), list(accumulate(groups.counts))[:-1])
+    for head, of_head in zip(groups.heads, of_each, strict=True):
         by_head.setdefault(head, []).append(of_head)
-    names = sorted(by_head)
-    return names, [by_head[head][0] if len(by_head[head]) == 1 else np.unique(np.concatenate(by_head[head])) for head in names]
+    heads = sorted(by_head)
+    contents = [by_head[head][0] if len(by_head[head]) == 1 else np.unique(np.concatenate(by_head[head])) for head in heads]
+    return Groups(heads, list(map(len, contents)), np.concatenate(contents))
