@@ -117,6 +117,7 @@ class _Wanted:
         self._paths = paths
         self._lines = TemporaryFile(dir=folder)  # noqa: SIM115  closed on exit
         self._end = 0
+        self._is_flushed = True
 
     def __enter__(self) -> Self:
         return self
@@ -134,10 +135,13 @@ class _Wanted:
         self._lines.write(line)
         self.entries.append(_Entry(path, pointer.offset, pointer.chunk, self._end, len(line), _weight(pointer)))
         self._end += len(line)
+        self._is_flushed = False
 
     def line(self, entry: _Entry) -> bytes:
         """Return the line that an entry stands for."""
-        self._lines.flush()
+        if not self._is_flushed:  # which is a system call even where there is nothing to write
+            self._lines.flush()
+            self._is_flushed = True
         return os.pread(self._lines.fileno(), entry.size, entry.start)  # where a buffer would hold what stands behind, and be dropped
 
     def _path_of(self, file: str) -> str:
