@@ -1,7 +1,7 @@
 """Inlinks of graph files, which name contents by block and position, as groups that name them by the numbers of a store."""
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import accumulate, chain, groupby, islice
+from itertools import accumulate, groupby, islice
 from operator import ge, itemgetter
 
 import numpy as np
@@ -53,11 +53,18 @@ class InlinkGrouping:
 
     def _groups(self, rows: Sequence[bytes]) -> Groups:
         """Return the links to a target; contents that the store had before are left out."""
-        groups = self._groups_of(rows[0])
-        if len(rows) > 1:  # of a hub: a row at a time becomes numbers
-            parts = [groups, *map(self._groups_of, islice(rows, 1, None))]
-            heads, counts = (list(chain.from_iterable(part[column] for part in parts)) for column in (0, 1))
-            groups = Groups(heads, counts, np.concatenate([np.array(part.numbers, np.int64) for part in parts]))
+        if len(rows) == 1:
+            groups = self._groups_of(rows[0])
+        else:
+            heads: list[str] = []
+            counts: list[int] = []
+            numbers: list[Numbers] = []
+            for row in rows:  # of a hub: a row at a time becomes numbers
+                some = self._groups_of(row)
+                heads += some.heads
+                counts += some.counts
+                numbers.append(np.array(some.numbers, np.int64))
+            groups = Groups(heads, counts, np.concatenate(numbers))
         if len(groups.heads) > 1 and any(map(ge, groups.heads, islice(groups.heads, 1, None))):
             return _united(groups)
         return groups
