@@ -91,8 +91,9 @@ def group_inlinks(reading: Reading, budget: Budget) -> Groups | None:
     if _has_too_many_inlinks(reading, budget):
         return None
     query = reading.query
+    wants_all = query.wants_all
     inlinks = reading.store.inlinks(query.surt)
-    if not query.wants_all:
+    if not wants_all:
         inlinks = (inlink for inlink in inlinks if query.wants_link(inlink.kind, inlink.text, inlink.rel))
     members: dict[MemberKey, list[tuple[Sequence[Timestamp], UriR]]] = {}  # when each is shown, and the target that it has then
     rows = 0
@@ -101,7 +102,7 @@ def group_inlinks(reading: Reading, budget: Budget) -> Groups | None:
             rows += len(timestamps)
             if rows > budget.rows:
                 return None
-            if query.wants_all or query.wants_end(source):
+            if wants_all or query.wants_end(source):
                 members.setdefault((source, kind, text, rel), []).append((timestamps, target))
         if len(members) > budget.members:
             return None
