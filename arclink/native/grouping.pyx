@@ -15,7 +15,7 @@ def groups_of(list links, dict blocks, bint has_repeats, object packed_head):
             for source in sources:
                 name, positions = source
                 add_numbers(of_head, blocks[name], positions)
-        except (KeyError, IndexError) as error:
+        except (KeyError, IndexError, OverflowError) as error:  # the last: there is no number as large as that in C
             raise LookupError(", ".join([name for name, _ in sources])[:200]) from error
         if has_repeats:
             of_head = sorted(set(of_head).difference((-1,)))
@@ -33,7 +33,7 @@ def groups_of(list links, dict blocks, bint has_repeats, object packed_head):
 
 
 cdef int add_numbers(list numbers, object block, list positions) except -1:
-    """Add the numbers of the contents at some positions of a block."""
+    """Add the numbers of the contents at some positions of a block, which is a list, or a range of consecutive numbers."""
     cdef Py_ssize_t position, first, size = len(block)
     if isinstance(block, range):
         first = block.start

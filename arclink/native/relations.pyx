@@ -11,6 +11,8 @@ def unpack_postings(const unsigned char[::1] packed_counts, const unsigned char[
     cdef int64_t left, number
     for place in range(heads):
         left = next_number(packed_counts, &counts)
+        if not left:
+            raise ValueError("a head of inlinks has none")
         number = first
         while left > 0:
             left -= 1

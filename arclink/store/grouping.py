@@ -12,6 +12,9 @@ from arclink.native import native
 from arclink.store.packing import Numbers, uri_form
 from arclink.store.relations import Groups, InlinksWriter, pack_head
 
+Numbered = range | list[int]
+"""Numbers of the contents of a block, by position; a range where they are consecutive."""
+
 _Contents = Sequence[tuple[str, Sequence[int]]]
 """Blocks, with positions in each."""
 
@@ -28,7 +31,7 @@ class InlinkGrouping:
         has_repeats: Whether some contents are `OLD`, or stand in two blocks of one name.
     """
 
-    def __init__(self, blocks: dict[str, Sequence[int]], where: str, *, has_repeats: bool) -> None:
+    def __init__(self, blocks: dict[str, Numbered], where: str, *, has_repeats: bool) -> None:
         self._blocks = blocks
         self._where = where
         self._has_repeats = has_repeats
@@ -85,7 +88,7 @@ class InlinkGrouping:
 @native
 def _groups_of(
     links: Sequence[tuple[str, str, str | None, _Contents]],
-    blocks: dict[str, Sequence[int]],
+    blocks: dict[str, Numbered],
     has_repeats: bool,
     packed_head: Callable[[str, str, str | None], str] | None,
 ) -> tuple[list[str], list[int], list[int]]:
@@ -98,7 +101,7 @@ def _groups_of(
         packed_head: What makes a head; None where that is kind, text and rel as they stand there.
 
     Raises:
-        LookupError: Nothing is at a position; it names the blocks of that head.
+        LookupError: There is no such block or position; it names the blocks of that head.
     """
     heads: list[str] = []
     counts: list[int] = []

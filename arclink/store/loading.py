@@ -6,7 +6,7 @@ blocks; its contents are looked up in the store, its captures sorted in files, a
 """
 
 import sqlite3
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
 from itertools import count
 from operator import itemgetter
@@ -20,7 +20,7 @@ from arclink.graph.relations import parse_payload
 from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM
 from arclink.store.apart import RunApart, may_pack_apart
 from arclink.store.graph_files import parts_of, read_sorted
-from arclink.store.grouping import OLD, InlinkGrouping
+from arclink.store.grouping import OLD, InlinkGrouping, Numbered
 from arclink.store.names import StoredNames
 from arclink.store.outlinks import OutlinksWriter
 from arclink.store.packing import pack_checksum, split_content
@@ -77,7 +77,7 @@ class BatchLoader:
         self._batch = batch
         self._cores = cores
         self._payloads = _PayloadNumbers(connection)
-        self._blocks: dict[str, Sequence[int]] = {}  # numbers of the contents in a block
+        self._blocks: dict[str, Numbered] = {}  # numbers of the contents in a block
         self._has_repeats = False  # whether some of them are `OLD`, or a block stood twice
 
     def load(self) -> Added:

@@ -192,7 +192,13 @@ def _borders_of(packed: bytes) -> Numbers:
 
 @native
 def _strings_at(packed: bytes, borders: Numbers, places: Numbers) -> list[str]:
-    """Return the strings that stand behind the borders at these places, each up to the next."""
+    """Return the strings that stand behind the borders at these places, each up to the next.
+
+    Raises:
+        IndexError: There is no such place.
+    """
+    if len(places) and places.min() < 0:
+        raise IndexError("a place is negative")
     begins, ends = borders[places] + 1, borders[places + 1]
     return [packed[begin:end].decode() for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)]
 

@@ -253,8 +253,13 @@ def _unpack_postings(packed_counts: bytes, packed_steps: bytes, first: int, head
         packed_steps: As in the row.
         first: The number that stands in the key.
         heads: How many the row has.
+
+    Raises:
+        ValueError: The numbers are not those of so many heads.
     """
     counts, numbers = _unpack_groups(packed_counts, packed_steps, first)
+    if len(counts) != heads:
+        raise ValueError(f"inlinks of {heads} heads have {len(counts)} counts")
     places = np.repeat(np.arange(heads), counts)
     order = np.lexsort((places, numbers))
     return list(zip(numbers[order].tolist(), places[order].tolist(), strict=True))
@@ -268,6 +273,8 @@ def groups_of(row: Row) -> tuple[list[str], Numbers, Numbers]:
 
 def _unpack_groups(packed_counts: bytes, packed_steps: bytes, first: int) -> tuple[Numbers, Numbers]:
     counts, differences = unpack_numbers(packed_counts), unpack_numbers(packed_steps)
+    if not counts.all() or counts.sum() != len(differences):
+        raise ValueError(f"a row of inlinks counts {counts.sum()} of {len(differences)}, or a head has none")
     sums = np.cumsum(differences)
     starts = np.cumsum(counts) - counts
     return counts, sums - np.repeat(sums[starts] - differences[starts], counts) + first

@@ -280,7 +280,7 @@ def cut(original: UriR, scope: Scope) -> str:
 @lru_cache(maxsize=1024)  # of one page they are asked for some five times
 @native
 def _plain_cut(original: str, scope: int) -> str | None:
-    """Return the cut of a URI that the parser would leave as it is, but for its fragment; None of any other."""
+    """Return the cut of a URI that `concatenated` shows to be plain; None of any other."""
     plain = concatenated(original, None, None)
     return "\n".join(_fields(plain[0])[:scope]) if plain is not None else None
 
@@ -323,13 +323,15 @@ def _normalize(uri: str) -> str | None:
     plain = concatenated(uri, None, None)
     if plain is not None:
         return plain[0]
+    match = _plain(uri)  # of a host with xn-- labels, which a link's target is not taken from, but a page's may be
+    if match and match[2] and "/." not in match[1]:
+        return match[1]
     try:
         return ada_url.normalize_url(uri).partition("#")[0]
     except ValueError:
         return None
 
 
-@lru_cache(maxsize=1024)
 def _fields(uri: str) -> UriFields:
     """Return the fields of a serialised URI without fragment."""
     if uri.startswith(("http://", "https://")):  # nearly all: with a host, and a path

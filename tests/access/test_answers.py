@@ -47,6 +47,13 @@ def test_inlinks_come_oldest_first() -> None:
     assert inlinks(ask(store)) == [(C, "x", (T1,)), (B, "x", (T2, T3))]
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_member_is_as_old_as_the_oldest_of_its_contents(first: int) -> None:
+    contents = [link(A, "x")], [link(A, "x"), link(C)]  # a store may give either of them first
+    store = MemoryStore([Page(B, T1, contents[first]), Page(B, T3, contents[1 - first]), Page(C, T2, [link(A, "x")])])
+    assert inlinks(ask(store)) == [(B, "x", (T1, T3)), (C, "x", (T2,))]
+
+
 def test_a_link_that_stands_twice_in_a_page_is_one_member() -> None:
     assert outlinks(ask(MemoryStore([Page(A, T1, [link(B, "x"), link(C), link(B, "x")])]))) == [(B, "x", (T1,)), (C, "", (T1,))]
 

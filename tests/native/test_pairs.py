@@ -23,7 +23,7 @@ from arclink.graph.joining import _Follow, _Link, _Place
 from arclink.graph.pages import Page, format_link
 from arclink.model import Checksum, Scope, UriR
 from arclink.reasons import Reason
-from arclink.store.grouping import OLD
+from arclink.store.grouping import OLD, Numbered
 from arclink.store.packing import pack_numbers
 from arclink.store.relations import groups_of, number_field, pack_head
 from arclink.store.runs import Row
@@ -320,8 +320,9 @@ def test_some_of_many_strings(strings: list[str], data: st.DataObject) -> None:
     assert compiled_at(packed, borders, places) == strings_at(packed, borders, places)
     assert compiled_at(packed, borders, every_other) == strings_at(packed, borders, every_other)
     for function in STRINGS_AT:
-        with pytest.raises(IndexError):
-            function(packed, borders, np.array([len(borders) - 1]))
+        for place in (-1, len(borders) - 1):
+            with pytest.raises(IndexError):
+                function(packed, borders, np.array([place]))
 
 
 @pytest.mark.parametrize("function", STRINGS_AT)
@@ -346,12 +347,19 @@ def test_inlinks_of_a_row(groups: list[list[int]]) -> None:
     _, _, numbers = groups_of(Row(number_field(first), (b"", counts, steps)))
     assert numbers.tolist() == [number for group in groups for number in group]
     for function in UNPACK_POSTINGS:
-        with pytest.raises((ValueError, IndexError)):
-            function(counts, steps, first, len(groups) + 1)
+        for damaged in (
+            (counts, steps, first, len(groups) + 1),
+            (counts, steps, first, len(groups) - 1),
+            (counts, steps + b"\1", first, len(groups)),
+            (counts, steps[:-1], first, len(groups)),
+            (b"\0" + counts, steps, first, len(groups) + 1),
+        ):
+            with pytest.raises(ValueError, match="inlinks"):
+                function(*damaged)
 
 
 GROUPS_OF = pair("grouping.groups_of")
-blocks_of_a_batch: dict[str, Sequence[int]] = {"a": range(7, 12), "b": [40, OLD, 42], "c": [OLD], "d": []}
+blocks_of_a_batch: dict[str, Numbered] = {"a": range(7, 12), "b": [40, OLD, 42], "c": [OLD], "d": []}
 sources_of_a_head = st.lists(st.tuples(st.sampled_from("abcd"), st.lists(st.integers(0, 4), max_size=3)).map(list), max_size=3)
 
 
@@ -372,7 +380,7 @@ def test_contents_of_the_links_to_a_target(links: list[list[Any]], has_repeats: 
 
 
 @pytest.mark.parametrize("function", GROUPS_OF)
-@pytest.mark.parametrize(("block", "position"), [("a", -1), ("a", 5), ("b", -1), ("b", 3), ("e", 0)])
+@pytest.mark.parametrize(("block", "position"), [("a", -1), ("a", 5), ("a", 2**63), ("b", -1), ("b", 3), ("b", -(2**63) - 1), ("e", 0)])
 def test_a_content_that_is_not_there(function: Function, block: str, position: int) -> None:
     with pytest.raises(LookupError, match=block):
         function([["k", "t", None, [[block, [position]]]]], blocks_of_a_batch, False, None)

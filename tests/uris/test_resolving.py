@@ -437,6 +437,11 @@ def test_pages_that_differ_in_one_field_are_apart_from_its_scope_on(scope: Scope
     assert [index for index, other in enumerate(ids) if other != content_id(Checksum("A"), page, scope)] == list(range(scope))
 
 
+def test_a_fragment_makes_no_other_page_of_an_international_host() -> None:
+    assert cut(UriR("http://xn--a.com/d/p#\udc80"), Scope.DOCUMENT) == cut(UriR("http://xn--a.com/d/p"), Scope.DOCUMENT)
+    assert Base(UriR("http://xn--a.com/d/p#\udc80"), None).resolve("/x") == Base(UriR("http://xn--a.com/d/p"), None).resolve("/x")
+
+
 @pytest.mark.parametrize("original", ["", "no uri", "www.h.org/a", "http://h/\ud800", "a\nb"], ids=ascii)
 def test_an_original_that_is_no_url_has_a_vertex_of_its_own(original: str) -> None:
     ids = {content_id(Checksum("A"), UriR(other), Scope.ORIGIN) for other in (original, original + "x", "http://h/", "mailto:x")}

@@ -38,7 +38,7 @@ from arclink.store.cassandra.rows import (
 )
 from arclink.store.cassandra.tables import Tables, View
 from arclink.store.graph_files import parts_of, read_part
-from arclink.store.grouping import OLD, InlinkGrouping
+from arclink.store.grouping import OLD, InlinkGrouping, Numbered
 from arclink.store.loading import shows_payload
 from arclink.store.outlinks import LEVEL, packed_block
 from arclink.store.packing import Numbers, pack_checksum, pack_few, unpack_few
@@ -261,10 +261,10 @@ class TaskRunner:
         grouping.write(read_part(path, 3, 2), InlinksWriter(rows))
         return {"surts": rows.surts.close()}
 
-    def _blocks(self) -> tuple[dict[str, Sequence[int]], bool]:
+    def _blocks(self) -> tuple[dict[str, Numbered], bool]:
         """Return of each block of the batch the numbers of its contents, and whether some need not be loaded."""
         if self._known_blocks is None:
-            blocks: dict[str, Sequence[int]] = {}
+            blocks: dict[str, Numbered] = {}
             has_repeats = False
             for name, result in sorted(done_tasks(self._tables, self._load).items()):
                 what, _, number = name.partition("/")
@@ -276,7 +276,7 @@ class TaskRunner:
                         zstandard.decompress(self._tables.blocks.get((self._load, part, -1 - row), self._view))
                     ):
                         first = content_number(part, block)
-                        numbers: Sequence[int] = range(first, first + size)
+                        numbers: Numbered = range(first, first + size)
                         if old:
                             gone = set(old)
                             numbers = [OLD if place in gone else first + place for place in range(size)]
@@ -287,7 +287,7 @@ class TaskRunner:
             self._known_blocks = blocks, has_repeats
         return self._known_blocks
 
-    _known_blocks: tuple[dict[str, Sequence[int]], bool] | None = None
+    _known_blocks: tuple[dict[str, Numbered], bool] | None = None
 
 
 def done_tasks(tables: Tables, load: int) -> dict[str, Result]:
