@@ -383,10 +383,13 @@ def _parse_http(block: bytes) -> tuple[str, HttpHeaders, int] | None:
 def clean_uri(text: str) -> UriR:
     r"""Return a URI as rows of a CDX have it: without angle brackets, tabs and line ends; other controls percent-encoded.
 
-    >>> clean_uri(" <http://h/a\tb\f> ")
-    'http://h/ab%0C'
+    A dash is none, as there.
+
+    >>> clean_uri(" <http://h/a\tb\f> "), clean_uri("-")
+    ('http://h/ab%0C', '')
     """
-    return UriR(_without_controls(text.strip(_BLANKS).removeprefix("<").removesuffix(">")))
+    uri = _without_controls(text.strip(_BLANKS).removeprefix("<").removesuffix(">"))
+    return UriR("" if uri == "-" else uri)
 
 
 def _without_controls(text: str) -> str:

@@ -40,6 +40,7 @@ def test_captures_have_rows_and_every_record_a_reason(tmp_path: Path) -> None:
         warc("http://h/c", b"", record_type="revisit"),
         warc("ftp://h/d", b"text", "Content-Type: text/plain", record_type="resource"),
         warc("", http(b"x")),
+        warc("-", http(b"x")),  # which is none in a row
         warc("http://h/e", http(b"x"), date="soon"),
         b"WARC/1.0\r\n\r\n",
         warc("http://h/f", http(b"x"), date="2020-01"),
@@ -54,7 +55,7 @@ def test_captures_have_rows_and_every_record_a_reason(tmp_path: Path) -> None:
     assert counts == {
         Reason.RECORD_INDEXED: 4,
         Reason.RECORD_NOT_A_CAPTURE: 5,
-        Reason.RECORD_NO_URI: 1,
+        Reason.RECORD_NO_URI: 2,
         Reason.RECORD_NO_DATE: 1,
         Reason.RECORD_DAMAGED: 1,
         Reason.NOTE_TIMESTAMP_PADDED: 1,

@@ -16,6 +16,7 @@ SEEDS = [
     b"\0" + warc("http://a.example/", _PAGE, "WARC-Payload-Digest: sha1:B2LTWWPUOYAH7UIPQ7ZUPQ4VMBSVC36A") * 2,
     b"\0" + warc("http://a.example/", b"", "WARC-Refers-To-Date: 2010-01-01T00:00:00Z", "WARC-Profile: x", record_type="revisit"),
     b"\0" + arc("http://a.example/", _PAGE) + arc("dns:a.example", b"1.2.3.4", mime="text/dns"),
+    b"\0" + warc("-", _PAGE),
     b"\1" + warc("http://a.example/", http(gzip.compress(b"<a href=x>y</a>", mtime=0), "Content-Encoding: gzip")),
     b"\2" + gzipped([warc("http://a.example/", _PAGE), arc("http://a.example/", _PAGE)]),
 ]
