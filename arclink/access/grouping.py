@@ -113,9 +113,6 @@ def group_inlinks(reading: Reading, budget: Budget) -> Groups | None:
 
     def member(key: MemberKey) -> Member:
         shown = members[key]
-        if len(shown) == 1:
-            timestamps, target = shown[0]
-            return ordered_member(key, tuple(timestamps), (target,))
         return member_of(key, chain.from_iterable([timestamps for timestamps, _ in shown]), [target for _, target in shown])
 
     return Groups(tuple(sorted(members, key=oldest_first)), member)

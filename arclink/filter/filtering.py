@@ -413,6 +413,7 @@ def _candidate(original: bytes, run: list[_Seen], revisits: list[bytes]) -> byte
     return b"\t".join((start, *[b" ".join((timestamp, offset, length, file)) for timestamp, _, file, offset, length in run]))
 
 
+@native
 def _earliest(captures: Iterable[_Seen]) -> list[_Seen]:
     """Return the earliest of the captures and its fall-backs, each in another file.
 

@@ -116,7 +116,8 @@ def candidate(bytes original, list run, list revisits):
     return b"\t".join(columns)
 
 
-cdef list earliest(list captures):
+def earliest(captures):
+    """Return what the function of this name in `arclink.filter.filtering` does."""
     cdef list found = []
     cdef set files = set()
     cdef tuple capture

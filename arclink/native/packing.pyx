@@ -42,41 +42,50 @@ def pack_number_rows(const int64_t[:] numbers, const int64_t[:] ends):
     return packed, row_ends
 
 
+cdef inline bint next_number(const unsigned char[::1] packed, Py_ssize_t *place, int64_t *number) noexcept:
+    """Read the number that begins at a place, and go on behind it; tell whether a whole one was there."""
+    cdef int shift = 0
+    number[0] = 0
+    while place[0] < len(packed):
+        number[0] |= <int64_t>(packed[place[0]] & 127) << shift
+        place[0] += 1
+        if packed[place[0] - 1] < 128:
+            return True
+        shift = shift + 7 if shift < 56 else 56
+    return False
+
+
 def unpack_numbers(const unsigned char[::1] packed):
     """Do what the function of this name in `arclink.store.packing` does."""
-    cdef Py_ssize_t place, size = len(packed), count = 0
-    cdef int64_t number = 0
-    cdef int shift = 0
-    for place in range(size):
+    cdef Py_ssize_t place, count = 0
+    for place in range(len(packed)):
         count += packed[place] < 128
     numbers = empty(count, int64)
     cdef int64_t[::1] found = numbers
-    count = 0
-    for place in range(size):
-        number |= <int64_t>(packed[place] & 127) << shift
-        if packed[place] < 128:
-            found[count] = number
-            count += 1
-            number = shift = 0
-        else:
-            shift = shift + 7 if shift < 56 else 56
+    cdef Py_ssize_t begin = 0
+    for place in range(count):
+        next_number(packed, &begin, &found[place])
+    return numbers
+
+
+def unpack_few(const unsigned char[::1] packed):
+    """Do what the function of this name in `arclink.store.packing` does."""
+    cdef list numbers = []
+    cdef Py_ssize_t begin = 0
+    cdef int64_t number
+    while next_number(packed, &begin, &number):
+        numbers.append(number)
     return numbers
 
 
 def unpack_ends(const unsigned char[::1] packed):
     """Do what the function of this name in `arclink.store.packing` does."""
     cdef list ends = [0]
-    cdef Py_ssize_t place
-    cdef int64_t number = 0, end = 0
-    cdef int shift = 0
-    for place in range(len(packed)):
-        number |= <int64_t>(packed[place] & 127) << shift
-        if packed[place] < 128:
-            end += number
-            ends.append(end)
-            number = shift = 0
-        else:
-            shift = shift + 7 if shift < 56 else 56
+    cdef Py_ssize_t begin = 0
+    cdef int64_t number, end = 0
+    while next_number(packed, &begin, &number):
+        end += number
+        ends.append(end)
     return ends
 
 
@@ -119,22 +128,6 @@ def strings_at(bytes packed, const int64_t[::1] borders, const int64_t[:] places
             raise IndexError(f"there is no string {place} among {len(borders) - 1}")
         strings.append(PyUnicode_DecodeUTF8(text + borders[place] + 1, borders[place + 1] - borders[place] - 1, NULL))
     return strings
-
-
-def unpack_few(const unsigned char[::1] packed):
-    """Do what the function of this name in `arclink.store.packing` does."""
-    cdef list numbers = []
-    cdef Py_ssize_t place
-    cdef int64_t number = 0
-    cdef int shift = 0
-    for place in range(len(packed)):
-        number |= <int64_t>(packed[place] & 127) << shift
-        if packed[place] < 128:
-            numbers.append(number)
-            number = shift = 0
-        else:
-            shift = shift + 7 if shift < 56 else 56
-    return numbers
 
 
 cdef signed char DIGIT[256]

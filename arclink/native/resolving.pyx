@@ -68,35 +68,6 @@ def concatenated(str reference, str origin, str directory):
     return (origin + plain, ORIGIN) if text[0] == b"/" else (directory + plain, DIRECTORY)
 
 
-def plain_cut(str original, int scope):
-    """Return what the function of this name in `arclink.uris.resolving` does."""
-    cdef tuple found = concatenated(original, None, None)
-    if found is None:
-        return None
-    cdef str uri = found[0]
-    cdef Py_ssize_t size, scheme, host, name, end
-    cdef const char *text = PyUnicode_AsUTF8AndSize(uri, &size)
-    scheme = length_of_scheme(text)
-    if scope == 1:
-        return uri[:scheme - 3]
-    host = scheme
-    while text[host] != b"/":
-        host += 1
-    cdef str cut = f"{uri[:scheme - 3]}\n{uri[scheme - 2 : host]}"
-    if scope == 2:
-        return cut
-    name = end = host
-    while end < size and text[end] != b"?":
-        end += 1
-        if text[end - 1] == b"/":
-            name = end
-    cut = f"{cut}\n{uri[host:name]}"
-    if scope == 3:
-        return cut
-    cut = f"{cut}\n{uri[name:end]}"
-    return cut if scope == 4 else f"{cut}\n{uri[end:]}"
-
-
 cdef Py_ssize_t end_of_tail(const char *text, Py_ssize_t place) noexcept:
     """Return where a path and its query end; a negative number if the parser would have a look at them."""
     while PART_OF[<unsigned char>text[place]] & PATH or is_kept_escape(text + place):

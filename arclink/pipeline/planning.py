@@ -75,7 +75,7 @@ def plan(pointers: Iterable[Pointer], store: KnownPayloads, paths: Mapping[str, 
     with _Wanted(paths, folder) as wanted:
         with store.snapshot(), waiting.open("wb") as lines:
             _choose(pointers, store, counts, lambda pointer: lines.write(format_pointer(pointer) + b"\n"), wanted)
-        wanted.entries.sort()
+        wanted.sort()
         for number, share in enumerate(_share_out(wanted.entries, tasks)):
             manifest = folder / f"manifest-{number:05d}.gz"  # compressed: one input file is one task on every engine
             with manifest.open("wb") as file, GzipFile("", "wb", 1, file, 0) as lines:
@@ -117,7 +117,6 @@ class _Wanted:
         self._paths = paths
         self._lines = TemporaryFile(dir=folder)  # noqa: SIM115  closed on exit
         self._end = 0
-        self._is_flushed = True
 
     def __enter__(self) -> Self:
         return self
@@ -135,13 +134,14 @@ class _Wanted:
         self._lines.write(line)
         self.entries.append(_Entry(path, pointer.offset, pointer.chunk, self._end, len(line), _weight(pointer)))
         self._end += len(line)
-        self._is_flushed = False
+
+    def sort(self) -> None:
+        """Sort the entries; nothing is added afterwards, and their lines can be read."""
+        self._lines.flush()
+        self.entries.sort()
 
     def line(self, entry: _Entry) -> bytes:
         """Return the line that an entry stands for."""
-        if not self._is_flushed:  # which is a system call even where there is nothing to write
-            self._lines.flush()
-            self._is_flushed = True
         return os.pread(self._lines.fileno(), entry.size, entry.start)  # where a buffer would hold what stands behind, and be dropped
 
     def _path_of(self, file: str) -> str:

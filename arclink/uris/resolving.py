@@ -244,7 +244,7 @@ def concatenated(reference: str, origin: str | None, directory: str | None) -> t
     return (origin + plain, Scope.ORIGIN) if rooted else (directory + plain, Scope.DIRECTORY)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=1024)  # of one page they are asked for some five times
 def fields_of(original: UriR) -> UriFields:
     """Return the fields of a URI, fit to sort and compare: pages with equal first fields stand together.
 
@@ -271,18 +271,7 @@ def cut(original: UriR, scope: Scope) -> str:
     >>> cut(UriR("http://h/a/b.html"), Scope.DIRECTORY) == cut(UriR("HTTP://h:80/a/"), Scope.DIRECTORY)
     True
     """
-    if not scope:
-        return ""
-    plain = _plain_cut(original, scope)
-    return "\n".join(fields_of(original)[:scope]) if plain is None else plain
-
-
-@lru_cache(maxsize=1024)  # of one page they are asked for some five times
-@native
-def _plain_cut(original: str, scope: int) -> str | None:
-    """Return the cut of a URI that `concatenated` shows to be plain; None of any other."""
-    plain = concatenated(original, None, None)
-    return "\n".join(_fields(plain[0])[:scope]) if plain is not None else None
+    return "\n".join(fields_of(original)[:scope]) if scope else ""
 
 
 @lru_cache(maxsize=1024)  # the pages of a site have few cuts
@@ -320,10 +309,7 @@ def checksum_of(content: ContentId) -> Checksum:
 @lru_cache(maxsize=1024)
 def _normalize(uri: str) -> str | None:
     """Return the serialisation of an absolute URI without fragment; None if it is no valid URL."""
-    plain = concatenated(uri, None, None)
-    if plain is not None:
-        return plain[0]
-    match = _plain(uri)  # of a host with xn-- labels, which a link's target is not taken from, but a page's may be
+    match = _plain(uri)
     if match and match[2] and "/." not in match[1]:
         return match[1]
     try:
@@ -332,6 +318,7 @@ def _normalize(uri: str) -> str | None:
         return None
 
 
+@lru_cache(maxsize=1024)
 def _fields(uri: str) -> UriFields:
     """Return the fields of a serialised URI without fragment."""
     if uri.startswith(("http://", "https://")):  # nearly all: with a host, and a path

@@ -21,7 +21,7 @@ from arclink.filter.filtering import Pair, _Mapper
 from arclink.filter.rules import Rules
 from arclink.graph.joining import _Follow, _Link, _Place
 from arclink.graph.pages import Page, format_link
-from arclink.model import Checksum, Scope, UriR
+from arclink.model import Checksum, UriR
 from arclink.reasons import Reason
 from arclink.store.grouping import OLD, Numbered
 from arclink.store.packing import pack_numbers
@@ -123,20 +123,6 @@ def test_links_of_a_page(page: str, most: int, longest: int) -> None:
     assert taken(compiled) == taken(in_python)
 
 
-PLAIN_CUT = pair("resolving.plain_cut")
-
-
-@given(
-    references | from_above | odd_references.map("".join),
-    st.sampled_from(["", "http://h.org", "https://h.org/a/b?"]),
-    st.sampled_from(Scope),
-)
-def test_the_cut_of_a_plain_uri(reference: str, base: str, scope: Scope) -> None:
-    in_python, compiled = PLAIN_CUT
-    if scope:
-        assert compiled(base + reference, scope) == in_python(base + reference, scope)
-
-
 TAKE_PLAIN = pair("cdx.take_plain")
 
 
@@ -201,6 +187,15 @@ captures = st.tuples(
     st.sampled_from([b"5", b"10"]),
     st.just(b"7"),
 )
+
+
+EARLIEST = pair("filtering.earliest")
+
+
+@given(st.lists(captures, max_size=8))
+def test_the_earliest_captures_of_a_payload(some: list[tuple[bytes, ...]]) -> None:
+    in_python, compiled = EARLIEST
+    assert compiled(iter(some)) == in_python(iter(some))
 
 
 @given(st.lists(captures, max_size=6), st.lists(times, max_size=3))
