@@ -38,7 +38,7 @@ COMPILE = .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.1
           --custom-compile-command 'make lock' $(LOCK_OPTIONS)
 LOCK_OPTIONS ?=
 # Extras that `make demo` and `make test` install, so that everything works out of the box.
-LOCKED_EXTRAS := --extra analysis --extra cassandra
+LOCKED_EXTRAS := --extra analysis --extra cassandra --extra rdf
 
 # pywb, the Wayback Machine that `make test-wayback` talks to: its packages are older than ours. Some are published as source only.
 PYWB := $(ENGINES)/pywb
@@ -61,8 +61,11 @@ $(VENV)/bin/python:
 	@$(PYTHON) -m venv $(VENV) || { \
 	  printf '%s\n' 'Python could not make an environment; on Debian and Ubuntu: apt install python3-venv' >&2; rm -rf $(VENV); exit 1; }
 
+# Python that is compiled as it is, like LOOPS in setup.py; after a change it has to be compiled again.
+LOOPS := arclink/extract/plain_links.py arclink/filter/shuffle.py arclink/graph/block_links.py arclink/store/blocks/inlink_numbers.py
+
 # A stamp is older than what was installed from: then it is installed again, which is quick when nothing changed.
-$(RUN): requirements-build.txt requirements.txt setup.cfg setup.py pyproject.toml $(wildcard arclink/native/*.pyx) | $(VENV)/bin/python
+$(RUN): requirements-build.txt requirements.txt setup.cfg setup.py pyproject.toml $(wildcard arclink/native/*.pyx arclink/native/*.pxd) $(LOOPS) | $(VENV)/bin/python
 	$(SECTION) 'environment in $(VENV), from the locked requirements'
 	$(INSTALL) -r requirements-build.txt
 	$(INSTALL) -r requirements.txt
@@ -85,7 +88,7 @@ $(WITH_BROWSER): requirements-browser.txt $(CHECKS)
 	$(INSTALL) -r requirements-browser.txt
 	@touch $@
 
-.PHONY: help demo test test-browser engines test-engines test-faults test-wayback test-proxy oracles fuzz bench format lock clean
+.PHONY: help demo check test test-browser engines test-engines test-faults test-wayback test-proxy test-long oracles fuzz fuzz-growth bench format lock clean
 
 help:  ## Show what make can do
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -107,6 +110,16 @@ demo: $(RUN)  ## Build the graph of a small made-up archive and ask it who linke
 	  'Your own files:' '$(BIN)/arclink build FOLDER-WITH-WARC-FILES --store links.db' \
 	  'All the rest:' 'docs/commands.md, README.md, and $(BIN)/arclink --help'
 
+# Tests of values alone: they build no archive and start no process.
+CHECK_TESTS := tests/uris tests/rows tests/graph tests/access tests/federation/test_merging.py tests/federation/test_reading.py \
+               tests/store/blocks tests/test_timestamps.py tests/test_layers.py
+
+check: $(CHECKS)  ## Run the quick half of the checks, in less than a minute: lint, types, tests of values
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy $(CODE)
+	ARCLINK_EXAMPLES=20 $(BIN)/python -m pytest -q -n $(WORKERS) -m 'not engine and not long' $(PYTEST_OPTIONS) $(CHECK_TESTS)
+
 test: $(CHECKS)  ## Run every check and test that needs no server
 	$(SECTION) 'ruff: rules'
 	$(BIN)/ruff check .
@@ -117,7 +130,7 @@ test: $(CHECKS)  ## Run every check and test that needs no server
 	$(SECTION) 'codespell: spelling'
 	$(BIN)/codespell
 	$(SECTION) 'pytest: tests, doctests, README'
-	$(BIN)/python -m pytest -n $(WORKERS) -m 'not engine' $(PYTEST_OPTIONS)
+	$(BIN)/python -m pytest -n $(WORKERS) -m 'not engine and not long' $(PYTEST_OPTIONS)
 
 # One process: a browser takes a core for itself.
 test-browser: $(WITH_BROWSER)  ## Run the tests of the page for people in a real browser (headless Chromium)
@@ -154,6 +167,9 @@ fuzz: $(CHECKS)  ## Feed parsers with what breaks parsers, each for a minute; lo
 	  $(BIN)/python -m tests.fuzz $$target -max_total_time=$(SECONDS) -timeout=30 -artifact_prefix=".fuzz/$$target-" ".fuzz/$$target" || exit 1; \
 	done
 
+fuzz-growth: $(CHECKS)  ## Search for input whose cost grows faster than its size, for a minute; longer: make fuzz-growth SECONDS=600
+	$(BIN)/python -m tests.fuzz.growth $(SECONDS)
+
 $(BENCH)/venv/.installed: requirements-build.txt benchmarks/requirements.txt | $(VENV)/bin/python
 	$(SECTION) 'environment of the peers in $(BENCH)/venv, from the locked requirements'
 	@mkdir -p $(BENCH)
@@ -181,6 +197,13 @@ test-faults: engines  ## Run those of them that take longest: tasks and nodes th
 	$(TEST_ENGINES) -m 'engine and slow' tests/engines
 	$(MAKE) fuzz SECONDS=30
 
+# Outside of CI. A shorter soak: make test-long SOAK=300.
+SOAK ?= 3600
+
+test-long: $(CHECKS)  ## Run what takes long: loss of power, failing disks, little memory, an hour of build and service together
+	$(SECTION) 'pytest: what takes long'
+	ARCLINK_SOAK=$(SOAK) $(BIN)/python -m pytest -m long --durations=0 $(PYTEST_OPTIONS) tests/durability
+
 format: $(CHECKS)  ## Lay out the code and put right what can be put right without thinking
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
@@ -200,5 +223,5 @@ lock:  ## Write requirements*.txt anew from setup.cfg and pyproject.toml; newest
 
 clean:  ## Remove what make made: environments, demo, caches
 	rm -rf $(VENV) .engines .venv-lock $(DEMO) .fuzz build arclink.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
-	rm -f arclink/native/*.c arclink/native/*.so
+	rm -f arclink/native/*.so
 	find arclink jobs service pig tests benchmarks -name __pycache__ -prune -exec rm -rf {} +

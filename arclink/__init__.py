@@ -1,28 +1,31 @@
 """The temporal link graph of a web archive: who linked to a page, when, and with which words.
 
-In Python: ``arclink.open("links.db")`` (`arclink.linkgraph`, ``docs/python.md``).
+Open a graph in Python with ``arclink.open("links.db")`` (`arclink.linkgraph`, ``docs/python.md``).
 """
 
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
+from arclink.version import VERSION
+
 if TYPE_CHECKING:
     from arclink.linkgraph import LinkGraph
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 
 def open(store: str | PathLike[str]) -> "LinkGraph":  # noqa: A001  # meant to be read as arclink.open
     """Return the graph of a store, opened for reading.
 
     Args:
-        store: What ``--store`` takes: a path such as ``links.db``, or a URL.
+        store: The same value as ``--store``: a path such as ``links.db``, or a URL.
 
     Raises:
-        UsageError: No store is named so.
-        StoreError: There is no store, or it cannot be used; the text says why.
+        UsageError: The value does not name a store.
+        StoreError: The store does not exist or cannot be used; the text says why.
     """
-    from arclink.linkgraph import LinkGraph  # late: every command imports this package, and few need it
+    # Late: every command imports this package, and few need the graph.
+    from arclink.linkgraph import LinkGraph
     from arclink.store.opening import open_store
 
     return LinkGraph(open_store(fspath(store)))

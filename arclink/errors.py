@@ -5,21 +5,22 @@
     ArclinkError
     ├── UsageError           the call is wrong: exit 2
     ├── OperatorError        a file, setting or store needs a person: exit 1
-    │   ├── InputError           an archive or CDX file that cannot be used at all
-    │   │   └── MissingFileError     one that is not where it is said to be
-    │   ├── StoreError           a store that is missing, foreign, newer, locked or full
+    │   ├── InputError           an archive or CDX file cannot be used at all
+    │   │   └── MissingFileError     an archive file does not exist at its place
+    │   ├── StoreError           a store is missing, not ArcLink's, newer, locked or out of space
     │   ├── PipelineError        a step of a build failed
-    │   ├── WaybackError         a Wayback Machine that does not answer, or asks to be left alone
-    │   ├── InstanceError        another instance that does not answer, or not as it should
-    │   └── ExportError          an export that cannot be written, or is too large for what it is for
+    │   ├── WaybackError         a Wayback Machine does not answer, or asks ArcLink to stop
+    │   ├── InstanceError        another instance does not answer, or answers wrongly
+    │   └── ExportError          an export cannot be written, or is too large for its purpose
     └── DataError            one bad row, record or link: counted by its reason, the job goes on
-        ├── CdxError             a line that is no CDX row
-        ├── RecordError          an archive record that cannot be read
-        ├── PayloadError         a payload whose coding cannot be undone
-        ├── UriError             a reference that does not resolve
-        └── FetchError           an answer of a Wayback Machine that cannot be used
+        ├── CdxError             a line is not a CDX row
+        ├── RecordError          an archive record cannot be read
+        ├── PayloadError         the coding of a payload cannot be undone
+        ├── UriError             a reference does not resolve
+        └── FetchError           an answer of a Wayback Machine cannot be used
 
-An operator's error says what is wrong, where, and what to do. A data error carries the `Reason` it is counted by.
+The text of an operator's error says what is wrong, where, and what to do. A data error carries the
+`Reason` under which it is counted.
 """
 
 import errno
@@ -28,7 +29,7 @@ from arclink.reasons import Reason
 
 
 class ArclinkError(Exception):
-    """Whatever ArcLink raises on purpose."""
+    """Base class of all errors that ArcLink raises on purpose."""
 
 
 class UsageError(ArclinkError):
@@ -36,7 +37,7 @@ class UsageError(ArclinkError):
 
 
 class OperatorError(ArclinkError):
-    """Something outside needs a person; the text says what, where, and what to do."""
+    """A file, setting or service needs a person; the text says what, where, and what to do."""
 
 
 class InputError(OperatorError):
@@ -44,16 +45,18 @@ class InputError(OperatorError):
 
 
 class MissingFileError(InputError):
-    """An archive file is not there, or not any more."""
+    """An archive file does not exist, or no longer exists."""
 
 
 def unreadable(text: str, error: OSError) -> InputError:
-    """Return the error for a file that the system does not give: `MissingFileError` if there is none."""
-    return MissingFileError(text) if error.errno in (errno.ENOENT, errno.ENOTDIR) else InputError(text)
+    """Return the error for a file that cannot be opened: `MissingFileError` if it is missing."""
+    return (
+        MissingFileError(text) if error.errno in (errno.ENOENT, errno.ENOTDIR) else InputError(text)
+    )
 
 
 class StoreError(OperatorError):
-    """A store is missing, not ours, newer than this version, locked, or out of space."""
+    """A store is missing, not ArcLink's, newer than this version, locked, or out of space."""
 
 
 class PipelineError(OperatorError):
@@ -61,38 +64,47 @@ class PipelineError(OperatorError):
 
 
 class WaybackError(OperatorError):
-    """A Wayback Machine does not answer, asks to be left alone, or is not where it was said to be."""
+    """A Wayback Machine does not answer, asks ArcLink to stop, or is not at the given address."""
 
 
 class InstanceError(OperatorError):
-    """Another instance does not answer, or not as it should; the text says why, and begins where its name ends."""
+    """Another instance does not answer, or answers wrongly.
+
+    The text says why. It continues a sentence that begins with the name of the instance.
+    """
 
 
 class ExportError(OperatorError):
-    """An export cannot be written where it is to be, or is too large for what it is for."""
+    """An export cannot be written at the given place, or is too large for its purpose."""
 
 
 class DataError(ArclinkError):
-    """One datum is bad; it is counted by ``reason`` and the work goes on.
+    """One datum is bad. It is counted by ``reason``, and the work goes on.
 
     Args:
-        reason: What it is counted as.
-        detail: What was found, with the value; one line.
-        file: The file it came from, if known.
+        reason: The reason under which the datum is counted.
+        detail: Description of the problem, with the value, on one line.
+        file: File the datum comes from, if known.
         offset: Byte offset in that file as stored (compressed), if known.
     """
 
-    def __init__(self, reason: Reason, detail: str = "", file: str | None = None, offset: int | None = None) -> None:
+    def __init__(
+        self, reason: Reason, detail: str = "", file: str | None = None, offset: int | None = None
+    ) -> None:
         self.reason = reason
         self.detail = detail
         self.file = file
         self.offset = offset
-        place = "" if file is None else f" ({file}" + ("" if offset is None else f" at byte {offset}") + ")"
+        place = (
+            ""
+            if file is None
+            else f" ({file}" + ("" if offset is None else f" at byte {offset}") + ")"
+        )
         super().__init__(f"{reason.text}{': ' + detail if detail else ''}{place}")
 
 
 class CdxError(DataError):
-    """A line is no CDX row."""
+    """A line is not a CDX row."""
 
 
 class RecordError(DataError):
@@ -108,4 +120,4 @@ class UriError(DataError):
 
 
 class FetchError(DataError):
-    """A Wayback Machine gave no answer, or none that can be used."""
+    """A Wayback Machine sent no answer, or an answer that cannot be used."""

@@ -1,4 +1,7 @@
-"""Modules that another package imports at once and ArcLink seldom or never uses: loaded when they are, if ever."""
+"""Lazy imports: modules that another package imports at once, but ArcLink seldom or never uses.
+
+Such a module is loaded when one of its names is first used, or never.
+"""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -9,14 +12,16 @@ from types import ModuleType
 
 @contextmanager
 def imported_lazily(name: str, *functions: str) -> Iterator[None]:
-    """Have ``import name`` within give a module that imports the real one at the first look at one of its names.
+    """Make ``import name`` in this context return a module that loads the real one on first use.
 
-    Whoever imports it afterwards gets the real one. (`importlib.util.LazyLoader` would not do: on Python 3.11 the import
-    statement itself looks at a name.)
+    The first access to one of its names imports the real module. Imports after the context return
+    the real module. (`importlib.util.LazyLoader` does not work here: on Python 3.11 the import
+    statement itself accesses a name.)
 
     Args:
-        name: Of the module.
-        functions: Those of its functions that are imported by name; the real module is imported when one is called.
+        name: Name of the module.
+        functions: Functions of the module that are imported by name; calling one imports the real
+            module.
     """
     if name in sys.modules:
         yield
@@ -24,7 +29,7 @@ def imported_lazily(name: str, *functions: str) -> Iterator[None]:
     module = ModuleType(name)
 
     def look_up(attribute: str) -> object:
-        if attribute == "__path__":  # the import statement asks whether it is a package
+        if attribute == "__path__":  # the import statement checks whether it is a package
             raise AttributeError(attribute)
         if sys.modules.get(name) is module:
             del sys.modules[name]

@@ -1,8 +1,9 @@
-"""The graph in Python: ``arclink.open("links.db")`` gives a `LinkGraph`, which asks what the command line and the service ask.
+"""The Python interface: ``arclink.open("links.db")`` returns a `LinkGraph`.
 
-Words and parameters are theirs (``docs/service.md``), but for ``from``, which Python keeps for itself: it is ``from_`` here. Answers are
-never cut short unless ``limit`` says so. What hands data to other libraries imports them when it is called: networkx, pandas and pyarrow
-are in the extra ``analysis``.
+A `LinkGraph` has the queries of the command line and of the service, with the same names and
+parameters (``docs/service.md``). Only ``from``, a keyword of Python, is ``from_`` here. Answers are
+complete unless ``limit`` is given. Functions that return objects of other libraries import these
+when they are called: networkx, pandas and pyarrow are in the extra ``analysis``.
 """
 
 import sys
@@ -12,55 +13,69 @@ from datetime import date, datetime
 from itertools import islice
 from os import PathLike
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
 from arclink.access.anchors import Anchor, AnchorsQuery, answer_anchors
-from arclink.access.answers import answer_link_query
+from arclink.access.answers import LinkAnswer, answer_link_query
 from arclink.access.cursors import decode_cursor
-from arclink.access.grouping import Budget
+from arclink.access.formats.rdf_lines import write_ntriples
+from arclink.access.formats.statements import Profile
+from arclink.access.groups import Budget
 from arclink.access.levels import Counted, LevelQuery, answer_level
 from arclink.access.members import Member
-from arclink.access.queries import MOST_MEMBERS, BadParameterError, Direction, LinkQuery, span_asked, surt_asked
-from arclink.access.reading import MementoSummary, Reading
-from arclink.analysis.extra import analysis_extra
+from arclink.access.queries import (
+    MOST_MEMBERS,
+    BadParameterError,
+    Direction,
+    LinkQuery,
+    span_asked,
+    surt_asked,
+)
+from arclink.access.reader import MementoSummary, Reading
+from arclink.analysis.scipy_extra import analysis_extra
+from arclink.errors import UsageError
 from arclink.model import Memento, Span
-from arclink.store import GraphStore, StoreStats
+from arclink.store.protocols import GraphStore, StoreStats
 
 if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
+    import rdflib
 
-    from arclink.export.exporting import Exported
+    from arclink.export.exports import Exported
     from arclink.export.queries import ExportQuery
 
 Time = str | date | datetime
-"""A time as people write it: 1 to 14 digits, ISO 8601, or a date or datetime of Python; without a zone it is UTC."""
+"""A time: 1 to 14 digits, ISO 8601, or a Python date or datetime; without a time zone it is UTC."""
 
 
 class Within(TypedDict, total=False):
-    """Which links count: observed when, of which kinds.
+    """Keywords that select links by time and kind.
 
     Attributes:
         from_: Observed not before.
         to: Observed not after.
-        kind: One kind, such as ``a@href``, or several.
+        kinds: ``navigation``, ``resources``, ``other``, ``all`` or a kind such as ``a@href``, or
+            several of these. The default is all kinds; in graphs it is ``navigation``, the links
+            that a reader can follow.
         redirects: ``yes``, ``no`` or ``only``.
     """
 
     from_: Time
     to: Time
-    kind: str | Sequence[str]
+    kinds: str | Sequence[str]
     redirects: str
 
 
 class OfLinks(Within, total=False):
-    """What `LinkGraph.outlinks` and `LinkGraph.inlinks` take.
+    """Keywords of `LinkGraph.outlinks` and `LinkGraph.inlinks`.
 
     Attributes:
-        limit: So many links at the most; 0, the default, for all.
-        evidence: Whether each tells the archive file, offset and checksum of its mementos.
-        validity: Whether each tells between which mementos it came and went.
+        limit: Largest number of links; 0, the default, for all.
+        evidence: Whether each link includes the archive file, offset and checksum of its mementos.
+        validity: Whether each link includes the mementos between which it appeared and disappeared.
     """
 
     limit: int
@@ -69,11 +84,11 @@ class OfLinks(Within, total=False):
 
 
 class OfRows(Within, total=False):
-    """What `LinkGraph.anchors` and `LinkGraph.counts` take.
+    """Keywords of `LinkGraph.anchors` and `LinkGraph.counts`.
 
     Attributes:
-        by: ``day``, ``month`` or ``year``; of anchors also ``host``, or both with a comma.
-        limit: So many rows at the most; 0, the default, for all.
+        by: ``day``, ``month`` or ``year``; for anchors also ``host``, or both with a comma.
+        limit: Largest number of rows; 0, the default, for all.
     """
 
     by: str
@@ -81,13 +96,13 @@ class OfRows(Within, total=False):
 
 
 class OfGraph(Within, total=False):
-    """What `LinkGraph.to_networkx` and `LinkGraph.to_pandas` take; `docs/export.md` says what each leaves out.
+    """Keywords of `LinkGraph.to_networkx` and `LinkGraph.to_pandas` (``docs/export.md``).
 
     Attributes:
-        min_count: Fewest mementos that must show a link.
-        top: Most nodes.
-        core: Fewest neighbours of each node.
-        backbone: Greatest significance of a link.
+        min_count: Smallest number of mementos of a link.
+        top: Largest number of nodes.
+        core: Smallest number of neighbours of each node.
+        backbone: Largest significance of a link.
     """
 
     min_count: int
@@ -97,14 +112,16 @@ class OfGraph(Within, total=False):
 
 
 _UNLIMITED = Budget(members=sys.maxsize, rows=sys.maxsize // 2, look_ups=sys.maxsize)
-"""Who asks in Python waits for all that is counted; a service could not."""
+"""No limits apply: a Python caller can wait, an HTTP client cannot."""
 
 
 class Links(Iterable[Member]):
-    """The links of a URI in one direction: a `Member` each, read while they are looped over; looping again asks again.
+    """The links of a URI in one direction, as `Member` objects.
 
-    Up to 10,000 links come once each, in the order of the command line. Of a URI with more, each comes in the order in which the store
-    holds them, and one that several contents have comes with each of these (``docs/service.md``, *Order and size of answers*).
+    They are read from the store during iteration; a second iteration reads them again. Up to 10,000
+    links come once each, in the order of the command line. If the URI has more, they come in store
+    order, and a link that several contents have comes once per content (``docs/service.md``, *Order
+    and size of answers*).
     """
 
     def __init__(self, store: GraphStore, query: LinkQuery, limit: int | None) -> None:
@@ -120,53 +137,94 @@ class Links(Iterable[Member]):
 
     @property
     def mementos(self) -> MementoSummary:
-        """What is known of the URI itself: "never captured" differs from "no links"."""
+        """Counts of the captures of the URI, which distinguish "never captured" from "no links"."""
         return Reading(self._store, self._query).summary()
 
     def to_pandas(self) -> "pd.DataFrame":
-        """Return a row per link: uri, surt, kind, text, rel, first, last (UTC), mementos, timestamps.
+        """Return a row per link: its fields and its times.
+
+        Columns: uri, surt, kind, text, rel, first, last (UTC), mementos, timestamps, written.
+        ``uri`` is serialised like targets, so that frames can be joined on it; ``written`` is the
+        URI as captured if it differs, else None.
 
         Raises:
             UsageError: pandas is not installed.
         """
-        columns = ("uri", "surt", "kind", "text", "rel", "first", "last", "mementos", "timestamps")
-        rows = [(*link[:5], link.timestamps[0], link.timestamps[-1], len(link.timestamps), link.timestamps) for link in self]
+        columns = (
+            *("uri", "surt", "kind", "text", "rel", "first", "last", "mementos", "timestamps"),
+            "written",
+        )
+        rows = [
+            (
+                link.serialised,
+                *link[1:5],
+                link.timestamps[0],
+                link.timestamps[-1],
+                len(link.timestamps),
+                link.timestamps,
+                None if link.serialised == link.uri else link.uri,
+            )
+            for link in self
+        ]
         return frame_of(rows, columns, times=("first", "last"))
 
     def _all(self) -> Iterator[Member]:
+        for answer in self.answers():
+            yield from answer.outlinks
+            yield from answer.inlinks
+
+    def answers(self) -> Iterator[LinkAnswer]:
+        """Yield the answers with the links, like the pages of the service."""
         query = self._query
         while True:
             answer = answer_link_query(self._store, query)
-            yield from answer.outlinks
-            yield from answer.inlinks
+            yield answer
             if answer.next is None:
                 return
             query = replace(query, cursor=decode_cursor(answer.next, query.fingerprint))
 
 
 class Anchors(list[Anchor]):
-    """The words that led to a URI, by period, host, first seen and text."""
+    """The texts of the links to a URI, by period, host, first seen and text."""
 
     def to_pandas(self) -> "pd.DataFrame":
-        """Return a row per text: period, host, text, kind, links, contents, mementos, hosts, first, last (UTC).
+        """Return a row per text, with its counts and times.
+
+        Columns: period, host, text, kind, links, contents, mementos, hosts, first, last (UTC).
 
         Raises:
             UsageError: pandas is not installed.
         """
-        columns = ("period", "host", "text", "kind", "links", "contents", "mementos", "hosts", "first", "last")
-        rows = [(*one[:4], *one.counts[:4], one.counts.first.timestamp, one.counts.last.timestamp) for one in self]
+        columns = (
+            "period",
+            "host",
+            "text",
+            "kind",
+            "links",
+            "contents",
+            "mementos",
+            "hosts",
+            "first",
+            "last",
+        )
+        rows = [
+            (*one[:4], *one.counts[:4], one.counts.first.timestamp, one.counts.last.timestamp)
+            for one in self
+        ]
         return frame_of(rows, columns, times=("first", "last"))
 
 
 class LinkGraph:
-    """A temporal link graph, at all times or at one. Use it in the thread that opened it; close it, or use ``with``.
+    """A temporal link graph, at all times or at one time.
 
-    Every ``uri`` is one as people write it: any variant (``http`` or ``https``, with or without ``www.``) finds the page. Times and
-    the other parameters mean what ``docs/service.md`` says, *Parameters*. Wrong ones raise `BadParameterError`, a `UsageError`.
+    Use it only in the thread that opened it. Close it, or use ``with``. Every ``uri`` may be
+    written as users type it: any variant (``http`` or ``https``, with or without ``www.``) finds
+    the page. Times and other parameters have the meaning of ``docs/service.md``, *Parameters*.
+    Wrong values raise `BadParameterError`, a `UsageError`.
 
     Args:
-        store: To ask; the graph closes it.
-        at: Only the state at this time, if one is given.
+        store: The store to read; closing the graph closes it.
+        at: Time whose state the graph shows; None for all times.
     """
 
     def __init__(self, store: GraphStore, at: Time | None = None) -> None:
@@ -177,63 +235,74 @@ class LinkGraph:
         return f"<LinkGraph at {self._at}>" if self._at else "<LinkGraph>"
 
     def at(self, time: Time) -> Self:
-        """Return the graph as it was at the end of ``time``: the links of the mementos in force. It shares this one's store."""
+        """Return the graph at the end of ``time``: the links of the mementos in force.
+
+        It uses the store of this graph.
+        """
         graph = type(self)(self.store, time)
-        LinkQuery.from_parameters([("uri", "example.org"), ("at", graph._at)])  # a wrong time is told here, not at the first question
+        LinkQuery.from_parameters(
+            [("uri", "example.org"), ("at", graph._at)]
+        )  # raises an error for a wrong time now, not at the first query
         return graph
 
     def outlinks(self, uri: str, **parameters: Unpack[OfLinks]) -> Links:
-        """Return the links that a page has, with the mementos that show them.
+        """Return the links of a page, with the mementos that show them.
 
         Args:
-            uri: Of the page.
+            uri: The URI of the page.
             **parameters: See `OfLinks`.
 
         Raises:
-            BadParameterError: One of them is wrong.
+            BadParameterError: A parameter is wrong.
         """
         return self._links(uri, Direction.OUT, parameters)
 
     def inlinks(self, uri: str, **parameters: Unpack[OfLinks]) -> Links:
-        """Return the links that lead to a page, which need not have been captured itself; see `outlinks`."""
+        """Return the links to a page, which may never have been captured itself; see `outlinks`."""
         return self._links(uri, Direction.IN, parameters)
 
     def anchors(self, uri: str, **parameters: Unpack[OfRows]) -> Anchors:
-        """Return the words that were used to link to a page, counted over all its inlinks.
+        """Return the texts of the links to a page, counted over all its inlinks.
 
         Args:
-            uri: Of the page.
+            uri: The URI of the page.
             **parameters: See `OfRows`.
 
         Raises:
-            BadParameterError: One of them is wrong.
+            BadParameterError: A parameter is wrong.
         """
         query = AnchorsQuery.from_parameters(self._written({"uri": uri, "limit": 0, **parameters}))
         return Anchors(answer_anchors(self.store, query, _UNLIMITED).anchors)
 
-    def counts(self, uri: str, level: str = "host", direction: str = "in", **parameters: Unpack[OfRows]) -> Sequence[Counted]:
-        """Return how many links lead to a page from each host or domain, in all and through time, those with most links first.
+    def counts(
+        self, uri: str, level: str = "host", direction: str = "in", **parameters: Unpack[OfRows]
+    ) -> Sequence[Counted]:
+        """Return the number of links to a page from each host or domain, in total and through time.
+
+        Those with most links come first.
 
         Args:
-            uri: Of the page.
+            uri: The URI of the page.
             level: ``host`` or ``domain``.
-            direction: ``in``, or ``out`` for those that the page links to.
+            direction: ``in``, or ``out`` for hosts or domains that the page links to.
             **parameters: See `OfRows`.
 
         Raises:
-            BadParameterError: One of them is wrong.
+            BadParameterError: A parameter is wrong.
         """
         if direction not in ("in", "out"):
             raise BadParameterError("direction", direction, "in or out")
         asked = {"uri": uri, "limit": 0, **parameters, "level": level, "direction": direction}
-        answer = answer_level(self.store, LevelQuery.from_parameters(self._written(asked)), _UNLIMITED)
+        answer = answer_level(
+            self.store, LevelQuery.from_parameters(self._written(asked)), _UNLIMITED
+        )
         return answer.counted[Direction(direction)]
 
     def mementos(self, uri: str, from_: Time = "", to: Time = "") -> Iterator[Memento]:
-        """Yield the captures of a page, oldest first; of a graph at a time those of then and before.
+        """Yield the captures of a page, oldest first; in a graph at a time, those not after it.
 
         Raises:
-            BadParameterError: ``uri`` is no URI, or a time is none.
+            BadParameterError: ``uri`` is not a URI, or a time is not valid.
         """
         if self._at and (from_ or to):
             raise BadParameterError("at", self._at, "either at, or from and to")
@@ -243,18 +312,19 @@ class LinkGraph:
     def to_networkx(self, level: str = "host", **parameters: Unpack[OfGraph]) -> "nx.DiGraph":
         """Return the graph of all links at a level.
 
-        Nodes are URIs (with their ``surt``), hosts or domains. Links have ``weight`` (how many mementos show one), ``first`` and ``last``
-        (14 digits). All of it is held in memory.
+        Nodes are URIs (with their ``surt``), hosts or domains. Links have ``weight`` (number of
+        mementos that show the link), ``first`` and ``last`` (14 digits). The whole graph is held in
+        memory.
 
         Args:
             level: ``uri``, ``host`` or ``domain``.
             **parameters: See `OfGraph`.
 
         Raises:
-            BadParameterError: One of them is wrong.
+            BadParameterError: A parameter is wrong.
             UsageError: networkx is not installed.
         """
-        from arclink.export.exporting import picture_of
+        from arclink.export.exports import picture_of
         from arclink.export.markup import links_of, nodes_of
 
         with analysis_extra():
@@ -266,17 +336,25 @@ class LinkGraph:
                 names.append(label)
                 graph.add_node(label, **({"surt": name} if level == "uri" else {}))
             for source, target, mementos, first, last in links_of(picture.links):
-                graph.add_edge(names[source], names[target], weight=mementos, first=f"{first:014d}", last=f"{last:014d}")
+                graph.add_edge(
+                    names[source],
+                    names[target],
+                    weight=mementos,
+                    first=f"{first:014d}",
+                    last=f"{last:014d}",
+                )
         return graph
 
     def to_pandas(self, level: str = "host", **parameters: Unpack[OfGraph]) -> "pd.DataFrame":
-        """Return a row per link between nodes at a level: source, target, mementos, first, last (UTC); see `to_networkx`.
+        """Return a row per link between nodes: source, target, mementos, first, last (UTC).
+
+        See `to_networkx`.
 
         Raises:
             BadParameterError: A parameter is wrong.
             UsageError: pandas is not installed.
         """
-        from arclink.export.exporting import picture_of
+        from arclink.export.exports import picture_of
         from arclink.export.markup import links_of, nodes_of
 
         with picture_of(self.store, self._export_query("graphml", level, parameters)) as picture:
@@ -285,27 +363,73 @@ class LinkGraph:
                 (names[source], names[target], mementos, f"{first:014d}", f"{last:014d}")
                 for source, target, mementos, first, last in links_of(picture.links)
             ]
-        return frame_of(rows, ("source", "target", "mementos", "first", "last"), times=("first", "last"))
+        return frame_of(
+            rows, ("source", "target", "mementos", "first", "last"), times=("first", "last")
+        )
 
     def export(self, path: str | PathLike[str], format: str, **parameters: Any) -> "Exported":  # noqa: A002  # the option's name
-        """Write the graph to a file and a manifest beside it, as ``arclink export`` does (``docs/export.md``).
+        """Write the graph to a file with a manifest, like ``arclink export`` (``docs/export.md``).
 
         Args:
-            path: Of the file; one that is there is replaced.
-            format: ``parquet``, ``csv``, ``csv-images``, ``nquads``, ``graphml``, ``gexf`` or ``arcs``.
-            **parameters: Options of that command, with ``_`` for ``-``: ``level``, ``from_``, ``to``, ``min_count`` …
+            path: The path of the file; an existing file is replaced.
+            format: ``parquet``, ``csv``, ``csv-images``, ``nquads``, ``graphml``, ``gexf`` or
+                ``arcs``.
+            **parameters: Options of that command, with ``_`` for ``-``: ``level``, ``from_``,
+                ``to``, ``min_count`` …
 
         Raises:
-            BadParameterError: One of them is wrong.
-            UsageError: A package is not installed that the format needs.
-            ExportError: It cannot be written there, or is too large for what it is for.
+            BadParameterError: A parameter is wrong.
+            UsageError: A package that the format needs is not installed.
+            ExportError: The file cannot be written, or the graph is too large for the format's
+                tools.
         """
-        from arclink.export.exporting import export
+        from arclink.export.exports import export
 
-        return export(self.store, self._export_query(format, parameters.pop("level", ""), parameters), Path(path))
+        return export(
+            self.store,
+            self._export_query(format, parameters.pop("level", ""), parameters),
+            Path(path),
+        )
+
+    def to_rdf(self, uri: str = "", **parameters: Unpack[OfLinks]) -> "rdflib.Graph":
+        """Return links as an rdflib graph, held in memory; each link is a named node.
+
+        The graphs of two archives merge by union (RDF profile ``links``, ``docs/service.md``).
+
+        Args:
+            uri: The links of this page, in both directions; without it, every link of the store.
+            **parameters: See `OfLinks`; only with a URI.
+
+        Raises:
+            BadParameterError: A parameter is wrong.
+            UsageError: rdflib is not installed, or there are parameters without a URI.
+        """
+        try:
+            import rdflib
+        except ImportError as error:
+            raise UsageError("rdflib is not installed: pip install 'arclink[rdf]'") from error
+        if "limit" in parameters:
+            raise BadParameterError(
+                "limit", str(parameters["limit"]), "nothing: a graph has all links"
+            )
+        if parameters and not uri:
+            raise UsageError(f"{', '.join(sorted(parameters))}: only with a URI")
+        graph = rdflib.Graph()
+        if uri:
+            for links in (self.outlinks(uri, **parameters), self.inlinks(uri, **parameters)):
+                for answer in links.answers():
+                    lines = b"".join(write_ntriples(answer, Profile.LINKS))
+                    graph.parse(data=lines, format="ntriples")
+            return graph
+        with TemporaryDirectory() as folder:
+            path = Path(folder, "links.nq")
+            self.export(path, "nquads")
+            with path.open("rb") as file:
+                graph.parse(file, format="ntriples")
+        return graph
 
     def stats(self) -> StoreStats:
-        """Return counts over the whole store; takes as long as reading much of it."""
+        """Return counts over the whole store. This reads much of the store and may take long."""
         return self.store.stats()
 
     def close(self) -> None:
@@ -315,7 +439,12 @@ class LinkGraph:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.close()
 
     def _export_query(self, form: str, level: str, given: Mapping[str, object]) -> "ExportQuery":
@@ -329,13 +458,17 @@ class LinkGraph:
         if not isinstance(limit, int) or limit < 0:
             raise BadParameterError("limit", str(limit), "a number of links, or 0 for all")
         asked = {**asked, "direction": direction.value, "limit": MOST_MEMBERS}
-        return Links(self.store, LinkQuery.from_parameters(self._written({"uri": uri, **asked})), limit or None)
+        return Links(
+            self.store,
+            LinkQuery.from_parameters(self._written({"uri": uri, **asked})),
+            limit or None,
+        )
 
     def _mementos(self, uri: str, span: Span) -> Iterator[Memento]:
         return self.store.mementos(surt_asked("uri", uri), span)
 
     def _written(self, given: Mapping[str, object]) -> list[tuple[str, str]]:
-        """Return parameters as the command line and the service write them."""
+        """Return keywords as parameters of the command line and of the service."""
         parameters = [("at", self._at)] if self._at else []
         for name, value in given.items():
             values = value if isinstance(value, list | tuple | set | frozenset) else [value]
@@ -345,7 +478,7 @@ class LinkGraph:
 
 
 def text_of_time(time: Time) -> str:
-    """Return a time as the parameters take it.
+    """Return a time as text for a parameter.
 
     >>> text_of_time(date(2010, 2, 12)), text_of_time("201002")
     ('2010-02-12', '201002')
@@ -353,8 +486,10 @@ def text_of_time(time: Time) -> str:
     return time if isinstance(time, str) else time.isoformat()
 
 
-def frame_of(rows: Iterable[Sequence[object]], columns: Sequence[str], times: Sequence[str] = ()) -> "pd.DataFrame":
-    """Return a pandas frame of ``rows``; those of ``columns`` that are named in ``times`` hold 14 digits, and become UTC.
+def frame_of(
+    rows: Iterable[Sequence[object]], columns: Sequence[str], times: Sequence[str] = ()
+) -> "pd.DataFrame":
+    """Return a pandas frame of ``rows``; columns in ``times`` have 14 digits and become UTC.
 
     Raises:
         UsageError: pandas is not installed.

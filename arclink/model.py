@@ -1,7 +1,8 @@
-"""The words of the field as types: URI-R, memento, content, link.
+"""The words of the field as types: URI-R, memento, payload, content, link.
 
-Values only: no I/O, no parsing. One word per idea; ``docs/data-model.md`` has the table. What an answer has hundreds of
-(links, sightings) are named tuples: those are made in a fifth of the time.
+This module holds values only: no I/O, no parsing. Each idea has one word; the table is in
+``docs/data-model.md``. Values of which an answer has hundreds (links, sightings) are named tuples,
+because a named tuple is made in a fifth of the time of a dataclass.
 """
 
 import re
@@ -11,40 +12,46 @@ from enum import IntEnum
 from typing import NamedTuple, NewType
 
 UriR = NewType("UriR", str)
-"""URI of an original resource, exactly as captured or as a link resolves to (RFC 7089, terminology)."""
+"""URI of an original resource, as captured or as a link resolves to (RFC 7089, terminology).
+
+A captured URI is kept exactly as captured.
+"""
 
 UriM = NewType("UriM", str)
 """URI of one memento, resolvable in the archive (RFC 7089, terminology)."""
 
 Surt = NewType("Surt", str)
-"""Sort key form of a URI-R: ``org,example)/path``. Variants of a URI-R meet under it; it is never a link."""
+"""Sort key form of a URI-R, shared by its variants: ``org,example)/path``. It is never a link."""
 
 UriId = NewType("UriId", str)
-"""128-bit SimHash of a SURT, 32 lower-case hex digits (paper, 3.2.1). Never an identity by itself."""
+"""128-bit SimHash of a SURT, 32 lower-case hex digits (paper, 3.2.1). Not unique by itself."""
 
 Timestamp = NewType("Timestamp", str)
 """14 digits, UTC: ``YYYYMMDDhhmmss``."""
 
 Checksum = NewType("Checksum", str)
-"""Payload digest: base32 SHA-1 without prefix, any other algorithm with its name (``sha256:…``), or ``redirect:…``."""
+"""Payload digest: base32 SHA-1, another algorithm with its name, or ``redirect:…``.
+
+SHA-1 has no prefix; other algorithms have one (``sha256:…``).
+"""
 
 ContentId = NewType("ContentId", str)
-"""A vertex: the checksum, or checksum, ``-`` and 16 hex digits of SHA-1(cut)."""
+"""Id of a content (a vertex): its checksum, or checksum, ``-`` and 16 hex digits of SHA-1(cut)."""
 
 Kind = NewType("Kind", str)
 """Element and attribute a link was found in: ``a@href``, ``img@src``, ``http@location``."""
 
 NO_CHECKSUM = "-"
-"""A CDX row without checksum; never joined on."""
+"""Checksum of a CDX row that has none; ArcLink never joins on it."""
 
 EMPTY_PAYLOAD = Checksum("3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ")
-"""SHA-1 of no bytes at all; says nothing, never joined on."""
+"""SHA-1 of zero bytes. It does not identify a page, so ArcLink never joins on it."""
 
 
 class Scope(IntEnum):
-    """How much of the page's URI a link depends on; of a content, the widest of its links.
+    """The part of the page's URI that a link depends on; for a content, the widest of its links.
 
-    ``docs/data-model.md``, *Content*. The order is the order of width.
+    ``docs/data-model.md``, *Content*. The members are ordered from narrow to wide.
     """
 
     NONE = 0
@@ -57,7 +64,7 @@ class Scope(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Observed in this range; both ends belong to it."""
+    """A range of capture times; both ends are included."""
 
     first: Timestamp = Timestamp("0" * 14)
     last: Timestamp = Timestamp("9" * 14)
@@ -75,13 +82,15 @@ _ENDS_OF_LABEL = frozenset({")", ",", ":"})
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """Captures that a graph must not have: those of a part of the web, from a span of time.
+    """Captures that a graph must not have: one part of the web in one span of time.
 
     Attributes:
-        prefix: What their SURT starts with (``org,example)/``); not empty. One that ends inside of a host name (``org,example``) means
-            whole labels: that host, its ports and what is below it, but not ``org,example2``.
-        span: When they were made.
-        has_targets: Whether links to that part of the web are forgotten, too; only for all time.
+        prefix: Start of their SURT (``org,example)/``); not empty. A prefix that ends inside a host
+            name (``org,example``) means whole labels: that host, its ports and its subdomains, but
+            not ``org,example2``.
+        span: Time range of the captures.
+        has_targets: Whether links to that part of the web are forgotten, too; allowed only for all
+            time.
     """
 
     prefix: Surt
@@ -90,22 +99,23 @@ class Forgotten:
 
     @property
     def is_whole_labels(self) -> bool:
-        """Whether the prefix ends inside of a host name: then a label ends behind it."""
+        """Whether the prefix ends inside a host name, so that it matches whole labels only."""
         return _LABELS.fullmatch(self.prefix) is not None
 
     def has(self, surt: str) -> bool:
-        """Tell whether a SURT belongs to that part of the web.
+        """Return whether a SURT belongs to that part of the web.
 
         >>> host = Forgotten(Surt("org,example"))
         >>> host.has("org,example:8080)/"), host.has("org,example,sub)/"), host.has("org,example2)/")
         (True, True, False)
         """
         return surt.startswith(self.prefix) and (
-            not self.is_whole_labels or surt[len(self.prefix) : len(self.prefix) + 1] in _ENDS_OF_LABEL
+            not self.is_whole_labels
+            or surt[len(self.prefix) : len(self.prefix) + 1] in _ENDS_OF_LABEL
         )
 
     def covers(self, surt: str, timestamp: str) -> bool:
-        """Tell whether a capture is one of them."""
+        """Return whether the capture of ``surt`` at ``timestamp`` is one of these captures."""
         return self.has(surt) and self.span.first <= timestamp <= self.span.last
 
 
@@ -113,16 +123,18 @@ class Forgotten:
 class Memento:
     """One capture of a URI-R at a time: facts that never change.
 
-    Key: surt, timestamp, original, checksum. It does not hold its content: that follows from checksum and original.
+    Key: surt, timestamp, original, checksum. A memento does not hold its content, because the
+    content follows from checksum and original.
 
     Attributes:
-        mime: As the CDX row or record says, ``-`` if it does not.
-        status: HTTP status as text, ``-`` if there is none (revisits in some CDX files).
+        mime: As in the CDX row or record; ``-`` if it has none.
+        status: HTTP status as text; ``-`` if missing (revisits in some CDX files).
         record_type: ``response``, ``revisit`` or ``resource``.
         file: Name of the archive file.
         offset: Bytes into the file as stored (compressed).
         length: Bytes of the record as stored; -1 if unknown.
-        reason: Name of the `Reason` member if a rule about its own row kept it from being read, else ``-``.
+        reason: Name of the `Reason` member if a rule about its own row excluded it from reading,
+            else ``-``.
     """
 
     surt: Surt
@@ -140,13 +152,13 @@ class Memento:
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """What became of one payload: read, with the scope of its links, or not, with the reason.
+    """The result for one payload: read, with the scope of its links, or not read, with the reason.
 
     Attributes:
-        scope: The widest class of its links; None when it was not read.
-        charset: WHATWG name of the charset it was decoded with; ``-`` when it was not read.
-        file: Name of the archive file it was read from, or was to be read from.
-        reason: ``PAYLOAD_READ`` or the name of the `Reason` member that says why not.
+        scope: The widest scope of its links; None if it was not read.
+        charset: WHATWG name of the charset it was decoded with; ``-`` if it was not read.
+        file: Name of the archive file it was read from, or should have been read from.
+        reason: ``PAYLOAD_READ``, or the name of the `Reason` member that says why it was not read.
         counts: Links of the page by name of their `Reason` member; only reasons that occur.
     """
 
@@ -160,12 +172,12 @@ class Payload:
 
 
 class Outlink(NamedTuple):
-    """One link of a content, in page order.
+    """One link of a content. The links of a content are in page order.
 
     Attributes:
         target: Absolute URI without fragment.
         text: White space folded; the alternate text for images; may be empty.
-        rel: The ``rel`` attribute, white space folded and lower case; None if there is none.
+        rel: The ``rel`` attribute, white space folded and lower case; None if missing.
     """
 
     target: UriR
@@ -178,7 +190,7 @@ class Inlink(NamedTuple):
     """A link seen from its target: one distinct (target URI, kind, text, rel, content).
 
     Attributes:
-        target: The URI really used, one of the variants of the SURT asked for.
+        target: The URI used by the link, one of the variants of the requested SURT.
         content: The vertex that holds the link.
     """
 
@@ -197,7 +209,10 @@ class Sighting(NamedTuple):
 
 
 Source = tuple[UriR, list[Timestamp]]
-"""A page that shows a content: its original, and when; distinct, sorted, at least one. A plain tuple: a hub has millions."""
+"""A page that shows a content: its original, and its capture times.
+
+The times are distinct and sorted; there is at least one. A plain tuple, because a hub has millions.
+"""
 
 RawLink = tuple[str, str, str, str | None]
 """A link as written: (kind, reference, text, rel). A plain tuple: there are billions."""

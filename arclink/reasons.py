@@ -1,28 +1,30 @@
-"""The named ends of everything that is read: nothing disappears without one of these.
+"""The outcomes of everything that ArcLink reads, by name: nothing disappears without a reason.
 
-Each reason belongs to a *group*; what a group counts is read once and ends in exactly one reason of that group:
+Each reason belongs to a *group*. Each item that a group counts ends in exactly one reason of
+that group:
 
 ========= ==========================================================
 rows      one line of a CDX or CDXJ file
 records   one record of an archive file, when ArcLink indexes it
 mementos  one capture that the graph keeps
-rules     one capture and a rule that it fails, whatever the other rules say
-payloads  one payload that extract was told to read
+rules     one capture and a rule that it fails, independent of the other rules
+payloads  one payload that the extract stage should read
 links     one link found in a page that was read
 files     one archive file, each time a stage opens it
 entries   one entry of the list that is fetched from a Wayback Machine
 fetches   one capture that the index of a Wayback Machine names
-notes     things worth knowing that end nothing (a timestamp padded, a text cut)
+notes     remarks that end nothing (a timestamp padded, a text cut)
 ========= ==========================================================
 
-The same names are the counters of the jobs, the totals of the manifest, and the words of ``arclink explain``.
+The same names are the counters of the jobs, the totals of the manifest, and the words of ``arclink
+explain``.
 """
 
 from enum import Enum
 
 
 class Reason(Enum):
-    """How one row, record, memento, payload or link ended. Value: ``(group, text)``."""
+    """The outcome of one row, record, memento, payload or link. Value: ``(group, text)``."""
 
     # files: one archive file, each time a stage opens it
     FILE_INDEXED = ("files", "indexed")
@@ -31,6 +33,7 @@ class Reason(Enum):
     # rows: one line of a CDX file
     ROW_KEPT = ("rows", "kept")
     ROW_MALFORMED = ("rows", "malformed CDX row")
+    ROW_TOO_LONG = ("rows", "row or its URI is too long")
     ROW_HEADER = ("rows", "header line")
     ROW_NOT_A_CAPTURE = ("rows", "not a capture")
     ROW_OUTSIDE_SELECTION = ("rows", "outside selection")
@@ -45,9 +48,11 @@ class Reason(Enum):
     RECORD_NOT_A_CAPTURE = ("records", "not a capture")
     RECORD_DAMAGED = ("records", "record is damaged")
     RECORD_NO_URI = ("records", "record has no target URI")
+    RECORD_TOO_LONG = ("records", "target URI is too long")
     RECORD_NO_DATE = ("records", "record has no usable date")
 
-    # entries: one entry of the list that is fetched from a Wayback Machine; the last two are tried again by the next run
+    # entries: one entry of the list that is fetched from a Wayback Machine;
+    # the next run tries the last two again
     ENTRY_LISTED = ("entries", "captures listed")
     ENTRY_EMPTY = ("entries", "no capture in the archive")
     ENTRY_MALFORMED = ("entries", "not a URI")
@@ -66,7 +71,7 @@ class Reason(Enum):
     FETCH_OTHER_HOST = ("fetches", "replay leads to another host")
     FETCH_TOO_MANY_HOPS = ("fetches", "replay redirects too often")
     FETCH_NO_MEMENTO = ("fetches", "answer is no memento")
-    # these are tried again by the next run
+    # the next run tries these again
     FETCH_NOT_REACHED = ("fetches", "archive was not reached")
     FETCH_TIMED_OUT = ("fetches", "answer took too long")
     FETCH_BUSY = ("fetches", "archive asked to wait")
@@ -81,13 +86,14 @@ class Reason(Enum):
     MEMENTO_MIME = ("mementos", "mime type carries no links")
     MEMENTO_EXTENSION = ("mementos", "extension carries no links")
 
-    # rules: what each rule of filter would sort out by itself, a capture once for each (paper, Table 2)
+    # rules: captures that each rule of filter alone would exclude; a capture counts once per rule
+    # (paper, Table 2)
     RULE_STATUS = ("rules", "fails the status rule")
     RULE_MIME = ("rules", "fails the mime rule")
     RULE_EXTENSION = ("rules", "fails the extension rule")
     RULE_CHECKSUM = ("rules", "fails the checksum rule")
 
-    # payloads: one payload that extract was told to read
+    # payloads: one payload that the extract stage should read
     PAYLOAD_READ = ("payloads", "read")
     PAYLOAD_KNOWN = ("payloads", "already in the store")
     PAYLOAD_NOT_MODIFIED = ("payloads", "not modified since an earlier capture")
@@ -102,6 +108,7 @@ class Reason(Enum):
     PAYLOAD_NOT_IN_WAT = ("payloads", "WAT says nothing about its links")
     PAYLOAD_NO_DIGEST = ("payloads", "WAT has no digest of the payload")
     PAYLOAD_CRASHED = ("payloads", "parser crashed")
+    PAYLOAD_MEMORY = ("payloads", "too little memory for the page")
 
     # links: one link found in a page that was read
     LINK_KEPT = ("links", "kept")
@@ -115,18 +122,30 @@ class Reason(Enum):
     LINK_TOO_MANY = ("links", "page has too many links")
     LINK_IN_PAGE = ("links", "recorded by the crawler, and in the page itself")
     LINK_OTHER_KIND = ("links", "kind of link that is not looked for")
+    LINK_OTHER_CONTEXT = ("links", "of a header, from another page")
     LINK_FORGOTTEN = ("links", "to a page that was forgotten on request")
 
-    # notes: what was kept, but is worth knowing
+    # notes: remarks about data that was kept
     NOTE_TIMESTAMP_PADDED = ("notes", "timestamp had less than 14 digits")
     NOTE_TIMESTAMP_CUT = ("notes", "timestamp had more than 14 digits")
     NOTE_TIMESTAMP_MOVED = ("notes", "timestamp was no date, moved to the nearest")
+    NOTE_TIMESTAMP_TRANSLATED = ("notes", "timestamp was written in another way, translated")
+    NOTE_DATE_OF_WARCINFO = ("notes", "record has no date, takes that of its warcinfo")
+    NOTE_DATE_OF_NEIGHBOUR = ("notes", "record has no date, takes that of the nearest record")
+    NOTE_UNWRAPPED = ("notes", "page of a Wayback Machine, taken for the original")
+    NOTE_WAYBACK_URI = ("notes", "URI looks like that of a Wayback Machine")
     NOTE_SURT_REFUSED = ("notes", "surt refused the URI, which is its own key")
     NOTE_SURT_OTHER = ("notes", "CDX key differs from the surt of its URI")
     NOTE_PAYLOAD_TRUNCATED = ("notes", "payload is truncated")
     NOTE_PAYLOAD_CUT = ("notes", "payload is larger than the limit and was cut")
     NOTE_TEXT_CUT = ("notes", "text is longer than the limit and was cut")
     NOTE_NESTING_CUT = ("notes", "page nests too deep and was cut")
+    NOTE_TREE_CUT = ("notes", "page has too many elements and was cut")
+    NOTE_ATTRIBUTES_CUT = ("notes", "element has too many attributes, the rest left out")
+    NOTE_FORMATTING_LEFT_OUT = (
+        "notes",
+        "too many formatting elements left open, their tags left out",
+    )
     NOTE_CHARSET_WRONG = ("notes", "declared charset does not fit the bytes")
     NOTE_CHARSET_DETECTED = ("notes", "no charset declared, detected")
     NOTE_FALL_BACK = ("notes", "payload read from another capture of it")
@@ -139,14 +158,16 @@ class Reason(Enum):
     NOTE_OTHER_TIME = ("notes", "replay led to another time of the same payload")
     NOTE_REWRITING_UNDONE = ("notes", "page came rewritten, which was undone")
 
-    __hash__ = object.__hash__  # as there is one of each; that of Enum is Python, and each row and link is counted
+    __hash__ = (
+        object.__hash__
+    )  # faster than Enum's hash in Python, which runs per row and link; members are singletons
 
     @property
     def group(self) -> str:
-        """What is counted: one of the groups above."""
+        """The group of the reason: what it counts."""
         return self.value[0]
 
     @property
     def text(self) -> str:
-        """The words shown to people, and the counter's name."""
+        """The words shown to users, and the name of the counter."""
         return self.value[1]

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from arclink.analysis.opening import open_slices
 from arclink.analysis.pagerank import RankOptions, rank
 from arclink.analysis.properties import bow_tie, strong_components, weak_components
+from arclink.analysis.slice_cache import open_slices
 from arclink.analysis.slices import SliceOptions, Slices
 from arclink.analysis.windows import Windows
 
@@ -19,11 +19,15 @@ TOLERANCE = 1e-10
 
 def main() -> None:
     """Do what the command line asks for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("what", choices=["slices", "ranks", "components", "edges"])
     parser.add_argument("--store", required=True)
     parser.add_argument("--cache", type=Path, required=True)
-    parser.add_argument("--edges", type=Path, help="file to write the edges of the whole to, for peers")
+    parser.add_argument(
+        "--edges", type=Path, help="file to write the edges of the whole to, for peers"
+    )
     arguments = parser.parse_args()
     slices = open_slices(arguments.store, SliceOptions(Windows.parse("month")), arguments.cache)
     print(_found(arguments.what, slices, arguments.edges))

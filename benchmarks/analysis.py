@@ -26,17 +26,45 @@ def measure(bench: Bench) -> Iterator[Table]:
         slices = bench.folder / "slices" / str(links)
         shutil.rmtree(slices, ignore_errors=True)
         words = ("--store", str(store), "--cache", str(slices))
-        for name, options in (("slices by month", ("slices",)), ("PageRank", ("ranks",)), ("components, bow-tie", ("components",))):
+        for name, options in (
+            ("slices by month", ("slices",)),
+            ("PageRank", ("ranks",)),
+            ("components, bow-tie", ("components",)),
+        ):
             figure = bench.run(python("benchmarks.analysed", *options, *words), repeat=1)
-            rows.append(["ArcLink", name, figure.cpu, figure.wall, figure.largest, figure.printed.strip()])
+            rows.append(
+                ["ArcLink", name, figure.cpu, figure.wall, figure.largest, figure.printed.strip()]
+            )
             most = max(most, figure.largest if name.startswith("slices") else 0)
             say(f"{links:,} links, {name}: {figure.cpu:.0f} CPU seconds")
-        bench.run(python("benchmarks.analysed", "edges", *words, "--edges", str(bench.folder / "edges.npz")), repeat=1)
+        bench.run(
+            python(
+                "benchmarks.analysed", "edges", *words, "--edges", str(bench.folder / "edges.npz")
+            ),
+            repeat=1,
+        )
         for peer in ("igraph", "networkx"):
             if peer == "networkx" and links > MOST_OF_NETWORKX:
                 continue
-            figure = bench.run(bench.peer("benchmarks.peers.ranks", peer, str(bench.folder / "edges.npz")), repeat=1)
-            rows.append([peer, "PageRank, components", figure.cpu, figure.wall, figure.largest, figure.printed.strip()])
+            figure = bench.run(
+                bench.peer("benchmarks.peers.ranks", peer, str(bench.folder / "edges.npz")),
+                repeat=1,
+            )
+            rows.append(
+                [
+                    peer,
+                    "PageRank, components",
+                    figure.cpu,
+                    figure.wall,
+                    figure.largest,
+                    figure.printed.strip(),
+                ]
+            )
             say(f"{links:,} links, {peer}: {figure.cpu:.0f} CPU seconds")
         columns = ["tool", "what", "CPU s", "s", "MB, largest", "found"]
-        yield Table(f"Analysis of {links:,} links", columns, rows, [Target("memory of slices, at most", most, MOST_MEMORY, unit=" MB")])
+        yield Table(
+            f"Analysis of {links:,} links",
+            columns,
+            rows,
+            [Target("memory of slices, at most", most, MOST_MEMORY, unit=" MB")],
+        )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from arclink.store.schema import remove_logs
+from arclink.store.sqlite.schema import remove_logs
 from benchmarks.corpus import CDX
 from benchmarks.measuring import Figure, measure
 
@@ -19,7 +19,10 @@ PEERS = Path(__file__).parent / "peers"
 
 # Hadoop and Pig reach into the JDK (JEP 403).
 OPENED = (
-    *(f"java.{name}" for name in ("io", "lang", "lang.reflect", "math", "net", "nio", "security", "text", "util")),
+    *(
+        f"java.{name}"
+        for name in ("io", "lang", "lang.reflect", "math", "net", "nio", "security", "text", "util")
+    ),
     *("java.util.concurrent", "java.util.zip", "sun.security.util", "sun.security.x509"),
 )
 
@@ -85,7 +88,9 @@ class Bench:
     repeat: int = 1
     links: Sequence[int] = ()
     memory_group: Path | None = None
-    _builds: dict[tuple[str, bool, int | None], list[Built]] = field(default_factory=lambda: defaultdict(list))
+    _builds: dict[tuple[str, bool, int | None], list[Built]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
 
     # What is generated.
 
@@ -106,7 +111,9 @@ class Bench:
         if not rows.exists():
             folder = self.scratch("index")
             self.run(arclink("index", str(self.real), "--folder", str(folder)), repeat=1)
-            rows.write_bytes(b"".join(path.read_bytes() for path in sorted((folder / "rows").glob("part-*"))))
+            rows.write_bytes(
+                b"".join(path.read_bytes() for path in sorted((folder / "rows").glob("part-*")))
+            )
         return Corpus(self.real.name, [self.real], rows)
 
     def generate(self, what: str, *command: str) -> None:
@@ -126,10 +133,18 @@ class Bench:
 
     # What is run.
 
-    def run(self, command: Sequence[str], *, repeat: int | None = None, memory_group: Path | None = None) -> Figure:
+    def run(
+        self, command: Sequence[str], *, repeat: int | None = None, memory_group: Path | None = None
+    ) -> Figure:
         """Measure a command that can be run again and again; it finds this tree's modules."""
-        environment = {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": ""}  # a start would be measured with all it compiles
-        figures = [measure(command, environment=environment, memory_group=memory_group) for _ in range(repeat or self.repeat)]
+        environment = {
+            "PYTHONPATH": str(ROOT),
+            "PYTHONDONTWRITEBYTECODE": "",
+        }  # a start would be measured with all it compiles
+        figures = [
+            measure(command, environment=environment, memory_group=memory_group)
+            for _ in range(repeat or self.repeat)
+        ]
         return min(figures, key=lambda figure: figure.cpu)
 
     def peer(self, *words: str) -> list[str]:
@@ -155,13 +170,34 @@ class Bench:
             raise NotHereError("no java and mvn (JDK 17)")
         if not (out / "peers.jar").exists():
             started = time.perf_counter()
-            measure([str(maven), "-B", "-q", "-ntp", "-f", str(PEERS / "java/pom.xml"), f"-Dout={out.resolve()}", "package"])
+            measure(
+                [
+                    str(maven),
+                    "-B",
+                    "-q",
+                    "-ntp",
+                    "-f",
+                    str(PEERS / "java/pom.xml"),
+                    f"-Dout={out.resolve()}",
+                    "package",
+                ]
+            )
             say(f"built the Java peers in {time.perf_counter() - started:.0f} s")
         opened = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in OPENED]
         # The serial collector costs least CPU time.
-        return [java, "-XX:+UseSerialGC", "-Xmx1g", *opened, "-cp", f"{out / 'peers.jar'}:{out / 'jars'}/*", *words]
+        return [
+            java,
+            "-XX:+UseSerialGC",
+            "-Xmx1g",
+            *opened,
+            "-cp",
+            f"{out / 'peers.jar'}:{out / 'jars'}/*",
+            *words,
+        ]
 
-    def rounds(self, *measures: Callable[[], Figure], beside: Sequence[Callable[[], object]] = ()) -> list[Figure]:
+    def rounds(
+        self, *measures: Callable[[], Figure], beside: Sequence[Callable[[], object]] = ()
+    ) -> list[Figure]:
         """Measure one after the other, all of them as often as asked, and return of each the run with the least CPU time.
 
         The machine's speed changes by a third within minutes: what is compared takes turns, so that each has its share of calm moments.
@@ -185,7 +221,9 @@ class Bench:
             self.build_again(corpus, with_cdx=with_cdx, cores=cores)
         return min(self._builds[key], key=lambda built: built.figure.cpu)
 
-    def build_again(self, corpus: Corpus, *, with_cdx: bool = True, cores: int | None = None) -> Built:
+    def build_again(
+        self, corpus: Corpus, *, with_cdx: bool = True, cores: int | None = None
+    ) -> Built:
         """Build a store anew once, for `rounds`; `build` knows what that cost."""
         built = self._build(corpus, with_cdx=with_cdx, cores=cores)
         self._builds[corpus.name, with_cdx, cores].append(built)
@@ -194,20 +232,32 @@ class Bench:
     def _build(self, corpus: Corpus, *, with_cdx: bool, cores: int | None) -> Built:
         stores = self.folder / "stores"
         stores.mkdir(parents=True, exist_ok=True)
-        store = stores / f"{corpus.name}{'' if with_cdx else '-without-cdx'}{f'-{cores}' if cores else ''}.db"
+        store = (
+            stores
+            / f"{corpus.name}{'' if with_cdx else '-without-cdx'}{f'-{cores}' if cores else ''}.db"
+        )
         remove_store(store)
-        options = (corpus.cdx_options if with_cdx else []) + (["--cores", str(cores)] if cores else [])
-        figure = self.run(arclink("build", *map(str, corpus.files), "--store", str(store), "--quiet", *options), repeat=1)
+        options = (corpus.cdx_options if with_cdx else []) + (
+            ["--cores", str(cores)] if cores else []
+        )
+        figure = self.run(
+            arclink("build", *map(str, corpus.files), "--store", str(store), "--quiet", *options),
+            repeat=1,
+        )
         return Built(figure, store, self.seconds(store), self.stats(store))
 
     def stats(self, store: Path) -> dict[str, int]:
         """Return what a store holds."""
-        found: dict[str, int] = json.loads(self.run(arclink("stats", "--store", str(store), "--json"), repeat=1).printed)
+        found: dict[str, int] = json.loads(
+            self.run(arclink("stats", "--store", str(store), "--json"), repeat=1).printed
+        )
         return found
 
     def seconds(self, store: Path) -> dict[str, float]:
         """Return CPU seconds by job: those that the last batch's manifest has are of the build so far."""
-        manifests = self.run(arclink("stats", "--store", str(store), "--manifests"), repeat=1).printed.splitlines()
+        manifests = self.run(
+            arclink("stats", "--store", str(store), "--manifests"), repeat=1
+        ).printed.splitlines()
         found: dict[str, float] = json.loads(manifests[-1])["cpu seconds"]
         return found
 

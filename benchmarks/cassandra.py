@@ -51,15 +51,33 @@ def measure(bench: Bench) -> Iterator[Table]:
         pages = size // DISTINCT
         with _keyspace(bench, hosts, f"links{size}") as store:
             for what, first in (("insert", 0), ("update", pages)):
-                links, loader, node, wall = _load(bench, store, first, pages, LINKS_A_PAGE, 2 * pages)
+                links, loader, node, wall = _load(
+                    bench, store, first, pages, LINKS_A_PAGE, 2 * pages
+                )
                 costs[what].append(1e6 * (loader + (node or 0)) / links)
-                rows.append([f"{what} {links:,} links", loader, node, costs[what][-1], wall, links / wall])
-    columns = ["", "CPU s of the loader", "CPU s of the node", "µs CPU a link", "wall s", "links a second"]
+                rows.append(
+                    [f"{what} {links:,} links", loader, node, costs[what][-1], wall, links / wall]
+                )
+    columns = [
+        "",
+        "CPU s of the loader",
+        "CPU s of the node",
+        "µs CPU a link",
+        "wall s",
+        "links a second",
+    ]
     targets = [
-        Target(f"{what}: CPU a link, the largest by the one before it", found[-1] / found[-2], 1.15, unit=TIMES)
+        Target(
+            f"{what}: CPU a link, the largest by the one before it",
+            found[-1] / found[-2],
+            1.15,
+            unit=TIMES,
+        )
         for what, found in costs.items()
     ]
-    notes = ["One loader, starts counted; *update* adds a batch of as many new pages, whose links lead to old and new ones."]
+    notes = [
+        "One loader, starts counted; *update* adds a batch of as many new pages, whose links lead to old and new ones."
+    ]
     yield Table("Loading into Cassandra", columns, rows, targets, notes)
     with _keyspace(bench, hosts, "hub") as store:
         _load(bench, store, 0, HUB_PAGES, HUB_LINKS, HUB_PAGES)
@@ -69,9 +87,14 @@ def measure(bench: Bench) -> Iterator[Table]:
 def _of_hub(bench: Bench, store: str) -> Table:
     folder = bench.scratch("uris")
     hub = look_up(bench, store, write_lines(folder / "hub.txt", [HUB] * ASKED), "--what", "hub")
-    ordinary = write_lines(folder / "ordinary.txt", [uri(number) for number in range(0, HUB_PAGES, HUB_PAGES // ASKED)][:ASKED])
+    ordinary = write_lines(
+        folder / "ordinary.txt",
+        [uri(number) for number in range(0, HUB_PAGES, HUB_PAGES // ASKED)][:ASKED],
+    )
     other = look_up(bench, store, ordinary, "--what", "hub")
-    known = look_up(bench, store, write_lines(folder / "known.txt", list(map(uri, KNOWN))), "--what", "hub")
+    known = look_up(
+        bench, store, write_lines(folder / "known.txt", list(map(uri, KNOWN))), "--what", "hub"
+    )
     partitions = _partitions(store)
     first = partitions.pop(0)
     rows: list[list[Cell]] = [
@@ -79,8 +102,15 @@ def _of_hub(bench: Bench, store: str) -> Table:
         ["pages with 130 to 340 inlinks", *known.cells, known.members / ASKED],
         ["other pages", *other.cells, other.members / ASKED],
     ]
-    notes = [f"Rows of the hub's partitions: {first} in the first, {', '.join(map(str, partitions.values()))} in the others."]
-    target = Target("a hub's first page by that of a page with as many members, median", hub.median / known.median, 1.2, unit=TIMES)
+    notes = [
+        f"Rows of the hub's partitions: {first} in the first, {', '.join(map(str, partitions.values()))} in the others."
+    ]
+    target = Target(
+        "a hub's first page by that of a page with as many members, median",
+        hub.median / known.median,
+        1.2,
+        unit=TIMES,
+    )
     return Table("First 100 inlinks in Cassandra", [*COLUMNS, "members"], rows, [target], notes)
 
 
@@ -89,19 +119,33 @@ def _partitions(store: str) -> Counter[int]:
     from arclink.store.cassandra.schema import open_database
 
     question = "SELECT bucket FROM inlinks WHERE surt = ? ALLOW FILTERING"
-    return Counter(bucket for (bucket,) in open_database(parse_address(store)).ask(question, (HUB_SURT.encode(),)))
+    return Counter(
+        bucket
+        for (bucket,) in open_database(parse_address(store)).ask(question, (HUB_SURT.encode(),))
+    )
 
 
-def _load(bench: Bench, store: str, first: int, pages: int, links: int, of: int) -> tuple[int, float, float | None, float]:
+def _load(
+    bench: Bench, store: str, first: int, pages: int, links: int, of: int
+) -> tuple[int, float, float | None, float]:
     """Load a batch; return its links, CPU seconds of loader and node, and seconds."""
     folder = bench.scratch("synthetic")
     words = ("--first", str(first), "--pages", str(pages), "--links", str(links), "--of", str(of))
-    found = int(bench.run(python("benchmarks.synthetic_graph", str(folder), *words), repeat=1).printed)
+    found = int(
+        bench.run(python("benchmarks.synthetic_graph", str(folder), *words), repeat=1).printed
+    )
     before = _node_seconds()
-    figure = bench.run(arclink("load", "--folder", str(folder), "--store", f"{store}?loaders=1"), repeat=1)
+    figure = bench.run(
+        arclink("load", "--folder", str(folder), "--store", f"{store}?loaders=1"), repeat=1
+    )
     after = _node_seconds()
     bench.scratch("synthetic")
-    return found, figure.cpu, None if before is None or after is None else after - before, figure.wall
+    return (
+        found,
+        figure.cpu,
+        None if before is None or after is None else after - before,
+        figure.wall,
+    )
 
 
 def _node_seconds() -> float | None:

@@ -19,7 +19,9 @@ EMPTY = "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"
 EXTENSIONS = ("html",) * 14 + ("", "php", "jpg", "PNG", "css", "pdf")
 MIMES = {"jpg": "image/jpeg", "PNG": "image/png", "css": "text/css", "pdf": "application/pdf"}
 HTML_MIMES = ("text/html",) * 16 + ("application/xhtml+xml", "unk", "TEXT/HTML", "text/plain")
-STATUSES = ("200",) * 82 + ("404",) * 8 + ("301",) * 3 + ("302",) * 2 + ("500",) * 2 + ("304", "-", "-")
+STATUSES = (
+    ("200",) * 82 + ("404",) * 8 + ("301",) * 3 + ("302",) * 2 + ("500",) * 2 + ("304", "-", "-")
+)
 URIS_PER_HOST = 100
 
 
@@ -30,7 +32,9 @@ def rows(count: int, seed: int = 1) -> Iterator[str]:
     for number in range((count + 2) // 3):
         host = f"host{number // URIS_PER_HOST:06d}"
         extension = dice.choice(EXTENSIONS)
-        path = f"/{number % URIS_PER_HOST:02d}/page{'.' if extension else '/'}{extension}" + ("?id=1.css" if dice.random() < 0.05 else "")
+        path = f"/{number % URIS_PER_HOST:02d}/page{'.' if extension else '/'}{extension}" + (
+            "?id=1.css" if dice.random() < 0.05 else ""
+        )
         clock = f"{number // 3600 % 24:02d}{number // 60 % 60:02d}{number % 60:02d}"
         checksum, status, mime = "", "", ""
         for capture in range(min(3, count - 3 * number)):
@@ -40,7 +44,15 @@ def rows(count: int, seed: int = 1) -> Iterator[str]:
                 mime = MIMES.get(extension, "") if status == "200" else ""
                 mime = mime or dice.choice(HTML_MIMES)
                 chance = dice.random()
-                checksum = "-" if chance < 0.005 else EMPTY if chance < 0.01 else dice.choice(shared) if chance < 0.03 else _checksum(dice)
+                checksum = (
+                    "-"
+                    if chance < 0.005
+                    else EMPTY
+                    if chance < 0.01
+                    else dice.choice(shared)
+                    if chance < 0.03
+                    else _checksum(dice)
+                )
             is_revisit = is_equal and dice.random() < 0.5
             yield (
                 f"example,{host}){path.lower()} 20{10 + capture}0101{clock} http://www.{host}.example{path} "
@@ -54,7 +66,9 @@ def _checksum(dice: random.Random) -> str:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("file", type=Path)
     parser.add_argument("--rows", type=int, default=1_000_000)
     arguments = parser.parse_args()

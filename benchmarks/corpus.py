@@ -44,7 +44,13 @@ EQUAL = 0.6
 OF_TITLE = 0.62
 """Of the links to known pages: so that a quarter of all links have a (target, text) of their own, as in real crawls."""
 
-RESOURCES = {"jpg": "image/jpeg", "png": "image/png", "pdf": "application/pdf", "css": "text/css", "js": "application/javascript"}
+RESOURCES = {
+    "jpg": "image/jpeg",
+    "png": "image/png",
+    "pdf": "application/pdf",
+    "css": "text/css",
+    "js": "application/javascript",
+}
 NAMES_OF_STATUS = {200: "OK", 301: "Moved Permanently", 302: "Found", 404: "Not Found"}
 WARCINFO = (
     b"WARC/1.0\r\nWARC-Type: warcinfo\r\nWARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-000000000000>\r\n"
@@ -83,12 +89,20 @@ class Host:
         sections = [world.slug(dice) for _ in range(1 + uris // 6)]
         self.sections = [dice.choice(sections) for _ in range(uris)]
         self.is_page = [place == 0 or dice.random() < 0.8 for place in range(uris)]
-        extensions = ["html" if is_page else dice.choice(list(RESOURCES)) for is_page in self.is_page]
-        self.files = [f"{world.slug(dice)}-{place}.{extension}" for place, extension in enumerate(extensions)]
+        extensions = [
+            "html" if is_page else dice.choice(list(RESOURCES)) for is_page in self.is_page
+        ]
+        self.files = [
+            f"{world.slug(dice)}-{place}.{extension}" for place, extension in enumerate(extensions)
+        ]
         self.pages = [place for place, is_page in enumerate(self.is_page) if is_page]
-        self.titles = [[world.title(dice, dice.randint(1, 5)) for _ in range(4)] for _ in range(uris)]
+        self.titles = [
+            [world.title(dice, dice.randint(1, 5)) for _ in range(4)] for _ in range(uris)
+        ]
         self.template = self._template(world, dice)
-        images = [path for path in map(self.path, range(uris)) if path.endswith(("jpg", "png"))] or ["/logo.png"]
+        images = [
+            path for path in map(self.path, range(uris)) if path.endswith(("jpg", "png"))
+        ] or ["/logo.png"]
         self.images = [f'<img src="{path}" alt="{world.title(dice, 2)}">' for path in images]
 
     def path(self, place: int) -> str:
@@ -103,8 +117,14 @@ class Host:
         """Return 40 anchors: most to sections and pages of the host, as paths or absolute."""
         anchors = []
         for _ in range(40):
-            path = self.path(dice.choice(self.pages)) if dice.random() < 0.3 else f"/{world.slug(dice)}/"
-            anchors.append(f'<li><a href="{"" if dice.random() < 0.7 else "http://" + self.name}{path}">{world.title(dice, 2)}</a></li>')
+            path = (
+                self.path(dice.choice(self.pages))
+                if dice.random() < 0.3
+                else f"/{world.slug(dice)}/"
+            )
+            anchors.append(
+                f'<li><a href="{"" if dice.random() < 0.7 else "http://" + self.name}{path}">{world.title(dice, 2)}</a></li>'
+            )
         return "\n".join(anchors).encode()
 
 
@@ -122,7 +142,10 @@ class World:
         self.hosts = math.ceil(self.uris / URIS_PER_HOST)
         dice = random.Random(f"{seed} words")
         letters = "etaoinshrdlucmfwyp"
-        self._words = ["".join(dice.choices(letters, range(len(letters), 0, -1), k=dice.randint(2, 10))) for _ in range(20_000)]
+        self._words = [
+            "".join(dice.choices(letters, range(len(letters), 0, -1), k=dice.randint(2, 10)))
+            for _ in range(20_000)
+        ]
         self._text = [self._word(dice) for _ in range(200_000)]
         self._filler = " ".join(self._text).encode()
         self.host = lru_cache(maxsize=2_000)(self._host)
@@ -170,19 +193,33 @@ class World:
             if crawl in crawls:
                 if made != version:
                     made, payload = version, self._payload(host, place, version)
-                yield Captured(crawl, host.uri(place), _timestamp(crawl, host.number * 37 + place), payload, is_revisit)
+                yield Captured(
+                    crawl,
+                    host.uri(place),
+                    _timestamp(crawl, host.number * 37 + place),
+                    payload,
+                    is_revisit,
+                )
 
     def _payload(self, host: Host, place: int, version: int) -> Payload:
         dice = random.Random(f"{self.seed} payload {host.number} {place} {version}")
         if not host.is_page[place]:
             mime = RESOURCES[host.files[place].rpartition(".")[2]]
             size = int(dice.lognormvariate(9.3, 0.8))
-            return Payload(200, mime, self.filler(dice, size) if mime.endswith(("css", "javascript")) else dice.randbytes(size))
+            return Payload(
+                200,
+                mime,
+                self.filler(dice, size)
+                if mime.endswith(("css", "javascript"))
+                else dice.randbytes(size),
+            )
         if dice.random() < 0.125:  # one in ten of all, since four in five are pages
             body = b"<html><body>" + host.template + self.filler(dice, 500) + b"</body></html>"
             if dice.random() < 0.6:
                 return Payload(404, "text/html", body)
-            return Payload(dice.choice((301, 302)), "text/html", body[-400:], host.uri(dice.choice(host.pages)))
+            return Payload(
+                dice.choice((301, 302)), "text/html", body[-400:], host.uri(dice.choice(host.pages))
+            )
         return Payload(200, "text/html", self._page(host, place, dice))
 
     def _page(self, host: Host, place: int, dice: random.Random) -> bytes:
@@ -210,7 +247,11 @@ class World:
             if shape > 0.85:
                 href = f"http://{host.name}{path}"
             elif shape > 0.6:
-                href = host.files[target] if host.sections[target] == host.sections[place] else f"..{path}"
+                href = (
+                    host.files[target]
+                    if host.sections[target] == host.sections[place]
+                    else f"..{path}"
+                )
             else:
                 href = path
             return f'<a href="{href}">{self._words_for(host, target, dice)}</a>'
@@ -237,7 +278,9 @@ def _timestamp(crawl: int, second: int) -> str:
     return f"{2009 + (crawl + 11) // 12}{(crawl - 1) % 12 + 1:02d}{day + 1:02d}{rest // 3600:02d}{rest // 60 % 60:02d}{rest % 60:02d}"
 
 
-def write_corpus(folder: Path, captures: int, seed: int = 1, crawls: Sequence[int] = CRAWLS, share: float = 1.0) -> None:
+def write_corpus(
+    folder: Path, captures: int, seed: int = 1, crawls: Sequence[int] = CRAWLS, share: float = 1.0
+) -> None:
     """Write ``crawl-1-00000.warc.gz`` …, and ``corpus.cdx`` sorted by bytes, to a folder.
 
     Args:
@@ -250,7 +293,10 @@ def write_corpus(folder: Path, captures: int, seed: int = 1, crawls: Sequence[in
     folder.mkdir(parents=True, exist_ok=True)
     hosts = max(1, round(math.ceil(max(1, captures // len(CRAWLS)) / URIS_PER_HOST) * share))
     edges = [*range(0, hosts, HOSTS_PER_FILE), hosts]
-    tasks = [(folder, captures, seed, crawls, number, range(*edge)) for number, edge in enumerate(pairwise(edges))]
+    tasks = [
+        (folder, captures, seed, crawls, number, range(*edge))
+        for number, edge in enumerate(pairwise(edges))
+    ]
     with ProcessPoolExecutor(min(len(tasks), os.cpu_count() or 1)) as pool:
         rows = sorted(row for of_file in pool.map(_write_files, tasks) for row in of_file)
     partial = folder / f"{CDX}.partial"
@@ -292,7 +338,8 @@ def _record(capture: Captured, digest: str) -> bytes:
     payload, time = capture.payload, capture.timestamp
     http = [
         f"HTTP/1.1 {payload.status} {NAMES_OF_STATUS[payload.status]}",
-        f"Content-Type: {payload.mime}" + ("; charset=utf-8" if payload.mime == "text/html" else ""),
+        f"Content-Type: {payload.mime}"
+        + ("; charset=utf-8" if payload.mime == "text/html" else ""),
         f"Content-Length: {len(payload.body)}",
         "Server: nginx",
         *([f"Location: {payload.location}"] if payload.location else []),
@@ -307,17 +354,25 @@ def _record(capture: Captured, digest: str) -> bytes:
         f"WARC-Record-ID: <urn:uuid:{hashlib.md5((capture.uri + time).encode()).hexdigest()}>",
         "Content-Type: application/http; msgtype=response",
         f"Content-Length: {len(block)}",
-        *(["WARC-Profile: http://netpreserve.org/warc/1.0/revisit/identical-payload-digest"] if capture.is_revisit else []),
+        *(
+            ["WARC-Profile: http://netpreserve.org/warc/1.0/revisit/identical-payload-digest"]
+            if capture.is_revisit
+            else []
+        ),
     ]
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + block + b"\r\n\r\n"
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--captures", type=int, default=30_000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--addition", action="store_true", help="a fourth crawl of 3 %% of the hosts instead")
+    parser.add_argument(
+        "--addition", action="store_true", help="a fourth crawl of 3 %% of the hosts instead"
+    )
     arguments = parser.parse_args()
     if arguments.addition:
         write_corpus(arguments.folder, arguments.captures, arguments.seed, crawls=(4,), share=0.03)

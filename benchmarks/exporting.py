@@ -28,7 +28,18 @@ def measure(bench: Bench) -> Iterator[Table]:
         rows: list[list[Cell]] = []
         for form in FORMATS:
             path = bench.scratch("exporting") / "out"
-            figure = bench.run(arclink("export", "--store", str(store), "--into", str(path), "--format", *form.split()))
-            rows.append([form, figure.cpu, links / figure.cpu, figure.megabytes, path.stat().st_size])
+            figure = bench.run(
+                arclink(
+                    "export", "--store", str(store), "--into", str(path), "--format", *form.split()
+                )
+            )
+            rows.append(
+                [form, figure.cpu, links / figure.cpu, figure.megabytes, path.stat().st_size]
+            )
         columns = ["format", "CPU s", "links per CPU s", "MB", "bytes"]
-        yield Table(f"Exporting {links:,} synthetic links", columns, rows, notes=[f"The store has {store.stat().st_size:,} bytes."])
+        yield Table(
+            f"Exporting {links:,} synthetic links",
+            columns,
+            rows,
+            notes=[f"The store has {store.stat().st_size:,} bytes."],
+        )

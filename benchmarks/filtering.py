@@ -27,10 +27,16 @@ def measure(bench: Bench) -> Iterator[Table]:
     cdx = bench.folder / f"rows-{ROWS}.cdx"
     if not cdx.exists():
         bench.generate(f"{ROWS:,} CDX rows", "benchmarks.cdx_rows", str(cdx), "--rows", str(ROWS))
-    compared = {"ArcLink, all cores": partial(_arclink, bench, cdx), "ArcLink, 1 worker": partial(_arclink, bench, cdx, "--cores", "1")}
+    compared = {
+        "ArcLink, all cores": partial(_arclink, bench, cdx),
+        "ArcLink, 1 worker": partial(_arclink, bench, cdx, "--cores", "1"),
+    }
     counts: dict[str, Mapping[str, int]] = {}
     notes = []
-    peers = {"DuckDB, the same rules in SQL": (_duckdb, bench.peer), "Apache Pig, local mode, the same rules": (_pig, bench.java)}
+    peers = {
+        "DuckDB, the same rules in SQL": (_duckdb, bench.peer),
+        "Apache Pig, local mode, the same rules": (_pig, bench.java),
+    }
     for name, (peer, command) in peers.items():
         try:
             command("")
@@ -42,7 +48,9 @@ def measure(bench: Bench) -> Iterator[Table]:
         figure, counts[name] = compared[name]()
         return figure
 
-    figures = dict(zip(compared, bench.rounds(*[partial(counted, name) for name in compared]), strict=True))
+    figures = dict(
+        zip(compared, bench.rounds(*[partial(counted, name) for name in compared]), strict=True)
+    )
     ours = figures["ArcLink, all cores"]
     expected = counts["ArcLink, all cores"]
     for name, found in counts.items():
@@ -50,17 +58,32 @@ def measure(bench: Bench) -> Iterator[Table]:
             raise RuntimeError(f"{name} counts otherwise: {found}, ArcLink {expected}")
         if name in peers:
             notes.append(f"{name}: each of the {len(expected)} counts is ours.")
-    rows: list[list[Cell]] = [[name, one.cpu, one.wall, ROWS / one.cpu, one.megabytes, one.largest] for name, one in figures.items()]
-    notes.append("Rows by what became of them: " + ", ".join(f"{name} {count:,}" for name, count in sorted(expected.items())) + ".")
+    rows: list[list[Cell]] = [
+        [name, one.cpu, one.wall, ROWS / one.cpu, one.megabytes, one.largest]
+        for name, one in figures.items()
+    ]
+    notes.append(
+        "Rows by what became of them: "
+        + ", ".join(f"{name} {count:,}" for name, count in sorted(expected.items()))
+        + "."
+    )
     notes.append("The peers take the SURT from the row and name one capture to read.")
     notes.append("ArcLink makes the SURT anew, and names two more captures to fall back on.")
-    target = Target("rows per CPU second through all steps", ROWS / ours.cpu, 200_000, at_most=False)
+    target = Target(
+        "rows per CPU second through all steps", ROWS / ours.cpu, 200_000, at_most=False
+    )
     columns = ["", "CPU s", "wall s", "rows per CPU s", "MB, all processes", "MB, largest"]
     yield Table(f"Filter: {ROWS:,} CDX rows", columns, rows, [target], notes)
 
 
 def _arclink(bench: Bench, cdx: Path, *options: str) -> tuple[Figure, Mapping[str, int]]:
-    figure = bench.run(arclink("filter", str(cdx), *options, "--folder", str(bench.scratch("filter-arclink"))), repeat=1)
+    rules = bench.scratch("filter-rules") / "rules.json"
+    rules.write_text(json.dumps({"mime_before_extension": False}), encoding="utf-8")  # as the peers
+    options = ("--rules", str(rules), *options)
+    figure = bench.run(
+        arclink("filter", str(cdx), *options, "--folder", str(bench.scratch("filter-arclink"))),
+        repeat=1,
+    )
     return figure, counts_of_summary(figure.printed)
 
 
@@ -72,12 +95,19 @@ def counts_of_summary(printed: str) -> dict[str, int]:
     """
     of_text = {reason.text: reason.name for reason in COUNTED}
     lines = (line.strip().partition("  ") for line in printed.splitlines())
-    return {of_text[text]: int(count.replace(",", "")) for count, _, text in lines if text in of_text}
+    return {
+        of_text[text]: int(count.replace(",", "")) for count, _, text in lines if text in of_text
+    }
 
 
 def _duckdb(bench: Bench, cdx: Path) -> tuple[Figure, Mapping[str, int]]:
     rules = {**json.loads(DEFAULT_RULES.to_json()), "empty": [EMPTY_PAYLOAD]}
-    command = bench.peer("benchmarks.peers.filter_duckdb", str(cdx), json.dumps(rules), str(bench.scratch("filter-duckdb")))
+    command = bench.peer(
+        "benchmarks.peers.filter_duckdb",
+        str(cdx),
+        json.dumps(rules),
+        str(bench.scratch("filter-duckdb")),
+    )
     figure = bench.run(command, repeat=1)
     return figure, json.loads(figure.printed)
 
@@ -94,7 +124,14 @@ def _pig(bench: Bench, cdx: Path) -> tuple[Figure, Mapping[str, int]]:
         "EMPTY": EMPTY_PAYLOAD,
     }
     words = [word for name, value in parameters.items() for word in ("-param", f"{name}={value}")]
-    java = bench.java(f"-Dpig.temp.dir={scratch}", f"-Dhadoop.tmp.dir={scratch}", "org.apache.pig.Main", "-x", "local", *words)
+    java = bench.java(
+        f"-Dpig.temp.dir={scratch}",
+        f"-Dhadoop.tmp.dir={scratch}",
+        "org.apache.pig.Main",
+        "-x",
+        "local",
+        *words,
+    )
     return bench.run([*java, str(PEERS / "filter.pig")], repeat=1), _counts_of_pig(output)
 
 

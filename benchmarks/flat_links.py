@@ -32,17 +32,22 @@ def write_flat(where: str, folder: Path) -> dict[str, int]:
                     if content is not None:
                         contents[content] = None
                     uris.add(memento.original)
-                    file.write(f"{surt}\t{memento.timestamp}\t{memento.original}\t{memento.checksum}\t{content or ''}\n")
+                    file.write(
+                        f"{surt}\t{memento.timestamp}\t{memento.original}\t{memento.checksum}\t{content or ''}\n"
+                    )
         with (folder / "links.tsv").open("w", encoding="utf-8") as file:
             for content in contents:
                 for position, (target, kind, text, rel) in enumerate(
-                    (link.target, link.kind, link.text, link.rel) for link in store.outlinks(content)
+                    (link.target, link.kind, link.text, link.rel)
+                    for link in store.outlinks(content)
                 ):
                     uris.add(target)
                     texts.add(text)
                     named.add((target, text))
                     links += 1
-                    file.write(f"{content}\t{position}\t{surt_for(target)}\t{target}\t{kind}\t{text}\t{rel or '-'}\n")
+                    file.write(
+                        f"{content}\t{position}\t{surt_for(target)}\t{target}\t{kind}\t{text}\t{rel or '-'}\n"
+                    )
     return {"links": links, "uris": len(uris), "texts": len(texts), "targets with text": len(named)}
 
 

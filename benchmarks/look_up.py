@@ -10,7 +10,6 @@ the newest content, and the first 100 inlinks; *hub* the first 100 members that 
 import argparse
 import json
 import os
-import sqlite3
 import statistics
 import time
 from collections.abc import Callable
@@ -19,21 +18,9 @@ from pathlib import Path
 
 from arclink.access.answers import answer_link_query
 from arclink.access.queries import LinkQuery
-from arclink.store import GraphStore
 from arclink.store.opening import open_store
-
-
-class _SmallCache(sqlite3.Connection):
-    """A connection whose page cache is of the size that the command line asks for."""
-
-    kibibytes = 0
-    set_times = 0
-
-    def execute(self, sql: str, *parameters: object) -> sqlite3.Cursor:
-        if sql.startswith("PRAGMA cache_size"):
-            sql = f"PRAGMA cache_size = -{self.kibibytes}"
-            _SmallCache.set_times += 1
-        return super().execute(sql, *parameters)  # type: ignore[arg-type]
+from arclink.store.protocols import GraphStore
+from arclink.store.sqlite import schema
 
 
 def answer(store: GraphStore, uri: str) -> int:
@@ -54,13 +41,26 @@ def ask_store(store: GraphStore, uri: str) -> int:
 
 def ask_hub(store: GraphStore, uri: str) -> int:
     """Ask for the first 100 members that link to a URI."""
-    return len(list(answer_link_query(store, LinkQuery.from_parameters([("uri", uri), ("direction", "in"), ("limit", "100")])).inlinks))
+    return len(
+        list(
+            answer_link_query(
+                store,
+                LinkQuery.from_parameters([("uri", uri), ("direction", "in"), ("limit", "100")]),
+            ).inlinks
+        )
+    )
 
 
-WHAT: dict[str, Callable[[GraphStore, str], int]] = {"both": answer, "store": ask_store, "hub": ask_hub}
+WHAT: dict[str, Callable[[GraphStore, str], int]] = {
+    "both": answer,
+    "store": ask_store,
+    "hub": ask_hub,
+}
 
 
-def times(where: str, uris: list[str], how: str, ask: Callable[[GraphStore, str], int]) -> tuple[list[float], list[float], int]:
+def times(
+    where: str, uris: list[str], how: str, ask: Callable[[GraphStore, str], int]
+) -> tuple[list[float], list[float], int]:
     """Return wall and CPU milliseconds of each look-up, and how many links came in all."""
     wall, cpu, members = [], [], 0
     with open_store(where) as store:
@@ -86,7 +86,9 @@ def _drop(path: Path) -> None:
 
 def main() -> None:
     """Print median and 95th percentile of wall time, median of CPU time, and members."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("store")
     parser.add_argument("uris", type=Path)
     parser.add_argument("--how", choices=["warm", "connection", "disk"], default="warm")
@@ -94,15 +96,20 @@ def main() -> None:
     parser.add_argument("--cache", type=int)
     arguments = parser.parse_args()
     if arguments.cache:
-        _SmallCache.kibibytes = arguments.cache
-        connect = sqlite3.connect
-        sqlite3.connect = lambda *words, **named: connect(*words, **{**named, "factory": _SmallCache})
+        schema.CACHE_KIBIBYTES = arguments.cache
     uris = arguments.uris.read_text(encoding="utf-8").split()
     wall, cpu, members = times(arguments.store, uris, arguments.how, WHAT[arguments.what])
-    if arguments.cache and not _SmallCache.set_times:
-        raise RuntimeError("the store does not set its cache with a PRAGMA any more: --cache has no effect")
     p95 = sorted(wall)[len(wall) * 95 // 100]
-    print(json.dumps({"median": statistics.median(wall), "p95": p95, "cpu": statistics.median(cpu), "members": members}))
+    print(
+        json.dumps(
+            {
+                "median": statistics.median(wall),
+                "p95": p95,
+                "cpu": statistics.median(cpu),
+                "members": members,
+            }
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -70,13 +70,23 @@ def of_store(bench: Bench, store: Path, name: str) -> Table:
     questions = look_up(bench, store, uris, "--what", "store")
     rows: list[list[Cell]] = [
         ["library, both directions, open connection", *library.cells],
-        ["library, both directions, connection opened for each", *look_up(bench, store, uris, "--how", "connection").cells],
+        [
+            "library, both directions, connection opened for each",
+            *look_up(bench, store, uris, "--how", "connection").cells,
+        ],
         ["the store's own questions, open connection", *questions.cells],
         ["HTTP, both directions, JSON, kept-alive connection", *over_http.cells],
     ]
     targets = [
-        Target("median of the store's own questions, open connection", questions.median, 1, unit=" ms"),
-        Target("median of the whole answer in the library, open connection", library.median, 1, unit=" ms"),
+        Target(
+            "median of the store's own questions, open connection", questions.median, 1, unit=" ms"
+        ),
+        Target(
+            "median of the whole answer in the library, open connection",
+            library.median,
+            1,
+            unit=" ms",
+        ),
         Target("median look-up over HTTP", over_http.median, 5, unit=" ms"),
     ]
     notes = [
@@ -99,15 +109,23 @@ def of_hub(bench: Bench, store: Path, inlinks: int) -> Table:
     return Table(f"A hub with {inlinks:,} inlinks: its first 100", COLUMNS, rows, [target], notes)
 
 
-def look_up(bench: Bench, store: Path | str, uris: Path, *options: str, memory_group: Path | None = None) -> Times:
+def look_up(
+    bench: Bench, store: Path | str, uris: Path, *options: str, memory_group: Path | None = None
+) -> Times:
     """Return the times of `benchmarks.look_up` with these options."""
-    figure = bench.run(python("benchmarks.look_up", str(store), str(uris), *options), repeat=1, memory_group=memory_group)
+    figure = bench.run(
+        python("benchmarks.look_up", str(store), str(uris), *options),
+        repeat=1,
+        memory_group=memory_group,
+    )
     return Times(**json.loads(figure.printed))
 
 
 def sample(bench: Bench, store: Path) -> Path:
     """Return a file of 200 captured URIs whose links are known, the same for the same store."""
-    found = bench.run(python("benchmarks.sample", str(store), str(SAMPLE)), repeat=1).printed.split()
+    found = bench.run(
+        python("benchmarks.sample", str(store), str(SAMPLE)), repeat=1
+    ).printed.split()
     return write_lines(bench.scratch("uris") / "uris.txt", found)
 
 
@@ -123,8 +141,22 @@ def load_synthetic(bench: Bench, store: Path, pages: int, links: int) -> None:
     remove_store(store)
     for first in range(0, pages, LOADED_PAGES):
         folder = bench.scratch("synthetic")
-        words = ("--first", str(first), "--pages", str(min(LOADED_PAGES, pages - first)), "--links", str(links), "--of", str(pages))
-        bench.generate(f"{first:,} and more of {pages:,} pages", "benchmarks.synthetic_graph", str(folder), *words)
+        words = (
+            "--first",
+            str(first),
+            "--pages",
+            str(min(LOADED_PAGES, pages - first)),
+            "--links",
+            str(links),
+            "--of",
+            str(pages),
+        )
+        bench.generate(
+            f"{first:,} and more of {pages:,} pages",
+            "benchmarks.synthetic_graph",
+            str(folder),
+            *words,
+        )
         bench.run(arclink("load", "--folder", str(folder), "--store", str(store)), repeat=1)
     bench.scratch("synthetic")
 
@@ -133,7 +165,9 @@ def load_synthetic(bench: Bench, store: Path, pages: int, links: int) -> None:
 def service(store: Path, *options: str) -> Iterator[str]:
     """Serve a store on a free port of this machine alone; yield host and port."""
     command = arclink("serve", "--store", str(store), "--port", "0", *options)
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}) as server:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}
+    ) as server:
         try:
             assert server.stdout is not None
             announced = server.stdout.readline()
@@ -148,7 +182,9 @@ def _ask_http(address: str, uris: Sequence[str], more: str = "") -> Times:
     found = []
     for uri in [uris[0], *uris]:  # the first one is not counted
         started = time.perf_counter()
-        connection.request("GET", f"/LinkService/linkQuery?format=json&uri={quote(uri, safe='')}{more}")
+        connection.request(
+            "GET", f"/LinkService/linkQuery?format=json&uri={quote(uri, safe='')}{more}"
+        )
         response = connection.getresponse()
         response.read()
         found.append(1e3 * (time.perf_counter() - started))

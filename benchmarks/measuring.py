@@ -39,7 +39,11 @@ class Figure:
 
 
 def measure(
-    command: Sequence[str], *, environment: Mapping[str, str] | None = None, folder: Path | None = None, memory_group: Path | None = None
+    command: Sequence[str],
+    *,
+    environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+    memory_group: Path | None = None,
 ) -> Figure:
     """Run a command to its end and return what it cost.
 
@@ -54,7 +58,9 @@ def measure(
     """
     with tempfile.TemporaryFile() as output:
         started = time.perf_counter()
-        pid = _spawn(command, {**os.environ, **(environment or {})}, output.fileno(), folder, memory_group)
+        pid = _spawn(
+            command, {**os.environ, **(environment or {})}, output.fileno(), folder, memory_group
+        )
         sampler = _Sampler(pid)
         sampler.start()
         try:
@@ -70,12 +76,24 @@ def measure(
         output.seek(0)
         printed = output.read(MOST_PRINTED).decode(errors="replace").strip()
     if status:
-        raise RuntimeError(f"{' '.join(command)} ended with exit code {os.waitstatus_to_exitcode(status)}\n{printed[-500:]}")
-    return Figure(printed, usage.ru_utime + usage.ru_stime, wall, sampler.peak / 1024, usage.ru_maxrss / 1024)
+        raise RuntimeError(
+            f"{' '.join(command)} ended with exit code {os.waitstatus_to_exitcode(status)}\n{printed[-500:]}"
+        )
+    return Figure(
+        printed, usage.ru_utime + usage.ru_stime, wall, sampler.peak / 1024, usage.ru_maxrss / 1024
+    )
 
 
-def _spawn(command: Sequence[str], environment: Mapping[str, str], output: int, folder: Path | None, memory_group: Path | None) -> int:
-    pid = os.fork()  # not posix_spawn: a child that shares this process's memory until exec starts with its peak
+def _spawn(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    output: int,
+    folder: Path | None,
+    memory_group: Path | None,
+) -> int:
+    pid = (
+        os.fork()
+    )  # not posix_spawn: a child that shares this process's memory until exec starts with its peak
     if pid:
         return pid
     try:

@@ -19,16 +19,31 @@ def measure(bench: Bench) -> Iterator[Table]:
     ways: dict[str, tuple[str, ...]] = {
         "open connection, the file in the system's cache": (),
         f"the same, SQLite's cache {SMALL_CACHE} KiB": small,
-        "connection and cache anew for each, nothing of the file in the system's cache": ("--how", "disk", *small),
+        "connection and cache anew for each, nothing of the file in the system's cache": (
+            "--how",
+            "disk",
+            *small,
+        ),
     }
-    rows: list[list[Cell]] = [[name, *look_up(bench, built.store, uris, *options).cells] for name, options in ways.items()]
-    notes = [f"The store has {built.store.stat().st_size:,} bytes. The third row waits for the disk."]
+    rows: list[list[Cell]] = [
+        [name, *look_up(bench, built.store, uris, *options).cells] for name, options in ways.items()
+    ]
+    notes = [
+        f"The store has {built.store.stat().st_size:,} bytes. The third row waits for the disk."
+    ]
     if bench.memory_group:
         limited = look_up(bench, built.store, uris, *small, memory_group=bench.memory_group)
         rows.append([f"control group of {limit_of(bench.memory_group)}", *limited.cells])
     else:
-        notes.append("No control group was named (`--memory-group`), so no limit on the memory of the whole process was measured.")
-    yield Table("A store larger than its page cache: look-ups in both directions", COLUMNS, rows, notes=notes)
+        notes.append(
+            "No control group was named (`--memory-group`), so no limit on the memory of the whole process was measured."
+        )
+    yield Table(
+        "A store larger than its page cache: look-ups in both directions",
+        COLUMNS,
+        rows,
+        notes=notes,
+    )
 
 
 def limit_of(group: Path) -> str:

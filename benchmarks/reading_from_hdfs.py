@@ -15,8 +15,8 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 
-from arclink import webhdfs
-from arclink.webhdfs import HdfsBytes, WebHdfs
+from arclink.archives import webhdfs
+from arclink.archives.webhdfs import HdfsBytes, WebHdfs
 
 SIZE = 256 << 20
 RECORD = 20_000
@@ -66,19 +66,31 @@ def main() -> None:
     system.write(PATH, io.BytesIO(os.urandom(SIZE)))
     ways: list[Callable[[str, Sequence[int]], int]] = [forwards, ranges, whole, with_a_jvm]
     for share in (0.5, 0.2, 0.05, 0.01, 1.0):
-        offsets = sorted(random.Random(2).sample(range(0, SIZE - RECORD, RECORD), int(SIZE / RECORD * share)))
-        for way in ways if share < 0.1 else [one for one in ways if one is not ranges or share == 1.0]:
+        offsets = sorted(
+            random.Random(2).sample(range(0, SIZE - RECORD, RECORD), int(SIZE / RECORD * share))
+        )
+        for way in (
+            ways if share < 0.1 else [one for one in ways if one is not ranges or share == 1.0]
+        ):
             before, cpu = time.monotonic(), os.times()
             requests = way(f"hdfs://cluster{PATH}", offsets)
             now = os.times()
             spent = sum(now[:4]) - sum(cpu[:4])
-            print(f"{share:5.0%} {way.__name__:11} {time.monotonic() - before:7.2f} s {spent:6.2f} CPU s {requests:6} requests", flush=True)
+            print(
+                f"{share:5.0%} {way.__name__:11} {time.monotonic() - before:7.2f} s {spent:6.2f} CPU s {requests:6} requests",
+                flush=True,
+            )
     for gap in (0, 64 << 10, 256 << 10, 1 << 20, 4 << 20):
         webhdfs.LARGEST_GAP = gap
-        offsets = sorted(random.Random(2).sample(range(0, SIZE - RECORD, RECORD), int(SIZE / RECORD * 0.03)))
+        offsets = sorted(
+            random.Random(2).sample(range(0, SIZE - RECORD, RECORD), int(SIZE / RECORD * 0.03))
+        )
         before = time.monotonic()
         requests = forwards(f"hdfs://cluster{PATH}", offsets)
-        print(f"gap {gap >> 10:5} KiB, 3 % of the file: {time.monotonic() - before:.2f} s {requests} requests", flush=True)
+        print(
+            f"gap {gap >> 10:5} KiB, 3 % of the file: {time.monotonic() - before:.2f} s {requests} requests",
+            flush=True,
+        )
     system.remove("/benchmark")
 
 

@@ -21,7 +21,16 @@ from arclink import native
 from benchmarks.bench import ROOT, Bench, NotHereError, say
 from benchmarks.tables import Table, format_table
 
-USUAL = ("end_to_end", "workers", "task_start", "filtering", "store_size", "look_ups", "growth", "page_cache")
+USUAL = (
+    "end_to_end",
+    "workers",
+    "task_start",
+    "filtering",
+    "store_size",
+    "look_ups",
+    "growth",
+    "page_cache",
+)
 LONG = ("synthetic_load", "analysis", "exporting", "serving", "cassandra")
 """Run only when they are named."""
 
@@ -31,15 +40,52 @@ RESULTS = Path(__file__).parent / "results.md"
 
 def main() -> None:
     """Run what the command line asks for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--folder", type=Path, default=ROOT / "build/bench", help="keep what is generated here, and use what is there")
-    parser.add_argument("--captures", type=int, nargs="+", default=[3_000, 30_000], help="sizes of the generated archives")
-    parser.add_argument("--real", type=Path, default=REAL if REAL.exists() else None, help="a link-dense archive file")
-    parser.add_argument("--only", nargs="+", choices=[*USUAL, *LONG], default=USUAL, help="these benchmarks")
-    parser.add_argument("--repeat", type=int, default=1, help="measure each process so often; the least CPU time counts")
-    parser.add_argument("--links", type=int, nargs="+", default=[], help="sizes of the graphs of synthetic_load, analysis, exporting")
-    parser.add_argument("--memory-group", type=Path, help="folder of a control group with a memory limit, for page_cache")
-    parser.add_argument("--write", action="store_true", help=f"write the tables to {RESULTS.relative_to(ROOT)}, too")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        default=ROOT / "build/bench",
+        help="keep what is generated here, and use what is there",
+    )
+    parser.add_argument(
+        "--captures",
+        type=int,
+        nargs="+",
+        default=[3_000, 30_000],
+        help="sizes of the generated archives",
+    )
+    parser.add_argument(
+        "--real",
+        type=Path,
+        default=REAL if REAL.exists() else None,
+        help="a link-dense archive file",
+    )
+    parser.add_argument(
+        "--only", nargs="+", choices=[*USUAL, *LONG], default=USUAL, help="these benchmarks"
+    )
+    parser.add_argument(
+        "--repeat",
+        type=int,
+        default=1,
+        help="measure each process so often; the least CPU time counts",
+    )
+    parser.add_argument(
+        "--links",
+        type=int,
+        nargs="+",
+        default=[],
+        help="sizes of the graphs of synthetic_load, analysis, exporting",
+    )
+    parser.add_argument(
+        "--memory-group",
+        type=Path,
+        help="folder of a control group with a memory limit, for page_cache",
+    )
+    parser.add_argument(
+        "--write", action="store_true", help=f"write the tables to {RESULTS.relative_to(ROOT)}, too"
+    )
     arguments = parser.parse_args()
     bench = Bench(
         arguments.folder.resolve(),
@@ -84,7 +130,9 @@ def machine() -> str:
         f"Python {platform.python_version()} ({platform.python_compiler()}, {platform.python_build()[1]}); "
         f"load average at the start {os.getloadavg()[0]:.1f}",
         f"ArcLink {_version('arclink')}{_commit()}, {'with' if native.is_used() else 'without'} compiled forms; "
-        + ", ".join(f"{name} {_version(name)}" for name in ("selectolax", "ada-url", "numpy", "zstandard")),
+        + ", ".join(
+            f"{name} {_version(name)}" for name in ("selectolax", "ada-url", "numpy", "zstandard")
+        ),
         f"`python -m benchmarks.run {' '.join(sys.argv[1:])}`",
     ]
     return "\n".join(f"- {line}" for line in lines)
@@ -98,7 +146,11 @@ def _version(package: str) -> str:
 
 
 def _processor() -> str:
-    names = [line.partition(":")[2].strip() for line in _lines(Path("/proc/cpuinfo")) if line.startswith("model name")]
+    names = [
+        line.partition(":")[2].strip()
+        for line in _lines(Path("/proc/cpuinfo"))
+        if line.startswith("model name")
+    ]
     return names[0] if names else platform.machine()
 
 
@@ -107,7 +159,13 @@ def _lines(path: Path) -> Sequence[str]:
 
 
 def _commit() -> str:
-    done = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["git", "describe", "--always", "--dirty"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     return f" ({done.stdout.strip()})" if done.returncode == 0 else ""
 
 

@@ -19,7 +19,14 @@ def sample(where: str, most: int) -> list[str]:
         for surt in surts:
             if len(found) == most:
                 break
-            page = next((memento.original for memento in store.mementos(surt) if store.content_of(memento) is not None), None)
+            page = next(
+                (
+                    memento.original
+                    for memento in store.mementos(surt)
+                    if store.content_of(memento) is not None
+                ),
+                None,
+            )
             found += [page] if page is not None else []
     return found
 

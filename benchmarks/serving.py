@@ -46,7 +46,9 @@ class Load:
     def cells(self) -> list[Cell]:
         """Requests a second, p50 and p99 in milliseconds, errors."""
         ordered = sorted(self.seconds)
-        p50, p99 = (1e3 * ordered[len(ordered) * share // 100] if ordered else None for share in (50, 99))
+        p50, p99 = (
+            1e3 * ordered[len(ordered) * share // 100] if ordered else None for share in (50, 99)
+        )
         return [len(ordered) / self.wall, p50, p99, self.errors]
 
 
@@ -68,14 +70,26 @@ def _graph(bench: Bench, number: int, pages: int) -> Path:
     """Return the graph files of a batch; those of the first are followed by the others."""
     folder = bench.scratch(f"serving-{number}")
     first = 0 if number == 0 else PAGES + (number - 1) * LOADED
-    words = ("--first", str(first), "--pages", str(pages), "--links", str(LINKS_A_PAGE), "--of", str(PAGES))
+    words = (
+        "--first",
+        str(first),
+        "--pages",
+        str(pages),
+        "--links",
+        str(LINKS_A_PAGE),
+        "--of",
+        str(PAGES),
+    )
     bench.run(python("benchmarks.synthetic_graph", str(folder), *words), repeat=1)
     return folder
 
 
 def of_load(bench: Bench, store: Path) -> Table:
     """Return requests a second and their times, for ordinary URIs and the hub, with one worker and with two."""
-    ordinary = [f"/linkQuery?format=json&uri={quote(uri, safe='')}" for uri in sample(bench, store).read_text("utf-8").split()]
+    ordinary = [
+        f"/linkQuery?format=json&uri={quote(uri, safe='')}"
+        for uri in sample(bench, store).read_text("utf-8").split()
+    ]
     hub = [f"/linkQuery?format=json&direction=in&limit=100&uri={quote(HUB, safe='')}"]
     batches = iter(range(1, 5))
     rows: list[list[Cell]] = []
@@ -85,7 +99,10 @@ def of_load(bench: Bench, store: Path) -> Table:
                 rows.append([f"{name}, {told}", *ask(address, paths).cells, None])
                 folder = bench.folder / "scratch" / f"serving-{next(batches)}"
                 since = time.perf_counter()
-                with subprocess.Popen(arclink("load", "--folder", str(folder), "--store", str(store)), stdout=subprocess.DEVNULL) as loader:
+                with subprocess.Popen(
+                    arclink("load", "--folder", str(folder), "--store", str(store)),
+                    stdout=subprocess.DEVNULL,
+                ) as loader:
                     found = ask(address, paths, lambda: loader.poll() is None)
                     if loader.wait():
                         raise RuntimeError("the batch was not loaded")
@@ -93,8 +110,12 @@ def of_load(bench: Bench, store: Path) -> Table:
                 log = store.with_name(f"{store.name}-wal").stat().st_size
                 rows.append([f"{name}, {told}, while a batch is loaded", *found.cells, log])
     columns = ["", "requests a second", "p50 ms", "p99 ms", "errors", "bytes of the log behind it"]
-    notes = [f"{CLIENTS} clients on the same machine, each asks when it was answered. A batch is {LOADED:,} pages in a process of its own."]
-    return Table(f"A service under load: {PAGES:,} pages that link to a hub", columns, rows, notes=notes)
+    notes = [
+        f"{CLIENTS} clients on the same machine, each asks when it was answered. A batch is {LOADED:,} pages in a process of its own."
+    ]
+    return Table(
+        f"A service under load: {PAGES:,} pages that link to a hub", columns, rows, notes=notes
+    )
 
 
 def ask(address: str, paths: Sequence[str], goes_on: Callable[[], bool] = lambda: True) -> Load:
@@ -117,7 +138,10 @@ def ask(address: str, paths: Sequence[str], goes_on: Callable[[], bool] = lambda
                 load.errors += 1
         connection.close()
 
-    clients = [threading.Thread(target=client, args=(number * len(paths) // CLIENTS,)) for number in range(CLIENTS)]
+    clients = [
+        threading.Thread(target=client, args=(number * len(paths) // CLIENTS,))
+        for number in range(CLIENTS)
+    ]
     for one in clients:
         one.start()
     for one in clients:
@@ -133,17 +157,40 @@ def of_streams(store: Path) -> Table:
         with service(store) as address:
             connection = http.client.HTTPConnection(address, timeout=600)
             since = time.perf_counter()
-            connection.request("GET", f"/linkQuery?direction=in&limit=0&format={form}&uri={quote(HUB, safe='')}")
+            connection.request(
+                "GET", f"/linkQuery?direction=in&limit=0&format={form}&uri={quote(HUB, safe='')}"
+            )
             response = connection.getresponse()
             size = len(response.read(1))
             first = time.perf_counter() - since
             start = _peak_megabytes()
             while piece := response.read(1 << 20):
                 size += len(piece)
-            rows.append([form, 1e3 * first, time.perf_counter() - since, size / 1e6, start, _peak_megabytes()])
+            rows.append(
+                [
+                    form,
+                    1e3 * first,
+                    time.perf_counter() - since,
+                    size / 1e6,
+                    start,
+                    _peak_megabytes(),
+                ]
+            )
             connection.close()
-    columns = ["format", "first byte ms", "all of it s", "MB", "peak memory at the first byte MB", "peak memory MB"]
-    return Table(f"All {PAGES:,} links to a hub (`limit=0`)", columns, rows, notes=["Peak memory is that of the process that answers."])
+    columns = [
+        "format",
+        "first byte ms",
+        "all of it s",
+        "MB",
+        "peak memory at the first byte MB",
+        "peak memory MB",
+    ]
+    return Table(
+        f"All {PAGES:,} links to a hub (`limit=0`)",
+        columns,
+        rows,
+        notes=["Peak memory is that of the process that answers."],
+    )
 
 
 def _peak_megabytes() -> float:

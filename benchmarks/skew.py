@@ -23,7 +23,12 @@ PAGE = b'<a href="next.html">Next</a><a href="/">Home</a><a href="http://hub.exa
 def record(uri: str, body: bytes) -> bytes:
     """Return a response as a gzip member."""
     block = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + body
-    fields = ("WARC-Type: response", f"WARC-Target-URI: {uri}", "WARC-Date: 2020-01-01T00:00:00Z", f"Content-Length: {len(block)}")
+    fields = (
+        "WARC-Type: response",
+        f"WARC-Target-URI: {uri}",
+        "WARC-Date: 2020-01-01T00:00:00Z",
+        f"Content-Length: {len(block)}",
+    )
     head = "\r\n".join(["WARC/1.0", *fields, "", ""])
     return gzip.compress(head.encode() + block + b"\r\n\r\n", 1, mtime=0)
 
@@ -43,7 +48,10 @@ def payload_at_many_uris(count: int) -> Iterator[tuple[str, bytes | None]]:
 def target_of_many_pages(count: int) -> Iterator[tuple[str, bytes | None]]:
     """Yield (URI, page) of pages that differ and all link to one target."""
     for number in range(count):
-        yield f"http://h{number % 1000}.example/{number}", b"<p>%d</p><a href='http://hub.example/'>Hub</a>" % number
+        yield (
+            f"http://h{number % 1000}.example/{number}",
+            b"<p>%d</p><a href='http://hub.example/'>Hub</a>" % number,
+        )
 
 
 def write(folder: Path, captures: Iterable[tuple[str, bytes | None]]) -> None:
@@ -84,17 +92,33 @@ def stages(folder: Path) -> Iterator[tuple[str, Figure]]:
 
 def main() -> None:
     """Print a table in Markdown."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--uris", type=int, nargs="*", default=[20_000, 200_000], help="URIs of one payload")
-    parser.add_argument("--inlinks", type=int, nargs="*", default=[20_000, 100_000], help="pages that link to one target")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--uris", type=int, nargs="*", default=[20_000, 200_000], help="URIs of one payload"
+    )
+    parser.add_argument(
+        "--inlinks",
+        type=int,
+        nargs="*",
+        default=[20_000, 100_000],
+        help="pages that link to one target",
+    )
     asked = parser.parse_args()
     print("| what | stage | MB | CPU s |\n| --- | --- | --- | --- |")
-    for name, numbers, captures in (("URIs", asked.uris, payload_at_many_uris), ("inlinks", asked.inlinks, target_of_many_pages)):
+    for name, numbers, captures in (
+        ("URIs", asked.uris, payload_at_many_uris),
+        ("inlinks", asked.inlinks, target_of_many_pages),
+    ):
         for number in numbers:
             with tempfile.TemporaryDirectory() as folder:
                 write_apart(Path(folder), captures(number))
                 for stage, figure in stages(Path(folder)):
-                    print(f"| {number:,} {name} | {stage} | {figure.largest:.0f} | {figure.cpu:.1f} |", flush=True)
+                    print(
+                        f"| {number:,} {name} | {stage} | {figure.largest:.0f} | {figure.cpu:.1f} |",
+                        flush=True,
+                    )
 
 
 if __name__ == "__main__":

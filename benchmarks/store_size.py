@@ -25,7 +25,9 @@ def _of_corpus(bench: Bench, corpus: Corpus) -> Table:
     built = bench.build(corpus)
     links, size = built.stats["links"], built.store.stat().st_size
     folder = bench.scratch("flat")
-    flat: dict[str, int] = json.loads(bench.run(python("benchmarks.flat_links", str(built.store), str(folder)), repeat=1).printed)
+    flat: dict[str, int] = json.loads(
+        bench.run(python("benchmarks.flat_links", str(built.store), str(folder)), repeat=1).printed
+    )
     if flat["links"] != links:
         raise RuntimeError(f"the store says {links} links, and gives {flat['links']}")
     rows: list[list[Cell]] = [["ArcLink (SQLite)", size, size / links, None, None]]
@@ -35,17 +37,31 @@ def _of_corpus(bench: Bench, corpus: Corpus) -> Table:
         f"{flat['targets with text'] / links:.3f} (target, text).",
     ]
     try:
-        peers = json.loads(bench.run(bench.peer("benchmarks.peers.flat_stores", "write", str(folder)), repeat=1).printed)
+        peers = json.loads(
+            bench.run(
+                bench.peer("benchmarks.peers.flat_stores", "write", str(folder)), repeat=1
+            ).printed
+        )
         if peers["links"] != links:
             raise RuntimeError(f"DuckDB has {peers['links']} links, ArcLink {links}")
         uris = sample(bench, built.store)
-        asked = json.loads(bench.run(bench.peer("benchmarks.peers.flat_stores", "ask", str(folder), str(uris)), repeat=1).printed)
-        rows += [[name, peers[name], peers[name] / links, *asked[name]] for name in ("Parquet", "DuckDB")]
+        asked = json.loads(
+            bench.run(
+                bench.peer("benchmarks.peers.flat_stores", "ask", str(folder), str(uris)), repeat=1
+            ).printed
+        )
+        rows += [
+            [name, peers[name], peers[name] / links, *asked[name]] for name in ("Parquet", "DuckDB")
+        ]
         notes.append(
             "Parquet (zstd) and DuckDB hold mementos, links by content and links by target; neither can be read while it is written."
         )
     except NotHereError as error:
         notes.append(f"Parquet and DuckDB: not measured: {error}.")
     columns = ["", "bytes", "bytes a link", "ms, outlinks of a URI", "ms, inlinks"]
-    targets = [Target("bytes a link", size / links, 20), Target("aim: the same", size / links, 12)] if corpus.captures else []
+    targets = (
+        [Target("bytes a link", size / links, 20), Target("aim: the same", size / links, 12)]
+        if corpus.captures
+        else []
+    )
     return Table(f"Store: {corpus.name}", columns, rows, targets, notes)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from arclink.cli.stage_options import write_archives, write_settings
 from arclink.pipeline.settings import BuildSettings
-from arclink.store import ArchiveFile
+from arclink.store.protocols import ArchiveFile
 from benchmarks.look_ups import HUB
 
 HUB_SURT = "example,hub)/"
@@ -75,29 +75,49 @@ def write_batch(folder: Path, first: int, pages: int, links: int, of: int, seed:
     graph = folder / "graph"
     for relation in ("mementos", "payloads", "outlinks", "inlinks"):
         (graph / relation).mkdir(parents=True, exist_ok=True)
-    archive = ArchiveFile(f"synthetic-{first:09d}.warc.gz", f"/synthetic-{first:09d}.warc.gz", pages, f"{first:064d}")
+    archive = ArchiveFile(
+        f"synthetic-{first:09d}.warc.gz", f"/synthetic-{first:09d}.warc.gz", pages, f"{first:064d}"
+    )
     write_archives(folder, [archive])
     write_settings(folder, BuildSettings())
     sources, targets = _links(first, pages, links, of, seed)
     contents = [checksum(page) for page in range(first, first + pages)]
     edges = np.searchsorted(sources, np.arange(first, first + pages + 1))
-    with (graph / "mementos/part-00000").open("w") as mementos, (graph / "payloads/part-00000").open("w") as payloads:
+    with (
+        (graph / "mementos/part-00000").open("w") as mementos,
+        (graph / "payloads/part-00000").open("w") as payloads,
+    ):
         for place, content in enumerate(contents):
             page = first + place
             payloads.write(
                 f'{content}\t0\tutf-8\t{archive.name}\t{place}\tPAYLOAD_READ\t{{"LINK_KEPT":{edges[place + 1] - edges[place]}}}\n'
             )
-            row = (surt(page), f"2010{1 + page % 12:02d}01000000", uri(page), content, "200", "text/html", "response", archive.name)
+            row = (
+                surt(page),
+                f"2010{1 + page % 12:02d}01000000",
+                uri(page),
+                content,
+                "200",
+                "text/html",
+                "response",
+                archive.name,
+            )
             mementos.write("\t".join((*row, str(place), "1", "-\n")))
     names = [_block_name(contents[start : start + BLOCK]) for start in range(0, pages, BLOCK)]
     with (graph / "outlinks/part-00000").open("w") as file:
         for number, name in enumerate(names):
             start, end = number * BLOCK, min((number + 1) * BLOCK, pages)
             of_block = slice(edges[start], edges[end])
-            distinct, numbers = np.unique(_keys(sources[of_block], targets[of_block]), return_inverse=True)
-            lists = [part.tolist() for part in np.split(numbers, edges[start + 1 : end] - edges[start])]
+            distinct, numbers = np.unique(
+                _keys(sources[of_block], targets[of_block]), return_inverse=True
+            )
+            lists = [
+                part.tolist() for part in np.split(numbers, edges[start + 1 : end] - edges[start])
+            ]
             links_json = ",".join([_link(*divmod(key, TEXTS)) for key in distinct.tolist()])
-            file.write(f"{surt(first + start)}\t{name}\t{json.dumps(contents[start:end])}\t[{links_json}]\t{json.dumps(lists)}\n")
+            file.write(
+                f"{surt(first + start)}\t{name}\t{json.dumps(contents[start:end])}\t[{links_json}]\t{json.dumps(lists)}\n"
+            )
     with (graph / "inlinks/part-00000").open("w") as file:
         file.writelines(_inlinks(sources, targets, first, names))
     return len(targets)
@@ -139,14 +159,18 @@ def _inlinks(sources: Numbers, targets: Numbers, first: int, names: Sequence[str
     keys, places = keys[order], (sources[order] - first).tolist()
     starts = np.flatnonzero(np.diff(keys, prepend=keys[0] - 1)).tolist()
     last, groups, held = -2, list[str](), 0
-    for key, start, end in zip(keys[starts].tolist(), starts, [*starts[1:], len(places)], strict=True):
+    for key, start, end in zip(
+        keys[starts].tolist(), starts, [*starts[1:], len(places)], strict=True
+    ):
         target, variant = divmod(key, TEXTS)
         for part in range(start, end, MOST_IN_ROW):
             if groups and (target != last or held >= MOST_IN_ROW):
                 yield _row(last, groups)
                 groups, held = [], 0
             of_part = places[part : min(part + MOST_IN_ROW, end)]
-            groups.append(f'["a@href","{text(target, variant)}",null,[{_positions(of_part, names)}]]')
+            groups.append(
+                f'["a@href","{text(target, variant)}",null,[{_positions(of_part, names)}]]'
+            )
             last, held = target, held + len(of_part)
     if groups:
         yield _row(last, groups)
@@ -157,7 +181,12 @@ def _positions(places: Sequence[int], names: Sequence[str]) -> str:
     if len(places) == 1:  # most
         return f'["{names[places[0] // BLOCK]}",[{places[0] % BLOCK}]]'
     blocks = groupby(places, lambda place: place // BLOCK)
-    return ",".join([f'["{names[block]}",[{",".join([str(place % BLOCK) for place in of_block])}]]' for block, of_block in blocks])
+    return ",".join(
+        [
+            f'["{names[block]}",[{",".join([str(place % BLOCK) for place in of_block])}]]'
+            for block, of_block in blocks
+        ]
+    )
 
 
 def _row(target: int, groups: list[str]) -> str:
@@ -166,9 +195,15 @@ def _row(target: int, groups: list[str]) -> str:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path)
     for name in ("first", "pages", "links", "of"):
         parser.add_argument(f"--{name}", type=int, required=True)
     arguments = parser.parse_args()
-    print(write_batch(arguments.folder, arguments.first, arguments.pages, arguments.links, arguments.of))
+    print(
+        write_batch(
+            arguments.folder, arguments.first, arguments.pages, arguments.links, arguments.of
+        )
+    )

@@ -43,16 +43,49 @@ def measure(bench: Bench) -> Iterator[Table]:
                 "--of",
                 str(pages),
             )
-            links = int(bench.run(python("benchmarks.synthetic_graph", str(folder), *words), repeat=1).printed)
-            figure = bench.run(arclink("load", "--folder", str(folder), "--store", str(store)), repeat=1)
+            links = int(
+                bench.run(
+                    python("benchmarks.synthetic_graph", str(folder), *words), repeat=1
+                ).printed
+            )
+            figure = bench.run(
+                arclink("load", "--folder", str(folder), "--store", str(store)), repeat=1
+            )
             loaded, cpu, memory = loaded + links, cpu + figure.cpu, max(memory, figure.megabytes)
             size = store.stat().st_size
-            rows.append([loaded, links, figure.cpu, links / figure.cpu, figure.megabytes, size, size / loaded])
+            rows.append(
+                [
+                    loaded,
+                    links,
+                    figure.cpu,
+                    links / figure.cpu,
+                    figure.megabytes,
+                    size,
+                    size / loaded,
+                ]
+            )
             say(f"{loaded:,} links loaded")
             bench.scratch("synthetic")
-        columns = ["links so far", "of this batch", "CPU s", "links per CPU s", "MB", "bytes of the store", "bytes a link"]
-        targets = [Target("memory of a load, at most", memory, 500, unit=" MB"), Target("bytes a link", store.stat().st_size / loaded, 20)]
-        yield Table(f"Loading {loaded:,} synthetic links", columns, rows, targets, [f"{cpu:,.0f} CPU seconds in all."])
+        columns = [
+            "links so far",
+            "of this batch",
+            "CPU s",
+            "links per CPU s",
+            "MB",
+            "bytes of the store",
+            "bytes a link",
+        ]
+        targets = [
+            Target("memory of a load, at most", memory, 500, unit=" MB"),
+            Target("bytes a link", store.stat().st_size / loaded, 20),
+        ]
+        yield Table(
+            f"Loading {loaded:,} synthetic links",
+            columns,
+            rows,
+            targets,
+            [f"{cpu:,.0f} CPU seconds in all."],
+        )
         yield of_store(bench, store, f"{loaded:,} synthetic links")
         yield of_hub(bench, store, pages)
     finally:

@@ -32,7 +32,11 @@ class Target:
         """Whether it is met."""
         if self.value is None:
             return "not measured"
-        return "met" if (self.value <= self.limit if self.at_most else self.value >= self.limit) else "not met"
+        return (
+            "met"
+            if (self.value <= self.limit if self.at_most else self.value >= self.limit)
+            else "not met"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,12 @@ def format_table(table: Table) -> str:
     parts = [f"### {table.title}", _grid(table.columns, table.rows)]
     if table.targets:
         rows = [
-            [one.text, f"{'at most' if one.at_most else 'at least'} {format_cell(one.limit)}{one.unit}", _measured(one), one.verdict]
+            [
+                one.text,
+                f"{'at most' if one.at_most else 'at least'} {format_cell(one.limit)}{one.unit}",
+                _measured(one),
+                one.verdict,
+            ]
             for one in table.targets
         ]
         parts.append(_grid(["target", "asked", "measured", ""], rows))

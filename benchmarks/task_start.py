@@ -20,7 +20,12 @@ def measure(bench: Bench) -> Iterator[Table]:
     rows: list[list[Cell]] = []
     dearest = 0.0
     for job in JOBS:
-        figures = [bench.run(python(f"jobs.{job}", "--mapper", "--settings", settings, str(nothing)), repeat=1) for _ in range(STARTS)]
+        figures = [
+            bench.run(
+                python(f"jobs.{job}", "--mapper", "--settings", settings, str(nothing)), repeat=1
+            )
+            for _ in range(STARTS)
+        ]
         cpu = median(figure.cpu for figure in figures)
         dearest = max(dearest, cpu)
         rows.append([job, cpu, median(figure.wall for figure in figures), figures[0].largest])

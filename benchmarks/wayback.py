@@ -25,16 +25,16 @@ from pathlib import Path
 
 import orjson
 
+from arclink.counts import Counts
 from arclink.extract.extracting import PAGES, ExtractSettings, extract_pointers
-from arclink.filter.cdx import Capture
-from arclink.filter.pointers import Pointer, PointerKind, format_pointer, parse_pointer
+from arclink.mapreduce.runs import JobRunner, parts_of
 from arclink.pipeline import stages
-from arclink.pipeline.counts import Counts
 from arclink.pipeline.planning import plan, read_pointers
-from arclink.pipeline.running import JobRunner, parts_of
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
-from arclink.store.nothing import EmptyStore
+from arclink.rows.cdx import Capture
+from arclink.rows.pointers import Pointer, PointerKind, format_pointer, parse_pointer
+from arclink.store.empty import EmptyStore
 from arclink.wayback.client import Client, Manners, origin_of
 from arclink.wayback.records import WarcFiles
 from arclink.wayback.replay import Replay
@@ -63,7 +63,12 @@ def extract_files(output: Path, numbered: tuple[int, Share]) -> Done:
     number, share = numbered
     started, cpu = time.perf_counter(), time.process_time()
     counts = _extract(output, number, share)
-    return Done(time.perf_counter() - started, time.process_time() - cpu, counts[Reason.PAYLOAD_READ], counts[Reason.FILE_OPENED])
+    return Done(
+        time.perf_counter() - started,
+        time.process_time() - cpu,
+        counts[Reason.PAYLOAD_READ],
+        counts[Reason.FILE_OPENED],
+    )
 
 
 def extract_interface(output: Path, base: str, numbered: tuple[int, Share]) -> Done:
@@ -90,10 +95,17 @@ def extract_interface(output: Path, base: str, numbered: tuple[int, Share]) -> D
                 "response",
             )
             place = files.write_capture(capture, replay.fetch(capture))
-            fetched.append((str(folder / place.file), replace(pointer, file=place.file, offset=place.offset, length=place.length)))
+            fetched.append(
+                (
+                    str(folder / place.file),
+                    replace(pointer, file=place.file, offset=place.offset, length=place.length),
+                )
+            )
     files.close()
     counts = _extract(output, number, fetched)
-    return Done(time.perf_counter() - started, time.process_time() - cpu, counts[Reason.PAYLOAD_READ], 0)
+    return Done(
+        time.perf_counter() - started, time.process_time() - cpu, counts[Reason.PAYLOAD_READ], 0
+    )
 
 
 def _extract(output: Path, number: int, share: Share) -> Counts:
@@ -107,7 +119,9 @@ def _extract(output: Path, number: int, share: Share) -> Counts:
     return counts
 
 
-def partitioned(pointers: Sequence[Pointer], paths: dict[str, str], tasks: int, folder: Path) -> list[Share]:
+def partitioned(
+    pointers: Sequence[Pointer], paths: dict[str, str], tasks: int, folder: Path
+) -> list[Share]:
     """Return the shares that a build gives to its tasks: whole files, in their order."""
     shares: list[Share] = []
     for manifest in plan(pointers, EmptyStore(), paths, folder, tasks).manifests:
@@ -119,7 +133,10 @@ def partitioned(pointers: Sequence[Pointer], paths: dict[str, str], tasks: int, 
 
 def dealt_out(pointers: Sequence[Pointer], paths: dict[str, str], tasks: int) -> list[Share]:
     """Return the pointers dealt out one by one, as they come out of filter: by checksum."""
-    return [[(paths[pointer.file], pointer) for pointer in pointers[first::tasks]] for first in range(tasks)]
+    return [
+        [(paths[pointer.file], pointer) for pointer in pointers[first::tasks]]
+        for first in range(tasks)
+    ]
 
 
 def reduce_seconds(output: Path, tasks: int) -> float:
@@ -165,7 +182,9 @@ def measure(shares: Sequence[Share], output: Path, base: str, process: int) -> s
 
 def main() -> None:
     """Run what the command line asks for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--captures", type=int, default=3_000)
     parser.add_argument("--tasks", type=int, nargs="+", default=[2, 5])
     arguments = parser.parse_args()
@@ -174,21 +193,44 @@ def main() -> None:
         folder = Path(scratch)
         corpus.write_corpus(folder / "corpus", arguments.captures)
         files = sorted((folder / "corpus").glob("*.warc.gz"))
-        stages.filter_rows([folder / "corpus/corpus.cdx"], folder, BuildSettings(cores=2), JobRunner("local", 2, folder / "tasks"))
-        pointers = [pointer for pointer in read_pointers(parts_of(folder / "pointers")) if pointer.kind is PointerKind.PAYLOAD]
+        stages.filter_rows(
+            [folder / "corpus/corpus.cdx"],
+            folder,
+            BuildSettings(cores=2),
+            JobRunner("local", 2, folder / "tasks"),
+        )
+        pointers = [
+            pointer
+            for pointer in read_pointers(parts_of(folder / "pointers"))
+            if pointer.kind is PointerKind.PAYLOAD
+        ]
         paths = {path.name: str(path) for path in files}
         print(f"{platform.platform()}, Python {platform.python_version()}, {os.cpu_count()} cores")
-        print(f"{arguments.captures:,} captures, {len(pointers):,} payloads in {len(files)} files\n")
-        print("| tasks | source | map s | reduce s | total s | CPU s of tasks | CPU s of pywb | files opened |")
+        print(
+            f"{arguments.captures:,} captures, {len(pointers):,} payloads in {len(files)} files\n"
+        )
+        print(
+            "| tasks | source | map s | reduce s | total s | CPU s of tasks | CPU s of pywb | files opened |"
+        )
         print("| --- | --- | --- | --- | --- | --- | --- | --- |")
         with serving_pywb(folder / "pywb", {"corpus": files}) as (address, process):
             for tasks in arguments.tasks:
                 for way, shares in {
                     "not partitioned": dealt_out(pointers, paths, tasks),
-                    "partitioned": partitioned(pointers, paths, tasks, folder / f"manifests-{tasks}"),
+                    "partitioned": partitioned(
+                        pointers, paths, tasks, folder / f"manifests-{tasks}"
+                    ),
                 }.items():
-                    for source, base in {"WARC": "", "Wayback Machine": f"{address}/corpus"}.items():
-                        line = measure(shares, folder / f"{tasks}-{way}-{source}".replace(" ", "-"), base, process)
+                    for source, base in {
+                        "WARC": "",
+                        "Wayback Machine": f"{address}/corpus",
+                    }.items():
+                        line = measure(
+                            shares,
+                            folder / f"{tasks}-{way}-{source}".replace(" ", "-"),
+                            base,
+                            process,
+                        )
                         print(f"| {tasks}, {way} | {source} | {line} |", flush=True)
 
 

@@ -13,18 +13,53 @@ WORKERS = (1, 2)
 
 def measure(bench: Bench) -> Iterator[Table]:
     """Yield the table of the largest corpus up to 30,000 captures."""
-    corpus = bench.corpus(max((size for size in bench.sizes if size <= 30_000), default=min(bench.sizes)))
-    stages = {workers: run_stages(bench, corpus, bench.scratch(f"stages-{workers}"), workers) for workers in WORKERS}
+    corpus = bench.corpus(
+        max((size for size in bench.sizes if size <= 30_000), default=min(bench.sizes))
+    )
+    stages = {
+        workers: run_stages(bench, corpus, bench.scratch(f"stages-{workers}"), workers)
+        for workers in WORKERS
+    }
     builds = {workers: bench.build(corpus, cores=workers).figure for workers in WORKERS}
     rows: list[list[Cell]] = []
     for name in (*stages[1], "build"):
-        one, two = (builds[workers] if name == "build" else stages[workers][name] for workers in WORKERS)
+        one, two = (
+            builds[workers] if name == "build" else stages[workers][name] for workers in WORKERS
+        )
         label = "arclink build, all in one process" if name == "build" else f"arclink {name}"
-        rows.append([label, one.cpu, two.cpu, one.wall, two.wall, one.wall / two.wall, two.megabytes, two.largest])
-    columns = ["", "CPU s, 1 worker", "CPU s, 2", "wall s, 1", "wall s, 2", "gain", "MB, all processes, 2", "MB, largest, 2"]
+        rows.append(
+            [
+                label,
+                one.cpu,
+                two.cpu,
+                one.wall,
+                two.wall,
+                one.wall / two.wall,
+                two.megabytes,
+                two.largest,
+            ]
+        )
+    columns = [
+        "",
+        "CPU s, 1 worker",
+        "CPU s, 2",
+        "wall s, 1",
+        "wall s, 2",
+        "gain",
+        "MB, all processes, 2",
+        "MB, largest, 2",
+    ]
     targets = [
-        Target("two workers, extract", stages[1]["extract"].wall / stages[2]["extract"].wall, 1.7, at_most=False, unit=TIMES),
-        Target("two workers, all", builds[1].wall / builds[2].wall, 1.45, at_most=False, unit=TIMES),
+        Target(
+            "two workers, extract",
+            stages[1]["extract"].wall / stages[2]["extract"].wall,
+            1.7,
+            at_most=False,
+            unit=TIMES,
+        ),
+        Target(
+            "two workers, all", builds[1].wall / builds[2].wall, 1.45, at_most=False, unit=TIMES
+        ),
         Target("aim: the same", builds[1].wall / builds[2].wall, 1.8, at_most=False, unit=TIMES),
     ]
     notes = [
@@ -45,4 +80,7 @@ def run_stages(bench: Bench, corpus: Corpus, folder: Path, workers: int) -> Mapp
         "load": ["--store", str(folder / "links.db"), *cores],
     }
     # Once each: a stage that is run again finds what it wrote.
-    return {name: measure_once(arclink(name, *words, "--folder", str(folder))) for name, words in commands.items()}
+    return {
+        name: measure_once(arclink(name, *words, "--folder", str(folder)))
+        for name, words in commands.items()
+    }

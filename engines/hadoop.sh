@@ -19,9 +19,9 @@ action="${1:-}"
 install() {
   find_java
   fetch_jars hadoop
-  # The cluster itself, and the output format that gives each relation a folder (jobs/java).
+  # The cluster itself, and the output format that gives each relation a folder (arclink/mapreduce/java).
   compile_jar "$hadoop/cluster.jar" "$hadoop/jars/*" "$scripts/hadoop/Cluster.java"
-  compile_jar "$hadoop/relations.jar" "$hadoop/jars/*" "$root/jobs/java/arclink/RelationOutputFormat.java"
+  compile_jar "$hadoop/relations.jar" "$hadoop/jars/*" "$root/arclink/mapreduce/java/arclink/RelationOutputFormat.java"
 }
 
 # write_conf: the configuration of one cluster, from the templates in engines/hadoop/conf.

@@ -3,14 +3,14 @@
 Input: mementos with the scope of their payload, tab-separated: original, timestamp, checksum, scope (empty or ``-``: the
 payload was not read); those of one original one after the other, oldest first. Output: content, original, timestamp.
 
-A revisit that only says "not modified" shows what the capture shows that it refers to (arclink/graph/not_modified.py).
+A revisit that only says "not modified" shows what the capture shows that it refers to (arclink/checksums.py).
 """
 
 import sys
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from arclink.graph.not_modified import is_reference, timestamp_of_reference
+from arclink.checksums import is_reference, timestamp_of_reference
 from arclink.model import Checksum, Scope, UriR
 from arclink.uris.resolving import content_id
 
@@ -28,7 +28,11 @@ def contents_of(rows: Iterable[tuple[str, str, str, str]]) -> Iterator[tuple[str
             when = timestamp_of_reference(Checksum(checksum))
             content = last if when is None else shown.get(when, "")
         else:
-            content = content_id(Checksum(checksum), UriR(original), Scope(int(scope))) if scope not in ("", "-") else ""
+            content = (
+                content_id(Checksum(checksum), UriR(original), Scope(int(scope)))
+                if scope not in ("", "-")
+                else ""
+            )
             shown[timestamp] = last = content
         if content:
             yield content, original, timestamp

@@ -7,19 +7,34 @@ record type, file, offset, length; each as in ``mementos`` (docs/graph-files.md)
 import sys
 from collections import Counter
 
-from arclink.filter.cdx import read_rows
+from arclink.rows.cdx import read_rows
 from arclink.uris.surts import surt_of
 
 
 def main() -> None:
     """Read standard input, write standard output."""
     surts: dict[bytes, bytes] = {}
-    for _, timestamp, original, checksum, length, offset, file, (mime, status, record_type), _ in read_rows(sys.stdin.buffer, Counter()):
+    for _, timestamp, original, checksum, length, offset, file, (
+        mime,
+        status,
+        record_type,
+    ), _ in read_rows(sys.stdin.buffer, Counter()):
         if original not in surts:
             if len(surts) > 100_000:
                 surts.clear()
             surts[original] = surt_of(original.decode()).encode()
-        columns = surts[original], timestamp, original, checksum, status, mime, record_type, file, offset, length
+        columns = (
+            surts[original],
+            timestamp,
+            original,
+            checksum,
+            status,
+            mime,
+            record_type,
+            file,
+            offset,
+            length,
+        )
         sys.stdout.buffer.write(b"\t".join(columns) + b"\n")
 
 

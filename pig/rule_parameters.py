@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from arclink.filter.cdx import EMPTY_CHECKSUMS
-from arclink.filter.rules import Rules
+from arclink.checksums import EMPTY_CHECKSUMS
+from arclink.filter.rules import PAGE_MIMES, Rules
 from arclink.model import Forgotten
 from arclink.store.takedown_files import read_takedowns
 
@@ -28,6 +28,7 @@ def parameters(rules: Rules, forgotten: Sequence[Forgotten] = ()) -> dict[str, s
         "MIMES": _any(rules.mimes, ANYTHING),
         "MIMES_EXCLUDED": _any(rules.mimes_excluded, NOTHING),
         "EXTENSIONS_EXCLUDED": _any(rules.extensions_excluded, NOTHING),
+        "PAGE_MIMES": _any(PAGE_MIMES if rules.mime_before_extension else (), NOTHING),
         "PREFIXES": _any((f"{prefix}*" for prefix in rules.prefixes), ANYTHING),
         "FIRST": rules.first,
         "LAST": rules.last,
@@ -40,7 +41,9 @@ def parameters(rules: Rules, forgotten: Sequence[Forgotten] = ()) -> dict[str, s
 
 def _any(patterns: Iterable[str], none: str) -> str:
     """Return one expression for patterns in which only ``*`` is special; ``none`` if there are none."""
-    found = [".*".join(_literal(part) for part in pattern.split("*")) for pattern in sorted(patterns)]
+    found = [
+        ".*".join(_literal(part) for part in pattern.split("*")) for pattern in sorted(patterns)
+    ]
     return "|".join(found) or none
 
 
@@ -65,11 +68,17 @@ def _literal(text: str) -> str:
 def main() -> None:
     """Print the parameters, one a line."""
     given = argparse.ArgumentParser(description="The parameters of filter.pig and table2.pig.")
-    given.add_argument("rules", nargs="?", type=Path, help="JSON file of filter rules (docs/filter.md)")
+    given.add_argument(
+        "rules", nargs="?", type=Path, help="JSON file of filter rules (docs/filter.md)"
+    )
     given.add_argument("--takedowns", type=Path, help="file that `arclink forget --export` wrote")
     options = given.parse_args()
     rules = Rules.from_json(options.rules.read_bytes()) if options.rules else Rules()
-    forgotten = [takedown.what for takedown in read_takedowns(options.takedowns)] if options.takedowns else []
+    forgotten = (
+        [takedown.what for takedown in read_takedowns(options.takedowns)]
+        if options.takedowns
+        else []
+    )
     for name, value in parameters(rules, forgotten).items():
         print(f'{name}="{value}"')
 

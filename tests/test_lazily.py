@@ -5,7 +5,9 @@ import sys
 
 
 def said(code: str) -> str:
-    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.strip()
+    return subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    ).stdout.strip()
 
 
 def test_a_surt_needs_no_list_of_domains() -> None:
@@ -17,14 +19,24 @@ def test_whoever_asks_for_domains_gets_them() -> None:
     suffix = "from surt.handyurl import handyurl; url = handyurl(host=b'h.org'); url.host = 'www.h.org'; print(url.getPublicSuffix())"
     assert said(f"import arclink.uris.surts; {suffix}") == "b'h.org'"
     assert (
-        said("import arclink.uris.surts, tldextract; print(tldextract.__name__, tldextract.TLDExtract.__name__)") == "tldextract TLDExtract"
+        said(
+            "import arclink.uris.surts, tldextract; print(tldextract.__name__, tldextract.TLDExtract.__name__)"
+        )
+        == "tldextract TLDExtract"
     )
 
 
 def test_a_task_needs_neither_yaml_nor_http() -> None:
-    assert said("import sys, jobs.extract_links; print({'yaml', 'urllib.request', 'http.client'} & {*sys.modules})") == "set()"
+    assert (
+        said(
+            "import sys, arclink.jobs.extract_links; print({'yaml', 'urllib.request', 'http.client'} & {*sys.modules})"
+        )
+        == "set()"
+    )
 
 
 def test_a_driver_reads_yaml_and_urls() -> None:
-    code = "import jobs.base; from mrjob.conf import _load_yaml_with_clear_tag as load; from mrjob.parse import to_uri; "
-    assert said(code + "print(load('a: [1, x]'), to_uri('/a b'))") == "{'a': [1, 'x']} file:///a%20b"
+    code = "import arclink.mapreduce.job; from mrjob.conf import _load_yaml_with_clear_tag as load; from mrjob.parse import to_uri; "
+    assert (
+        said(code + "print(load('a: [1, x]'), to_uri('/a b'))") == "{'a': [1, 'x']} file:///a%20b"
+    )

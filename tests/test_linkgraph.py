@@ -7,7 +7,9 @@ import subprocess
 import sys
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import Any
 
+import pyoxigraph
 import pytest
 from click.testing import CliRunner
 
@@ -25,37 +27,87 @@ PAGE = "http://www.kalvik2010.example/ceremony/opening.html"
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 
-def test_the_examples_of_the_page_are_true(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_examples_of_the_page_are_true(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "links.db").symlink_to(store)
     monkeypatch.chdir(tmp_path)
-    failed, tried = doctest.testfile(str(DOCS / "python.md"), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+    failed, tried = doctest.testfile(
+        str(DOCS / "python.md"), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE
+    )
     assert tried > 15
     assert failed == 0
 
 
 def test_importing_it_is_light() -> None:
-    heavy = ["numpy", "pandas", "networkx", "pyarrow", "scipy", "click", "flask", "arclink.store.sqlite"]
+    heavy = [
+        "numpy",
+        "pandas",
+        "networkx",
+        "pyarrow",
+        "scipy",
+        "click",
+        "flask",
+        "arclink.store.sqlite.store",
+    ]
     code = f"import sys, arclink; print([name for name in {heavy} if name in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout
+        == "[]\n"
+    )
 
 
 @pytest.mark.parametrize("command", [["links"], ["anchors"], ["export", "--help"]])
-def test_a_command_imports_no_library_that_it_does_not_need(command: list[str], store: Path, tmp_path: Path) -> None:
-    arguments = ["arclink", *command, *([PAGE, "--store", str(store)] if command[-1] != "--help" else [])]
+def test_a_command_imports_no_library_that_it_does_not_need(
+    command: list[str], store: Path, tmp_path: Path
+) -> None:
+    arguments = [
+        "arclink",
+        *command,
+        *([PAGE, "--store", str(store)] if command[-1] != "--help" else []),
+    ]
     code = (
         f"import sys; sys.argv = {arguments!r}\nfrom arclink.cli.main import main\n"
         "try:\n    main()\nfinally:\n    print(*sys.modules, file=sys.stderr)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path, env=dict(os.environ))
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env=dict(os.environ),
+    )
     assert done.stdout
     assert {"pandas", "networkx", "pyarrow", "scipy"} & set(done.stderr.split()) == set()
 
 
 @pytest.mark.parametrize("direction", ["in", "out"])
-@pytest.mark.parametrize("options", [{}, {"from": "201002", "kind": "a@href"}, {"at": "20100213"}], ids=["all", "window", "at"])
-def test_links_are_those_of_the_command_line(direction: str, options: dict[str, str], store: Path) -> None:
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"from": "201002", "kind": "a@href"}, {"at": "20100213"}],
+    ids=["all", "window", "at"],
+)
+def test_links_are_those_of_the_command_line(
+    direction: str, options: dict[str, str], store: Path
+) -> None:
     words = [word for name, value in options.items() for word in (f"--{name}", value)]
-    done = CliRunner().invoke(group, ["links", PAGE, "--store", str(store), "--direction", direction, "--format", "json", *words])
+    done = CliRunner().invoke(
+        group,
+        [
+            "links",
+            PAGE,
+            "--store",
+            str(store),
+            "--direction",
+            direction,
+            "--format",
+            "json",
+            *words,
+        ],
+    )
     expected = json.loads(done.stdout)[f"{direction}links"]
     given = dict(options)
     with arclink.open(store) as graph:
@@ -71,7 +123,11 @@ def test_links_are_those_of_the_command_line(direction: str, options: dict[str, 
 
 def test_no_link_is_lost_where_an_answer_has_several_pages() -> None:
     targets = [f"http://b.example/{number}" for number in range(10_050)]
-    graph = LinkGraph(MemoryStore([Page("http://a.example/", "20100101000000", [link(target) for target in targets])]))
+    graph = LinkGraph(
+        MemoryStore(
+            [Page("http://a.example/", "20100101000000", [link(target) for target in targets])]
+        )
+    )
     assert sorted(one.uri for one in graph.outlinks("http://a.example/")) == sorted(targets)
     assert len(list(graph.outlinks("http://a.example/", limit=7))) == 7
 
@@ -80,10 +136,21 @@ def test_times_of_python_are_times(store: Path) -> None:
     with arclink.open(str(store)) as graph:
         answers = [
             [memento.timestamp for memento in asked.mementos(PAGE)]
-            for asked in (graph.at("20100213"), graph.at(date(2010, 2, 13)), graph.at(datetime(2010, 2, 13, 23, 59, 59, tzinfo=UTC)))
+            for asked in (
+                graph.at("20100213"),
+                graph.at(date(2010, 2, 13)),
+                graph.at(datetime(2010, 2, 13, 23, 59, 59, tzinfo=UTC)),
+            )
         ]
-        assert answers[0] == answers[1] == answers[2] == ["20091122060001", "20100110060006", "20100212060005"]
-        assert [one.timestamp for one in graph.mementos(PAGE, date(2010, 3, 1), date(2010, 3, 14))] == ["20100314060003"]
+        assert (
+            answers[0]
+            == answers[1]
+            == answers[2]
+            == ["20091122060001", "20100110060006", "20100212060005"]
+        )
+        assert [
+            one.timestamp for one in graph.mementos(PAGE, date(2010, 3, 1), date(2010, 3, 14))
+        ] == ["20100314060003"]
 
 
 def test_what_is_wrong_is_told_at_once(store: Path) -> None:
@@ -108,5 +175,51 @@ def test_what_is_wrong_is_told_at_once(store: Path) -> None:
 
 def test_a_library_that_is_missing_is_named(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with arclink.open(store) as graph, pytest.raises(UsageError, match=r"pandas.*pip install 'arclink\[analysis\]'"):
+    with (
+        arclink.open(store) as graph,
+        pytest.raises(UsageError, match=r"pandas.*pip install 'arclink\[analysis\]'"),
+    ):
         graph.inlinks(PAGE).to_pandas()
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"from_": "201002", "evidence": True}], ids=["all", "some"]
+)
+def test_the_rdf_of_a_page_is_that_of_the_command_line(
+    options: dict[str, Any], store: Path
+) -> None:
+    words = ["--from", "201002", "--evidence"] if options else []
+    done = CliRunner().invoke(
+        group,
+        [
+            "links",
+            PAGE,
+            "--store",
+            str(store),
+            "--limit",
+            "0",
+            "--format",
+            "ntriples",
+            "--profile",
+            "links",
+            *words,
+        ],
+    )
+    expected = {
+        str(quad) for quad in pyoxigraph.parse(done.stdout.encode(), pyoxigraph.RdfFormat.N_TRIPLES)
+    }
+    with arclink.open(store) as graph:
+        written = graph.to_rdf(PAGE, **options).serialize(format="nt", encoding="utf-8")
+    found = {str(quad) for quad in pyoxigraph.parse(written, pyoxigraph.RdfFormat.N_TRIPLES)}
+    assert found == expected
+    assert len(found) > 100
+
+
+def test_the_rdf_of_the_whole_graph_has_every_link(store: Path, tmp_path: Path) -> None:
+    with arclink.open(store) as graph:
+        found = graph.to_rdf()
+        graph.export(tmp_path / "links.nq", "nquads")
+    lines = set((tmp_path / "links.nq").read_bytes().splitlines())
+    assert len(found) == len(lines)
+    with arclink.open(store) as graph, pytest.raises(UsageError, match="only with a URI"):
+        graph.to_rdf(kinds="a@href")

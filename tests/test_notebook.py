@@ -24,9 +24,14 @@ def run(folder: Path, demo_store: Path, flink: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
     monkeypatch.setenv("IPYTHONDIR", str(folder / "ipython"))
     notebook = nbformat.read(NOTEBOOK, as_version=4)  # type: ignore[no-untyped-call]
-    NotebookClient(notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(folder)}}).execute()
+    NotebookClient(
+        notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(folder)}}
+    ).execute()
     return [
-        "".join(output.get("text", "") or output.get("data", {}).get("text/plain", "") for output in cell.outputs)
+        "".join(
+            output.get("text", "") or output.get("data", {}).get("text/plain", "")
+            for output in cell.outputs
+        )
         for cell in notebook.cells
         if cell.cell_type == "code"
     ]
@@ -35,13 +40,19 @@ def run(folder: Path, demo_store: Path, flink: Path, monkeypatch: pytest.MonkeyP
 def test_it_holds_no_output() -> None:
     notebook = nbformat.read(NOTEBOOK, as_version=4)  # type: ignore[no-untyped-call]
     nbformat.validate(notebook)
-    assert [cell.outputs for cell in notebook.cells if cell.cell_type == "code" and (cell.outputs or cell.execution_count)] == []
+    assert [
+        cell.outputs
+        for cell in notebook.cells
+        if cell.cell_type == "code" and (cell.outputs or cell.execution_count)
+    ] == []
 
 
 def test_it_tells_the_demo_archive_and_says_where_the_other_is_not_at_hand(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _, captured, ranks, months, words, first, picture, *flink = run(tmp_path, store, tmp_path / "none.db", monkeypatch)
+    _, captured, ranks, months, words, first, picture, *flink = run(
+        tmp_path, store, tmp_path / "none.db", monkeypatch
+    )
     assert captured.startswith("300 mementos of 158 URIs")
     assert "kalvik2010.example" in ranks
     assert "200911 with 200912" in months
@@ -52,7 +63,9 @@ def test_it_tells_the_demo_archive_and_says_where_the_other_is_not_at_hand(
     assert all("not at hand" in said for said in flink)
 
 
-def test_it_tells_the_captures_of_apache_flink(shared_data: Path, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_tells_the_captures_of_apache_flink(
+    shared_data: Path, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     flink = tmp_path / "flink.db"
     files = sorted(map(str, (shared_data / "flink_web").glob("*.warc.gz")))
     build_store(shared_data, flink, BuildSettings(cores=2), files)

@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from configparser import ConfigParser
 from functools import cache
@@ -13,12 +14,14 @@ from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from arclink.cli.main import group
 from arclink.reasons import Reason
+from arclink.version import VERSION
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("arclink", "jobs", "service")
+PACKAGES = ("arclink",)
 LARGEST_FILE = 300_000
 
 # Tools are run, not imported; BeautifulSoup is told the name of its parser.
@@ -31,15 +34,22 @@ def project_files() -> tuple[Path, ...]:
     """Return the files of the project: those git would commit, or in a copy without git all that are not made."""
     try:
         listed = subprocess.run(
-            ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"], cwd=ROOT, capture_output=True, check=True, text=True
+            ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+            cwd=ROOT,
+            capture_output=True,
+            check=True,
+            text=True,
         ).stdout.split("\0")
         paths = [ROOT / name for name in listed if name]
     except (OSError, subprocess.CalledProcessError):
-        made = re.compile(r"\.venv.*|\.engines|__pycache__|\.git|\..*_cache|\.hypothesis|build|demo|.*\.egg-info|.*\.db.*")
+        made = re.compile(
+            r"\.venv.*|\.engines|__pycache__|\.git|\..*_cache|\.hypothesis|build|demo|.*\.egg-info|.*\.db.*"
+        )
         paths = [
             path
             for path in ROOT.rglob("*")
-            if not any(made.fullmatch(part) for part in path.relative_to(ROOT).parts) or "arclink/demo/" in path.as_posix()
+            if not any(made.fullmatch(part) for part in path.relative_to(ROOT).parts)
+            or "arclink/demo/" in path.as_posix()
         ]
     return tuple(path for path in paths if path.is_file() and "__pycache__" not in path.parts)
 
@@ -66,9 +76,14 @@ def command_called(name: str) -> click.Command:
 
 
 FOREIGN = {
-    "a path of somebody's machine": re.compile(r"(?<![\w.~/%-])/(?:work|root|home/[a-z_][\w-]*|Users/\w+)(?=/[\w.])"),
+    "a path of somebody's machine": re.compile(
+        r"(?<![\w.~/%-])/(?:work|root|home/[a-z_][\w-]*|Users/\w+)(?=/[\w.])"
+    ),
     "a package registry": re.compile(
-        r"(?:files\.python" + r"hosted|(?<!docs\.)py" + r"pi|npm" + r"js|repo1\.maven)\.org"  # in two, or this file names them
+        r"(?:files\.python"
+        + r"hosted|(?<!docs\.)py"
+        + r"pi|npm"
+        + r"js|repo1\.maven)\.org"  # in two, or this file names them
         r"|--(?:extra-)?index-" + r"url|--find" + r"-links",
         re.IGNORECASE,
     ),
@@ -90,7 +105,9 @@ def test_no_file_names(what: str) -> None:
     ("line", "what"),
     [
         pytest.param("see /" + "root/.pyenv", "a path of somebody's machine", id="home of root"),
-        pytest.param('"/' + 'home/jane/archive"', "a path of somebody's machine", id="home of jane"),
+        pytest.param(
+            '"/' + 'home/jane/archive"', "a path of somebody's machine", id="home of jane"
+        ),
         pytest.param("https://py" + "pi.org/simple", "a package registry", id="index"),
     ],
 )
@@ -100,8 +117,14 @@ def test_what_is_foreign_is_recognised(line: str, what: str) -> None:
 
 def test_no_file_is_large() -> None:
     """Data does not belong into the repository; locks are as large as what they lock."""
-    files = [path for path in project_files() if not re.fullmatch(r"requirements.*\.txt", path.name)]
-    assert [(str(path.relative_to(ROOT)), path.stat().st_size) for path in files if path.stat().st_size > LARGEST_FILE] == []
+    files = [
+        path for path in project_files() if not re.fullmatch(r"requirements.*\.txt", path.name)
+    ]
+    assert [
+        (str(path.relative_to(ROOT)), path.stat().st_size)
+        for path in files
+        if path.stat().st_size > LARGEST_FILE
+    ] == []
 
 
 # Docs and code name the same things
@@ -109,7 +132,11 @@ def test_no_file_is_large() -> None:
 
 def section_of(name: str) -> str:
     """Return the section about a command."""
-    match = re.search(rf"^## arclink {re.escape(name)}\n(.*?)(?=^##)", text_of("docs/commands.md"), re.MULTILINE | re.DOTALL)
+    match = re.search(
+        rf"^## arclink {re.escape(name)}\n(.*?)(?=^##)",
+        text_of("docs/commands.md"),
+        re.MULTILINE | re.DOTALL,
+    )
     assert match, f"docs/commands.md has no section '## arclink {name}'"
     return match[1]
 
@@ -124,12 +151,17 @@ def options_of(command: click.Command) -> set[str]:
     """Return the long names of a command's options; of a group, those of all its commands."""
     if isinstance(command, click.Group):
         return {option for one in commands_of(command) for option in options_of(one)}
-    return {name for option in command.params if isinstance(option, click.Option) for name in (*option.opts, *option.secondary_opts)}
+    return {
+        name
+        for option in command.params
+        if isinstance(option, click.Option)
+        for name in (*option.opts, *option.secondary_opts)
+    }
 
 
 def test_every_command_is_in_the_table_of_commands() -> None:
-    table = text_of("README.md").partition("## Commands")[2].partition("\n## ")[0]
-    assert set(re.findall(r"\(docs/commands\.md#arclink-([a-z-]+)\)", table)) == set(COMMANDS)
+    table = text_of("docs/commands.md").partition("\n## ")[0]
+    assert set(re.findall(r"\(#arclink-([a-z-]+)\)", table)) == set(COMMANDS)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -145,14 +177,39 @@ def test_every_option_says_what_it_is_for(name: str) -> None:
     command = command_called(name)
     for one in [command, *(commands_of(command) if isinstance(command, click.Group) else [])]:
         assert one.help
-        assert [option.name for option in one.params if isinstance(option, click.Option) and not option.help] == []
+        assert [
+            option.name
+            for option in one.params
+            if isinstance(option, click.Option) and not option.help
+        ] == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_ends_with_examples(name: str) -> None:
+    """Examples are lines to copy; `test_a_call_in_the_docs_is_one_the_command_line_takes` parses them."""
+    command = command_called(name)
+    for one in commands_of(command) if isinstance(command, click.Group) else [command]:
+        assert name == "schema" or "Examples:" in (one.epilog or "")
+
+
+def test_help_shows_every_short_help_whole() -> None:
+    shown = CliRunner().invoke(group, ["--help"], terminal_width=80).output
+    assert [line for line in shown.splitlines()[4:] if line.endswith("...")] == []
 
 
 def calls_in_docs() -> Iterator[tuple[str, str]]:
-    """Yield (file, call) for every ``arclink …`` call in a code block of the docs, or in the Makefile."""
+    """Yield (file, call) for every ``arclink …`` call in a code block of the docs, in the Makefile or in help."""
+    for command in map(command_called, COMMANDS):
+        for one in [command, *(commands_of(command) if isinstance(command, click.Group) else [])]:
+            for line in re.findall(r"^  (arclink .*)$", one.epilog or "", re.MULTILINE):
+                yield f"help of {command.name}", line
     for path in project_files():
         if path.suffix == ".md":
-            for block in re.findall(r"^```(?:console|sh|bash)?\n(.*?)^```", path.read_text("utf-8"), re.MULTILINE | re.DOTALL):
+            for block in re.findall(
+                r"^```(?:console|sh|bash)?\n(.*?)^```",
+                path.read_text("utf-8"),
+                re.MULTILINE | re.DOTALL,
+            ):
                 for line in re.findall(r"^(?:\$ )?(arclink [a-z-]+ .*)$", block, re.MULTILINE):
                     yield str(path.relative_to(ROOT)), line
     makefile = text_of("Makefile").replace("$(DEMO_URI)", "example.org").replace("$(DEMO)", "demo")
@@ -161,9 +218,15 @@ def calls_in_docs() -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("file", "call"), sorted(set(calls_in_docs())))
-def test_a_call_in_the_docs_is_one_the_command_line_takes(file: str, call: str) -> None:
-    """Who copies a line from the docs gets no usage error."""
-    name, *arguments = [word for word in shlex.split(call.partition(" >")[0], comments=True)[1:] if word != "\\"]
+def test_a_call_in_the_docs_is_one_the_command_line_takes(
+    file: str, call: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line that is copied from the docs is not a usage error."""
+    if file == "docs/tutorial.md":  # which has its readers set it
+        monkeypatch.setenv("ARCLINK_STORE", "links.db")
+    name, *arguments = [
+        word for word in shlex.split(call.partition(" >")[0], comments=True)[1:] if word != "\\"
+    ]
     assert name in COMMANDS, f"{file}: there is no command {name!r}"
     command = command_called(name)
     if isinstance(command, click.Group) and arguments and not arguments[0].startswith("-"):
@@ -199,9 +262,35 @@ def test_a_page_of_docs_that_is_named_exists() -> None:
             text = path.read_text("utf-8")
             named = {ROOT / name for name in re.findall(r"(?<![\w/.-])docs/[\w/-]+\.md", text)}
             if path.suffix == ".md":
-                named |= {(path.parent / link).resolve() for link in re.findall(r"\]\((?!\w+:|#)([^)#\s]+)", text)}
-            missing += [f"{path.relative_to(ROOT)}: {page}" for page in sorted(named) if not page.exists()]
+                named |= {
+                    (path.parent / link).resolve()
+                    for link in re.findall(r"\]\((?!\w+:|#)([^)#\s]+)", text)
+                }
+            missing += [
+                f"{path.relative_to(ROOT)}: {page}" for page in sorted(named) if not page.exists()
+            ]
     assert missing == []
+
+
+def test_every_test_that_holds_a_promise_exists() -> None:
+    """docs/promises.md names real tests, one for each promise."""
+    text = text_of("docs/promises.md").partition("## Next to others")[0]
+    rows = [
+        line.split(" | ")
+        for line in text.splitlines()
+        if line.startswith("| ") and not line.startswith(("| ---", "| promise"))
+    ]
+    assert len(rows) > 15
+    for promise, *_, tests in rows:
+        named = re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", tests)
+        assert named, f"no test holds: {promise}"
+        for file, name in named:
+            functions = {
+                node.name
+                for node in ast.walk(ast.parse((ROOT / file).read_bytes()))
+                if isinstance(node, ast.FunctionDef)
+            }
+            assert name in functions, f"{file} has no {name}"
 
 
 def test_changelog_has_a_place_for_what_is_not_released() -> None:
@@ -212,23 +301,44 @@ def test_the_demo_asks_about_the_page_with_the_most_to_tell(tmp_path: Path) -> N
     """The Makefile's URI is the one that the demo archive names."""
     from arclink.demo import write_demo_archive
 
-    call = re.search(r"demo-archive \S+ --captures (\d+) --hosts (\d+) --seed (\d+)", text_of("Makefile"))
+    call = re.search(
+        r"demo-archive \S+ --captures (\d+) --hosts (\d+) --seed (\d+)", text_of("Makefile")
+    )
     uri = re.search(r"^DEMO_URI := (\S+)$", text_of("Makefile"), re.MULTILINE)
     assert call
     assert uri
-    assert write_demo_archive(tmp_path, int(call[1]), int(call[2]), int(call[3])).example_uri == uri[1]
+    assert (
+        write_demo_archive(tmp_path, int(call[1]), int(call[2]), int(call[3])).example_uri == uri[1]
+    )
 
 
-@pytest.mark.parametrize("name", ["LICENSE", "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/settings.md", "conf/local.conf"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "LICENSE",
+        "README.md",
+        "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+        "SECURITY.md",
+        "docs/settings.md",
+        "conf/local.conf",
+    ],
+)
 def test_a_newcomer_finds(name: str) -> None:
     assert text_of(name).strip()
+
+
+def test_the_citation_names_this_version() -> None:
+    assert f"\nversion: {VERSION}\n" in text_of("CITATION.cff")
 
 
 def test_architecture_has_a_heading_for_each_folder() -> None:
     subpackages = {path.parent.name for path in (ROOT / "arclink").glob("*/__init__.py")}
     folders = {"arclink", "jobs", "service", *(f"arclink/{name}" for name in subpackages)}
     headings = {
-        heading.rstrip("/") for line in re.findall(r"^## (.*)$", text_of("ARCHITECTURE.md"), re.MULTILINE) for heading in line.split(", ")
+        heading.rstrip("/")
+        for line in re.findall(r"^## (.*)$", text_of("ARCHITECTURE.md"), re.MULTILINE)
+        for heading in line.split(", ")
     }
     assert folders - headings == set()
 
@@ -247,23 +357,66 @@ def declared() -> dict[str, list[str]]:
     config = ConfigParser()
     config.read(ROOT / "setup.cfg", encoding="utf-8")
     extras = config["options.extras_require"]
-    sections = {"run": config["options"]["install_requires"] + extras["analysis"] + extras["cassandra"], **extras}
+    sections = {
+        "run": config["options"]["install_requires"]
+        + extras["analysis"]
+        + extras["cassandra"]
+        + extras["rdf"],
+        **extras,
+    }
     sections["engines"] = "\n".join(extras[name] for name in ("emr", "s3", "spark", "engines"))
-    return {name: [normal(line) for line in text.split("\n") if line.strip()] for name, text in sections.items()}
+    return {
+        name: [normal(line) for line in text.split("\n") if line.strip()]
+        for name, text in sections.items()
+    }
+
+
+@cache
+def build_requirements() -> set[str]:
+    """Return the modules of the packages that only the installation needs."""
+    requires = tomllib.loads(text_of("pyproject.toml"))["build-system"]["requires"]
+    return {module_of(normal(line)) for line in requires}
+
+
+def modules_of(code: ast.Module) -> set[str]:
+    """Return the top-level modules that code imports, but for build requirements that only types name."""
+    for_types = {
+        node
+        for branch in ast.walk(code)
+        if isinstance(branch, ast.If) and ast.unparse(branch.test) == "TYPE_CHECKING"
+        for statement in branch.body
+        for node in ast.walk(statement)
+    }
+    found = set()
+    for node in ast.walk(code):
+        names: set[str] = set()
+        if isinstance(node, ast.Import):
+            names = {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names = {node.module.partition(".")[0]}
+        found |= names - build_requirements() if node in for_types else names
+    return found
 
 
 @cache
 def imported(*folders: str) -> frozenset[str]:
     """Return the top-level modules that the code in ``folders`` imports."""
-    found = set()
-    for folder in folders:
-        for path in (ROOT / folder).rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_bytes())):
-                if isinstance(node, ast.Import):
-                    found |= {alias.name.partition(".")[0] for alias in node.names}
-                elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                    found.add(node.module.partition(".")[0])
-    return frozenset(found)
+    paths = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
+    return frozenset().union(*(modules_of(ast.parse(path.read_bytes())) for path in paths))
+
+
+@pytest.mark.parametrize(
+    ("code", "modules"),
+    [
+        ("if TYPE_CHECKING:\n    import cython", set()),
+        ("import cython", {"cython"}),
+        ("if TYPE_CHECKING:\n    pass\nelse:\n    import cython", {"cython"}),
+        ("if TYPE_CHECKING:\n    import elsewhere", {"elsewhere"}),
+    ],
+    ids=["for types", "at run time", "at run time, else", "no build requirement"],
+)
+def test_a_build_requirement_is_imported_for_types_alone(code: str, modules: set[str]) -> None:
+    assert modules_of(ast.parse(code)) == modules
 
 
 def module_of(package: str) -> str:
@@ -277,7 +430,12 @@ def test_the_code_imports_the_dependency(package: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "package", [name for name in declared()["test"] + declared()["browser"] + declared()["fuzz"] if not name.startswith("types-")]
+    "package",
+    [
+        name
+        for name in declared()["test"] + declared()["browser"] + declared()["fuzz"]
+        if not name.startswith("types-")
+    ],
 )
 def test_the_tests_use_the_dependency(package: str) -> None:
     assert package in RUN_NOT_IMPORTED or module_of(package) in imported("tests", "benchmarks")
@@ -288,7 +446,9 @@ def test_the_tests_use_the_dependency(package: str) -> None:
     [(PACKAGES, ("run", "engines")), (("tests",), ("run", "test", "browser", "fuzz", "engines"))],
     ids=["code", "tests"],
 )
-def test_every_package_imported_is_declared(folders: tuple[str, ...], sections: tuple[str, ...]) -> None:
+def test_every_package_imported_is_declared(
+    folders: tuple[str, ...], sections: tuple[str, ...]
+) -> None:
     """An import that works by the accident of another package's dependency breaks with its next version."""
     known = {module_of(name) for section in sections for name in declared()[section]}
     own = {*PACKAGES, "tests", "benchmarks", "pig"}
@@ -299,8 +459,12 @@ def test_every_package_imported_is_declared(folders: tuple[str, ...], sections: 
 def test_dependencies_are_documented() -> None:
     """docs/dependencies.md has a row for each package of setup.cfg, and for no other."""
     chapters = re.split("^## To .*", text_of("docs/dependencies.md"), flags=re.MULTILINE)[1:]
-    for chapter, section in zip(chapters, ("run", "test", "browser", "fuzz", "engines"), strict=True):
-        assert [normal(name) for name in re.findall(r"^\| `([\w-]+)` \|", chapter, re.MULTILINE)] == declared()[section]
+    for chapter, section in zip(
+        chapters, ("run", "test", "browser", "fuzz", "engines"), strict=True
+    ):
+        assert [
+            normal(name) for name in re.findall(r"^\| `([\w-]+)` \|", chapter, re.MULTILINE)
+        ] == declared()[section]
 
 
 @pytest.mark.parametrize(
@@ -321,78 +485,34 @@ def test_the_lock_has_every_dependency_with_hashes(file: str, sections: tuple[st
     assert {name for section in sections for name in declared()[section]} - locked == set()
 
 
-# Layers
-
-
-def imports_of(tree: ast.Module) -> Iterator[tuple[str, bool]]:
-    """Yield (module, whether a function imports it when it runs) for every import, `import_module` of a text included."""
-    todo: list[tuple[ast.AST, bool]] = [(tree, False)]
-    while todo:
-        node, is_lazy = todo.pop()
-        if isinstance(node, ast.Import):
-            yield from ((alias.name, is_lazy) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield node.module or "", is_lazy
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module") and isinstance(node.args[0], ast.Constant):
-            yield str(node.args[0].value), is_lazy
-        is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-        todo += [(child, is_lazy or is_function) for child in ast.iter_child_nodes(node)]
-
-
-def forbidden_imports(path: str, code: str) -> list[str]:
-    """Return the modules that the code of ``path`` imports though its layer may not.
-
-    ``arclink`` knows neither jobs nor service, neither mrjob nor Flask; its ``cli`` and ``pipeline`` may when they run.
-    """
-    may_when_it_runs = path.startswith(("arclink/cli/", "arclink/pipeline/"))
-    return [
-        module
-        for module, is_lazy in imports_of(ast.parse(code))
-        if module.partition(".")[0] in {"jobs", "service", "mrjob", "flask", "werkzeug"} and not (is_lazy and may_when_it_runs)
-    ]
-
-
-@pytest.mark.parametrize(
-    ("path", "code", "forbidden"),
-    [
-        pytest.param("arclink/store/x.py", "import jobs.base", ["jobs.base"], id="core imports a job"),
-        pytest.param("arclink/store/x.py", "def f():\n    import jobs", ["jobs"], id="core imports lazily"),
-        pytest.param("arclink/cli/serve.py", "from service.running import serve", ["service.running"], id="cli imports at once"),
-        pytest.param("arclink/cli/serve.py", "def f():\n    from service.running import serve", [], id="cli imports lazily"),
-        pytest.param("arclink/access/x.py", "from flask import request", ["flask"], id="core knows Flask"),
-        pytest.param("arclink/uris/x.py", "from importlib import import_module\nimport_module('jobs.base')", ["jobs.base"], id="by name"),
-    ],
-)
-def test_an_import_across_layers_is_seen(path: str, code: str, forbidden: list[str]) -> None:
-    assert forbidden_imports(path, code) == forbidden
-
-
-def test_arclink_imports_neither_jobs_nor_service() -> None:
-    """Only the command line and the pipeline do, when they run."""
-    found = {
-        name: modules
-        for path in sorted((ROOT / "arclink").rglob("*.py"))
-        if (modules := forbidden_imports(name := path.relative_to(ROOT).as_posix(), path.read_text("utf-8")))
-    }
-    assert found == {}
-
-
 # The gate
 
 
 OUTCOMES = {
     "passed": ("def test_it(): pass", 0, "1 passed"),
     "failed": ("def test_it(): assert 1 == 2", 1, "FAILED test_it.py::test_it"),
-    "skipped": ("import pytest\n@pytest.mark.skip(reason='no data')\ndef test_it(): pass", 1, "SKIPPED test_it::test_it: no data"),
-    "a whole file skipped": ("import pytest\npytest.skip('no data', allow_module_level=True)", 1, "1 skipped"),
-    "failed as expected": ("import pytest\n@pytest.mark.xfail\ndef test_it(): assert False", 0, "1 xfailed"),
+    "skipped": (
+        "import pytest\n@pytest.mark.skip(reason='no data')\ndef test_it(): pass",
+        1,
+        "SKIPPED test_it::test_it: no data",
+    ),
+    "a whole file skipped": (
+        "import pytest\npytest.skip('no data', allow_module_level=True)",
+        1,
+        "1 skipped",
+    ),
+    "failed as expected": (
+        "import pytest\n@pytest.mark.xfail\ndef test_it(): assert False",
+        0,
+        "1 xfailed",
+    ),
     "no test": ("", 1, "no test ran"),
     "broken": ("import a_module_that_is_not_there", 1, "ERROR test_it.py"),
     "tests not reached": (None, 1, "no spelling today"),
 }
 
 
-@pytest.mark.parametrize("target", ["test", "test-engines"])
+@pytest.mark.parametrize("target", ["test", "test-browser", "test-engines"])
 @pytest.mark.parametrize("outcome", OUTCOMES)
 def test_the_gate_fails_unless_every_test_passed(outcome: str, target: str, tmp_path: Path) -> None:
     """.ci/run on a small project: its exit code, and that it says why and closes with the test runner's line."""
@@ -404,13 +524,23 @@ def test_the_gate_fails_unless_every_test_passed(outcome: str, target: str, tmp_
     (tmp_path / "test_it.py").write_text(test or "")
     (tmp_path / "test_other.py").write_text("def test_other(): pass")
     recipe = f"{sys.executable} -m pytest -p no:cacheprovider -p no:xdist $(PYTEST_OPTIONS)"
-    recipes = dict.fromkeys(["test", "test-engines"], f"{recipe} test_other.py")
-    recipes[target] = f"{recipe} test_it.py" if test is not None else "@echo no spelling today; false"
-    (tmp_path / "Makefile").write_text("".join(f"{name}:\n\t{words}\n" for name, words in recipes.items()))
+    recipes = dict.fromkeys(["test", "test-browser", "test-engines"], f"{recipe} test_other.py")
+    recipes[target] = (
+        f"{recipe} test_it.py" if test is not None else "@echo no spelling today; false"
+    )
+    (tmp_path / "Makefile").write_text(
+        "".join(f"{name}:\n\t{words}\n" for name, words in recipes.items())
+    )
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     # Not the whole environment: make and pytest hand their own options down in it.
     run = subprocess.run(
-        ["bash", ".ci/run"], cwd=tmp_path, env={"PATH": os.environ["PATH"]}, capture_output=True, text=True, timeout=60, check=False
+        ["bash", ".ci/run"],
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
     lines = run.stdout.splitlines()
     assert run.returncode == code, run.stdout

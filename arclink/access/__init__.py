@@ -1,5 +1,6 @@
-"""Stage 4, access: questions to a store, answered in formats.
+"""Stage 4, access: answer queries from a store and write the answers in formats.
 
-`queries` says what is asked, `answers` asks the store, `formats` writes what came back, `explaining` says what became
-of each capture. None of them knows HTTP or the command line; both ask here.
+`queries` declares the parameters of a query, `answers` reads the answer from the store, `formats`
+writes it, and `explanations` reports what became of each capture. No module here knows HTTP or the
+command line; the service and the commands both call this package.
 """

@@ -1,7 +1,8 @@
-"""The words that were used to link to a page: when, and by whom (paper, section 5.3 and Table 6).
+"""The texts of the links to a page: when and on which hosts each was used (paper, 5.3, Table 6).
 
-One row per text and kind, if asked also per period and per host of the linking page. All inlinks have to be read for
-that; of a page with very many only the first are, in store order, and the answer says so.
+The answer has one row per text and kind. On request, it has separate rows per period and per host
+of the linking page. To count them, ArcLink reads all inlinks of the page. If there are too many, it
+counts only the first ones in store order, and the answer reports that.
 """
 
 from collections.abc import Iterable, Mapping
@@ -9,30 +10,52 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import NamedTuple, Self
 
-from arclink.access.declaring import Given, sort_out
-from arclink.access.grouping import Budget
-from arclink.access.one_state import of_one_state
+from arclink.access.declarations import Given, sort_out
+from arclink.access.groups import Budget
 from arclink.access.parameters import BY_PERIOD_OR_HOST, ROW_LIMIT, RowPage
-from arclink.access.queries import AT, CURSOR, FILTER, FROM, KIND, REDIRECT, TO, URI, Direction, LinkQuery
-from arclink.access.reading import MementoSummary, Reading
+from arclink.access.queries import (
+    AT,
+    CURSOR,
+    FILTER,
+    FROM,
+    KINDS,
+    REDIRECT,
+    TO,
+    URI,
+    Direction,
+    LinkQuery,
+)
+from arclink.access.reader import MementoSummary, Reading
+from arclink.access.snapshots import of_one_state
 from arclink.access.tallies import Counts, Extent, Period, Tally, sighted_inlinks
 from arclink.model import Kind, Sighting
-from arclink.store import GraphStore
+from arclink.store.protocols import GraphStore
 from arclink.uris.hosts import Host, host_of
 from arclink.uris.surts import surt_of
 
-ANCHORS_PARAMETERS = (URI, FROM, TO, AT, KIND, FILTER, REDIRECT, BY_PERIOD_OR_HOST, ROW_LIMIT, CURSOR)
+ANCHORS_PARAMETERS = (
+    URI,
+    FROM,
+    TO,
+    AT,
+    KINDS,
+    FILTER,
+    REDIRECT,
+    BY_PERIOD_OR_HOST,
+    ROW_LIMIT,
+    CURSOR,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class AnchorsQuery:
-    """Which words led to which URI.
+    """A query for the texts of the links to a URI.
 
     Attributes:
-        query: The inlinks that are asked for.
-        period: Count for each day, month or year; None for all times together.
-        is_by_host: Count for each host of the linking pages.
-        page: Which rows.
+        query: The query for the inlinks.
+        period: Count per day, month or year; None counts all times together.
+        is_by_host: Count per host of the linking pages.
+        page: The rows of the answer to return.
     """
 
     query: LinkQuery
@@ -42,7 +65,7 @@ class AnchorsQuery:
 
     @classmethod
     def from_parameters(cls, parameters: Iterable[tuple[str, str]]) -> Self:
-        """Return the query that ``parameters`` ask.
+        """Return the query that ``parameters`` describe.
 
         Raises:
             BadParameterError: One is unknown, missing, given twice, or its value is not allowed.
@@ -51,22 +74,27 @@ class AnchorsQuery:
 
     @classmethod
     def of(cls, given: Given) -> Self:
-        """Return the query that these parameters ask.
+        """Return the query that these parameters describe.
 
         Raises:
             BadParameterError: One is missing, or its value is not allowed.
         """
         period, is_by_host = BY_PERIOD_OR_HOST.of(given) or (None, False)
         query = replace(LinkQuery.of(given.without("limit", "cursor")), direction=Direction.IN)
-        return cls(query, period, is_by_host, RowPage.asked(given, "anchors", query.fingerprint, period, is_by_host))
+        return cls(
+            query,
+            period,
+            is_by_host,
+            RowPage.asked(given, "anchors", query.fingerprint, period, is_by_host),
+        )
 
 
 class Anchor(NamedTuple):
-    """One text that led to the page.
+    """One link text and kind that led to the page, with its counts.
 
     Attributes:
         period: As `Period.of` writes it; empty if times are counted together.
-        host: Of the linking pages; empty if hosts are counted together, or if it has none.
+        host: Host of the linking pages; empty if hosts are counted together or the URI has no host.
     """
 
     period: str
@@ -78,15 +106,16 @@ class Anchor(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AnchorsAnswer:
-    """The words that led to a URI.
+    """The texts of the links to a URI.
 
     Attributes:
-        mementos: What is known of the URI itself; a page that was never captured may have many anchors.
-        anchors: By period, host, first seen, text, kind.
-        start: Number of the first of them, from 0 on.
-        total: How many there are in all.
-        next: Cursor of the next page; None if nothing is left.
-        extent: Inlinks that were counted.
+        mementos: The captures of the URI itself; a page that was never captured may have many
+            anchors.
+        anchors: The anchors of this page, ordered by period, host, first seen, text and kind.
+        start: Number of the first anchor of this page, counted from 0.
+        total: Number of anchors on all pages.
+        next: Cursor of the next page; None on the last page.
+        extent: The number of inlinks that were counted, and whether these are all.
     """
 
     query: AnchorsQuery
@@ -99,11 +128,13 @@ class AnchorsAnswer:
 
 
 @of_one_state
-def answer_anchors(store: GraphStore, query: AnchorsQuery, budget: Budget | None = None) -> AnchorsAnswer:
-    """Return the words that led to a URI, with counts.
+def answer_anchors(
+    store: GraphStore, query: AnchorsQuery, budget: Budget | None = None
+) -> AnchorsAnswer:
+    """Return the texts of the links to a URI, with counts.
 
     Raises:
-        StoreError: The store is away.
+        StoreError: The store cannot be reached.
     """
     page = query.page.start(store)
     reading = Reading(store, query.query)
@@ -113,10 +144,20 @@ def answer_anchors(store: GraphStore, query: AnchorsQuery, budget: Budget | None
         host = host_of(surt_of(source))
         key = (source, inlink.kind, inlink.text, inlink.rel)
         for period, times in groupby(timestamps, query.period.of if query.period else lambda _: ""):
-            tally = tallies.setdefault((period, host if query.is_by_host else Host(""), inlink.text, inlink.kind), Tally())
+            tally = tallies.setdefault(
+                (period, host if query.is_by_host else Host(""), inlink.text, inlink.kind), Tally()
+            )
             tally.add([key], inlink.content, (Sighting(source, time) for time in times), [host])
     anchors = sorted(_anchors(tallies), key=_order)
-    return AnchorsAnswer(query, reading.summary(), page.of(anchors), page.first, len(anchors), extent, page.next(len(anchors)))
+    return AnchorsAnswer(
+        query,
+        reading.summary(),
+        page.of(anchors),
+        page.first,
+        len(anchors),
+        extent,
+        page.next(len(anchors)),
+    )
 
 
 def _anchors(tallies: Mapping[tuple[str, Host, str, Kind], Tally]) -> Iterable[Anchor]:

@@ -1,6 +1,7 @@
-"""Which archives an answer is made of: only answers that were merged (`arclink.aggregate`) have any of this."""
+"""The archives that contributed to a merged answer (`arclink.federation`)."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 
 from arclink.model import Timestamp, UriR
@@ -14,35 +15,83 @@ class Outcome(Enum):
     FAILED = "failed"
 
 
+class Refused(Enum):
+    """Why part of an instance's answer is refused; the value is the name in answers.
+
+    A reason of the first group refuses a whole link; each link is accepted, or refused once. A
+    reason of the second group refuses part of a link or of the answer.
+    """
+
+    MALFORMED_LINK = "malformed link"
+    NOT_ASKED = "direction or kind not asked for"
+    BAD_KIND = "no kind of a link"
+    BAD_URI = "no absolute URI"
+    BAD_SOURCE = "source that cannot have been captured"
+    OTHER_PAGE = "link of another page"
+    NO_TIME = "link without a time that counts"
+
+    BAD_TIME = "no point in time"
+    OTHER_TIME = "time outside of the query"
+    OTHER_VARIANT = "variant of another page"
+    CUT_TEXT = "text that was cut"
+    BAD_MEMENTOS = "contradictory count of mementos"
+    BAD_IN_FORCE = "memento that cannot be in force"
+
+    @property
+    def is_of_link(self) -> bool:
+        """Whether a whole link was refused."""
+        return self in _OF_LINKS
+
+
+_OF_LINKS = frozenset(
+    {
+        Refused.MALFORMED_LINK,
+        Refused.NOT_ASKED,
+        Refused.BAD_KIND,
+        Refused.BAD_URI,
+        Refused.BAD_SOURCE,
+        Refused.OTHER_PAGE,
+        Refused.NO_TIME,
+    }
+)
+
+
 @dataclass(frozen=True, slots=True)
 class ArchiveReport:
-    """What became of the question put to one archive.
+    """The result of the query to one archive.
 
     Attributes:
-        name: As the operator calls it.
-        detail: Why it failed, or what is missing; empty if all is well.
-        links: Links that it told, of both directions.
-        passed_over: Links it told that cannot be true of the question, or are none.
-        seconds: What the question took.
-        is_cached: Whether the archive was not asked again, or said that nothing changed.
+        name: The operator's name for the archive.
+        detail: Why it failed, or what is missing; empty if it succeeded.
+        links: Number of links in its answer, both directions together.
+        seconds: Duration of the request, in seconds.
+        is_cached: Whether no request was made, or the archive answered that nothing has changed.
+        refused: Number of refused parts of its answer, by reason: they cannot be true or cannot
+            answer the query.
     """
 
     name: str
     outcome: Outcome
     detail: str = ""
     links: int = 0
-    passed_over: int = 0
     seconds: float = 0.0
     is_cached: bool = False
+    refused: Mapping[Refused, int] = field(default_factory=dict)
+
+    @property
+    def passed_over(self) -> int:
+        """The number of links that were refused."""
+        return sum(number for reason, number in self.refused.items() if reason.is_of_link)
 
 
 @dataclass(frozen=True, slots=True)
 class InArchives:
-    """Where a merged link was seen.
+    """The archives in which a merged link was seen.
 
     Attributes:
         uris: The URIs of the other end, distinct, sorted: variants that share a SURT.
-        timestamps: By name of the archive, sorted: the mementos there that show it, distinct, sorted.
+        timestamps: Pairs of archive name and timestamps of the mementos there that show the link.
+            Names are sorted; timestamps are distinct and sorted.
     """
 
     uris: tuple[UriR, ...]
@@ -50,9 +99,9 @@ class InArchives:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The archives, sorted."""
+        """The names of the archives, sorted."""
         return tuple(name for name, _ in self.timestamps)
 
     def showing(self, timestamp: Timestamp) -> tuple[str, ...]:
-        """Return the archives with a memento of this time, sorted."""
+        """Return the names of the archives with a memento of this time, sorted."""
         return tuple(name for name, timestamps in self.timestamps if timestamp in timestamps)

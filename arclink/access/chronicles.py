@@ -1,7 +1,8 @@
-"""The history of one page at a glance: when it was captured, what those captures tell, and when links to it were seen.
+"""The history of one page on one time axis: its captures and the links to it.
 
-Everything stands on one axis of time, in the finest unit that keeps it short. A unit without a capture is "not captured",
-which is never "no link": `Chronicle.outlinks` has no entry for it, where a page that was read and had no link has 0.
+The axis has days, months or years as its unit: the finest that keeps the axis short. If a page was
+not captured in a unit, `Chronicle.outlinks` has no entry for it. This means "not captured", never
+"no link": a page that was read and had no link has the entry 0.
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,28 +10,28 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import islice
 
-from arclink.access.grouping import Budget
+from arclink.access.groups import Budget
+from arclink.access.link_states import State, state_of
 from arclink.access.members import MemberKey
-from arclink.access.one_state import of_one_state
 from arclink.access.queries import LinkQuery
-from arclink.access.reading import MementoSummary, Reading
-from arclink.access.states import State, state_of
+from arclink.access.reader import MementoSummary, Reading
+from arclink.access.snapshots import of_one_state
 from arclink.access.tallies import Extent, Period, sighted_inlinks
 from arclink.model import ContentId, Memento, Timestamp
-from arclink.store import GraphStore
+from arclink.store.protocols import GraphStore
 
 MOST_CAPTURES = 5_000
-"""Mementos of the page that are looked at; what is known of one with more begins with its oldest."""
+"""Largest number of mementos to read, oldest first; newer ones are left out."""
 MOST_DAYS = 200
 MOST_MONTHS = 400
 
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """One memento of the page, and what it tells of its links.
+    """One memento of the page, and what is known about its links.
 
     Attributes:
-        links: How many distinct links it shows; None if that is not known.
+        links: Number of distinct links that it shows; None if that is not known.
     """
 
     memento: Memento
@@ -40,18 +41,20 @@ class Captured:
 
 @dataclass(frozen=True, slots=True)
 class Chronicle:
-    """What is known of a page, in order of time.
+    """The history of a page, in order of time.
 
     Attributes:
-        mementos: Of all time, whatever range was asked for.
+        mementos: Counts of the mementos of all time, whatever range was queried.
         captures: Oldest first, up to `MOST_CAPTURES`.
-        inlinks: How many distinct links to the page were seen, by unit; only units in which there were any.
-        outlinks: The most links that one capture of the page shows, by unit; only units in which one was read.
-        total: Distinct links to the page that were counted.
+        inlinks: Number of distinct links to the page that were seen, by unit; only units with at
+            least one.
+        outlinks: The largest number of links that one capture of the page shows, by unit; only
+            units in which a capture was read.
+        total: Number of distinct links to the page that were counted.
         extent: How much was read for ``inlinks``.
-        first: When anything was seen first; None if nothing ever was.
-        last: When anything was seen last.
-        unit: In what time is told.
+        first: The earliest time of a capture or a link; None if there is neither.
+        last: The latest time of a capture or a link.
+        unit: The unit of the time axis.
     """
 
     mementos: MementoSummary
@@ -65,17 +68,19 @@ class Chronicle:
     unit: Period
 
     def units(self) -> Iterator[str]:
-        """Yield every unit from the first to the last, oldest first, as `Period.of` writes them."""
+        """Yield every unit from the first to the last, oldest first, in the form of `Period.of`."""
         if self.first is not None and self.last is not None:
             yield from units_between(self.first, self.last, self.unit)
 
 
 @of_one_state
-def answer_chronicle(store: GraphStore, query: LinkQuery, budget: Budget | None = None) -> Chronicle:
-    """Return the history of the page that ``query`` asks for.
+def answer_chronicle(
+    store: GraphStore, query: LinkQuery, budget: Budget | None = None
+) -> Chronicle:
+    """Return the history of the page that ``query`` names.
 
     Raises:
-        StoreError: The store is away.
+        StoreError: The store cannot be reached.
     """
     budget = budget or Budget()
     reading = Reading(store, query)
@@ -112,7 +117,7 @@ def answer_chronicle(store: GraphStore, query: LinkQuery, budget: Budget | None 
 
 
 def unit_for(first: Timestamp, last: Timestamp) -> Period:
-    """Return the finest unit in which the time from ``first`` to ``last`` is short enough to be seen whole.
+    """Return the finest unit that keeps the axis from ``first`` to ``last`` short.
 
     >>> unit_for(Timestamp("20091101000000"), Timestamp("20100328000000"))
     <Period.DAY: 8>
@@ -124,7 +129,7 @@ def unit_for(first: Timestamp, last: Timestamp) -> Period:
 
 
 def units_between(first: Timestamp, last: Timestamp, unit: Period) -> Iterator[str]:
-    """Yield every unit from that of ``first`` to that of ``last``.
+    """Yield every unit from the one of ``first`` to the one of ``last``, oldest first.
 
     >>> list(units_between(Timestamp("20091130000000"), Timestamp("20100101000000"), Period.MONTH))
     ['2009-11', '2009-12', '2010-01']
@@ -133,22 +138,36 @@ def units_between(first: Timestamp, last: Timestamp, unit: Period) -> Iterator[s
         for number in range((_day(last) - _day(first)).days + 1):
             yield (_day(first) + timedelta(number)).isoformat()
     elif unit is Period.MONTH:
-        for number in range(12 * int(first[:4]) + int(first[4:6]) - 1, 12 * int(last[:4]) + int(last[4:6])):
+        for number in range(
+            12 * int(first[:4]) + int(first[4:6]) - 1, 12 * int(last[:4]) + int(last[4:6])
+        ):
             yield f"{number // 12:04}-{number % 12 + 1:02}"
     else:
         yield from (f"{year:04}" for year in range(int(first[:4]), int(last[:4]) + 1))
 
 
 def _captures(reading: Reading, rows: int) -> Iterator[Captured]:
-    """Yield the mementos of the page, oldest first; when ``rows`` links were counted, those behind are read, their links not counted."""
+    """Yield the captures of the page, oldest first.
+
+    After ``rows`` links, it still yields captures, but no longer counts the links of new
+    contents.
+    """
     counts: dict[ContentId, int | None] = {}
     for memento in islice(reading.store.mementos(reading.query.surt), MOST_CAPTURES):
         content = reading.content_of(memento)
         if content is not None and content not in counts:
             links = list(islice(reading.store.outlinks(content), max(rows, 0) + 1))
             rows -= len(links)
-            counts[content] = len({link for link in links if reading.query.wants(link.kind)}) if rows >= 0 else None
-        yield Captured(memento, state_of(memento, is_known=content is not None), None if content is None else counts[content])
+            counts[content] = (
+                len({link for link in links if reading.query.wants(link.kind)})
+                if rows >= 0
+                else None
+            )
+        yield Captured(
+            memento,
+            state_of(memento, is_known=content is not None),
+            None if content is None else counts[content],
+        )
 
 
 def _day(timestamp: Timestamp) -> date:

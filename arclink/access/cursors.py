@@ -1,17 +1,21 @@
-"""Where an answer goes on: opaque to the caller, checked when it comes back.
+"""The cursor: the position at which the next page of an answer starts.
 
-A cursor holds, per direction, how the members are ordered and a position in that order:
+A cursor is opaque to the caller, and ArcLink checks it when it comes back. It holds one position
+per direction:
 
-- *grouped*: the number of members already given. It holds only while the store is the same, so the cursor names its state;
-  after a change the rest of the answer starts again in store order.
-- *store order*: the identity of the last member given. Loading never moves two members against each other there, so the
-  position stays right while the store grows. It holds no more when links were taken away, which the state tells, too.
-- *in range*: of an answer about many pages, the SURT of one and the position in store order within what is told of it.
-- *done*: nothing more in this direction.
+- *grouped*: the number of members already returned. It is valid only while the store is unchanged,
+  so the cursor contains the state of the store. After a change, the rest of the answer starts again
+  in store order.
+- *store order*: the identity of the last member returned. Loading never changes the order of two
+  members, so the position stays valid while the store grows. It becomes invalid when links are
+  removed from the store; the state shows that, too.
+- *in range*: in an answer about many pages, the SURT of one page and the position in store order
+  within its members.
+- *done*: no members are left in this direction.
 
-Written as base64url of JSON and its CRC-32, which finds typing errors and cut texts; it is no secret and no signature: a
-made-up cursor can only name another position of the same answer. It never begins with ``-``, which a command line would
-take for an option.
+The text is base64url of JSON and its CRC-32, which detects typing errors and truncated texts. It is
+not secret and not signed: a forged cursor can only name another position of the same answer. It
+never starts with ``-``, because a command line would read that as an option.
 """
 
 import base64
@@ -24,34 +28,34 @@ from typing import Generic, TypeVar
 import orjson
 
 from arclink.model import ContentId, Inlink, Kind, Surt, UriR
-from arclink.store import StoreState
+from arclink.store.protocols import StoreState
 
 MOST_LINKS = 1 << 60
-"""No content has so many: what a stranger makes up may be larger than what Python counts with."""
+"""Upper limit of link positions, larger than any content. A forged cursor cannot exceed it."""
 
 
 class CursorError(ValueError):
-    """A text is no cursor, or the cursor of another query."""
+    """The text is not a cursor, or it is the cursor of another query."""
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """Every member was given."""
+    """All members of this direction were returned."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grouped:
-    """So many grouped members were given."""
+    """The number of grouped members that were returned."""
 
     given: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class OutlinkPosition:
-    """The last outlink given: a link of the page ``original`` at the time it held ``content``.
+    """The last outlink returned: a link of ``content`` as the page ``original`` shows it.
 
     Attributes:
-        index: Position of the link in its content; -1 for before the first.
+        index: Position of the link in its content; -1 is the position before the first link.
     """
 
     content: ContentId
@@ -61,12 +65,13 @@ class OutlinkPosition:
 
 @dataclass(frozen=True, slots=True)
 class InlinkPosition:
-    """The last inlink of which all sources were given, and how far the next one has come.
+    """The last inlink whose sources were all returned, and the position within the next inlink.
 
     Attributes:
-        after: None before the first.
-        current: Digest of the inlink whose sources were given in part; empty if there is none.
-        original: The last source of ``current`` that was given.
+        after: The last inlink that is complete; None before the first.
+        current: Digest of the inlink whose sources were returned in part; empty if there is no such
+            inlink.
+        original: The last source of ``current`` that was returned.
     """
 
     after: Inlink | None
@@ -79,11 +84,11 @@ Position = TypeVar("Position", OutlinkPosition, InlinkPosition)
 
 @dataclass(frozen=True, slots=True)
 class InRange(Generic[Position]):
-    """How far an answer about many SURTs has come.
+    """The position in an answer about many SURTs.
 
     Attributes:
-        surt: The one whose members were given last; empty before the first.
-        within: Position among its members; `Done` behind them.
+        surt: The SURT whose members were returned last; empty before the first.
+        within: Position among its members; `Done` after the last of them.
     """
 
     surt: Surt
@@ -100,10 +105,10 @@ InPosition = Done | Grouped | InlinkPosition | InRange[InlinkPosition]
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """Where both directions of an answer go on.
+    """The positions at which both directions of an answer continue.
 
     Attributes:
-        state: Of the store when the answer was given.
+        state: The state of the store when the answer was created.
     """
 
     state: StoreState
@@ -111,41 +116,53 @@ class Cursor:
     inlinks: InPosition
 
     def is_lost(self, now: StoreState) -> bool:
-        """Return whether it names a place in store order that is not what it was."""
-        is_in_store_order = not all(isinstance(position, Done | Grouped) for position in (self.outlinks, self.inlinks))
+        """Return whether a position in store order is invalid because links were removed."""
+        is_in_store_order = not all(
+            isinstance(position, Done | Grouped) for position in (self.outlinks, self.inlinks)
+        )
         return is_in_store_order and self.state.places != now.places
 
 
 def encode_cursor(cursor: Cursor, fingerprint: str) -> str:
     """Return the cursor as URI-safe text, bound to the query with this ``fingerprint``."""
-    return encode_fields([fingerprint, cursor.state.version, cursor.state.places, _out_fields(cursor.outlinks), _in_fields(cursor.inlinks)])
+    return encode_fields(
+        [
+            fingerprint,
+            cursor.state.version,
+            cursor.state.places,
+            _out_fields(cursor.outlinks),
+            _in_fields(cursor.inlinks),
+        ]
+    )
 
 
 def decode_cursor(text: str, fingerprint: str) -> Cursor:
-    """Return what `encode_cursor` wrote.
+    """Return the cursor in a text that `encode_cursor` wrote.
 
     Raises:
-        CursorError: It did not write this text, or for another query.
+        CursorError: The text is not such a cursor, or belongs to another query.
     """
     fields = decode_fields(text)
     match fields:
         case [str(query), str(version), str(places), outlinks, inlinks] if query == fingerprint:
-            return Cursor(StoreState(version, places), _out_position(outlinks), _in_position(inlinks))
+            return Cursor(
+                StoreState(version, places), _out_position(outlinks), _in_position(inlinks)
+            )
         case _:
             raise CursorError("cursor of another query")
 
 
 def encode_fields(fields: Sequence[object]) -> str:
-    """Return what JSON can hold as URI-safe text with a checksum."""
+    """Return JSON-compatible fields as URI-safe text with a checksum."""
     body = orjson.dumps(fields)
     return base64.urlsafe_b64encode(body + zlib.crc32(body).to_bytes(4, "big")).decode().rstrip("=")
 
 
 def decode_fields(text: str) -> object:
-    """Return what `encode_fields` wrote.
+    """Return the fields in a text that `encode_fields` wrote.
 
     Raises:
-        CursorError: It did not write this text.
+        CursorError: The text was not written by `encode_fields`, or is damaged.
     """
     try:
         raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
@@ -176,7 +193,11 @@ def _in_fields(position: InPosition) -> object:
         case Grouped(given):
             return given
         case InlinkPosition(after, current, original):
-            last = None if after is None else [after.target, after.kind, after.text, after.rel, after.content]
+            last = (
+                None
+                if after is None
+                else [after.target, after.kind, after.text, after.rel, after.content]
+            )
             return [last, current, original]
         case InRange(surt, within):
             return [surt, _in_fields(within)]
@@ -190,7 +211,9 @@ def _out_position(fields: object) -> OutPosition:
             return Grouped(given)
         case [str(content), str(original), int(index)] if -1 <= index < MOST_LINKS:
             return OutlinkPosition(ContentId(content), UriR(original), index)
-        case [str(surt), within] if isinstance(position := _out_position(within), Done | OutlinkPosition):
+        case [str(surt), within] if isinstance(
+            position := _out_position(within), Done | OutlinkPosition
+        ):
             return InRange(Surt(surt), position)
         case _:
             raise CursorError("not a position of outlinks")
@@ -204,10 +227,16 @@ def _in_position(fields: object) -> InPosition:
             return Grouped(given)
         case [None, str(current), str(original)]:
             return InlinkPosition(None, current, UriR(original))
-        case [[str(target), str(kind), str(text), (str() | None) as rel, str(content)], str(current), str(original)]:
+        case [
+            [str(target), str(kind), str(text), (str() | None) as rel, str(content)],
+            str(current),
+            str(original),
+        ]:
             inlink = Inlink(UriR(target), Kind(kind), text, rel, ContentId(content))
             return InlinkPosition(inlink, current, UriR(original))
-        case [str(surt), within] if isinstance(position := _in_position(within), Done | InlinkPosition):
+        case [str(surt), within] if isinstance(
+            position := _in_position(within), Done | InlinkPosition
+        ):
             return InRange(Surt(surt), position)
         case _:
             raise CursorError("not a position of inlinks")

@@ -1,7 +1,8 @@
-"""Filters of links in the words of the CDX servers: ``[!][=~]field:value``.
+"""Filters of links, in the syntax of CDX servers: ``[!][=~]field:value``.
 
-Without a sign the field contains the value, with ``=`` it is the value, with ``~`` a regular expression matches from its
-beginning; ``!`` turns the answer round. Expressions are those of RE2, which takes linear time for any: what a stranger sends
+Without a sign, the field must contain the value. With ``=`` it must equal the value; with ``~`` a
+regular expression must match from the start of the field. ``!`` negates the filter. Regular
+expressions have RE2 syntax. RE2 takes linear time for every expression, so a client's expression
 cannot keep a worker busy.
 
 Source: pywb, *CDXJ Server API* (``filter``); RE2, *Syntax*.
@@ -30,17 +31,17 @@ ALLOWED: Final = f"[!][=~]field:value, with a field of {', '.join((*OF_END, *OF_
 
 _WRITTEN = re.compile(r"(!?)([=~]?)([a-z]+):(.*)", re.DOTALL)
 _MEMORY: Final = 1 << 20
-"""Bytes of one expression and what it is made into."""
+"""Memory limit for one expression and its compiled form, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """One filter; two are equal that are written alike.
+    """One filter. Two filters with the same text are equal.
 
     Attributes:
-        text: As it was written.
-        name: Of the field.
-        passes: Tells whether a value of the field passes.
+        text: The filter as the caller wrote it.
+        name: The name of the field.
+        passes: Returns whether a value of the field passes.
     """
 
     text: str
@@ -48,7 +49,7 @@ class Filter:
     passes: Callable[[str], bool] = field(compare=False)
 
     def passes_link(self, kind: Kind, text: str, rel: str | None) -> bool:
-        """Tell whether a link passes, as far as it is about the link itself."""
+        """Return whether a link passes; True if the filter is about the other end of the link."""
         match self.name:
             case "kind":
                 return self.passes(kind)
@@ -60,7 +61,7 @@ class Filter:
                 return True
 
     def passes_end(self, uri: UriR) -> bool:
-        """Tell whether a link passes that leads to or comes from ``uri``, as far as it is about that."""
+        """Return whether a link to or from ``uri`` passes; True for filters of the link itself."""
         match self.name:
             case "uri":
                 return self.passes(uri)
@@ -73,10 +74,10 @@ class Filter:
 
 
 def parse_filter(text: str) -> Filter:
-    """Return the filter that ``text`` means; it has the form of `PATTERN`.
+    """Return the filter in ``text``, which has the form of `PATTERN`.
 
     Raises:
-        ValueError: Its regular expression is none.
+        ValueError: Its value is not a regular expression.
 
     >>> parse_filter("!=text:News").passes("News")
     False
@@ -85,12 +86,14 @@ def parse_filter(text: str) -> Filter:
     if written is None:
         raise ValueError
     is_not, how, name, value = written.groups()
-    passes = {"": lambda found: value in found, "=": lambda found: found == value}.get(how) or _expression(value)
+    passes = {"": lambda found: value in found, "=": lambda found: found == value}.get(
+        how
+    ) or _expression(value)
     return Filter(text, name, (lambda found: not passes(found)) if is_not else passes)
 
 
 def _expression(pattern: str) -> Callable[[str], bool]:
-    import re2  # only who asks for it needs it
+    import re2  # needed only for regular expressions
 
     options = re2.Options()
     options.max_mem = _MEMORY

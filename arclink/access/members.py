@@ -1,29 +1,47 @@
-"""One link of an answer, and what it is grouped by."""
+"""One link of an answer, and the key by which links are grouped."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from arclink.access.archives import InArchives
 from arclink.access.queries import Direction
-from arclink.model import Kind, Sighting, Surt, Timestamp, UriR
+from arclink.model import Kind, Memento, Sighting, Surt, Timestamp, UriR
 from arclink.tuples import maker
+from arclink.uris.resolving import serialised
 from arclink.uris.surts import surt_of
 
-if TYPE_CHECKING:
-    from arclink.access.evidence import Evidence
-
 MemberKey = tuple[UriR, Kind, str, str | None]
-"""What makes two links one member: the URI at the other end, kind, text, rel."""
+"""The key of a member: URI at the other end, kind, text, rel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One memento that shows a link (`arclink.access.evidence` gathers them).
+
+    Attributes:
+        memento: Its record: file, offset, length, checksum. For a revisit, this is the revisit
+            record itself, which repeats the payload of another record.
+        file: Name of the archive file that the payload was read from. It can differ from the file
+            of the memento: a revisit, or any capture with an equal payload, is not read again.
+        offset: Bytes into that file.
+    """
+
+    memento: Memento
+    file: str
+    offset: int
 
 
 class Validity(NamedTuple):
-    """The mementos of its page between which a link came and went (`arclink.access.validity`).
+    """Mementos between which a link appeared and disappeared (`arclink.access.validity`).
 
     Attributes:
-        last_without: None if no memento before tells.
-        first_without: None if no memento behind tells.
+        last_without: The last memento before that is known not to show the link; None without one.
+        first_with: The first memento that shows it.
+        last_with: The last memento that shows it.
+        first_without: The first memento after that is known not to show it; None without one.
     """
 
     last_without: Timestamp | None
@@ -33,19 +51,20 @@ class Validity(NamedTuple):
 
 
 class Member(NamedTuple):
-    """One link through time, as the URI asked for sees it.
+    """One link through time, seen from the queried URI.
 
     Attributes:
-        uri: The other end: the target of an outlink, the page that holds an inlink.
-        surt: Its SURT.
-        text: As in `arclink.model.Outlink`; ``rel`` too.
-        timestamps: The mementos that show it, distinct, sorted.
-        variants: The URIs really used on this end, distinct, sorted: sources of an outlink, targets of an inlink. All
-            have the SURT asked for.
-        archives: Where it was seen, if the answers of several archives were merged.
-        shown: Which variant shows it at which time, by time and URI, where that is not plain: several variants show an outlink.
-        evidence: Its mementos, if they were asked for and the request could afford it.
-        validity: When it came and went, likewise.
+        uri: The other end: the target of an outlink, or the page that holds an inlink.
+        surt: The SURT of ``uri``.
+        text: As in `arclink.model.Outlink`; likewise ``rel``.
+        timestamps: The times of the mementos that show it, distinct, sorted.
+        variants: The URIs on this end, as captured or as written in links; distinct, sorted:
+            sources of an outlink, targets of an inlink. All have the queried SURT.
+        archives: The archives in which it was seen, if answers of several archives were merged.
+        shown: The variant that shows it at each time, ordered by time and URI. Filled only if
+            several variants show an outlink.
+        evidence: Its mementos, if the query requests them and the budget is sufficient.
+        validity: When it appeared and disappeared, likewise.
     """
 
     uri: UriR
@@ -57,26 +76,38 @@ class Member(NamedTuple):
     variants: tuple[UriR, ...]
     archives: InArchives | None = None
     shown: tuple[Sighting, ...] = ()
-    evidence: "tuple[Evidence, ...] | None" = None
+    evidence: tuple[Evidence, ...] | None = None
     validity: Validity | None = None
+
+    @property
+    def serialised(self) -> UriR:
+        """``uri`` as targets of links are serialised; for an outlink it is ``uri`` itself."""
+        return serialised(self.uri)
 
 
 def member_of(key: MemberKey, timestamps: Iterable[Timestamp], variants: Iterable[UriR]) -> Member:
-    """Return the member ``key`` with these timestamps and variants, both in any order, repeated or not."""
+    """Return the member ``key`` from timestamps and variants in any order, repeated or not."""
     return ordered_member(key, tuple(sorted(set(timestamps))), tuple(sorted(set(variants))))
 
 
-def ordered_member(key: MemberKey, timestamps: tuple[Timestamp, ...], variants: tuple[UriR, ...]) -> Member:
-    """Return the member ``key`` with these timestamps and variants, both distinct and sorted."""
+def ordered_member(
+    key: MemberKey, timestamps: tuple[Timestamp, ...], variants: tuple[UriR, ...]
+) -> Member:
+    """Return the member ``key`` from timestamps and variants that are distinct and sorted."""
     uri, kind, text, rel = key
-    return _member((uri, _surt_of(uri), kind, text, rel, timestamps, variants, None, (), None, None))
+    return _member(
+        (uri, _surt_of(uri), kind, text, rel, timestamps, variants, None, (), None, None)
+    )
 
 
 _member = maker(Member)
 
 
 def sightings_of(member: Member, direction: Direction) -> tuple[Sighting, ...]:
-    """Return the mementos that show ``member``, by time and URI; none if archives were merged, which do not tell that."""
+    """Return the mementos that show ``member``, by time and URI.
+
+    The result is empty for merged answers of archives, which do not contain that information.
+    """
     if member.archives is not None or member.shown:
         return member.shown
     page = member.uri if direction is Direction.IN else member.variants[0]
@@ -84,12 +115,14 @@ def sightings_of(member: Member, direction: Direction) -> tuple[Sighting, ...]:
 
 
 def by_page(members: Iterable[Member]) -> Iterator[tuple[UriR, Surt, Iterator[Member]]]:
-    """Yield the members of an answer about many pages, page by page, with its URI and SURT; read each before the next.
+    """Yield the members of an answer about many pages as (URI of the page, its SURT, its members).
 
-    A page may come again, in another of its contents.
+    Read the members of each page before the next page. A page may come again with another content.
     """
     for page, of_page in groupby(members, lambda member: member.variants[0]):
         yield page, _surt_of(page), of_page
 
 
-_surt_of = lru_cache(maxsize=1 << 14)(surt_of)  # the pages of a site link to the same menus, with several words
+_surt_of = lru_cache(maxsize=1 << 14)(
+    surt_of
+)  # the pages of a site link to the same menu targets with several texts

@@ -1,4 +1,4 @@
-"""Parameters of the questions beside the link query: what they have in common, and pages of counted rows."""
+"""Parameters of all queries except the link query, and pages of counted rows."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -6,19 +6,31 @@ from dataclasses import dataclass
 from typing import Self, TypeVar
 
 from arclink.access.cursors import CursorError, decode_fields, encode_fields
-from arclink.access.declaring import BadParameterError, Form, Given, Parameter, named, whole_number
+from arclink.access.declarations import (
+    BadParameterError,
+    Form,
+    Given,
+    Parameter,
+    named,
+    whole_number,
+)
 from arclink.access.queries import CURSOR, DEFAULT_LIMIT
 from arclink.access.tallies import Period
-from arclink.store import GraphStore
+from arclink.store.protocols import GraphStore
 
 Row = TypeVar("Row")
 
 PERIODS: Mapping[str, Period] = {period.name.lower(): period for period in reversed(Period)}
-"""By the name that ``by`` says."""
+"""Periods by their names in the parameter ``by``."""
 
 MOST_ROWS = 999_999
 
-_UNITS = [*PERIODS, "host", *(f"{period},host" for period in PERIODS), *(f"host,{period}" for period in PERIODS)]
+_UNITS = [
+    *PERIODS,
+    "host",
+    *(f"{period},host" for period in PERIODS),
+    *(f"host,{period}" for period in PERIODS),
+]
 
 
 def _by(text: str) -> tuple[Period | None, bool]:
@@ -32,7 +44,11 @@ BY_PERIOD = Parameter("by", "Count per day, month or year.", named(PERIODS), def
 BY_PERIOD_OR_HOST = Parameter(
     "by",
     "One row per text and kind for each day, month or year, for each host of the linking pages, or for both.",
-    Form(f"{', '.join(PERIODS)} or host, or one of the first and host: month,host", {"type": "string", "enum": _UNITS}, _by),
+    Form(
+        f"{', '.join(PERIODS)} or host, or one of the first and host: month,host",
+        {"type": "string", "enum": _UNITS},
+        _by,
+    ),
 )
 ROW_LIMIT = Parameter(
     "limit",
@@ -44,16 +60,17 @@ ROW_LIMIT = Parameter(
 
 @dataclass(frozen=True, slots=True)
 class RowPage:
-    """Which of the rows of each list are asked for.
+    """The rows to return of each list of an answer.
 
-    What was counted may change with every batch, and with it the order of rows. So a cursor holds only while the store is
-    the same; after a change the answer starts again with its first row, which repeats rows but loses none.
+    Every batch may change the counts and with them the order of rows. So a cursor is valid only
+    while the store is unchanged. After a change, the answer starts again at its first row: rows may
+    be repeated, but none is lost.
 
     Attributes:
-        limit: Most rows of each list; 0 for all.
-        question: Tells one question from another: a cursor belongs to one.
-        version: State of the store when the cursor was made; empty without a cursor.
-        given: Rows of each list that were given already.
+        limit: Largest number of rows of each list; 0 for all.
+        question: Digest of the query; a cursor belongs to one query.
+        version: State of the store when the cursor was created; empty without a cursor.
+        given: Number of rows of each list that were already returned.
     """
 
     limit: int = 0
@@ -63,10 +80,10 @@ class RowPage:
 
     @classmethod
     def asked(cls, given: Given, *question: object) -> Self:
-        """Return the page that ``limit`` and ``cursor`` ask for, of the answer to ``question``.
+        """Return the page that ``limit`` and ``cursor`` select from the answer to ``question``.
 
         Raises:
-            BadParameterError: They are not allowed, or the cursor is that of another question.
+            BadParameterError: A value is not allowed, or the cursor belongs to another query.
         """
         limit, cursor = ROW_LIMIT.sure(given), CURSOR.of(given)
         asked = "\n".join(map(str, question)).encode("utf-8", "surrogatepass")
@@ -74,7 +91,9 @@ class RowPage:
         if not cursor:
             return page
         if limit == 0:
-            raise BadParameterError("cursor", cursor, "no cursor with limit=0, which answers everything")
+            raise BadParameterError(
+                "cursor", cursor, "no cursor with limit=0, which answers everything"
+            )
         try:
             match decode_fields(cursor):
                 case ["rows", page.question, str(version), int(position)] if position >= 0:
@@ -82,21 +101,24 @@ class RowPage:
                 case _:
                     raise CursorError("cursor of another question")
         except CursorError as error:
-            raise BadParameterError("cursor", cursor, "the 'next' of an answer to the same query") from error
+            raise BadParameterError(
+                "cursor", cursor, "the 'next' of an answer to the same query"
+            ) from error
 
     def start(self, store: GraphStore) -> "RowPageOfStore":
-        """Return the page as this store gives it."""
+        """Return the page for this store: from the first row on if the store has changed."""
         version = store.state().version
         return RowPageOfStore(self, version, self.given if version == self.version else 0)
 
 
 @dataclass(frozen=True, slots=True)
 class RowPageOfStore:
-    """A page of rows that a store gives.
+    """A page of rows for one state of a store.
 
     Attributes:
+        asked: The requested page.
         version: State of the store.
-        first: Number of the first row of each list, from 0 on.
+        first: Number of the first row of each list, counted from 0.
     """
 
     asked: RowPage
@@ -108,6 +130,10 @@ class RowPageOfStore:
         return tuple(rows[self.first : self.first + self.asked.limit] if self.asked.limit else rows)
 
     def next(self, longest: int) -> str | None:
-        """Return the cursor of the next page, if the longest list has so many rows; None if this is the last page."""
+        """Return the cursor of the next page; None on the last page of the longest list."""
         behind = self.first + self.asked.limit
-        return encode_fields(["rows", self.asked.question, self.version, behind]) if self.asked.limit and behind < longest else None
+        return (
+            encode_fields(["rows", self.asked.question, self.version, behind])
+            if self.asked.limit and behind < longest
+            else None
+        )

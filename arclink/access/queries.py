@@ -1,7 +1,7 @@
-"""What is asked: one link query, parsed once from the words of its caller.
+"""The link query, parsed once from the parameters of a caller.
 
-The command line and the service hand over the same plain strings, so a parameter means the same in both; they are declared
-here (`arclink.access.declaring`).
+The command line and the service pass the same strings, so a parameter means the same in both. The
+parameters are declared here (`arclink.access.declarations`).
 """
 
 import hashlib
@@ -12,31 +12,47 @@ from enum import Enum
 from typing import Self
 
 from arclink.access.cursors import DONE, Cursor, CursorError, InRange, decode_cursor
-from arclink.access.declaring import SWITCH, Form, Given, Parameter, choice, matching, sort_out, whole_number
-from arclink.access.declaring import BadParameterError as BadParameterError  # what most modules know it by
+from arclink.access.declarations import (
+    SWITCH,
+    Form,
+    Given,
+    Parameter,
+    choice,
+    matching,
+    sort_out,
+    whole_number,
+)
+from arclink.access.declarations import (
+    BadParameterError as BadParameterError,
+)  # what most modules know it by
 from arclink.access.filters import ALLOWED, MOST, PATTERN, Filter, parse_filter
+from arclink.access.kinds import ALL_KINDS, NAVIGATION, WORDS, Kinds, parse_kinds, union_of
 from arclink.errors import DataError
 from arclink.model import ALL_TIME, Kind, Span, Surt, Timestamp, UriR
+from arclink.timestamps import PATTERN as TIME_PATTERN
 from arclink.timestamps import first_of, last_of
 from arclink.uris.hosts import stem_of_host, stems_of_domain
-from arclink.uris.surts import OPAQUE_SCHEMES, surt_of_query
+from arclink.uris.surts import OPAQUE_SCHEMES, QUERY_PATTERN, surt_of_query
 
 DEFAULT_LIMIT = 1000
 MOST_MEMBERS = 10_000
-"""Largest page, and largest answer that is grouped (``docs/service.md``, *Order and size of answers*)."""
-LONGEST_URI = 65_536
-"""Characters; the graph holds no longer ones."""
+"""Size of the largest page and of the largest grouped answer, in members.
 
-REDIRECTS = frozenset({Kind("http@location"), Kind("meta@refresh")})
-"""Kinds of links that are followed by themselves."""
+Source: ``docs/service.md``, *Order and size of answers*.
+"""
+LONGEST_URI = 65_536
+"""Maximum length in characters; the graph has no longer URIs."""
+
+REDIRECTS = frozenset({Kind("http@location"), Kind("http@refresh"), Kind("meta@refresh")})
+"""Kinds of links that browsers follow without a click."""
 
 _WRITTEN_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(//)?")
-_SCHEMES = OPAQUE_SCHEMES | {"ftp", "http", "https"}
-_CONTROL = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
+_OF_HOSTS = frozenset({"ftp", "http", "https"})
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 class Direction(Enum):
-    """Which links of a URI: those it has, those that lead to it, or both."""
+    """The links of a URI to return: its outlinks, its inlinks, or both."""
 
     OUT = "out"
     IN = "in"
@@ -52,20 +68,20 @@ class Direction(Enum):
 
 
 class MatchType(Enum):
-    """Which URIs are asked about: in the words of the CDX servers."""
+    """The set of URIs in a query, in the words of CDX servers."""
 
     EXACT = "exact"
-    """The one given, in all its variants."""
+    """The given URI in all its variants."""
     PREFIX = "prefix"
-    """All whose SURT begins with that of the one given."""
+    """All URIs whose SURT starts with the SURT of the given URI."""
     HOST = "host"
-    """All of its host, at its port."""
+    """All URIs of its host, at its port."""
     DOMAIN = "domain"
-    """All of its host and of the hosts below it, at any port."""
+    """All URIs of its host and of the hosts below it, at any port."""
 
 
 class Redirects(Enum):
-    """Whether redirects count as links."""
+    """Whether redirects are included in the links."""
 
     YES = "yes"
     NO = "no"
@@ -73,10 +89,10 @@ class Redirects(Enum):
 
 
 def _surt_read(text: str) -> Surt:
-    """Return the SURT of a URI as people type it.
+    """Return the SURT of a URI as users type it.
 
     Raises:
-        ValueError: It is no URI.
+        ValueError: The text is not a URI.
     """
     if len(text) > LONGEST_URI or not text.strip() or _CONTROL.search(text):
         raise ValueError
@@ -91,12 +107,17 @@ def _asked(text: str) -> tuple[UriR, Surt]:
 
 
 _URI_ALLOWED = f"a URI such as http://example.org/, of at most {LONGEST_URI:,} characters, without control characters"
-_URI_SCHEMA = {"type": "string", "minLength": 1, "maxLength": LONGEST_URI, "pattern": "^[^\\x00-\\x1f\\x7f]+$"}
+_URI_SCHEMA = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": LONGEST_URI,
+    "pattern": f"^(?:{QUERY_PATTERN})$",
+}
 _TIMES = "1 to 14 digits (YYYYMMDDhhmmss) or ISO 8601"
-_TIME_SCHEMA = {"type": "string", "pattern": r"^\s*[0-9]{1,14}\s*$|^\s*[0-9]{4}-.*$|^\s*[0-9]{4}[Tt ].*$"}
+_TIME_SCHEMA = {"type": "string", "pattern": f"^(?:{TIME_PATTERN})$"}
 _SINCE: Form[Timestamp] = Form(_TIMES, _TIME_SCHEMA, first_of)
 UNTIL: Form[Timestamp] = Form(_TIMES, _TIME_SCHEMA, last_of)
-"""The last second that is meant."""
+"""Reads a time as the last second that it can mean."""
 
 URI = Parameter(
     "uri",
@@ -115,56 +136,98 @@ DIRECTION = Parameter("direction", "Outlinks, inlinks, or both.", choice(Directi
 FROM = Parameter("from", "Observed not before; padded low.", _SINCE)
 TO = Parameter("to", "Observed not after; padded high.", UNTIL)
 AT = Parameter("at", "The state at the end of that time; not together with from or to.", UNTIL)
-KIND = Parameter(
-    "kind",
-    "Only links of these kinds: element and attribute.",
+KINDS = Parameter(
+    "kinds",
+    "Only links of these kinds.",
     matching(
-        r"[a-z][a-z0-9:_-]*@[a-z][a-z0-9:_-]*",
-        "element and attribute, such as a@href or img@src",
-        Kind,
+        rf"{'|'.join(WORDS)}|[a-z][a-z0-9:_-]*@[a-z][a-z0-9:_-]*",
+        f"{', '.join(WORDS[:-1])} or {WORDS[-1]}, or element and attribute, such as a@href or img@src",
+        parse_kinds,
     ),
+    default=str(ALL_KINDS),
     is_list=True,
     has_commas=True,
+    also=("kind",),
 )
+"""The option, query parameter and Python keyword ``kinds``; the default is all kinds."""
+KINDS_TO_FOLLOW = replace(KINDS, default=str(NAVIGATION))
+"""The same parameter for analyses and graphs: the default is the links that a reader can follow."""
 FILTER = Parameter(
     "filter",
     "Only links that pass: [!][=~]field:value, contains, = is, ~ matches a regular expression (RE2) from its beginning, ! does not.",
     matching(PATTERN, ALLOWED, parse_filter),
     is_list=True,
 )
-FOLLOW = Parameter("follow", "Where the URI redirects at the time asked for, answer for where it leads.", SWITCH, default="false")
-REDIRECT = Parameter("redirects", "Whether redirects (http@location, meta@refresh) count as links.", choice(Redirects), default="yes")
+FOLLOW = Parameter(
+    "follow",
+    "Where the URI redirects at the time asked for, answer for where it leads.",
+    SWITCH,
+    default="false",
+)
+REDIRECT = Parameter(
+    "redirects",
+    "Whether redirects (http@location, http@refresh, meta@refresh) count as links.",
+    choice(Redirects),
+    default="yes",
+)
 LIMIT = Parameter(
     "limit",
     "Members per direction; 0 for everything, in formats that stream.",
     whole_number(MOST_MEMBERS, f"a number from 1 to {MOST_MEMBERS}, or 0 for everything"),
     default=str(DEFAULT_LIMIT),
 )
-CURSOR = Parameter("cursor", "Where to go on: the 'next' of an answer to the same query.", Form("a cursor", {"type": "string"}, str))
-EVIDENCE = Parameter("evidence", "Tell the mementos of each link, with archive file, offset and checksum.", SWITCH, default="false")
-VALIDITY = Parameter("validity", "Tell between which mementos each link came and went.", SWITCH, default="false")
+CURSOR = Parameter(
+    "cursor",
+    "Where to go on: the 'next' of an answer to the same query.",
+    Form("a cursor", {"type": "string"}, str),
+)
+EVIDENCE = Parameter(
+    "evidence",
+    "Tell the mementos of each link, with archive file, offset and checksum.",
+    SWITCH,
+    default="false",
+)
+VALIDITY = Parameter(
+    "validity", "Tell between which mementos each link came and went.", SWITCH, default="false"
+)
 
-LINK_PARAMETERS = (URI, MATCH_TYPE, DIRECTION, FROM, TO, AT, KIND, FILTER, REDIRECT, FOLLOW, LIMIT, CURSOR, EVIDENCE, VALIDITY)
+LINK_PARAMETERS = (
+    URI,
+    MATCH_TYPE,
+    DIRECTION,
+    FROM,
+    TO,
+    AT,
+    KINDS,
+    FILTER,
+    REDIRECT,
+    FOLLOW,
+    LIMIT,
+    CURSOR,
+    EVIDENCE,
+    VALIDITY,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class LinkQuery:
-    """Which links of which URI, when.
+    """A query for the links of one URI, or of a range of URIs, through time.
 
     Attributes:
-        uri: The URI asked for, made absolute.
-        surt: Stands for all variants of the URI; what the store is asked.
-        match_type: Which other URIs are asked about, too.
-        span: Only what was observed in this range.
-        at: Only what held at this time; None without. ``span`` is all time then.
-        kinds: Only these kinds; empty for all.
-        filters: Only those that pass all of these.
-        redirects: Whether `REDIRECTS` are among them.
-        is_following: Answer for where the URI redirects (`arclink.access.following`).
+        uri: The queried URI, made absolute.
+        surt: Its SURT, which stands for all its variants and is the key in the store.
+        match_type: Which other URIs are included.
+        span: Only links that were observed in this range.
+        at: Only links in force at this time; None without. With a time, ``span`` is all time.
+        kinds: Only links of these kinds.
+        filters: Only links that pass all of these.
+        redirects: Whether `REDIRECTS` are included.
+        is_following: Whether to answer for the URI that this URI redirects to
+            (`arclink.access.redirect_targets`).
         limit: Members per direction; 0 for all of them, in store order.
-        cursor: Where to go on; None for the beginning.
-        with_evidence: Tell the mementos of each link, with archive file, offset and checksum.
-        with_validity: Tell between which mementos each link came and went.
+        cursor: Where to continue; None for the beginning.
+        with_evidence: Include the mementos of each link, with archive file, offset and checksum.
+        with_validity: Include the mementos between which each link appeared and disappeared.
     """
 
     uri: UriR
@@ -173,7 +236,7 @@ class LinkQuery:
     direction: Direction = Direction.BOTH
     span: Span = ALL_TIME
     at: Timestamp | None = None
-    kinds: frozenset[Kind] = frozenset()
+    kinds: Kinds = ALL_KINDS
     filters: tuple[Filter, ...] = ()
     redirects: Redirects = Redirects.YES
     is_following: bool = False
@@ -184,19 +247,21 @@ class LinkQuery:
 
     @classmethod
     def from_parameters(cls, parameters: Iterable[tuple[str, str]]) -> Self:
-        """Return the query that ``parameters`` ask.
+        """Return the query that ``parameters`` describe.
 
         Args:
-            parameters: Names and values as they came; ``kind`` may come several times or hold several, with commas.
+            parameters: Names and values as received; ``kinds`` may be repeated or hold several
+                values with commas.
 
         Raises:
-            BadParameterError: A parameter is unknown, missing, given twice, or its value is not allowed.
+            BadParameterError: A parameter is unknown, missing, given twice, or its value is not
+                allowed.
         """
         return cls.of(sort_out(parameters, LINK_PARAMETERS))
 
     @classmethod
     def of(cls, given: Given) -> Self:
-        """Return the query that parameters ask of which those of a link query are among others.
+        """Return the link query in these parameters, which may include parameters of other queries.
 
         Raises:
             BadParameterError: One is missing, or its value is not allowed.
@@ -210,7 +275,7 @@ class LinkQuery:
             direction=DIRECTION.sure(given),
             span=span,
             at=at,
-            kinds=frozenset(KIND.all_of(given)),
+            kinds=union_of(KINDS.all_of(given)),
             filters=_filters(given),
             redirects=REDIRECT.sure(given),
             is_following=FOLLOW.sure(given),
@@ -223,20 +288,30 @@ class LinkQuery:
 
     @property
     def fingerprint(self) -> str:
-        """16 hex digits over what is asked, without limit and cursor: a cursor belongs to one question."""
-        asked = (self.surt, self.direction.value, self.span.first, self.span.last, self.at or "", self.redirects.value, *sorted(self.kinds))
+        """16 hex digits over the query without limit and cursor; a cursor belongs to one."""
+        asked = (
+            self.surt,
+            self.direction.value,
+            self.span.first,
+            self.span.last,
+            self.at or "",
+            self.redirects.value,
+            *self.kinds.words,
+        )
         asked += tuple(sorted(one.text for one in self.filters))
         asked += (self.match_type.value,) if self.is_range else ()
-        return hashlib.sha1("\n".join(asked).encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()[:16]
+        return hashlib.sha1(
+            "\n".join(asked).encode("utf-8", "surrogatepass"), usedforsecurity=False
+        ).hexdigest()[:16]
 
     @property
     def is_range(self) -> bool:
-        """Whether many URIs are asked about."""
+        """Whether the query is about many URIs."""
         return self.match_type is not MatchType.EXACT
 
     @property
     def stems(self) -> tuple[Surt, ...]:
-        """What the SURTs of the URIs asked about begin with, sorted; none of them begins with another."""
+        """The prefixes of the SURTs in the query, sorted; none of them starts with another."""
         match self.match_type:
             case MatchType.HOST:
                 stem = stem_of_host(self.surt)
@@ -248,35 +323,39 @@ class LinkQuery:
 
     @property
     def wants_all(self) -> bool:
-        """Whether links of every kind are asked for."""
-        return not self.kinds and not self.filters and self.redirects is Redirects.YES
+        """Whether the query selects every link: all kinds, redirects included, no filters."""
+        return self.kinds.is_all and not self.filters and self.redirects is Redirects.YES
 
     def wants(self, kind: Kind) -> bool:
-        """Return whether links of this kind are asked for."""
-        if self.redirects is not Redirects.YES and (kind in REDIRECTS) is (self.redirects is Redirects.NO):
+        """Return whether the query selects links of this kind."""
+        if self.redirects is not Redirects.YES and (kind in REDIRECTS) is (
+            self.redirects is Redirects.NO
+        ):
             return False
-        return not self.kinds or kind in self.kinds
+        return kind in self.kinds
 
     def wants_link(self, kind: Kind, text: str, rel: str | None) -> bool:
-        """Return whether links with these words are asked for, whatever is at their other end."""
+        """Return whether the query selects links with these values and any other end."""
         return self.wants(kind) and all(one.passes_link(kind, text, rel) for one in self.filters)
 
     def wants_end(self, uri: UriR) -> bool:
-        """Return whether links are asked for that have this URI at their other end."""
+        """Return whether the query selects links with this URI at the other end."""
         return all(one.passes_end(uri) for one in self.filters)
 
     def _check_match_type(self, given: Given) -> None:
         if not self.is_range:
             return
         if not self.stems:
-            raise BadParameterError(MATCH_TYPE.name, self.match_type.value, "exact or prefix: this URI has no host")
+            raise BadParameterError(
+                MATCH_TYPE.name, self.match_type.value, "exact or prefix: this URI has no host"
+            )
         for parameter in (FOLLOW, EVIDENCE, VALIDITY):
             if parameter.sure(given):
                 allowed = f"no {parameter.name} with {MATCH_TYPE.name}={self.match_type.value}: ask for one page"
                 raise BadParameterError(parameter.name, "true", allowed)
 
     def _has_place(self, position: object) -> bool:
-        """Return whether a position is one of the answer to this query."""
+        """Return whether a cursor position is valid in the answer to this query."""
         if not self.is_range or position == DONE:
             return not isinstance(position, InRange)
         return isinstance(position, InRange) and position.surt.startswith(self.stems)
@@ -285,22 +364,29 @@ class LinkQuery:
         if not text:
             return self
         if self.limit == 0:
-            raise BadParameterError("cursor", text, "no cursor with limit=0, which answers everything")
+            raise BadParameterError(
+                "cursor", text, "no cursor with limit=0, which answers everything"
+            )
         if self.is_following:
-            raise BadParameterError("cursor", text, "no cursor with follow: the rest is asked of the URI that it led to")
+            raise BadParameterError(
+                "cursor", text, "no cursor with follow: the rest is asked of the URI that it led to"
+            )
         try:
             cursor = decode_cursor(text, self.fingerprint)
             if not (self._has_place(cursor.outlinks) and self._has_place(cursor.inlinks)):
                 raise CursorError("not a position in this answer")
         except CursorError as error:
-            raise BadParameterError("cursor", text, "the 'next' of an answer to the same query") from error
+            raise BadParameterError(
+                "cursor", text, "the 'next' of an answer to the same query"
+            ) from error
         return replace(self, cursor=cursor)
 
 
 def absolute_uri(text: str) -> UriR:
-    """Return ``text`` as an absolute URI: http is assumed without ``://`` and without a known opaque scheme.
+    """Return ``text`` as an absolute URI.
 
-    The rule is that of `arclink.uris.surts.surt_of_query`.
+    Without ``://`` and without a known opaque scheme, http is assumed, as in
+    `arclink.uris.surts.surt_of_query`.
 
     >>> absolute_uri("vancouver2010.com")
     'http://vancouver2010.com/'
@@ -308,39 +394,58 @@ def absolute_uri(text: str) -> UriR:
     'http://example.com:8080/x'
     >>> absolute_uri("mailto:a@example.org")
     'mailto:a@example.org'
+    >>> absolute_uri("https:/example.org/x")
+    'https://example.org/x'
     """
     written = _WRITTEN_SCHEME.match(text)
-    if written is not None and (written[2] or written[1].lower() in _SCHEMES):
+    if written is not None and (written[2] or written[1].lower() in OPAQUE_SCHEMES):
         return UriR(text)
+    if written is not None and written[1].lower() in _OF_HOSTS:
+        text = text[written.end() :]
+        scheme = written[1].lower()
+    else:
+        scheme = "http"
     text = text.lstrip("/")
-    return UriR(f"http://{text}" if re.search(r"[/?#]", text) else f"http://{text}/")
+    return UriR(f"{scheme}://{text}" if re.search(r"[/?#]", text) else f"{scheme}://{text}/")
 
 
 def timestamp_first(name: str, text: str) -> Timestamp:
     """Return the first second that ``text`` can mean.
 
     Raises:
-        BadParameterError: It is neither 1 to 14 digits nor ISO 8601; ``name`` is the parameter to blame.
+        BadParameterError: It is neither 1 to 14 digits nor ISO 8601. The error names the parameter
+            ``name``.
     """
     return FROM.read(text, name)
 
 
 def surt_asked(name: str, text: str) -> Surt:
-    """Return the SURT that ``text``, a URI as people type it, is found under.
+    """Return the SURT of ``text``, a URI as users type it.
 
     Raises:
-        BadParameterError: It is no URI; ``name`` is the parameter to blame.
+        BadParameterError: It is not a URI. The error names the parameter ``name``.
     """
     return URI.read(text, name)[1]
 
 
 def span_asked(first: str, last: str) -> Span:
-    """Return the range from ``first`` to ``last``, both as people type them; empty for an open end.
+    """Return the range from ``first`` to ``last``, as users type times; empty texts are open ends.
 
     Raises:
-        BadParameterError: One of them is no time, or the range is empty.
+        BadParameterError: One of them is not a time, or the range is empty.
     """
     return span_of(Given({"from": [first], "to": [last]}))
+
+
+def kinds_asked(words: Iterable[str], parameter: Parameter[Kinds] = KINDS_TO_FOLLOW) -> Kinds:
+    """Return the kinds that ``words`` name; without any, the default of ``parameter``.
+
+    Each word may hold several kinds, separated by commas.
+
+    Raises:
+        BadParameterError: A word is neither a group, nor ``all``, nor a kind.
+    """
+    return union_of(parameter.all_of(Given({parameter.name: tuple(words)})))
 
 
 def _filters(given: Given) -> tuple[Filter, ...]:
@@ -351,7 +456,7 @@ def _filters(given: Given) -> tuple[Filter, ...]:
 
 
 def _times(given: Given) -> tuple[Span, Timestamp | None]:
-    """Return the range of observation, and the time whose state is asked for."""
+    """Return the range of observation, and the time whose state the query wants; None without."""
     at = AT.of(given)
     if at is None:
         return span_of(given), None
@@ -361,12 +466,14 @@ def _times(given: Given) -> tuple[Span, Timestamp | None]:
 
 
 def span_of(given: Given) -> Span:
-    """Return the range that ``from`` and ``to`` ask for.
+    """Return the range given by ``from`` and ``to``.
 
     Raises:
-        BadParameterError: One of them is no time, or the range is empty.
+        BadParameterError: One of them is not a time, or the range is empty.
     """
     span = Span(FROM.of(given) or ALL_TIME.first, TO.of(given) or ALL_TIME.last)
     if span.first > span.last:
-        raise BadParameterError("from", given.text(FROM), f"a time that is not after to={given.text(TO)}")
+        raise BadParameterError(
+            "from", given.text(FROM), f"a time that is not after to={given.text(TO)}"
+        )
     return span

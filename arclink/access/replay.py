@@ -1,4 +1,7 @@
-"""Where a memento can be looked at: its URI-M, on the replay prefix that the operator names. Without one there is none."""
+"""URI-Ms of mementos: addresses in a replay system, under a prefix that the operator sets.
+
+Without a prefix, mementos have no URI-M.
+"""
 
 import re
 from datetime import UTC, datetime
@@ -9,7 +12,7 @@ from arclink.errors import UsageError
 from arclink.model import Timestamp, UriM, UriR
 
 ReplayPrefix = NewType("ReplayPrefix", str)
-"""What stands before ``TIMESTAMP/URI`` in the addresses of a Wayback Machine, with its last ``/``; empty if there is none."""
+"""The part before ``TIMESTAMP/URI`` in URLs of a Wayback Machine, ending in ``/``; may be empty."""
 
 NO_REPLAY = ReplayPrefix("")
 
@@ -17,10 +20,10 @@ _PREFIX = re.compile(r"https?://[^\s\"'<>\x00-\x20\x7f?#]+", re.ASCII)
 
 
 def parse_replay(name: str, text: str) -> ReplayPrefix:
-    """Return the replay prefix that an operator gave; the last ``/`` may be missing.
+    """Return the replay prefix in an operator's setting; its last ``/`` may be missing.
 
     Raises:
-        UsageError: It is no http or https URL; ``name`` is the setting to blame.
+        UsageError: It is not an http or https URL. The error names the setting ``name``.
 
     >>> parse_replay("--replay", "https://web.archive.org/web")
     'https://web.archive.org/web/'
@@ -28,7 +31,9 @@ def parse_replay(name: str, text: str) -> ReplayPrefix:
     if not text:
         return NO_REPLAY
     if _PREFIX.fullmatch(text) is None or not text.isascii():
-        raise UsageError(f"{name} {text!r}: expected what stands before TIMESTAMP/URI, such as https://web.archive.org/web/")
+        raise UsageError(
+            f"{name} {text!r}: expected what stands before TIMESTAMP/URI, such as https://web.archive.org/web/"
+        )
     return ReplayPrefix(text if text.endswith("/") else f"{text}/")
 
 
@@ -42,12 +47,12 @@ def uri_m(replay: ReplayPrefix, timestamp: Timestamp, original: UriR) -> UriM | 
 
 
 def moment_of(timestamp: Timestamp) -> datetime:
-    """Return ``timestamp`` as a moment, UTC."""
+    """Return ``timestamp`` as a datetime in UTC."""
     return datetime.strptime(timestamp, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
 
 
 def http_date(timestamp: Timestamp) -> str:
-    """Return ``timestamp`` as ``Memento-Datetime`` and TimeMaps have it (RFC 7089, section 2.1.1).
+    """Return ``timestamp`` in the form of ``Memento-Datetime`` and TimeMaps (RFC 7089, 2.1.1).
 
     >>> http_date(Timestamp("20100217101229"))
     'Wed, 17 Feb 2010 10:12:29 GMT'

@@ -1,8 +1,8 @@
-"""Counting links through time: who shows which link, read up to a limit, and counts of what was read.
+"""Counts of links through time, over rows that are read up to a limit.
 
 Anchor texts and levels count the same four things in the same way:
 
-- *links*: distinct (URI at the other end, kind, text, rel), as a link query tells members apart;
+- *links*: distinct (URI at the other end, kind, text, rel), the key of members in a link query;
 - *contents*: distinct vertices that hold them;
 - *mementos*: distinct (URI-R, timestamp) that show them, revisits included;
 - *hosts*: distinct hosts of the pages that hold them (inlinks) or that they lead to (outlinks).
@@ -14,22 +14,22 @@ from enum import Enum
 from itertools import islice
 from typing import NamedTuple
 
-from arclink.access.grouping import Budget, wants_outlink
+from arclink.access.groups import Budget, wants_outlink
 from arclink.access.members import MemberKey
-from arclink.access.reading import Reading, Vertex
+from arclink.access.reader import Reading, Vertex
 from arclink.model import ContentId, Inlink, Outlink, Sighting, Timestamp, UriR
 from arclink.uris.hosts import Host
 
 
 class Period(Enum):
-    """By what times are put together; the value is how many digits of a timestamp say which one it is."""
+    """The unit by which times are grouped; the value is a number of digits of a timestamp."""
 
     YEAR = 4
     MONTH = 6
     DAY = 8
 
     def of(self, timestamp: Timestamp) -> str:
-        """Return the period of ``timestamp`` as ISO 8601 writes it.
+        """Return the period of ``timestamp`` in ISO 8601 form.
 
         >>> Period.MONTH.of(Timestamp("20100217101229"))
         '2010-02'
@@ -39,11 +39,11 @@ class Period(Enum):
 
 
 class Counts(NamedTuple):
-    """What was counted.
+    """The counts of one group of links.
 
     Attributes:
         first: The oldest memento that was counted.
-        last: The newest.
+        last: The newest memento that was counted.
     """
 
     links: int
@@ -56,22 +56,31 @@ class Counts(NamedTuple):
 
 @dataclass(slots=True)
 class Tally:
-    """Counts while they are made; add something before asking for them."""
+    """Counts under construction. Add something before calling `counts`."""
 
     links: set[MemberKey] = field(default_factory=set)
     contents: set[ContentId] = field(default_factory=set)
     mementos: set[Sighting] = field(default_factory=set)
     hosts: set[Host] = field(default_factory=set)
 
-    def add(self, links: Iterable[MemberKey], content: ContentId, mementos: Iterable[Sighting], hosts: Iterable[Host]) -> None:
-        """Count ``links`` of one content, seen in ``mementos``."""
+    def add(
+        self,
+        links: Iterable[MemberKey],
+        content: ContentId,
+        mementos: Iterable[Sighting],
+        hosts: Iterable[Host],
+    ) -> None:
+        """Count ``links`` of one content, seen in ``mementos`` and with ``hosts``."""
         self.links.update(links)
         self.contents.add(content)
         self.mementos.update(mementos)
         self.hosts.update(hosts)
 
     def counts(self) -> Counts:
-        """Return the counts; of several mementos at one time the first or last is that of the least or greatest URI."""
+        """Return the counts.
+
+        Among mementos with equal timestamps, ``first`` has the least URI and ``last`` the greatest.
+        """
         return Counts(
             len(self.links),
             len(self.contents),
@@ -84,47 +93,57 @@ class Tally:
 
 @dataclass(slots=True)
 class Extent:
-    """How much of a direction was read.
+    """The number of links of one direction that were read.
 
     Attributes:
-        links: Links that were asked for and read.
-        is_complete: Whether these are all; else the budget of a request was used up.
+        links: Number of distinct links of contents that count: of the queried kinds, at the queried
+            time.
+        is_complete: Whether these are all; False if the budget of the request was used up.
     """
 
     links: int = 0
     is_complete: bool = True
 
 
-def sighted_inlinks(reading: Reading, budget: Budget, extent: Extent) -> Iterator[tuple[Inlink, UriR, Sequence[Timestamp]]]:
-    """Yield each inlink that is asked for with each page that shows it and when, in store order, up to the budget.
+def sighted_inlinks(
+    reading: Reading, budget: Budget, extent: Extent
+) -> Iterator[tuple[Inlink, UriR, Sequence[Timestamp]]]:
+    """Yield each queried inlink with each page that shows it and the times, in store order.
 
-    ``extent`` is told how far it came.
+    Reading stops when the budget is used up. ``extent`` is updated during iteration.
     """
     rows = 0
 
     def wanted() -> Iterator[Inlink]:
+        looked_up = 0
         for scanned, inlink in enumerate(reading.store.inlinks(reading.query.surt)):
-            if extent.links == budget.look_ups or scanned == budget.rows:
+            if looked_up == budget.look_ups or scanned == budget.rows:
                 extent.is_complete = False
                 return
             if reading.query.wants_link(inlink.kind, inlink.text, inlink.rel):
-                extent.links += 1
+                looked_up += 1
                 yield inlink
 
     for inlink, sources in reading.with_sources(wanted()):
+        counts = False
         for source, timestamps in sources:
             rows += len(timestamps)
             if rows > budget.rows:
                 extent.is_complete = False
                 return
             if reading.query.wants_end(source):
+                extent.links += not counts  # a link that nothing showed at the time does not count
+                counts = True
                 yield inlink, source, timestamps
 
 
-def sighted_outlinks(reading: Reading, budget: Budget, extent: Extent) -> Iterator[tuple[Vertex, Sequence[Timestamp], Sequence[Outlink]]]:
-    """Yield what the mementos that count show, with when and the links asked for, oldest content first, up to the budget.
+def sighted_outlinks(
+    reading: Reading, budget: Budget, extent: Extent
+) -> Iterator[tuple[Vertex, Sequence[Timestamp], Sequence[Outlink]]]:
+    """Yield the vertices of mementos that count, each with its times and its queried links.
 
-    ``extent`` is told how far it came.
+    The oldest vertex comes first. Reading stops when the budget is used up. ``extent`` is updated
+    during iteration.
     """
     seen: dict[Vertex, list[Timestamp]] = {}
     rows = 0
@@ -141,7 +160,7 @@ def sighted_outlinks(reading: Reading, budget: Budget, extent: Extent) -> Iterat
             extent.is_complete = False
             return
         wanted = [link for link in links if wants_outlink(reading.query, link)]
-        extent.links += len(wanted)
+        extent.links += len(set(wanted))
         yield vertex, timestamps, wanted
 
 

@@ -1,6 +1,7 @@
-"""What may leave in an answer: no raw control character, no lone surrogate, nothing that XML forbids.
+"""Clean text for answers: no raw control character, no lone surrogate, nothing that XML forbids.
 
-Page texts and captured URIs come from strangers. Stores hold them as they were; every writer cleans what it writes.
+Page texts and captured URIs come from unknown authors. Stores hold them unchanged; every writer
+cleans the text that it writes.
 """
 
 import re
@@ -13,27 +14,32 @@ _REPLACEMENT = "\ufffd"
 
 
 def printable(text: str) -> str:
-    r"""Return ``text`` with tabs and line ends as spaces and every other character that may not be written as U+FFFD.
+    r"""Return ``text`` without characters that may not be written.
 
-    What remains is a legal XML 1.0 text and has a UTF-8 form; right-to-left and combining characters stay as they are.
+    Tabs and line ends become spaces, every other such character U+FFFD. The result is legal XML 1.0
+    text and has a UTF-8 form; right-to-left and combining characters are unchanged.
 
     Source: XML 1.0, section 2.2 (Char); C1 control characters are legal there, but steer terminals.
 
     >>> printable("a\x1b[2Jb")
     'a\ufffd[2Jb'
     """
-    if text.isprintable() or _NOT_PRINTABLE.search(text) is None:  # the first is quick, and stricter
+    if (
+        text.isprintable() or _NOT_PRINTABLE.search(text) is None
+    ):  # isprintable() is faster, and stricter
         return text
     return _NOT_PRINTABLE.sub(_REPLACEMENT, text.translate(_WHITE_SPACE))
 
 
 def percent_encoded(characters: str) -> str:
-    """Return the UTF-8 bytes of ``characters`` as ``%XX``; a lone surrogate as those of U+FFFD.
+    """Return the UTF-8 bytes of ``characters`` as ``%XX``; a lone surrogate is encoded as U+FFFD.
 
     >>> percent_encoded("é")
     '%C3%A9'
     """
-    whole = "".join(_REPLACEMENT if "\ud800" <= character <= "\udfff" else character for character in characters)
+    whole = "".join(
+        _REPLACEMENT if "\ud800" <= character <= "\udfff" else character for character in characters
+    )
     return "".join(f"%{byte:02X}" for byte in whole.encode())
 
 

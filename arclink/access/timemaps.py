@@ -1,4 +1,4 @@
-"""TimeMaps: the mementos of a URI that the graph knows, oldest first, in parts of bounded size.
+"""TimeMaps: the mementos of a URI in the graph, oldest first, in parts of limited size.
 
 Source: RFC 7089, section 5 (TimeMaps) and 5.1 (paging them).
 """
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 
-from arclink.access.one_state import of_one_state
 from arclink.access.queries import absolute_uri, surt_asked
+from arclink.access.snapshots import of_one_state
 from arclink.model import ALL_TIME, Memento, Span, Surt, Timestamp, UriR
-from arclink.store import GraphStore
+from arclink.store.protocols import GraphStore
 
 MOST_MEMENTOS = 10_000
-"""Of one TimeMap; the next begins with another time, so it may hold a few more."""
+"""Size of one TimeMap. Mementos of one time are not divided, so it may hold a few more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +21,10 @@ class TimeMap:
     """Mementos of one URI.
 
     Attributes:
-        mementos: By timestamp and original, one for each of these pairs; empty if the URI was never captured.
-        is_first: Whether there are no older ones.
-        following: Where the next TimeMap begins; None if there are no newer ones.
-        start: From which time on it was asked for.
+        mementos: By timestamp and original, one per such pair; empty if the URI was never captured.
+        is_first: Whether there are no older mementos.
+        following: Time at which the next TimeMap starts; None if there are no newer mementos.
+        start: Time from which on mementos were queried.
     """
 
     uri: UriR
@@ -36,17 +36,23 @@ class TimeMap:
 
 
 @of_one_state
-def read_timemap(store: GraphStore, uri: str, start: Timestamp = ALL_TIME.first, most: int = MOST_MEMENTOS) -> TimeMap:
-    """Return the mementos of ``uri`` and its variants from ``start`` on, up to ``most`` and those of the same time.
+def read_timemap(
+    store: GraphStore, uri: str, start: Timestamp = ALL_TIME.first, most: int = MOST_MEMENTOS
+) -> TimeMap:
+    """Return up to ``most`` mementos of ``uri`` and its variants, from ``start`` on.
+
+    More are returned only if they have the same time as the last one.
 
     Raises:
-        BadParameterError: ``uri`` is no URI.
-        StoreError: The store is away.
+        BadParameterError: ``uri`` is not a URI.
+        StoreError: The store cannot be reached.
     """
     surt = surt_asked("uri", uri)
     mementos: list[Memento] = []
     following: Timestamp | None = None
-    for timestamp, same in groupby(store.mementos(surt, Span(first=start)), attrgetter("timestamp")):
+    for timestamp, same in groupby(
+        store.mementos(surt, Span(first=start)), attrgetter("timestamp")
+    ):
         if len(mementos) >= most:
             following = timestamp
             break

@@ -1,42 +1,44 @@
-"""Since when and until when a link was there, as far as captures tell.
+"""The times between which a link appeared and disappeared, as far as captures show them.
 
-Four mementos of its page: the last without the link, the first with it, the last with it, the first without it. Somewhere
-between the first two it came, between the last two it went. A memento is *without* a link if it was read and does not
-show it, or is an error or a redirect (`arclink.access.states`); one that was not read says nothing. Where there is none,
-nobody knows: the page was not captured, or not read, before or after.
+These are the times of four mementos of its page: the last without the link, the first with it, the
+last with it, and the first without it. The link appeared between the first two and disappeared
+between the last two. A memento is *without* a link if it was read and does not show it, or if it is
+an error or a redirect (`arclink.access.link_states`). A memento that was not read is ignored. If
+there is no memento without the link before or after, that end is unknown: the page was not captured
+or not read.
 
-All time counts, whatever range was asked for. What one request may read for that is bounded: links behind that come
-without.
+All mementos count, whatever range was queried. The number of rows that one request may read is
+limited; members after that limit have no validity.
 """
 
 from dataclasses import dataclass
 
+from arclink.access.link_states import State, state_of
 from arclink.access.members import Member, Validity
 from arclink.access.queries import Direction
-from arclink.access.reading import Reading
-from arclink.access.states import State, state_of
+from arclink.access.reader import Reading
 from arclink.model import ContentId, Memento, Surt, Timestamp, UriR
 from arclink.uris.surts import surt_of
 
 MOST_MEMENTOS = 100_000
-"""A page with more of them is not looked at."""
+"""A page with more mementos gets no validity."""
 KEPT = 200_000
-"""Mementos and links remembered for the next members."""
+"""Largest number of mementos and links cached for the next members."""
 
 
 @dataclass(frozen=True, slots=True)
 class _History:
-    """The mementos of one SURT that say something of links, oldest first, and the contents they show."""
+    """The mementos of one SURT with known links or no page, oldest first, and their contents."""
 
     mementos: tuple[tuple[Timestamp, UriR, ContentId | None], ...]
     contents: frozenset[tuple[ContentId, UriR]]
 
 
 class Dating:
-    """Dates the links of one answer.
+    """Adds validity to the members of one answer.
 
     Args:
-        rows: Most mementos, links and comparisons for it.
+        rows: Largest number of mementos, links and comparisons.
     """
 
     def __init__(self, reading: Reading, rows: int) -> None:
@@ -48,13 +50,17 @@ class Dating:
         self._found: dict[tuple[Surt, frozenset[tuple[ContentId, UriR]]], Validity] = {}
 
     def with_validity(self, member: Member, direction: Direction) -> Member:
-        """Return ``member`` with its validity; without if too much was read already."""
+        """Return ``member`` with its validity, or unchanged if the limit of rows is reached."""
         is_out = direction is Direction.OUT
         surt = self._reading.query.surt if is_out else surt_of(member.uri)
         history = self._history(surt)
         if history is None:
             return member
-        key = (member.uri, member.kind, member.text, member.rel) if is_out else (member.kind, member.text, member.rel)
+        key = (
+            (member.uri, member.kind, member.text, member.rel)
+            if is_out
+            else (member.kind, member.text, member.rel)
+        )
         showing = set()
         for content, original in history.contents:
             if is_out or original == member.uri:
@@ -64,7 +70,7 @@ class Dating:
                 if key in links:
                     showing.add((content, original))
         self._rows -= len(history.contents)
-        if not showing:  # loaded between two looks at the store
+        if not showing:  # loaded between two reads of the store
             return member
         shown = surt, frozenset(showing)
         if shown not in self._found:
@@ -88,10 +94,18 @@ class Dating:
             if content is not None or _is_without_links(memento):
                 told.append((memento.timestamp, memento.original, content))
         self._kept += len(told)
-        return _History(tuple(told), frozenset((content, original) for _, original, content in told if content is not None))
+        return _History(
+            tuple(told),
+            frozenset((content, original) for _, original, content in told if content is not None),
+        )
 
-    def _links_of(self, content: ContentId, direction: Direction) -> frozenset[tuple[object, ...]] | None:
-        """Return what tells the links of a content apart: all of an outlink, and of an inlink all but its target."""
+    def _links_of(
+        self, content: ContentId, direction: Direction
+    ) -> frozenset[tuple[object, ...]] | None:
+        """Return the keys of the links of a content; None if the limit of rows is reached.
+
+        The key of an outlink has all its fields, the key of an inlink all but its target.
+        """
         if content not in self._links:
             if self._rows <= 0:
                 return None
@@ -103,7 +117,9 @@ class Dating:
                 self._links[content] = frozenset(links)
             else:
                 asked = self._reading.query.surt
-                self._links[content] = frozenset(link[1:] for link in links if surt_of(link.target) == asked)
+                self._links[content] = frozenset(
+                    link[1:] for link in links if surt_of(link.target) == asked
+                )
         return self._links[content]
 
     def _make_room(self) -> None:
@@ -118,10 +134,21 @@ def _is_without_links(memento: Memento) -> bool:
 
 
 def _dated(history: _History, showing: frozenset[tuple[ContentId, UriR]]) -> Validity:
-    """Return the validity of a link that ``showing`` show; of variants of a page, only those that ever show it count."""
+    """Return the validity of a link that the vertices ``showing`` show.
+
+    Of the variants of a page, only those that show the link at some time count.
+    """
     pages = {original for _, original in showing}
-    having = [timestamp for timestamp, original, content in history.mementos if (content, original) in showing]
-    lacking = [timestamp for timestamp, original, content in history.mementos if original in pages and (content, original) not in showing]
+    having = [
+        timestamp
+        for timestamp, original, content in history.mementos
+        if (content, original) in showing
+    ]
+    lacking = [
+        timestamp
+        for timestamp, original, content in history.mementos
+        if original in pages and (content, original) not in showing
+    ]
     first, last = having[0], having[-1]
     return Validity(
         max((timestamp for timestamp in lacking if timestamp < first), default=None),

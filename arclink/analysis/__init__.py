@@ -1,4 +1,4 @@
-"""What the whole graph tells: slices of it as matrices, and what is computed from them.
+"""Analyses of the whole graph: slices of it as matrices, and computations on them.
 
-Needs the extra ``analysis``: ``pip install 'arclink[analysis]'``.
+They need the extra ``analysis``: ``pip install 'arclink[analysis]'``.
 """

@@ -1,9 +1,13 @@
-"""The words that led to a part of the web, by window, weighed against the collection (paper, section 5.3).
+"""The texts of links to a part of the web, per window, weighted against the whole store.
 
-One row per term and window. What is counted is what `arclink.access.tallies` counts; the weight is tf-idf: the *document* is all
-texts that led to the target in the window, and *tf* of a term the number of links (distinct page, kind, text and rel) it
-stands in, as often as it does; *df* is how many targets of the same level the term ever led to (`arclink.analysis.frequencies`). So
-the weights of one term in several windows differ by its use, not by the collection.
+There is one row per term and window, with the counts of `arclink.access.tallies`. The weight is
+tf-idf. The *document* is all texts of links to the target in the window. *tf* of a term is its
+number of occurrences in the texts of these links (distinct page, target, kind, text and rel). *df*
+is the number of targets of the same level to which the term ever led
+(`arclink.analysis.frequencies`). So the weights of one term in several windows differ by its use,
+not by the collection.
+
+Source: the paper, section 5.3.
 """
 
 from collections import Counter
@@ -11,31 +15,31 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from arclink.access.grouping import Budget
+from arclink.access.groups import Budget
 from arclink.access.queries import LinkQuery
-from arclink.access.reading import Reading
+from arclink.access.reader import Reading
 from arclink.access.tallies import Counts, Extent, Tally, sighted_inlinks
 from arclink.analysis.frequencies import Frequencies, Term
 from arclink.analysis.slices import Level
 from arclink.analysis.targets import Target
 from arclink.analysis.windows import Windows
 from arclink.model import Inlink, Kind, Sighting, Timestamp, UriR
-from arclink.store import GraphStore
+from arclink.store.protocols import GraphStore
 from arclink.uris.hosts import host_of
 from arclink.uris.surts import surt_of
 
 EVERYTHING = Budget(rows=1 << 62, look_ups=1 << 62)
-"""No limit: this is no request of somebody else."""
+"""A budget without limits, for local callers instead of remote clients."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnchorTextQuery:
-    """Which words led to what.
+    """A query for the texts of links to a target.
 
-    Attributes:
-        links: When, and which kinds; its URI and SURT are those of ``target``.
-        is_external: Without links from within the target: from its host or domain, at that level; from the host of a URI.
-        windows: In which terms are counted; those of one time may be several, or none.
+    links: The time and the kinds; its URI and SURT are those of ``target``.
+    is_external: Leave out links from within the target: from its host or domain, at that level; for
+        a URI, from its host.
+    windows: The windows in which terms are counted; one time may be in several windows, or in none.
     """
 
     target: Target
@@ -46,14 +50,15 @@ class AnchorTextQuery:
 
 
 class WeighedTerm(NamedTuple):
-    """One term that led to the target.
+    """One term that led to the target, in one window.
 
     Attributes:
-        window: Its name.
-        counts: Of the links with the term; ``links`` counts one once, however often the term stands in its text.
-        occurrences: How often the term stands in these links: tf.
-        documents: Targets of the collection that the term led to: df.
-        tf_idf: 0 where every target has the term.
+        window: The name of the window.
+        counts: Counts of the links with the term. ``links`` counts a link once, even if the term
+            occurs several times in its text.
+        occurrences: Number of occurrences of the term in these links: tf.
+        documents: Number of targets of the collection to which the term led: df.
+        tf_idf: The weight; 0 if every target has the term.
     """
 
     window: str
@@ -66,14 +71,13 @@ class WeighedTerm(NamedTuple):
 
 @dataclass(slots=True)
 class Found:
-    """What was read for an answer.
+    """Counts of what was read for an answer.
 
-    Attributes:
-        links: Links of contents.
-        inner: Those from within the target that were left out.
-        targets: URIs of the target, by SURT, that a link led to.
-        captured: Those of them that have a memento.
-        textless: Links without any text, left out.
+    links: Number of links of contents.
+    inner: Number of links from within the target that were left out.
+    targets: Number of SURTs of the target that a link led to.
+    captured: Number of those with a memento.
+    textless: Number of links without text, which were left out.
     """
 
     links: int = 0
@@ -89,17 +93,21 @@ _Link = tuple[UriR, UriR, Kind, str, str | None]
 
 @dataclass(slots=True)
 class _Use:
-    """Where a term was used: occurrences by link; the rest as a tally."""
+    """The use of a term: occurrences by link, and a tally."""
 
     occurrences: dict[_Link, int] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)
 
 
-def anchor_texts(store: GraphStore, query: AnchorTextQuery, frequencies: Frequencies) -> tuple[list[WeighedTerm], Found]:
-    """Return the terms that led to the target, by window, the largest weight first, then by term; and what was read.
+def anchor_texts(
+    store: GraphStore, query: AnchorTextQuery, frequencies: Frequencies
+) -> tuple[list[WeighedTerm], Found]:
+    """Return the terms that led to the target, and counts of what was read.
+
+    Terms are sorted by window, then largest weight first, then by occurrences and term.
 
     Raises:
-        StoreError: The store is away.
+        StoreError: The store cannot be reached.
     """
     found = Found()
     uses: dict[tuple[str, str], _Use] = {}
@@ -112,11 +120,16 @@ def anchor_texts(store: GraphStore, query: AnchorTextQuery, frequencies: Frequen
                 use = uses.setdefault((window, term), _Use())
                 use.occurrences[link] = count
                 use.tally.add((), inlink.content, sightings, [host_of(surt_of(source))])
-    return sorted(_weighed(uses, frequencies), key=lambda one: (one.window, -one.tf_idf, -one.occurrences, one.term)), found
+    return sorted(
+        _weighed(uses, frequencies),
+        key=lambda one: (one.window, -one.tf_idf, -one.occurrences, one.term),
+    ), found
 
 
-def _sighted(store: GraphStore, query: AnchorTextQuery, found: Found) -> Iterator[tuple[Inlink, UriR, Sequence[Timestamp]]]:
-    """Yield each link to the target with each page that shows it and when."""
+def _sighted(
+    store: GraphStore, query: AnchorTextQuery, found: Found
+) -> Iterator[tuple[Inlink, UriR, Sequence[Timestamp]]]:
+    """Yield each link to the target with each page that shows it and its times."""
     target = query.target
     inside = Level.HOST if target.level is Level.URI else target.level
     inside_name = inside.name_of(target.surt)
@@ -135,7 +148,9 @@ def _sighted(store: GraphStore, query: AnchorTextQuery, found: Found) -> Iterato
             found.captured += next(store.mementos(surt), None) is not None
 
 
-def _by_window(source: UriR, timestamps: Sequence[Timestamp], windows: Windows) -> Mapping[str, list[Sighting]]:
+def _by_window(
+    source: UriR, timestamps: Sequence[Timestamp], windows: Windows
+) -> Mapping[str, list[Sighting]]:
     seen: dict[str, list[Sighting]] = {}
     for time in timestamps:
         for window in windows.names_at(time):
@@ -143,8 +158,12 @@ def _by_window(source: UriR, timestamps: Sequence[Timestamp], windows: Windows) 
     return seen
 
 
-def _weighed(uses: Mapping[tuple[str, str], _Use], frequencies: Frequencies) -> Iterator[WeighedTerm]:
+def _weighed(
+    uses: Mapping[tuple[str, str], _Use], frequencies: Frequencies
+) -> Iterator[WeighedTerm]:
     for (window, term), use in uses.items():
         tf = sum(use.occurrences.values())
         counts = use.tally.counts()._replace(links=len(use.occurrences))
-        yield WeighedTerm(window, term, counts, tf, frequencies.of(term), frequencies.tf_idf(tf, term))
+        yield WeighedTerm(
+            window, term, counts, tf, frequencies.of(term), frequencies.tf_idf(tf, term)
+        )

@@ -1,6 +1,7 @@
-"""Charts as SVG: plain text that a page holds, with no script and nothing from elsewhere.
+"""Charts as SVG text, to be embedded in a page, with no script and no external resource.
 
-A chart has the size of its view box and grows with the page; every mark has a title that a pointer shows.
+A chart has the size of its view box and scales with the page; every mark has a title, which
+browsers show under the pointer.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,24 +12,24 @@ from typing import NamedTuple
 WIDTH, HEIGHT = 720, 300
 LEFT, RIGHT, TOP, BOTTOM = 70, 26, 34, 46
 COLOURS = ("#1b6ca8", "#d1711b", "#2f8f5b", "#8a4fa3", "#b5443f", "#7a7a7a")
-"""Told apart by people who see no red or no green, too, in this order."""
+"""Colours that people with red-green blindness can distinguish in this order, too."""
 
 MOST_LABELS = 14
-"""Names of windows under a chart; of more, every so many stand there."""
+"""Largest number of names under a chart; with more, only every n-th is written."""
 
 
 class Series(NamedTuple):
-    """Values with a name and a colour; None where there is nothing to tell."""
+    """Values with a name and a colour; None where there is no value."""
 
     name: str
     values: Sequence[float | None]
 
 
 class Points(NamedTuple):
-    """Points of a chart whose axes are logarithmic: x and y above 0.
+    """Points of a chart with logarithmic axes; x and y are greater than 0.
 
     Attributes:
-        is_line: Drawn as a line, else as dots.
+        is_line: Whether to draw a line; else dots.
     """
 
     name: str
@@ -36,14 +37,21 @@ class Points(NamedTuple):
     is_line: bool = False
 
 
-def bars(names: Sequence[str], series: Sequence[Series], *, is_share: bool = False, is_stacked: bool = False) -> str:
-    """Return bars: for each name a group, or a stack, of one bar for each series.
+def bars(
+    names: Sequence[str],
+    series: Sequence[Series],
+    *,
+    is_share: bool = False,
+    is_stacked: bool = False,
+) -> str:
+    """Return a bar chart: for each name, a group or a stack with one bar per series.
 
     Args:
-        names: Under the bars.
-        series: As many values as there are names; not negative.
-        is_share: Values are shares of 1, shown as per cent, and the axis ends at 1.
-        is_stacked: Bars stand on each other.
+        names: The names under the bars.
+        series: One value per name, not negative.
+        is_share: Whether values are shares of 1; they are shown as per cent, and the axis ends at
+            1.
+        is_stacked: Whether to stack the bars.
     """
     together = sum if is_stacked else max
     sums = [together(one.values[place] or 0 for one in series) for place in range(len(names))]
@@ -73,25 +81,33 @@ def bars(names: Sequence[str], series: Sequence[Series], *, is_share: bool = Fal
 
 
 def log_log(series: Sequence[Points], x_name: str, y_name: str) -> str:
-    """Return a chart with logarithmic axes; empty if there is no point."""
+    """Return a chart with logarithmic axes; an empty text without points."""
     every = [point for one in series for point in one.points]
     if not every:
         return ""
-    low_x, high_x = floor(log10(min(x for x, _ in every))), max(1, ceil(log10(max(x for x, _ in every))))
+    low_x, high_x = (
+        floor(log10(min(x for x, _ in every))),
+        max(1, ceil(log10(max(x for x, _ in every)))),
+    )
     low_y, high_y = floor(log10(min(y for _, y in every))), ceil(log10(max(y for _, y in every)))
     across = _scale(low_x, max(high_x, low_x + 1), LEFT, WIDTH - RIGHT)
     down = _scale(min(low_y, high_y - 1), high_y, HEIGHT - BOTTOM, TOP)
     parts: list[str] = []
     for power in range(low_x, max(high_x, low_x + 1) + 1):
         x = across(10**power)
-        parts += [_line(x, TOP, x, HEIGHT - BOTTOM, "grid"), _text(x, HEIGHT - BOTTOM + 16, f"{10**power:,}", "middle")]
+        parts += [
+            _line(x, TOP, x, HEIGHT - BOTTOM, "grid"),
+            _text(x, HEIGHT - BOTTOM + 16, f"{10**power:,}", "middle"),
+        ]
     for power in range(min(low_y, high_y - 1), high_y + 1):
         y, label = down(10.0**power), f"{10**power:,}" if power >= 0 else f"{10.0**power:g}"
         parts += [_line(LEFT, y, WIDTH - RIGHT, y, "grid"), _text(LEFT - 6, y + 4, label, "end")]
     for number, one in enumerate(series):
         if one.is_line:
             path = " ".join(f"{across(x):.1f},{down(y):.1f}" for x, y in one.points)
-            parts.append(f'<polyline points="{path}" fill="none" stroke="{COLOURS[number]}" stroke-width="2" stroke-dasharray="6 4"/>')
+            parts.append(
+                f'<polyline points="{path}" fill="none" stroke="{COLOURS[number]}" stroke-width="2" stroke-dasharray="6 4"/>'
+            )
         else:
             parts += [
                 f'<circle cx="{across(x):.1f}" cy="{down(y):.1f}" r="2.5" fill="{COLOURS[number]}" fill-opacity="0.75">'
@@ -104,7 +120,7 @@ def log_log(series: Sequence[Points], x_name: str, y_name: str) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share as per cent with one place.
+    """Return a share as per cent with one decimal place.
 
     >>> percent(0.916)
     '91.6 %'
@@ -120,7 +136,10 @@ def _axis_of_values(top: float, *, is_share: bool) -> list[str]:
     parts = []
     for part in range(5):
         value = top * part / 4
-        y, label = _y(value, top), f"{value:.0%}" if is_share else f"{value:,.4g}" if top < 4 else f"{value:,.0f}"
+        y, label = (
+            _y(value, top),
+            f"{value:.0%}" if is_share else f"{value:,.4g}" if top < 4 else f"{value:,.0f}",
+        )
         parts += [_line(LEFT, y, WIDTH - RIGHT, y, "grid"), _text(LEFT - 6, y + 4, label, "end")]
     return parts
 
@@ -130,7 +149,7 @@ def _y(value: float, top: float) -> float:
 
 
 def _round_up(value: float) -> float:
-    """Return the next number that an axis may end at: 1, 2, 4 or 8 times a power of ten."""
+    """Return the next possible end of an axis: 1, 2, 4 or 8 times a power of ten."""
     if value <= 0:
         return 1.0
     power = 10.0 ** floor(log10(value))
@@ -148,6 +167,9 @@ def _text(x: float, y: float, text: str, anchor: str) -> str:
 def _chart(parts: Sequence[str], names: Sequence[str], begin: float = LEFT) -> str:
     legend, x = [], begin
     for number, name in enumerate(names):
-        legend += [f'<rect x="{x:.0f}" y="8" width="11" height="11" fill="{COLOURS[number]}"/>', _text(x + 16, 18, name, "start")]
+        legend += [
+            f'<rect x="{x:.0f}" y="8" width="11" height="11" fill="{COLOURS[number]}"/>',
+            _text(x + 16, 18, name, "start"),
+        ]
         x += 34 + 7.0 * len(name)
     return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img">{"".join([*parts, *legend])}</svg>'

@@ -1,8 +1,9 @@
-"""How many links the pages of a host gain and lose: each capture compared with the one before it of the same page.
+"""Link churn: how many links the pages of a host gain and lose between consecutive captures.
 
-Compared are captures that tell (`arclink.analysis.page_histories`), so a page that was not captured, or not read, is in no
-comparison. A comparison belongs to the window of its later capture, and may reach back behind its beginning: how far the
-two are apart on average is told beside the counts.
+Each capture with known links is compared with the one before it of the same page
+(`arclink.analysis.page_histories`). A page that was not captured, or not read, is in no comparison.
+A comparison belongs to the window of its later capture; its earlier capture may be before that
+window. The average time between the two is reported next to the counts.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -17,15 +18,14 @@ from arclink.model import Surt, Timestamp
 
 @dataclass(slots=True)
 class Churn:
-    """Comparisons, added up.
+    """Sums over comparisons of two captures.
 
-    Attributes:
-        pages: Distinct pages that were compared.
-        comparisons: Pairs of captures.
-        seconds: Sum of the times between the two.
-        before: Links of the earlier captures.
-        added: Links that only the later capture has.
-        removed: Links that only the earlier capture has.
+    pages: Number of distinct pages that were compared.
+    comparisons: Number of pairs of captures.
+    seconds: Sum of the times between the two captures, in seconds.
+    before: Number of links of the earlier captures.
+    added: Number of links that only the later capture has.
+    removed: Number of links that only the earlier capture has.
     """
 
     pages: int = 0
@@ -43,14 +43,14 @@ def churn_of_links(
     windows: Callable[[Timestamp], Sequence[str]],
     group_of: Callable[[Surt], str],
 ) -> dict[tuple[str, str], Churn]:
-    """Return what was gained and lost, by window and group of pages.
+    """Return the gained and lost links, by window and group of pages.
 
     Args:
-        histories: Of the pages.
-        targets_of: By the names of ``scope``.
-        scope: Which links count.
-        windows: The names of the windows a time is in; it may be in none.
-        group_of: The group that a page belongs to, such as its host.
+        histories: The histories of the pages.
+        targets_of: Returns the targets of contents, by the names of ``scope``.
+        scope: The links that count.
+        windows: Returns the names of the windows that a time is in; may be empty.
+        group_of: Returns the group that a page belongs to, such as its host.
     """
     found: dict[tuple[str, str], Churn] = {}
     for history in histories:
@@ -62,7 +62,10 @@ def churn_of_links(
                 continue
             before, after = targets_of.of(earlier.contents), targets_of.of(later.contents)
             if scope.is_external:
-                before, after = (frozenset(one for one in targets if scope.leads_out(history.surt, one)) for targets in (before, after))
+                before, after = (
+                    frozenset(one for one in targets if scope.leads_out(history.surt, one))
+                    for targets in (before, after)
+                )
             for window in names:
                 churn = found.setdefault((window, group), Churn())
                 churn.pages += window not in compared

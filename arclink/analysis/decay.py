@@ -1,15 +1,18 @@
-"""How long links stay: the share that survives n months, with what was not seen to its end counted as just that.
+"""Link decay: the share of links that still exist after n months, with censored observations.
 
-A *link* is a page and a target (`arclink.analysis.link_scope`). Its life begins when it is first seen, and ends somewhere between
-the last capture of its page that has it and the first one after that tells without it (`arclink.analysis.page_histories`);
-without such a capture it is *censored*: alive when last seen, and nothing is known after. Three curves put the end
-at the last sighting, in the middle, and at the first capture without: the truth of single lives lies between the first
-and the last. The middle is the estimate that is told with its confidence interval.
+A *link* is a pair of page and target (`arclink.analysis.link_scope`). Its life starts when it is
+first seen. It ends between the last capture of its page that has it and the first later capture
+that is known not to have it (`arclink.analysis.page_histories`). Without such a capture, the link
+is *censored*: it existed when last seen, and nothing is known after that. Three curves put the end
+at the last capture with the link, in the middle, and at the first capture without it. The true end
+of each life is between the first and the last. The middle is the estimate that is reported with its
+confidence interval.
 
-Assumed is that pages are captured when they are for reasons that have nothing to do with how long their links live, and that
-links end independently; those of one page do not, so the interval is narrower than it should be.
+The estimate assumes that the times of captures do not depend on the life of links, and that links
+end independently. Links of one page do not, so the interval is narrower than it should be.
 
-A link that was there when its page was captured for the first time is older than it looks: such lives can be left out.
+A link that already exists in the first capture of its page is older than it appears; such lives can
+be left out.
 """
 
 from collections import Counter
@@ -29,11 +32,11 @@ from arclink.model import Timestamp
 
 DAY = 86_400
 DAYS_PER_MONTH = 30.436875
-"""Of the Gregorian calendar: 146,097 days are 4,800 months."""
+"""Mean length of a month in the Gregorian calendar: 146,097 days are 4,800 months."""
 
 
 class Ending(Enum):
-    """When a link that is gone is taken to have ended."""
+    """The assumed end of a link that is gone."""
 
     EARLIEST = "earliest"
     MIDDLE = "middle"
@@ -42,14 +45,21 @@ class Ending(Enum):
 
 @dataclass(slots=True)
 class Lives:
-    """The lives of the links of one cohort, counted by age in whole days: memory does not grow with their number.
+    """The lives of the links of one cohort, counted by age in whole days.
+
+    Memory does not grow with the number of links.
 
     Attributes:
-        gone: How many links were seen to be gone.
-        gap_seconds: Sum over these of the time between the last capture with the link and the first without.
+        ends: Number of ended lives by age, for each assumed end.
+        censored: Number of censored lives by age when last seen.
+        gap_seconds: Sum of the times between the last capture with a link and the first without,
+            over all links that are gone, in seconds.
+        gone: Number of links that were seen to be gone.
     """
 
-    ends: dict[Ending, Counter[int]] = field(default_factory=lambda: {ending: Counter() for ending in Ending})
+    ends: dict[Ending, Counter[int]] = field(
+        default_factory=lambda: {ending: Counter() for ending in Ending}
+    )
     censored: Counter[int] = field(default_factory=Counter)
     gap_seconds: int = 0
 
@@ -59,7 +69,7 @@ class Lives:
 
     @property
     def links(self) -> int:
-        """All links, gone or not."""
+        """Number of all links, gone or not."""
         return self.gone + self.censored.total()
 
     def add(self, link: Validity) -> None:
@@ -70,11 +80,15 @@ class Lives:
             return
         missed = seconds_of(link.first_without)
         self.gap_seconds += missed - seen
-        for ending, end in ((Ending.EARLIEST, seen), (Ending.MIDDLE, (seen + missed) // 2), (Ending.LATEST, missed)):
+        for ending, end in (
+            (Ending.EARLIEST, seen),
+            (Ending.MIDDLE, (seen + missed) // 2),
+            (Ending.LATEST, missed),
+        ):
             self.ends[ending][(end - born) // DAY] += 1
 
     def curve(self, ending: Ending) -> SurvivalCurve:
-        """Return the survival by age in days, up to the oldest life."""
+        """Return the survival by age in days, up to the longest life."""
         days = 1 + max((*self.ends[ending], *self.censored), default=-1)
         deaths, censored = np.zeros(days, np.int64), np.zeros(days, np.int64)
         for counts, by_day in ((deaths, self.ends[ending]), (censored, self.censored)):
@@ -94,16 +108,19 @@ def lives_of_links(
     """Return the lives of links by cohort.
 
     Args:
-        histories: Of the pages.
-        targets_of: By the names of ``scope``.
-        scope: Which links count.
-        cohorts: The names of the cohorts of a link that was first seen at a time; it may be in none.
-        only_new: Only links whose page was captured before without them.
+        histories: The histories of the pages.
+        targets_of: Returns the targets of contents, by the names of ``scope``.
+        scope: The links that count.
+        cohorts: Returns the names of the cohorts of a link that was first seen at a time; may be
+            empty.
+        only_new: Count only links whose page was captured before without them.
     """
     lives: dict[str, Lives] = {}
     for history in histories:
         for target, link in validities(history, targets_of):
-            if scope.leads_out(history.surt, target) and not (only_new and link.last_without is None):
+            if scope.leads_out(history.surt, target) and not (
+                only_new and link.last_without is None
+            ):
                 for cohort in cohorts(link.first_with):
                     lives.setdefault(cohort, Lives()).add(link)
     return lives
@@ -111,7 +128,7 @@ def lives_of_links(
 
 @lru_cache(maxsize=1 << 14)
 def seconds_of(timestamp: Timestamp) -> int:
-    """Return the seconds from 1970 on to a time.
+    """Return the number of seconds from 1970 to a time.
 
     >>> seconds_of(Timestamp("19700102000001"))
     86401

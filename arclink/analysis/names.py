@@ -1,7 +1,9 @@
-"""Names of nodes: numbered in their order, however many there are, and looked up without reading them all.
+"""Names of nodes, numbered in sorted order and looked up without reading all of them.
 
-While rows are collected, a name is a hash of 63 bits; when all names are known, they are sorted, and the hashes become numbers.
-Two names with one hash are noticed then (`CollisionError`): it is done again with another salt. So nothing is ever merged by a hash.
+While rows are collected, a name is represented by a hash of 63 bits. When all names are known, they
+are sorted, and the hashes are replaced by numbers. If two names have the same hash, this is noticed
+then (`CollisionError`), and the work is repeated with another salt. So two names are never merged
+because of a hash.
 """
 
 from bisect import bisect_left
@@ -15,27 +17,31 @@ import numpy as np
 import numpy.typing as npt
 
 MOST_NAMES = 1_000_000
-"""Names held in memory while they are collected."""
+"""Largest number of names in memory while they are collected."""
 
 Hashes = npt.NDArray[np.uint64]
 Numbers = npt.NDArray[np.int32]
-"""Numbers of nodes: places in the sorted names."""
+"""Numbers of nodes: positions in the sorted names."""
 
 
 class CollisionError(Exception):
-    """Two names have one hash with this salt."""
+    """Two names have the same hash with this salt."""
 
 
 class Names(Sequence[str]):
     """Sorted names (by their UTF-8), memory-mapped.
 
     Args:
-        folder: Where `NameSorter` wrote them.
+        folder: Folder that `NameSorter` wrote them to.
     """
 
     def __init__(self, folder: Path) -> None:
         self._ends: npt.NDArray[np.int64] = np.load(folder / "name_ends.npy", mmap_mode="r")
-        self._text = np.memmap(folder / "names.txt", dtype=np.uint8, mode="r") if len(self._ends) else np.empty(0, np.uint8)
+        self._text = (
+            np.memmap(folder / "names.txt", dtype=np.uint8, mode="r")
+            if len(self._ends)
+            else np.empty(0, np.uint8)
+        )
 
     def __len__(self) -> int:
         return len(self._ends)
@@ -62,7 +68,7 @@ class Names(Sequence[str]):
 
 
 class _Bytes(Sequence[bytes]):
-    """The names as they are sorted."""
+    """The names as UTF-8, the form in which they are sorted."""
 
     def __init__(self, names: Names) -> None:
         self._names = names
@@ -70,16 +76,16 @@ class _Bytes(Sequence[bytes]):
     def __len__(self) -> int:
         return len(self._names)
 
-    def __getitem__(self, place: int) -> bytes:  # type: ignore[override]  # bisect asks for no slices
+    def __getitem__(self, place: int) -> bytes:  # type: ignore[override]  # bisect needs no slices
         return self._names[place].encode()
 
 
 class NameSorter:
-    """Collects names in any order and repetition.
+    """Collects names in any order, repeated or not.
 
     Args:
-        folder: An empty one, for what does not fit into memory.
-        salt: Of the hashes.
+        folder: Folder for temporary files; must not exist yet.
+        salt: Salt of the hashes.
     """
 
     def __init__(self, folder: Path, salt: int) -> None:
@@ -90,7 +96,7 @@ class NameSorter:
         self._parts = 0
 
     def hash_of(self, name: str) -> int:
-        """Return the hash of a name, which is a node from now on."""
+        """Return the hash of a name, and add the name to the nodes."""
         found = self._hashes.get(name)
         if found is None:
             if len(self._hashes) >= MOST_NAMES:
@@ -108,10 +114,10 @@ class NameSorter:
         self._parts += 1
 
     def write(self, folder: Path) -> "Numbering":
-        """Write the sorted names where `Names` reads them, and return how hashes become numbers.
+        """Write the sorted names for `Names`, and return the numbering of their hashes.
 
         Raises:
-            CollisionError: Two names have one hash.
+            CollisionError: Two names have the same hash.
         """
         self._flush()
         paths = [self._folder / f"{part}.txt" for part in range(self._parts)]
@@ -124,13 +130,19 @@ class NameSorter:
         ):
             end = 0
             for lines in _in_lists(merge(*files)):
-                new = [line for line, before in zip(lines, [last, *lines], strict=False) if line != before]
+                new = [
+                    line
+                    for line, before in zip(lines, [last, *lines], strict=False)
+                    if line != before
+                ]
                 last = lines[-1]
                 names.writelines(new)
                 place = end + np.cumsum(np.fromiter(map(len, new), np.int64, len(new)))
                 end = int(place[-1]) if new else end
                 place.tofile(ends)
-                np.fromiter((self._hash(line[:-1]) for line in new), np.uint64, len(new)).tofile(hashes)
+                np.fromiter((self._hash(line[:-1]) for line in new), np.uint64, len(new)).tofile(
+                    hashes
+                )
         for file, path in zip(files, paths, strict=True):
             file.close()
             path.unlink()
@@ -151,13 +163,13 @@ def _in_lists(lines: Iterator[bytes], size: int = 10_000) -> Iterator[list[bytes
 
 
 class Numbering:
-    """Tells the numbers of names from their hashes.
+    """The numbers of names, by their hashes.
 
     Args:
-        hashes: Of the sorted names.
+        hashes: Hashes of the sorted names.
 
     Raises:
-        CollisionError: Two are equal.
+        CollisionError: Two hashes are equal.
     """
 
     def __init__(self, hashes: Hashes) -> None:
@@ -171,6 +183,8 @@ class Numbering:
         return len(self._numbers)
 
     def of(self, hashes: Hashes) -> Numbers:
-        """Return the numbers of names that were collected."""
-        distinct, places = np.unique(hashes, return_inverse=True)  # sorted, so that neighbours are looked up together
+        """Return the numbers of names that were collected, by their hashes."""
+        distinct, places = np.unique(
+            hashes, return_inverse=True
+        )  # sorted, so that adjacent hashes are looked up together
         return self._numbers[np.searchsorted(self._sorted, distinct)][places]

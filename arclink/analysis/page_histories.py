@@ -1,8 +1,9 @@
-"""The captures of a page that tell something of its links, in order of time: what all histories of links are read from.
+"""Page histories: the captures of a page with known links, in order of time.
 
-A page is one original; variants of its URI are other pages. A capture *tells* if its links are known, or if it is an error or a
-redirect that was not read: then it had none (`arclink.access.states`). One that was not read, and a time at which the page
-was not captured, tell nothing: they are never taken for "no link".
+All analyses of links through time read them. A page is one URI-R; variants of its URI are other
+pages. A capture is in the history if its links are known, or if it is an error or a redirect that
+was not read: then the page had no links (`arclink.access.link_states`). A capture that was not read
+and a time without captures are not in the history. They never count as "no link".
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -12,22 +13,23 @@ from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
+from arclink.access.link_states import State, state_of
 from arclink.access.members import Validity
-from arclink.access.states import State, state_of
 from arclink.model import ContentId, Memento, Outlink, Surt, Timestamp, UriR
-from arclink.store import GraphStore
+from arclink.store.protocols import GraphStore
 
 KEPT_CONTENTS = 256
-"""Contents whose targets are remembered: a page mostly shows again what it showed before."""
+"""Largest number of contents whose targets are cached; most captures repeat an earlier content."""
 
 Targets = frozenset[str]
 
 
 class Capture(NamedTuple):
-    """What a page showed at one time.
+    """The contents that a page showed at one time.
 
     Attributes:
-        contents: Distinct, sorted; empty if the page was not there. Several if captures of the same second differ.
+        contents: Distinct, sorted; empty if the page did not exist. There are several if captures
+            of the same second differ.
     """
 
     timestamp: Timestamp
@@ -36,10 +38,11 @@ class Capture(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PageHistory:
-    """One page.
+    """The history of one page.
 
     Attributes:
-        captures: Those that tell, oldest first, one for each second; at least one.
+        captures: Captures with known links or without page, oldest first, one per second; at least
+            one.
     """
 
     surt: Surt
@@ -48,11 +51,11 @@ class PageHistory:
 
 
 def page_histories(store: GraphStore, mementos: Iterable[Memento]) -> Iterator[PageHistory]:
-    """Yield the history of each page, by SURT and original.
+    """Yield the history of each page, in the order of SURT and original.
 
     Args:
-        store: Tells what a memento shows.
-        mementos: Sorted by SURT; all of each SURT.
+        store: The store, which returns the content of a memento.
+        mementos: All mementos of each SURT, sorted by SURT.
     """
     for surt, of_surt in groupby(mementos, attrgetter("surt")):
         pages: dict[UriR, dict[Timestamp, set[ContentId]]] = {}
@@ -62,15 +65,20 @@ def page_histories(store: GraphStore, mementos: Iterable[Memento]) -> Iterator[P
                 shown = pages.setdefault(memento.original, {}).setdefault(memento.timestamp, set())
                 shown.update(() if content is None else (content,))
         for original, captures in sorted(pages.items()):
-            yield PageHistory(surt, original, tuple(Capture(time, tuple(sorted(captures[time]))) for time in sorted(captures)))
+            yield PageHistory(
+                surt,
+                original,
+                tuple(Capture(time, tuple(sorted(captures[time]))) for time in sorted(captures)),
+            )
 
 
 class TargetsOf:
-    """Tells what the contents of captures lead to.
+    """The targets of the contents of captures.
 
     Args:
-        store: Has the links.
-        name_of: What a link counts for: the name of its target's node; empty for a link that does not count.
+        store: The store with the links.
+        name_of: Returns the name of the node that a link leads to; empty for a link that does not
+            count.
     """
 
     def __init__(self, store: GraphStore, name_of: Callable[[Outlink], str]) -> None:
@@ -79,7 +87,7 @@ class TargetsOf:
         self._of_content = lru_cache(maxsize=KEPT_CONTENTS)(self._read)
 
     def of(self, contents: tuple[ContentId, ...]) -> Targets:
-        """Return the distinct targets of contents."""
+        """Return the distinct targets of the links of these contents."""
         if len(contents) == 1:
             return self._of_content(contents[0])
         return frozenset().union(*map(self._of_content, contents))
@@ -89,9 +97,10 @@ class TargetsOf:
 
 
 def validities(history: PageHistory, targets_of: TargetsOf) -> Iterator[tuple[str, Validity]]:
-    """Yield each target that the page ever led to with when it came and went, in no order.
+    """Yield each target that the page ever led to, with its validity, in no order.
 
-    A link that was away in between counts as one: from the first capture with it to the last.
+    A link that was missing in between counts as one link, from the first capture with it to the
+    last.
     """
     captures = history.captures
     first: dict[str, int] = {}

@@ -1,14 +1,15 @@
-"""PageRank by windows: who ranks first when, and how much the ranks of different times have in common.
+"""PageRank per window: the highest ranks of each window, and how much the rankings agree.
 
-The ranks of a graph with n nodes are the vector with sum 1 for which
+The ranks of a graph with n nodes are the vector with sum 1 that satisfies
 
     rank = damping * (Aᵀ rank + dangling / n) + (1 - damping) / n
 
-where A has for each node that links anywhere the shares of its links, and ``dangling`` is the rank of all nodes that link nowhere: from
-those a reader goes on anywhere. Links of a node to itself are left out unless asked for.
+Row i of A has the shares of the links of node i, if it has any. ``dangling`` is the sum of the
+ranks of all nodes without links: from those, a reader continues at any node. Links from a node to
+itself are left out by default.
 
-Source: paper, section 5.2 and tables 4 and 5; Brin and Page 1998; Langville and Meyer, Deeper inside PageRank, 2004, section 3 (dangling
-nodes).
+Source: the paper, section 5.2 and tables 4 and 5; Brin and Page 1998; Langville and Meyer, Deeper
+inside PageRank, 2004, section 3 (dangling nodes).
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from arclink.analysis.edges import row_blocks
-from arclink.analysis.extra import analysis_extra
+from arclink.analysis.scipy_extra import analysis_extra
 from arclink.analysis.slices import Slice
 from arclink.errors import UsageError
 
@@ -29,20 +30,24 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 
 DIGITS = 10
-"""Ranks are compared by so many digits: what differs behind them is rounding, and nodes then stand by name."""
+"""Digits by which ranks are compared; nodes with equal digits are ordered by name.
+
+Later digits are rounding errors.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class RankOptions:
-    """How ranks are computed.
+    """The options of a computation of ranks.
 
     Attributes:
-        damping: Chance that a reader follows a link; above 0, below 1.
-        tolerance: Iteration ends when the ranks change by less than this, added up; the ranks are then nearer to the true ones than
-            that times damping / (1 - damping).
-        most_iterations: It ends then at the latest.
-        is_weighted: A reader follows an edge as often as its weight says; else all edges of a node are alike, as in the paper.
-        has_self_links: Links of a node to itself count.
+        damping: Probability that a reader follows a link; above 0, below 1.
+        tolerance: Iteration ends when the sum of the changes of all ranks is below this. The sum of
+            the errors of the ranks is then below this times damping / (1 - damping).
+        most_iterations: Largest number of iterations.
+        is_weighted: Whether a reader follows an edge in proportion to its weight; else all edges of
+            a node are equal, as in the paper.
+        has_self_links: Whether links from a node to itself count.
     """
 
     damping: float = 0.85
@@ -53,9 +58,13 @@ class RankOptions:
 
     def __post_init__(self) -> None:
         if not 0 < self.damping < 1:
-            raise UsageError(f"damping {self.damping}: it is a chance above 0 and below 1, usually 0.85")
+            raise UsageError(
+                f"damping {self.damping}: it is a chance above 0 and below 1, usually 0.85"
+            )
         if not self.tolerance > 0:
-            raise UsageError(f"tolerance {self.tolerance}: must be above 0; 1e-12 is about the least that ranks can tell")
+            raise UsageError(
+                f"tolerance {self.tolerance}: must be above 0; 1e-12 is about the least that ranks can tell"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +72,10 @@ class Ranks:
     """The ranks of one graph.
 
     Attributes:
-        ranks: Of each node, sum 1; empty if there is none.
-        iterations: How many there were.
-        residual: By how much the last one changed the ranks, added up.
-        is_converged: Whether that is less than the tolerance.
+        ranks: The rank of each node, with sum 1; empty without nodes.
+        iterations: Number of iterations.
+        residual: Sum of the changes of all ranks in the last iteration.
+        is_converged: Whether the residual is below the tolerance.
     """
 
     ranks: Floats
@@ -79,8 +88,9 @@ def rank(matrix: "csr_matrix", options: RankOptions | None = None) -> Ranks:
     """Return the ranks of the nodes of a graph.
 
     Args:
-        matrix: Row from, column to, value weight (greater than 0). It is read block by block, once an iteration.
-        options: How.
+        matrix: Row from, column to, value weight (greater than 0). It is read block by block, once
+            per iteration.
+        options: The options; the defaults if None.
     """
     options = options or RankOptions()
     nodes = matrix.shape[0]
@@ -97,7 +107,10 @@ def rank(matrix: "csr_matrix", options: RankOptions | None = None) -> Ranks:
         for rows, block in _blocks(matrix, options.is_weighted):
             following += block.T @ given[rows]
         following -= own * given
-        following = options.damping * (following + ranks[is_dangling].sum() / nodes) + (1 - options.damping) / nodes
+        following = (
+            options.damping * (following + ranks[is_dangling].sum() / nodes)
+            + (1 - options.damping) / nodes
+        )
         following /= following.sum()
         residual = float(np.abs(following - ranks).sum())
         ranks = following
@@ -107,7 +120,7 @@ def rank(matrix: "csr_matrix", options: RankOptions | None = None) -> Ranks:
 
 
 def _strengths(matrix: "csr_matrix", options: RankOptions) -> tuple[Floats, Floats]:
-    """Return of each node the weight of its links, and of those among them that count for nothing: to itself."""
+    """Return per node the weight of its links that count, and the weight of ignored self-links."""
     strength, own = np.zeros(matrix.shape[0]), np.zeros(matrix.shape[0])
     for rows, block in _blocks(matrix, options.is_weighted):
         strength[rows] = block @ np.ones(matrix.shape[1])
@@ -117,7 +130,7 @@ def _strengths(matrix: "csr_matrix", options: RankOptions) -> tuple[Floats, Floa
 
 
 def _blocks(matrix: "csr_matrix", is_weighted: bool) -> Iterator[tuple[slice, "csr_matrix"]]:
-    """Yield the rows of a matrix in blocks of some `edges.BLOCK` edges, with floats as weights."""
+    """Yield the rows of a matrix in blocks of about `edges.BLOCK` edges, with floats as weights."""
     with analysis_extra():
         from scipy.sparse import csr_matrix
 
@@ -130,18 +143,21 @@ def _blocks(matrix: "csr_matrix", is_weighted: bool) -> Iterator[tuple[slice, "c
         else:
             ones = ones if len(ones) >= last - first else np.ones(last - first)
             weights = ones[: last - first]
-        block = csr_matrix((weights, matrix.indices[first:last], ends[begin : end + 1] - first), shape=(end - begin, matrix.shape[1]))
+        block = csr_matrix(
+            (weights, matrix.indices[first:last], ends[begin : end + 1] - first),
+            shape=(end - begin, matrix.shape[1]),
+        )
         block.has_sorted_indices = block.has_canonical_format = True
         yield slice(begin, end), block
 
 
 class Ranked(NamedTuple):
-    """A node in a list of the first ones.
+    """A node in a list of the highest ranks.
 
     Attributes:
         node: Its number among all names.
-        place: 1 for the first; nodes with equal ranks have one place.
-        is_captured: In the window.
+        place: Its place, 1 for the first; nodes with equal ranks have the same place.
+        is_captured: Whether it was captured in the window.
     """
 
     node: int
@@ -151,10 +167,11 @@ class Ranked(NamedTuple):
 
 
 class FirstRanked(NamedTuple):
-    """The nodes that rank first, then by name.
+    """The nodes with the highest ranks, those with equal ranks by name.
 
     Attributes:
-        tied: How many more nodes rank as the last of them does, and were left out by name.
+        tied: Number of further nodes with the same rank as the last one, which were left out
+            because of their names.
     """
 
     nodes: list[Ranked]
@@ -162,13 +179,21 @@ class FirstRanked(NamedTuple):
 
 
 def first_ranked(one: Slice, ranks: Floats, count: int) -> FirstRanked:
-    """Return so many nodes that rank first, or all if there are less."""
+    """Return the ``count`` nodes with the highest ranks, or all if there are fewer."""
     told = _told(ranks)
-    least = np.partition(told, len(told) - count)[len(told) - count] if 0 < count < len(told) else 0.0
+    least = (
+        np.partition(told, len(told) - count)[len(told) - count] if 0 < count < len(told) else 0.0
+    )
     some = np.flatnonzero(told >= least)
     order = some[np.lexsort((some, -told[some]))][:count].tolist()
     found = [
-        Ranked(int(one.nodes[place]), place_among(told, told[place]), float(ranks[place]), bool(one.captured[place])) for place in order
+        Ranked(
+            int(one.nodes[place]),
+            place_among(told, told[place]),
+            float(ranks[place]),
+            bool(one.captured[place]),
+        )
+        for place in order
     ]
     return FirstRanked(found, len(some) - len(order))
 
@@ -179,27 +204,30 @@ def place_of(one: Slice, ranks: Floats, node: int) -> Ranked | None:
     if place is None:
         return None
     told = _told(ranks)
-    return Ranked(node, place_among(told, told[place]), float(ranks[place]), bool(one.captured[place]))
+    return Ranked(
+        node, place_among(told, told[place]), float(ranks[place]), bool(one.captured[place])
+    )
 
 
 def place_among(told: Floats, value: float) -> int:
-    """Return the place of a rank among all: one more than there are greater ones."""
+    """Return the place of a rank: the number of greater ranks, plus one."""
     return int((told > value).sum()) + 1
 
 
 def _told(ranks: Floats) -> Floats:
-    """Return ranks without the digits that are rounding."""
+    """Return the ranks without the digits that are rounding."""
     magnitude = 10.0 ** (DIGITS - 1 - np.floor(np.log10(ranks)))
     return np.round(ranks * magnitude) / magnitude
 
 
 class Agreement(NamedTuple):
-    """What two lists of the first ones have in common (paper, Table 5).
+    """The agreement of two lists of highest ranks (paper, Table 5).
 
     Attributes:
-        overlap: Members of both.
-        tau: Kendall's τ of the orders in which the lists have these members, from -1 to 1 (τ-b: members at one place are in no order);
-            None if there are less than two, or all have one place in a list.
+        overlap: Number of nodes in both lists.
+        tau: Kendall's τ of the orders of these nodes in the two lists, from -1 to 1 (τ-b: nodes at
+            one place have no order). None if there are fewer than two, or if all are at one place
+            in a list.
     """
 
     overlap: int
@@ -207,7 +235,7 @@ class Agreement(NamedTuple):
 
 
 def agreement(one: Mapping[int, int], other: Mapping[int, int]) -> Agreement:
-    """Compare two lists of nodes with their places.
+    """Return the agreement of two lists, each a mapping from nodes to places.
 
     Source: M. G. Kendall: The treatment of ties in ranking problems, Biometrika 33 (1945).
 

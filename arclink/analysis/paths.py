@@ -1,16 +1,21 @@
-"""Ways from one URI to another that a reader could have taken, one link after the other, while time went on.
+"""Paths through time: ways from one URI to another that a reader could have taken, link by link.
 
-A *time-respecting* path follows links at times that never go back (Kempe, Kleinberg, Kumar 2002). A link can be followed
+A *time-respecting* path follows links at times that never go back (Kempe, Kleinberg, Kumar 2002). A
+link can be followed
 
 - *seen*: at the time of a memento that shows it;
-- *in force*: from that time until the next memento of its page, whatever that is; from the newest memento on for good.
+- *in force*: from that time until the next memento of its page, whatever its status; without a next
+  memento, at any later time.
 
-Following takes no time, and a reader may wait on a page. Of a page all variants of its URI count. Two paths are of interest (Wu et
-al. 2014, *Path Problems in Temporal Graphs*): the one that *arrives first*, and of the *shortest*, those with fewest links,
-the one that arrives first. As arriving earlier is never worse, the first is found as Dijkstra's algorithm does, with times for
-distances; the second by looking at all pages one link further away, again and again, each with its earliest time.
+Following a link takes no time, and a reader may wait on a page. All variants of a page's URI belong
+to the page. There are two searches (Wu et al. 2014, *Path Problems in Temporal Graphs*): the path
+that *arrives first*, and among the *shortest* paths, those with the fewest links, the one that
+arrives first. Arriving earlier is never worse. So the first search is Dijkstra's algorithm with
+times as distances. The second repeatedly expands all pages that are one link further away, each
+with its earliest time.
 
-What a search reads is bounded: it says so if it ended before it knew.
+The number of pages that a search reads is limited. The answer says whether the search ended before
+it knew the result.
 """
 
 from collections.abc import Iterator
@@ -23,19 +28,19 @@ from typing import NamedTuple
 
 from arclink.access.queries import LinkQuery
 from arclink.model import ALL_TIME, ContentId, Outlink, Span, Surt, Timestamp, UriR
-from arclink.store import GraphStore
+from arclink.store.protocols import GraphStore
 from arclink.uris.surts import surt_of
 
 
 class Usable(Enum):
-    """When a link can be followed."""
+    """The times at which a link can be followed."""
 
     SEEN = "seen"
     IN_FORCE = "in-force"
 
 
 class Wanted(Enum):
-    """Which path is asked for."""
+    """The kinds of paths to search for."""
 
     EARLIEST = "earliest"
     SHORTEST = "shortest"
@@ -45,7 +50,7 @@ class Hop(NamedTuple):
     """One link that was followed.
 
     Attributes:
-        time: When it was followed.
+        time: The time at which it was followed.
         seen: The memento of ``page`` that shows it; not after ``time``.
     """
 
@@ -56,7 +61,7 @@ class Hop(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """A page that was reached: when, and how."""
+    """A page that was reached: the time, and the link that led to it."""
 
     time: Timestamp
     surt: Surt
@@ -74,13 +79,14 @@ class _Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PathQuery:
-    """Which path is asked for.
+    """A query for a path.
 
     Attributes:
-        links: Where it begins (its SURT), between which times links are followed (its span), and which kinds.
-        target: Where it ends; another SURT.
-        most_pages: Pages that are looked at, each time they are.
-        most_hops: Links of a shortest path.
+        links: The start (its SURT), the range in which links are followed (its span), and the kinds
+            of links.
+        target: The SURT at which the path ends; another than the start.
+        most_pages: Largest number of pages to read, counting repetitions.
+        most_hops: Largest number of links of a shortest path.
     """
 
     links: LinkQuery
@@ -93,34 +99,39 @@ class PathQuery:
 
 @dataclass(frozen=True, slots=True)
 class PathAnswer:
-    """A path, or what is known of there being none.
+    """A path, or the extent of a search without result.
 
     Attributes:
-        hops: In order; empty if none was found.
-        pages: Pages that were looked at.
-        is_complete: Whether that was all there is to look at, if none was found.
+        hops: The links in order; empty if no path was found.
+        pages: Number of pages that were read.
+        is_complete: Whether the search was exhaustive, if no path was found.
+        others: Number of links of other kinds in the contents that were read.
     """
 
     hops: tuple[Hop, ...]
     pages: int
     is_complete: bool
+    others: int = 0
 
 
 def find_path(store: GraphStore, query: PathQuery) -> PathAnswer:
-    """Return the path that is asked for.
+    """Return the path that the query describes.
 
     Raises:
-        StoreError: The store is away.
+        StoreError: The store cannot be reached.
     """
     search = _Search(store, query)
     found = search.earliest() if query.wanted is Wanted.EARLIEST else search.shortest()
-    return PathAnswer(found.path() if found else (), search.pages, search.is_complete)
+    return PathAnswer(
+        found.path() if found else (), search.pages, search.is_complete, search.others
+    )
 
 
 class _Search:
     def __init__(self, store: GraphStore, query: PathQuery) -> None:
         self.pages = 0
         self.is_complete = True
+        self.others = 0
         self._store = store
         self._query = query
         self._start = _Place(query.links.span.first, query.links.surt)
@@ -169,11 +180,13 @@ class _Search:
         return self.is_complete
 
     def _next(self, place: _Place) -> Iterator[_Place]:
-        """Yield the pages that one link leads to, each at the earliest time it can be followed from ``place``."""
+        """Yield the pages that one link leads to, each at the earliest time after ``place``."""
         found: dict[Surt, Hop] = {}
         for time, seen, page, content in self._shown(place):
             for link in self._store.outlinks(content):
-                if self._query.links.wants(link.kind):
+                if not self._query.links.wants(link.kind):
+                    self.others += 1
+                else:
                     surt = surt_of(link.target)
                     if surt not in found or time < found[surt].time:
                         found[surt] = Hop(time, page, seen, link)
@@ -181,11 +194,19 @@ class _Search:
             yield _Place(hop.time, surt, hop, place)
 
     def _shown(self, place: _Place) -> Iterator[tuple[Timestamp, Timestamp, UriR, ContentId]]:
-        """Yield the contents that a reader finds at a place, each once for each original: from when on, and the memento of then."""
+        """Yield the contents that a reader finds at a place, each once per original.
+
+        Each comes with the earliest time at which it can be read, and the memento that shows it.
+        """
         last = self._query.links.span.last
-        mementos = sorted(self._store.mementos(place.surt, Span(last=last)), key=attrgetter("original", "timestamp"))
+        mementos = sorted(
+            self._store.mementos(place.surt, Span(last=last)),
+            key=attrgetter("original", "timestamp"),
+        )
         for original, of_page in groupby(mementos, attrgetter("original")):
-            by_time = [(time, list(same)) for time, same in groupby(of_page, attrgetter("timestamp"))]
+            by_time = [
+                (time, list(same)) for time, same in groupby(of_page, attrgetter("timestamp"))
+            ]
             shown: set[ContentId] = set()
             for number, (time, same) in enumerate(by_time):
                 end = by_time[number + 1][0] if number + 1 < len(by_time) else ALL_TIME.last

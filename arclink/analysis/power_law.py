@@ -1,7 +1,8 @@
 """Power laws fitted to degrees.
 
-Source: Clauset, Shalizi and Newman, Power-law distributions in empirical data, 2009: the exponent by maximum likelihood for discrete
-values (3.1), the least value that follows the law by the smallest Kolmogorov-Smirnov distance (3.3).
+Source: Clauset, Shalizi and Newman, Power-law distributions in empirical data, 2009. The exponent
+is the maximum-likelihood estimate for discrete values (3.1); the least value that follows the law
+is the one with the smallest Kolmogorov-Smirnov distance (3.3).
 """
 
 from dataclasses import dataclass
@@ -9,13 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from arclink.analysis.extra import analysis_extra
+from arclink.analysis.scipy_extra import analysis_extra
 
 LEAST_TAIL = 50
-"""A law is fitted to no less values: less say nothing (Clauset et al., 3.2)."""
+"""Smallest number of values for a fit; fewer have no significance (Clauset et al., 3.2)."""
 
 EXPONENTS = (1.01, 8.0)
-"""Exponents are looked for in this range."""
+"""The range in which exponents are searched."""
 
 Counts = npt.NDArray[np.int64]
 
@@ -26,8 +27,9 @@ class PowerLaw:
 
     Attributes:
         error: Standard error of the exponent.
-        distance: Kolmogorov-Smirnov distance of law and values from ``least`` on: 0 is a perfect fit.
-        tail: How many values that are.
+        distance: Kolmogorov-Smirnov distance between the law and the values from ``least`` on; 0 is
+            a perfect fit.
+        tail: Number of those values.
     """
 
     exponent: float
@@ -37,36 +39,42 @@ class PowerLaw:
     tail: int
 
     def share_from(self, values: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """Return, of what follows the law, the share that is not less than each of the values."""
+        """Return the share of the law's distribution that is not less than each value."""
         with analysis_extra():
             from scipy.special import zeta
 
-        shares: npt.NDArray[np.float64] = zeta(self.exponent, np.asarray(values)) / zeta(self.exponent, self.least)
+        shares: npt.NDArray[np.float64] = zeta(self.exponent, np.asarray(values)) / zeta(
+            self.exponent, self.least
+        )
         return shares
 
 
 def fit_power_law(values: Counts, counts: Counts) -> PowerLaw | None:
-    """Return the power law that fits best from some value on; None if no tail is long enough to tell.
+    """Return the power law that fits best from some value on; None if every tail is too short.
 
     Args:
         values: Distinct, sorted, at least 1.
-        counts: How often each occurs.
+        counts: Number of occurrences of each value.
     """
     with analysis_extra():
         from scipy.special import zeta
 
     best: PowerLaw | None = None
     tails = np.cumsum(counts[::-1])[::-1]
-    for place in range(len(values) - 1):  # to a single value any law fits
+    for place in range(len(values) - 1):  # any law fits a single value
         tail = int(tails[place])
         if tail < LEAST_TAIL:
             break
         least = int(values[place])
         exponent = _likeliest(least, float((counts[place:] * np.log(values[place:])).sum() / tail))
         whole = zeta(exponent, least)
-        up_to, below = 1 - zeta(exponent, values[place:] + 1) / whole, 1 - zeta(exponent, values[place:]) / whole
+        up_to, below = (
+            1 - zeta(exponent, values[place:] + 1) / whole,
+            1 - zeta(exponent, values[place:]) / whole,
+        )
         there = np.cumsum(counts[place:]) / tail
-        # Of all whole numbers the distance is greatest at a value that occurs, or right before one.
+        # # Over all whole numbers, the distance is greatest at a value that occurs, or directly
+        # before one.
         distance = float(max(np.abs(there - up_to).max(), np.abs(there[:-1] - below[1:]).max()))
         if best is None or distance < best.distance:
             best = PowerLaw(exponent, least, _error(exponent, least, tail), distance, tail)
@@ -74,7 +82,7 @@ def fit_power_law(values: Counts, counts: Counts) -> PowerLaw | None:
 
 
 def _likeliest(least: int, mean_log: float) -> float:
-    """Return the exponent with the greatest likelihood for values whose logarithms have this mean."""
+    """Return the exponent with the greatest likelihood, given the mean logarithm of the values."""
     from scipy.optimize import minimize_scalar
     from scipy.special import zeta
 
@@ -88,9 +96,14 @@ def _likeliest(least: int, mean_log: float) -> float:
 
 
 def _error(exponent: float, least: int, tail: int) -> float:
-    """Return the standard error from the curvature of the likelihood (Clauset et al., equation 3.6), by differences."""
+    """Return the standard error, from the curvature of the likelihood by finite differences.
+
+    Source: Clauset et al., equation 3.6.
+    """
     from scipy.special import zeta
 
     step = 1e-3
-    below, here, above = (float(np.log(zeta(exponent + offset, least))) for offset in (-step, 0.0, step))
+    below, here, above = (
+        float(np.log(zeta(exponent + offset, least))) for offset in (-step, 0.0, step)
+    )
     return float(step / np.sqrt(tail * (below - 2 * here + above)))

@@ -1,8 +1,9 @@
 """Properties of the graph of a window: sizes, captures, degrees, components, the bow-tie.
 
-Links of a node to itself count in nothing here. Memory is some 50 bytes a node and, for strong components and the bow-tie, 5 bytes an edge.
+Links from a node to itself are ignored everywhere. Memory is about 50 bytes per node and, for
+strong components and the bow-tie, 5 bytes per edge.
 
-Source: paper, section 5.1; Broder et al., Graph structure in the web, 2000 (the bow-tie).
+Source: the paper, section 5.1; Broder et al., Graph structure in the web, 2000 (the bow-tie).
 """
 
 from collections.abc import Iterator
@@ -14,8 +15,8 @@ import numpy.typing as npt
 
 from arclink.analysis import edges
 from arclink.analysis.edges import Nodes, edge_blocks, has_edges, rows_of
-from arclink.analysis.extra import analysis_extra
 from arclink.analysis.power_law import Counts, PowerLaw, fit_power_law
+from arclink.analysis.scipy_extra import analysis_extra
 from arclink.analysis.slices import Slices
 
 if TYPE_CHECKING:
@@ -26,12 +27,12 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Degrees:
-    """How many nodes have which degree.
+    """The distribution of degrees.
 
     Attributes:
         values: Degrees that occur, sorted; 0 may be the first.
-        counts: Nodes that have each.
-        law: The power law that the degrees from some on follow best; None if there are too few.
+        counts: Number of nodes with each degree.
+        law: The power law that fits the degrees from some value on best; None if there are too few.
     """
 
     values: Counts
@@ -40,21 +41,22 @@ class Degrees:
 
     @property
     def most(self) -> int:
-        """The greatest degree; 0 if there is no node."""
+        """The greatest degree; 0 without nodes."""
         return int(self.values[-1]) if len(self.values) else 0
 
 
 @dataclass(frozen=True, slots=True)
 class BowTie:
-    """Nodes by their place to the largest strong component.
+    """Numbers of nodes by their position relative to the largest strong component.
 
     Attributes:
-        core: In it; 1 if no two nodes lead to each other: then the other numbers say nothing.
-        coming: Not in it, but lead to it.
-        going: Not in it, but it leads to them.
-        tubes: On a way from `coming` to `going` past the core.
+        core: Nodes in it. 1 if no two nodes lead to each other; then the other numbers mean
+            nothing.
+        coming: Nodes outside of it that lead to it.
+        going: Nodes outside of it that it leads to.
+        tubes: Nodes on a way from `coming` to `going` that does not go through the core.
         tendrils: All other nodes of the core's weak component.
-        apart: In other weak components.
+        apart: Nodes in other weak components.
     """
 
     core: int
@@ -67,17 +69,17 @@ class BowTie:
 
 @dataclass(frozen=True, slots=True)
 class Properties:
-    """What is told of one window.
+    """The properties of one window.
 
     Attributes:
-        captured: Nodes that were captured in the window.
-        edges: Without links of nodes to themselves.
-        targets: Nodes that a link leads to.
-        not_captured: Targets that were not captured in the window.
-        never_captured: Targets that were never captured, at no time.
-        reciprocal: Edges whose opposite is there, too.
-        weak: Weak components; ``largest_weak`` nodes are in the largest.
-        strong: Strong components; `BowTie.core` is the largest.
+        captured: Number of nodes that were captured in the window.
+        edges: Number of edges without links from nodes to themselves.
+        targets: Number of nodes that a link leads to.
+        not_captured: Number of targets that were not captured in the window.
+        never_captured: Number of targets that were never captured, at any time.
+        reciprocal: Number of edges whose opposite edge exists, too.
+        weak: Number of weak components; the largest has ``largest_weak`` nodes.
+        strong: Number of strong components; the largest has `BowTie.core` nodes.
     """
 
     window: str
@@ -100,8 +102,8 @@ def properties_of(slices: Slices, place: int) -> Properties:
     """Return the properties of one slice.
 
     Args:
-        slices: Of the graph.
-        place: Of the slice; 0 is the whole.
+        slices: The slices of the graph.
+        place: The number of the slice; 0 is the whole.
     """
     one = slices[place]
     matrix = one.matrix
@@ -140,7 +142,10 @@ def _degrees(degrees: Nodes) -> Degrees:
 
 
 def weak_components(matrix: "csr_matrix") -> npt.NDArray[np.int32]:
-    """Return of each node the number of its weak component, from 0 on; block by block, so that no opposite graph is made."""
+    """Return the number of each node's weak component, counted from 0.
+
+    Edges are read block by block, so that the opposite graph is never created.
+    """
     with analysis_extra():
         from scipy.sparse import coo_matrix
         from scipy.sparse.csgraph import connected_components
@@ -151,26 +156,37 @@ def weak_components(matrix: "csr_matrix") -> npt.NDArray[np.int32]:
         differ = one != other
         if differ.any():
             some = int(labels.max()) + 1
-            joins = coo_matrix((np.ones(int(differ.sum()), dtype=np.int8), (one[differ], other[differ])), shape=(some, some))
+            joins = coo_matrix(
+                (np.ones(int(differ.sum()), dtype=np.int8), (one[differ], other[differ])),
+                shape=(some, some),
+            )
             labels = connected_components(joins, directed=False)[1][labels]
     return labels
 
 
 def strong_components(matrix: "csr_matrix") -> npt.NDArray[np.int32]:
-    """Return of each node the number of its strong component, from 0 on."""
+    """Return the number of each node's strong component, counted from 0."""
     with analysis_extra():
         from scipy.sparse import csr_matrix
         from scipy.sparse.csgraph import connected_components
 
-    # The values of edges are not looked at: one number stands for all of them.
+    # # The values of edges are not used: one number serves for all of them.
     ones = np.broadcast_to(np.float64(1), matrix.nnz)
-    bare = csr_matrix((ones, np.array(matrix.indices), np.array(matrix.indptr)), shape=matrix.shape, copy=False)
-    labels: npt.NDArray[np.int32] = connected_components(bare, directed=True, connection="strong")[1]
+    bare = csr_matrix(
+        (ones, np.array(matrix.indices), np.array(matrix.indptr)), shape=matrix.shape, copy=False
+    )
+    labels: npt.NDArray[np.int32] = connected_components(bare, directed=True, connection="strong")[
+        1
+    ]
     return labels
 
 
-def bow_tie(matrix: "csr_matrix", weak: npt.NDArray[np.int32], strong: npt.NDArray[np.int32]) -> BowTie:
-    """Return how many nodes are where in the bow-tie around the largest strong component; of several, the one with the first node.
+def bow_tie(
+    matrix: "csr_matrix", weak: npt.NDArray[np.int32], strong: npt.NDArray[np.int32]
+) -> BowTie:
+    """Return the sizes of the parts of the bow-tie around the largest strong component.
+
+    Of several largest components, the one with the first node is used.
 
     Args:
         matrix: The graph.
@@ -188,11 +204,13 @@ def bow_tie(matrix: "csr_matrix", weak: npt.NDArray[np.int32], strong: npt.NDArr
     coming = _reached(opposite, core) & ~core
     rest = is_near & ~core & ~going & ~coming
     tubes = rest & _reached(matrix, coming) & _reached(opposite, going)
-    return BowTie(*(int(part.sum()) for part in (core, coming, going, tubes, rest & ~tubes, ~is_near)))
+    return BowTie(
+        *(int(part.sum()) for part in (core, coming, going, tubes, rest & ~tubes, ~is_near))
+    )
 
 
 def _opposite(matrix: "csr_matrix") -> "csr_matrix":
-    """Return the graph with all edges turned round; its values mean nothing."""
+    """Return the graph with all edges reversed; its values mean nothing."""
     with analysis_extra():
         from scipy.sparse import csc_matrix
 
@@ -201,9 +219,10 @@ def _opposite(matrix: "csr_matrix") -> "csr_matrix":
 
 
 def _reached(matrix: "csr_matrix", begin: Flags) -> Flags:
-    """Return the nodes that some lead to, these included.
+    """Return the nodes that some nodes lead to, these included.
 
-    The links of each node are read once: archives hold chains of pages (calendars, "next") that are a hundred thousand links long.
+    The links of each node are read once: archives contain chains of pages (calendars, "next") of a
+    hundred thousand links.
     """
     reached = begin.copy()
     new = np.flatnonzero(begin)
@@ -218,6 +237,6 @@ def _reached(matrix: "csr_matrix", begin: Flags) -> Flags:
 
 
 def _portions(ends: npt.NDArray[Any], rows: Nodes) -> Iterator[Nodes]:
-    """Yield rows that have some `edges.BLOCK` edges together, at least one row each."""
+    """Yield rows in groups with about `edges.BLOCK` edges together, at least one row each."""
     before = np.cumsum(ends[rows + 1] - ends[rows]) // edges.BLOCK
     yield from np.split(rows, np.flatnonzero(np.diff(before)) + 1)

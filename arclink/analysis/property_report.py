@@ -1,6 +1,7 @@
-"""The properties of a graph as a page for people, and as the table behind it.
+"""The properties of a graph as an HTML page, and as the table of its numbers.
 
-The page is one file: style and charts are in it, it asks nothing of another host and runs no script.
+The page is one file with its style and charts. It loads nothing from other hosts and runs no
+script.
 """
 
 import csv
@@ -10,6 +11,7 @@ from html import escape
 
 import numpy as np
 
+from arclink.access.kinds import kinds_line, others_line
 from arclink.analysis.charts import Points, Series, bars, log_log, percent
 from arclink.analysis.power_law import PowerLaw
 from arclink.analysis.properties import Degrees, Properties
@@ -17,22 +19,40 @@ from arclink.analysis.slices import Slices
 from arclink.analysis.windows import some_of
 
 COLUMNS = (
-    *("window", "nodes", "captured", "edges", "targets", "not_captured_then", "never_captured", "never_captured_share", "mean_degree"),
-    *("most_inlinks", "most_outlinks", "reciprocal", "reciprocity", "weak_components", "largest_weak", "strong_components"),
+    *(
+        "window",
+        "nodes",
+        "captured",
+        "edges",
+        "targets",
+        "not_captured_then",
+        "never_captured",
+        "never_captured_share",
+        "mean_degree",
+    ),
+    *(
+        "most_inlinks",
+        "most_outlinks",
+        "reciprocal",
+        "reciprocity",
+        "weak_components",
+        "largest_weak",
+        "strong_components",
+    ),
     *("core", "in", "out", "tubes", "tendrils", "apart"),
     *("in_exponent", "in_least", "in_error", "in_distance", "in_tail"),
     *("out_exponent", "out_least", "out_error", "out_distance", "out_tail"),
 )
-"""Of the table; docs/analysis.md says what each means."""
+"""Columns of the table; ``docs/analysis.md`` explains each."""
 
 DEGREE_COLUMNS = ("window", "direction", "links", "nodes")
-"""Of the table of degrees."""
+"""Columns of the table of degrees."""
 
 _PLACES = ("core", "in", "out", "tubes", "tendrils", "apart")
-"""Of the bow-tie, as people are told."""
+"""Names of the parts of the bow-tie, as users see them."""
 
 MOST_POINTS = 400
-"""Points of a degree distribution that are drawn."""
+"""Largest number of points of a degree distribution in a chart."""
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 52rem; margin: 2rem auto; padding: 0 1rem; color: #1d1d1f; background: #fff }
@@ -53,7 +73,7 @@ tr.whole { font-weight: 600 }
 
 
 def as_row(found: Properties) -> dict[str, object]:
-    """Return the properties of one window as a row of the table; what is not known is None."""
+    """Return the properties of one window as a row of the table; unknown values are None."""
     row: dict[str, object] = {
         "window": found.window,
         "nodes": found.nodes,
@@ -75,12 +95,17 @@ def as_row(found: Properties) -> dict[str, object]:
     }
     for name, law in (("in", found.inward.law), ("out", found.outward.law)):
         told = (law.exponent, law.least, law.error, law.distance, law.tail) if law else (None,) * 5
-        row |= {f"{name}_{column}": value for column, value in zip(("exponent", "least", "error", "distance", "tail"), told, strict=True)}
+        row |= {
+            f"{name}_{column}": value
+            for column, value in zip(
+                ("exponent", "least", "error", "distance", "tail"), told, strict=True
+            )
+        }
     return row
 
 
 def as_csv(found: Sequence[Properties]) -> str:
-    """Return the table: a header, and a row for each window (RFC 4180)."""
+    """Return the table: a header, and a row per window (RFC 4180)."""
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer)
     writer.writerow(COLUMNS)
@@ -91,7 +116,10 @@ def as_csv(found: Sequence[Properties]) -> str:
 
 
 def degrees_as_csv(found: Sequence[Properties]) -> str:
-    """Return how many nodes of each window have which number of links: a header, and a row for each that occurs (RFC 4180)."""
+    """Return the distribution of degrees of each window as CSV (RFC 4180).
+
+    After the header, there is a row per window, direction and number of links that occurs.
+    """
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer)
     writer.writerow(DEGREE_COLUMNS)
@@ -103,12 +131,12 @@ def degrees_as_csv(found: Sequence[Properties]) -> str:
 
 
 def as_html(slices: Slices, found: Sequence[Properties], store: str) -> str:
-    """Return the page.
+    """Return the HTML page.
 
     Args:
-        slices: What the properties are of.
-        found: The whole first, then the windows.
-        store: What the store is called.
+        slices: The slices that the properties describe.
+        found: The properties of the whole first, then of the windows.
+        store: The name of the store.
     """
     whole, windows = found[0], found[1:]
     names = [one.window for one in windows]
@@ -119,22 +147,39 @@ def as_html(slices: Slices, found: Sequence[Properties], store: str) -> str:
         (f"{whole.edges:,}", "links between them, each pair once"),
         (f"{whole.captured:,}", "of them were captured"),
         (_percent(never), "of the link targets were never captured"),
-        (_percent(_share(_core(whole), whole.nodes)), "are in the core: from each there is a way to each"),
-        (_percent(_share(whole.reciprocal, whole.edges)), "of the links are answered by a link back"),
+        (
+            _percent(_share(_core(whole), whole.nodes)),
+            "are in the core: from each there is a way to each",
+        ),
+        (
+            _percent(_share(whole.reciprocal, whole.edges)),
+            "of the links are answered by a link back",
+        ),
     ]
     over_time = [
         "<h2>Through time</h2>",
         f"<p>How many {kind} were captured or linked to in each window, and how many links lead from one to another. "
         "Windows without bars have no captures.</p>",
-        bars(names, [Series(kind, [one.nodes for one in windows]), Series("links", [one.edges for one in windows])]),
+        bars(
+            names,
+            [
+                Series(kind, [one.nodes for one in windows]),
+                Series("links", [one.edges for one in windows]),
+            ],
+        ),
         "<h2>What was never captured</h2>",
         "<p>Of what links lead to, the share that was not captured in the same window, and the share that was never captured at all: "
         f"there a reader of the archive comes to an end. In all it is {_percent(never)} of {whole.targets:,} targets.</p>",
         bars(
             names,
             [
-                Series("never captured", [_share(one.never_captured, one.targets) for one in windows]),
-                Series("not captured in the window", [_share(one.not_captured, one.targets) for one in windows]),
+                Series(
+                    "never captured", [_share(one.never_captured, one.targets) for one in windows]
+                ),
+                Series(
+                    "not captured in the window",
+                    [_share(one.not_captured, one.targets) for one in windows],
+                ),
             ],
             is_share=True,
         ),
@@ -158,8 +203,11 @@ def as_html(slices: Slices, found: Sequence[Properties], store: str) -> str:
     body = [
         "<h1>The link graph</h1>",
         f'<p class="about">{escape(store)}, {f"{names[0]} to {names[-1]}" if names else "all time"}; a node is a {slices.level.value}, '
-        "links of a node to itself do not count</p>",
-        '<div class="facts">' + "".join(f"<div><b>{number}</b><span>{text}</span></div>" for number, text in facts) + "</div>",
+        f"links of a node to itself do not count. {escape(kinds_line(slices.kinds))}</p>",
+        *no_links_of_kinds(slices, whole),
+        '<div class="facts">'
+        + "".join(f"<div><b>{number}</b><span>{text}</span></div>" for number, text in facts)
+        + "</div>",
         *(over_time if windows else []),
         *tie,
         *degrees,
@@ -168,24 +216,43 @@ def as_html(slices: Slices, found: Sequence[Properties], store: str) -> str:
     ]
     title = f"The link graph of {escape(store)}"
     head = '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta name="viewport" content="width=device-width">'
-    return f"{head}\n<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n" + "\n".join(body) + "\n</body>\n</html>\n"
+    return (
+        f"{head}\n<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
+        + "\n".join(body)
+        + "\n</body>\n</html>\n"
+    )
+
+
+def no_links_of_kinds(slices: Slices, whole: Properties) -> Sequence[str]:
+    """Return a paragraph if there are links, but none of the kinds that count; else nothing."""
+    if whole.edges or not slices.other_kinds:
+        return []
+    return [f"<p>{escape(others_line(slices.kinds, slices.other_kinds))}</p>"]
 
 
 def _bow_ties(found: Sequence[Properties], kind: str) -> Sequence[str]:
-    """Return a chart, if any window has a core, and a sentence on those that have none."""
+    """Return a chart if any window has a core, and a sentence about the windows without one."""
     without = [one.window for one in found if one.nodes and not _core(one)]
-    told = [f"<p>No core, and so no bow-tie: no two {kind} lead to each other in {escape(some_of(without))}.</p>"] if without else []
+    told = (
+        [
+            f"<p>No core, and so no bow-tie: no two {kind} lead to each other in {escape(some_of(without))}.</p>"
+        ]
+        if without
+        else []
+    )
     if not any(map(_core, found)):
         return told
     shares = [
-        Series(name, [_share(_places(one)[place], one.nodes) if _core(one) else None for one in found])
+        Series(
+            name, [_share(_places(one)[place], one.nodes) if _core(one) else None for one in found]
+        )
         for place, name in enumerate(_PLACES)
     ]
     return [bars([one.window for one in found], shares, is_share=True, is_stacked=True), *told]
 
 
 def _core(found: Properties) -> int:
-    """Return how many nodes lead to each other; 0 if no two do."""
+    """Return the number of nodes in the core; 0 if no two nodes lead to each other."""
     return found.bow_tie.core if found.bow_tie.core > 1 else 0
 
 
@@ -212,19 +279,44 @@ def _degrees_of(title: str, degrees: Degrees) -> str:
     if law:
         at = np.unique(np.geomspace(law.least, max(law.least + 1, int(values[-1])), 50).round())
         shares = law.share_from(at) * law.tail / nodes
-        series.append(Points("power law", list(zip(at.tolist(), shares.tolist(), strict=True)), is_line=True))
-    return log_log(series, "links", "share of nodes") + f"<p>{law_in_words(law)} The most are {degrees.most:,}.</p>"
+        series.append(
+            Points("power law", list(zip(at.tolist(), shares.tolist(), strict=True)), is_line=True)
+        )
+    return (
+        log_log(series, "links", "share of nodes")
+        + f"<p>{law_in_words(law)} The most are {degrees.most:,}.</p>"
+    )
 
 
 def _table(found: Sequence[Properties]) -> str:
-    columns = ["window", "nodes", "captured", "edges", "targets", "never captured", "share", "reciprocity", *_PLACES]
+    columns = [
+        "window",
+        "nodes",
+        "captured",
+        "edges",
+        "targets",
+        "never captured",
+        "share",
+        "reciprocity",
+        *_PLACES,
+    ]
     lines = ["<tr>" + "".join(f"<th>{column}</th>" for column in columns) + "</tr>"]
     for one in [*found[1:], found[0]]:
-        cells = [f"{number:,}" for number in (one.nodes, one.captured, one.edges, one.targets, one.never_captured)]
-        cells += [_percent(_share(one.never_captured, one.targets)), _percent(_share(one.reciprocal, one.edges))]
+        cells = [
+            f"{number:,}"
+            for number in (one.nodes, one.captured, one.edges, one.targets, one.never_captured)
+        ]
+        cells += [
+            _percent(_share(one.never_captured, one.targets)),
+            _percent(_share(one.reciprocal, one.edges)),
+        ]
         cells += [f"{number:,}" for number in _places(one)]
         row = ' class="whole"' if one is found[0] else ""
-        lines.append(f"<tr{row}><td>{escape(one.window)}</td>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
+        lines.append(
+            f"<tr{row}><td>{escape(one.window)}</td>"
+            + "".join(f"<td>{cell}</td>" for cell in cells)
+            + "</tr>"
+        )
     return f'<div class="wide"><table>{"".join(lines)}</table></div>'
 
 

@@ -1,4 +1,4 @@
-"""Ranks as rows: the first ones of each window, what they have in common, and the rank of one node through time."""
+"""Ranks as rows: the highest of each window, their agreement, and one node's rank through time."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -7,8 +7,17 @@ from itertools import pairwise
 import numpy as np
 
 from arclink.access.formats.rows import Row, RowAnswer
+from arclink.access.kinds import kinds_line, others_line
 from arclink.access.texts import printable_uri
-from arclink.analysis.pagerank import Agreement, Ranked, RankOptions, agreement, first_ranked, place_of, rank
+from arclink.analysis.pagerank import (
+    Agreement,
+    Ranked,
+    RankOptions,
+    agreement,
+    first_ranked,
+    place_of,
+    rank,
+)
 from arclink.analysis.slices import Slices
 from arclink.analysis.windows import some_of
 from arclink.errors import UsageError
@@ -17,14 +26,16 @@ from arclink.uris.surts import surt_of_query
 
 @dataclass(frozen=True, slots=True)
 class RankedWindow:
-    """What is told of the ranks of one window.
+    """The ranks of one window.
 
     Attributes:
-        window: Its name.
-        edges: That ranks follow: without those of nodes to themselves, unless they count.
-        first: The nodes that rank first; empty if the window has no node.
-        tied: Nodes that rank as the last of these does, and were left out by name.
-        asked: The node that was asked for; None if it is not in the window.
+        window: The name of the window.
+        edges: Number of edges that ranks depend on: without links from nodes to themselves, unless
+            these count.
+        first: The nodes with the highest ranks; empty if the window has no nodes.
+        tied: Number of further nodes with the same rank as the last of these, left out because of
+            their names.
+        asked: The node that the caller named; None if it is not in the window.
     """
 
     window: str
@@ -43,8 +54,8 @@ class RankedWindows:
     """The ranks of all windows.
 
     Attributes:
-        windows: The whole last, as in the paper's tables.
-        top: How many of the first ones were asked for.
+        windows: The windows, the whole last, as in the paper's tables.
+        top: The requested number of highest ranks.
     """
 
     slices: Slices
@@ -54,21 +65,22 @@ class RankedWindows:
 
     @property
     def whole(self) -> RankedWindow:
-        """All time."""
+        """The ranks of all time."""
         return self.windows[-1]
 
 
 def ranked(slices: Slices, options: RankOptions, top: int, uri: str = "") -> RankedWindows:
-    """Rank each window and the whole, and keep what is told of it.
+    """Return the ranks of each window and of the whole.
 
     Args:
-        slices: Of the graph.
-        options: How.
-        top: How many of the first ones are told.
-        uri: A URI (at another level its host or domain is meant) whose rank is told, too; empty for none.
+        slices: The slices of the graph.
+        options: The options of the computation.
+        top: Number of highest ranks to return per window.
+        uri: A URI whose rank to return, too (at another level, the rank of its host or domain);
+            empty for no such URI.
 
     Raises:
-        UsageError: The graph has no such node.
+        UsageError: The graph has no node for ``uri``.
     """
     asked = _node(slices, uri) if uri else None
     windows = []
@@ -96,12 +108,14 @@ def _node(slices: Slices, uri: str) -> int:
     name = slices.level.name_of(surt_of_query(uri))
     number = slices.names.number_of(name)
     if number is None:
-        raise UsageError(f"{uri}: neither captured nor linked to: the graph has no {slices.level.value} {slices.level.shown(name)!r}")
+        raise UsageError(
+            f"{uri}: neither captured nor linked to: the graph has no {slices.level.value} {slices.level.shown(name)!r}"
+        )
     return number
 
 
 def leaders(found: RankedWindows) -> RowAnswer:
-    """Return the first ones of each window (paper, Table 4)."""
+    """Return the highest ranks of each window (paper, Table 4)."""
     rows = [
         {
             "window": one.window,
@@ -113,34 +127,71 @@ def leaders(found: RankedWindows) -> RowAnswer:
         for one in found.windows
         for node, name in zip(one.first, _names(found, one.first), strict=True)
     ]
-    return _answer(found, ["window", "place", "rank", "captured", found.slices.level.value], {"ranks": rows}, _ties(found))
+    return _answer(
+        found,
+        ["window", "place", "rank", "captured", found.slices.level.value],
+        {"ranks": rows},
+        _ties(found),
+    )
 
 
 def agreements(found: RankedWindows) -> RowAnswer:
-    """Return what the first ones of a window and the next one that has any, and of it and the whole, have in common (paper, Table 5)."""
+    """Return the agreement of highest ranks between windows (paper, Table 5).
+
+    Each window with ranks is compared with the next one that has any, and with the whole.
+    """
     some = [one for one in found.windows[:-1] if one.first]
     pairs = [*pairwise(some), *((one, found.whole) for one in some)]
     rows: list[Row] = []
     for one, other in pairs:
-        told: Agreement = agreement(*({node.node: node.place for node in some.first} for some in (one, other)))
-        row = {"window": one.window, "with": other.window, "of": min(len(one.first), len(other.first))}
+        told: Agreement = agreement(
+            *({node.node: node.place for node in some.first} for some in (one, other))
+        )
+        row = {
+            "window": one.window,
+            "with": other.window,
+            "of": min(len(one.first), len(other.first)),
+        }
         rows.append({**row, "overlap": told.overlap, "tau": told.tau})
-    return _answer(found, ["window", "with", "of", "overlap", "tau"], {"agreements": rows}, _ties(found), decimals=3)
+    return _answer(
+        found,
+        ["window", "with", "of", "overlap", "tau"],
+        {"agreements": rows},
+        _ties(found),
+        decimals=3,
+    )
 
 
 def history(found: RankedWindows, uri: str) -> RowAnswer:
-    """Return the rank of the node that was asked for, window by window."""
+    """Return the rank of the node of ``uri``, window by window."""
     rows: list[Row] = []
     for one in found.windows:
         asked = one.asked
         told = (asked.place, asked.rank, asked.is_captured) if asked else (None, None, None)
-        rows.append({"window": one.window, "place": told[0], "nodes": one.nodes, "rank": told[1], "captured": told[2]})
-    lines = [f"{printable_uri(uri)}: {sum(one.asked is not None for one in found.windows[:-1])} of {len(rows) - 1} windows have it"]
-    return _answer(found, ["window", "place", "nodes", "rank", "captured"], {"history": rows}, lines)
+        rows.append(
+            {
+                "window": one.window,
+                "place": told[0],
+                "nodes": one.nodes,
+                "rank": told[1],
+                "captured": told[2],
+            }
+        )
+    lines = [
+        f"{printable_uri(uri)}: {sum(one.asked is not None for one in found.windows[:-1])} of {len(rows) - 1} windows have it"
+    ]
+    return _answer(
+        found, ["window", "place", "nodes", "rank", "captured"], {"history": rows}, lines
+    )
 
 
 def _answer(
-    found: RankedWindows, columns: Sequence[str], sections: dict[str, Sequence[Row]], lines: Sequence[str] = (), *, decimals: int = 6
+    found: RankedWindows,
+    columns: Sequence[str],
+    sections: dict[str, Sequence[Row]],
+    lines: Sequence[str] = (),
+    *,
+    decimals: int = 6,
 ) -> RowAnswer:
     windows = [
         {
@@ -156,6 +207,8 @@ def _answer(
     ]
     about = {
         "level": found.slices.level.value,
+        "kinds": found.slices.kinds.words,
+        "other_kinds": found.slices.other_kinds,
         "damping": found.options.damping,
         "tolerance": found.options.tolerance,
         "weight": found.slices.weight.value if found.options.is_weighted else None,
@@ -171,9 +224,16 @@ def _about(found: RankedWindows) -> Iterator[str]:
         f"{whole.nodes:,} nodes ({found.slices.level.plural}), {whole.edges:,} edges in all; damping {found.options.damping:g}; "
         f"at most {max(one.iterations for one in found.windows)} iterations"
     )
+    yield kinds_line(found.slices.kinds)
+    if not whole.edges and found.slices.other_kinds:
+        yield others_line(found.slices.kinds, found.slices.other_kinds)
     late = [one for one in found.windows if not one.is_converged]
     if late:
-        yield "NOT converged: " + ", ".join(f"{one.window} (residual {one.residual:.1e})" for one in late) + "; more with --iterations"
+        yield (
+            "NOT converged: "
+            + ", ".join(f"{one.window} (residual {one.residual:.1e})" for one in late)
+            + "; more with --iterations"
+        )
     else:
         yield f"all converged: the last iteration changed ranks by less than {found.options.tolerance:g}, added up"
     empty = [one.window for one in found.windows if not one.nodes]
@@ -182,9 +242,13 @@ def _about(found: RankedWindows) -> Iterator[str]:
 
 
 def _ties(found: RankedWindows) -> Sequence[str]:
-    """Return a line on nodes that were left out by name only: another order of names would have others."""
+    """Return a line about nodes that were left out only because of the order of names."""
     tied = [f"{one.window} ({one.tied:,})" for one in found.windows if one.tied]
-    return [f"more nodes share the last place than are taken, by name, in {some_of(tied)}"] if tied else []
+    return (
+        [f"more nodes share the last place than are taken, by name, in {some_of(tied)}"]
+        if tied
+        else []
+    )
 
 
 def _names(found: RankedWindows, first: Sequence[Ranked]) -> list[str]:

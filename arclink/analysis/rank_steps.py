@@ -1,18 +1,20 @@
-"""PageRank by windows over graph files, as the maps and reduces of a job: the ranks of `arclink.analysis.pagerank`, unweighted.
+"""PageRank per window over graph files, as the maps and reduces of a job.
 
-A rank is not computed itself, but what it is a share of: if v is the vector with ``v = 1 + damping * Aᵀ v``, where dangling nodes hand
-nothing on, the ranks are v divided by its sum (Del Corso, Gullì and Romani, Fast PageRank computation via a sparse linear system, 2005).
-So no step needs to know the sum over all nodes but the last one.
+The results are the unweighted ranks of `arclink.analysis.pagerank`. The steps compute a vector v
+with ``v = 1 + damping * Aᵀ v``, in which dangling nodes pass nothing on; the ranks are v divided by
+its sum (Del Corso, Gullì and Romani, Fast PageRank computation via a sparse linear system, 2005).
+So only the last step needs a sum over all nodes.
 
 ::
 
-    resolve   original  ──▶ captures; revisits that only name a capture show what it shows
+    resolve   original  ──▶ captures; revisits that only refer to a capture show its payload
     join      checksum  ──▶ (window, node): targets
     collect   node      ──▶ (window, node): 1, distinct targets
     hand on   node      ──▶ (window, node): v, targets          again and again
     share     window    ──▶ (window, node): rank
 
-Keys and values are bytes without newline, keys without tab. Values of a key come sorted: the first character says in which order.
+Keys and values are bytes without newlines, keys also without tabs. The values of a key arrive
+sorted; their first characters determine the order.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,38 +26,50 @@ import orjson
 
 from arclink.analysis.slices import SliceOptions
 from arclink.analysis.windows import WHOLE
-from arclink.graph.not_modified import is_reference, timestamp_of_reference
-from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM, Checksum, ContentId, Kind, Scope, Timestamp, UriR
+from arclink.checksums import is_reference, timestamp_of_reference
+from arclink.model import (
+    EMPTY_PAYLOAD,
+    NO_CHECKSUM,
+    Checksum,
+    ContentId,
+    Kind,
+    Scope,
+    Timestamp,
+    UriR,
+)
 from arclink.uris.resolving import checksum_of, content_id
 from arclink.uris.surts import surt_of
 
 Pair = tuple[bytes, bytes]
 
 OF_ORIGINAL, OF_CHECKSUM, OF_NODE = b"o", b"c", b"n"
-"""What the rest of a key is."""
+"""The first byte of a key: the type of the rest."""
 
 PAYLOAD, CONTENT, CAPTURE = b"0", b"1", b"2"
 HANDED_ON, LINKS = b"0", b"1"
 SUM, RANK = b"0", b"1"
 
 _PART = b"\x01"
-"""Between window and node."""
+"""Separator between window and node."""
 
 _COLUMNS = {"mementos": 11, "payloads": 7, "outlinks": 5}
-"""By which the relations of graph files are told from each other."""
+"""Numbers of columns, which distinguish the relations of graph files."""
 
 
 def sum_is_near(damping: float, iterations: int) -> float:
-    """Return how far the ranks may be from the true ones after so many steps, added up over all nodes."""
+    """Return the largest possible error of the ranks after this many iterations.
+
+    The error is the sum over all nodes.
+    """
     return 2 * damping ** (iterations + 1) / (1 - damping)
 
 
 @dataclass(frozen=True, slots=True)
 class RankSteps:
-    """The maps and reduces.
+    """The maps and reduces of the job.
 
     Attributes:
-        options: Levels, windows, kinds; weights and links in force are not for jobs.
+        options: Levels, windows and kinds; jobs support neither weights nor links in force.
     """
 
     options: SliceOptions
@@ -64,7 +78,10 @@ class RankSteps:
     # Resolve
 
     def map_row(self, row: bytes) -> Iterator[Pair]:
-        """Yield what a row of graph files says: of any relation, the relations told apart by their columns; ``inlinks`` say nothing new."""
+        """Yield the pairs of one row of graph files.
+
+        The number of columns identifies the relation; rows of ``inlinks`` yield nothing.
+        """
         columns = row.split(b"\t")
         if len(columns) == _COLUMNS["mementos"]:
             _, timestamp, original, checksum, *_, reason = columns
@@ -77,13 +94,19 @@ class RankSteps:
 
     def _contents(self, contents: bytes, links: bytes, lists: bytes) -> Iterator[Pair]:
         wants = self.options.wants
-        targets = [self.options.level.name_of(surt_of(target)) if wants(Kind(kind)) else "" for target, kind, *_ in orjson.loads(links)]
+        targets = [
+            self.options.level.name_of(surt_of(target)) if wants(Kind(kind)) else ""
+            for target, kind, *_ in orjson.loads(links)
+        ]
         for content, numbers in zip(orjson.loads(contents), orjson.loads(lists), strict=True):
             distinct = sorted({targets[number] for number in numbers} - {""})
-            yield OF_CHECKSUM + checksum_of(content).encode(), CONTENT + content.encode() + b"\t" + orjson.dumps(distinct)
+            yield (
+                OF_CHECKSUM + checksum_of(content).encode(),
+                CONTENT + content.encode() + b"\t" + orjson.dumps(distinct),
+            )
 
     def reduce_original(self, key: bytes, values: Iterable[bytes]) -> Iterator[Pair]:
-        """Yield the captures of one original by checksum, and it as a node; what comes by checksum is handed on."""
+        """Yield the captures of one original by checksum, and its node; pass on other keys."""
         if not key.startswith(OF_ORIGINAL):
             yield from ((key, value) for value in values)
             return
@@ -93,24 +116,38 @@ class RankSteps:
         at: dict[str, list[str]] = {}
         for timestamp, checksum, reason in rows:
             if not is_reference(Checksum(checksum)):
-                at.setdefault(timestamp, []).extend([checksum] if _shows_payload(checksum, reason) else [])
+                at.setdefault(timestamp, []).extend(
+                    [checksum] if _shows_payload(checksum, reason) else []
+                )
         shown: set[tuple[str, str]] = set()
         for timestamp, checksum, reason in rows:
             if not is_reference(Checksum(checksum)):
-                shown.update((one, timestamp) for one in [checksum] if _shows_payload(checksum, reason))
+                shown.update(
+                    (one, timestamp) for one in [checksum] if _shows_payload(checksum, reason)
+                )
             elif reason == "-":
-                when = timestamp_of_reference(Checksum(checksum)) or max((other for other in at if other <= timestamp), default="")
+                when = timestamp_of_reference(Checksum(checksum)) or max(
+                    (other for other in at if other <= timestamp), default=""
+                )
                 shown.update((one, timestamp) for one in at.get(when, []))
         if node:
-            for window in sorted({window for timestamp, *_ in rows for window in self._windows(timestamp)}):
+            for window in sorted(
+                {window for timestamp, *_ in rows for window in self._windows(timestamp)}
+            ):
                 yield _node_key(window, node), b""
         for checksum, timestamp in sorted(shown):
-            yield OF_CHECKSUM + checksum.encode(), CAPTURE + original.encode() + b"\t" + timestamp.encode()
+            yield (
+                OF_CHECKSUM + checksum.encode(),
+                CAPTURE + original.encode() + b"\t" + timestamp.encode(),
+            )
 
     # Join
 
     def reduce_checksum(self, key: bytes, values: Iterable[bytes]) -> Iterator[Pair]:
-        """Yield for each node and window that shows a payload its targets, and these as nodes; what comes by node is handed on."""
+        """Yield per node and window that shows a payload its targets, and each target as a node.
+
+        Other keys are passed on unchanged.
+        """
         if not key.startswith(OF_CHECKSUM):
             yield from ((key, value) for value in values)
             return
@@ -133,12 +170,15 @@ class RankSteps:
                     if source and shown in targets and (window, source, shown) not in done:
                         done.add((window, source, shown))
                         yield _node_key(window, source), targets[shown]
-                        yield from ((_node_key(window, target), b"") for target in orjson.loads(targets[shown]))
+                        yield from (
+                            (_node_key(window, target), b"")
+                            for target in orjson.loads(targets[shown])
+                        )
 
     # Collect, hand on, share
 
     def reduce_node(self, key: bytes, values: Iterable[bytes]) -> Iterator[Pair]:
-        """Yield a node with its distinct targets, itself left out."""
+        """Yield a node with its distinct targets, except itself."""
         node = key.partition(_PART)[2].decode()
         targets: set[str] = set()
         for value in values:
@@ -146,7 +186,7 @@ class RankSteps:
         yield key, orjson.dumps([1.0, sorted(targets - {node})])
 
     def map_links(self, key: bytes, value: bytes) -> Iterator[Pair]:
-        """Yield the links of a node, and what it hands on to each target."""
+        """Yield the links of a node, and the value that it passes on to each target."""
         whole, targets = orjson.loads(value)
         yield key, LINKS + orjson.dumps(targets)
         if targets:
@@ -155,7 +195,7 @@ class RankSteps:
             yield from ((window + _PART + target.encode(), share) for target in targets)
 
     def reduce_links(self, key: bytes, values: Iterable[bytes]) -> Iterator[Pair]:
-        """Yield a node with what it has now; the same in whatever order that came."""
+        """Yield a node with its new value, which does not depend on the order of input."""
         targets: list[str] = []
 
         def handed_on() -> Iterator[float]:
@@ -198,7 +238,10 @@ class RankSteps:
         windows = self.options.windows
         if windows.period:
             return [WHOLE.name, windows.period.of(Timestamp(timestamp))]
-        return [WHOLE.name, *(window.name for window in windows.listed if Timestamp(timestamp) in window.span)]
+        return [
+            WHOLE.name,
+            *(window.name for window in windows.listed if Timestamp(timestamp) in window.span),
+        ]
 
 
 def _node_key(window: str, node: str) -> bytes:

@@ -1,18 +1,22 @@
-"""Slices: of each window of time, the graph as a sparse matrix over files that are mapped into memory.
+"""Slices: the graph of each window of time, as a sparse matrix over memory-mapped files.
 
-A node is all variants of a URI (one SURT), a host, or a domain. The weight of an edge is a number of:
+A node is all variants of a URI (one SURT), a host, or a domain. The weight of an edge is a number
+of:
 
-- *mementos*: distinct (URI-R, timestamp, content) of the window that show at least one link from the one node to the other;
+- *mementos*: distinct (URI-R, timestamp, content) of the window that show at least one link from
+  the one node to the other;
 - *contents*: distinct vertices that these mementos show;
 - *links*: distinct (page, target, kind, text, rel).
 
 ::
 
     FOLDER/slices.json         options, windows, counts
+           checksums.txt       of all files (`arclink.files.sums`), checked when slices are opened
            names.txt           names of all nodes, sorted by their UTF-8, each with a newline
-           name_ends.npy       where each of them ends
-           captured.npy        whether each was ever captured
-           0/ 1/ …             of each window: nodes, captured, indptr, indices, weights (.npy); 0 is the whole
+           name_ends.npy       end of each name
+           captured.npy        whether each node was ever captured
+           0/ 1/ …             one folder per window; 0 is the whole:
+                               nodes, captured, indptr, indices, weights (.npy)
 """
 
 import json
@@ -26,9 +30,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from arclink.access.kinds import NAVIGATION, Kinds, parse_kinds, union_of
 from arclink.access.queries import REDIRECTS, Redirects
-from arclink.analysis.extra import analysis_extra
 from arclink.analysis.names import Names, Numbers
+from arclink.analysis.scipy_extra import analysis_extra
 from arclink.analysis.windows import Window, Windows
 from arclink.errors import UsageError
 from arclink.model import Kind, Span, Surt, Timestamp
@@ -37,12 +42,12 @@ from arclink.uris.hosts import domain_of, host_of
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-FORMAT = 1
-"""Of the folder; slices of another are made anew."""
+FORMAT = 2
+"""Version of the folder's format; slices in another version are created again."""
 
 
 class Level(Enum):
-    """What is one node."""
+    """The unit that is one node."""
 
     URI = "uri"
     HOST = "host"
@@ -50,23 +55,25 @@ class Level(Enum):
 
     @classmethod
     def parse(cls, text: str) -> "Level":
-        """Return the level called so.
+        """Return the level with this name.
 
         Raises:
-            UsageError: There is none.
+            UsageError: There is no such level.
         """
         try:
             return cls(text)
         except ValueError as error:
-            raise UsageError(f"level {text!r}: there is none. Allowed: {', '.join(level.value for level in cls)}") from error
+            raise UsageError(
+                f"level {text!r}: there is none. Allowed: {', '.join(level.value for level in cls)}"
+            ) from error
 
     @property
     def plural(self) -> str:
-        """What people call several nodes."""
+        """The word for several nodes."""
         return "URIs" if self is Level.URI else f"{self.value}s"
 
     def name_of(self, surt: Surt) -> str:
-        """Return the name of the node that a SURT belongs to; empty for one without host (``mailto:``): it is no node.
+        """Return the name of the node of a SURT; empty for a SURT without host (``mailto:``).
 
         >>> Level.URI.name_of(Surt("uk,co,bbc,news)/x")), Level.DOMAIN.name_of(Surt("uk,co,bbc,news)/x"))
         ('uk,co,bbc,news)/x', 'bbc.co.uk')
@@ -77,7 +84,7 @@ class Level(Enum):
         return host if self is Level.HOST else domain_of(host)
 
     def shown(self, name: str) -> str:
-        """Return how people read the name of a node: a SURT with its host the usual way round.
+        """Return the name of a node in readable form: a SURT with its host in the usual order.
 
         >>> Level.URI.shown("com,vancouver2010)/code")
         'vancouver2010.com/code'
@@ -90,7 +97,7 @@ class Level(Enum):
 
 
 class Weight(Enum):
-    """What the weight of an edge counts."""
+    """The things that the weight of an edge counts."""
 
     MEMENTOS = "mementos"
     CONTENTS = "contents"
@@ -99,21 +106,22 @@ class Weight(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SliceOptions:
-    """Which slices of a graph.
+    """The options of a set of slices.
 
     Attributes:
-        is_in_force: A link counts in a window if it is in force in it: from the first memento of its page that shows it to the last
-            that does (`arclink.access.validity`, from *first with* to *last with*); else if a memento observed in the window shows
-            it. Goes with weight `Weight.LINKS` only.
-        kinds: Only links of these kinds; empty for all.
-        redirects: Whether redirects are among them.
+        is_in_force: Whether a link counts in a window if it is in force in it: from the first
+            memento of its page that shows it to the last that does (`arclink.access.validity`, from
+            *first with* to *last with*). Else it counts if a memento observed in the window shows
+            it. Allowed with weight `Weight.LINKS` only.
+        kinds: Only links of these kinds; by default those that a reader can follow.
+        redirects: Whether redirects are included.
     """
 
     windows: Windows = field(default_factory=Windows)
     level: Level = Level.URI
     weight: Weight = Weight.MEMENTOS
     is_in_force: bool = False
-    kinds: frozenset[Kind] = frozenset()
+    kinds: Kinds = NAVIGATION
     redirects: Redirects = Redirects.YES
 
     def __post_init__(self) -> None:
@@ -125,24 +133,39 @@ class SliceOptions:
 
     def wants(self, kind: Kind) -> bool:
         """Return whether links of this kind count."""
-        if self.redirects is not Redirects.YES and (kind in REDIRECTS) is (self.redirects is Redirects.NO):
+        if self.redirects is not Redirects.YES and (kind in REDIRECTS) is (
+            self.redirects is Redirects.NO
+        ):
             return False
-        return not self.kinds or kind in self.kinds
+        return kind in self.kinds
 
     def as_json(self) -> str:
-        """Return the options as text: equal options give equal text."""
-        windows = self.windows.period.name if self.windows.period else [[name, span.first, span.last] for name, span in self.windows.listed]
-        options = [windows, self.level.value, self.weight.value, self.is_in_force, sorted(self.kinds), self.redirects.value]
+        """Return the options as text; equal options give equal texts."""
+        windows = (
+            self.windows.period.name
+            if self.windows.period
+            else [[name, span.first, span.last] for name, span in self.windows.listed]
+        )
+        options = [
+            windows,
+            self.level.value,
+            self.weight.value,
+            self.is_in_force,
+            self.kinds.words,
+            self.redirects.value,
+        ]
         return json.dumps(options)
 
 
 @dataclass(frozen=True)
 class Slice:
-    """The graph of one window. Its nodes are those that were captured in it, and those that its links lead to or come from.
+    """The graph of one window.
+
+    Its nodes are those that were captured in the window, and the ends of its links.
 
     Attributes:
-        window: What it shows.
-        folder: Where it is kept.
+        window: The window.
+        folder: The folder with its files.
     """
 
     window: Window
@@ -150,32 +173,39 @@ class Slice:
 
     @cached_property
     def nodes(self) -> Numbers:
-        """The numbers of its nodes among all names, sorted: row and column ``i`` of the matrix is node ``nodes[i]``."""
+        """The numbers of its nodes among all names, sorted.
+
+        Row and column ``i`` of the matrix belong to node ``nodes[i]``.
+        """
         return _mapped(self.folder / "nodes.npy")
 
     @cached_property
     def captured(self) -> npt.NDArray[np.bool_]:
-        """Of each of its nodes: whether it was captured in the window, whatever the answer was."""
+        """For each of its nodes, whether it was captured in the window, with any status."""
         return _mapped(self.folder / "captured.npy")
 
     @cached_property
     def matrix(self) -> "csr_matrix":
-        """The edges: row from, column to, value weight; sorted, each once; links of a node to itself are among them.
+        """The edges: row from, column to, value weight; sorted, each once, self-links included.
 
         Raises:
             UsageError: SciPy is not installed.
         """
         with analysis_extra():
             from scipy.sparse import csr_matrix
-        weights, indices, indptr = (_mapped(self.folder / f"{name}.npy") for name in ("weights", "indices", "indptr"))
-        matrix: csr_matrix = csr_matrix((weights, indices, indptr), shape=(len(self.nodes),) * 2, copy=False)
+        weights, indices, indptr = (
+            _mapped(self.folder / f"{name}.npy") for name in ("weights", "indices", "indptr")
+        )
+        matrix: csr_matrix = csr_matrix(
+            (weights, indices, indptr), shape=(len(self.nodes),) * 2, copy=False
+        )
         matrix.has_sorted_indices = True
         matrix.has_canonical_format = True
         return matrix
 
     @property
     def edges(self) -> int:
-        """How many edges there are."""
+        """The number of edges."""
         return len(_mapped(self.folder / "indices.npy"))
 
     def place_of(self, node: int) -> int | None:
@@ -185,17 +215,20 @@ class Slice:
 
 
 class Slices(Sequence[Slice]):
-    """The graph by windows. The first slice is the whole; the others follow in the order of their windows.
+    """The graph by windows. The first slice is the whole; the others are in the order of windows.
 
     Args:
-        folder: Where they are kept.
+        folder: The folder with their files.
 
     Attributes:
-        names: Of all nodes; `Level.shown` makes them easy to read.
-        captured: Of all nodes: whether they were ever captured.
-        level: What is one node.
-        weight: What the weights count.
-        without_host: Links of contents that were left out because their target has no host (``mailto:``) and cannot be captured.
+        names: The names of all nodes; `Level.shown` makes them readable.
+        captured: For each node, whether it was ever captured.
+        level: The unit that is one node.
+        weight: The things that weights count.
+        kinds: The kinds of its links.
+        other_kinds: Number of links of contents that were left out because of their kinds.
+        without_host: Number of links of contents that were left out because their target has no
+            host (``mailto:``) and cannot be captured.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -203,6 +236,8 @@ class Slices(Sequence[Slice]):
         self.folder = folder
         self.level = Level(kept["level"])
         self.weight = Weight(kept["weight"])
+        self.kinds: Kinds = union_of(map(parse_kinds, kept["kinds"]))
+        self.other_kinds: int = kept["other_kinds"]
         self.without_host: int = kept["without_host"]
         self.names = Names(folder)
         self.captured: npt.NDArray[np.bool_] = _mapped(folder / "captured.npy")
@@ -214,7 +249,7 @@ class Slices(Sequence[Slice]):
     def __len__(self) -> int:
         return len(self._slices)
 
-    def __getitem__(self, place: int) -> Slice:  # type: ignore[override]  # nobody needs slices of slices
+    def __getitem__(self, place: int) -> Slice:  # type: ignore[override]  # no caller needs slices of slices
         return self._slices[place]
 
     def __iter__(self) -> Iterator[Slice]:
@@ -222,7 +257,7 @@ class Slices(Sequence[Slice]):
 
     @property
     def whole(self) -> Slice:
-        """All time."""
+        """The slice of all time."""
         return self._slices[0]
 
     @property
@@ -231,17 +266,20 @@ class Slices(Sequence[Slice]):
         return self._slices[1:]
 
     def shown(self, numbers: npt.ArrayLike) -> list[str]:
-        """Return the names of these nodes as people read them."""
+        """Return the names of these nodes in readable form."""
         return [self.level.shown(self.names[number]) for number in np.asarray(numbers).tolist()]
 
 
-def write_about(folder: Path, options: SliceOptions, windows: Sequence[Window], counts: Mapping[str, int]) -> None:
-    """Write what `Slices` reads first."""
+def write_about(
+    folder: Path, options: SliceOptions, windows: Sequence[Window], counts: Mapping[str, int]
+) -> None:
+    """Write ``slices.json``, which `Slices` reads first."""
     about = {
         "format": FORMAT,
         "options": options.as_json(),
         "level": options.level.value,
         "weight": options.weight.value,
+        "kinds": options.kinds.words,
         "windows": [[name, span.first, span.last] for name, span in windows],
         **counts,
     }

@@ -1,8 +1,9 @@
-"""Survival with censoring: the Kaplan-Meier estimate, from counts by age.
+"""Survival analysis with censoring: the Kaplan-Meier estimate, from counts by age.
 
-Source: E. L. Kaplan, P. Meier: Nonparametric Estimation from Incomplete Observations (1958). The confidence interval is
-Greenwood's variance on the scale log(-log S), which stays between 0 and 1: J. D. Kalbfleisch, R. L. Prentice: The Statistical
-Analysis of Failure Time Data (2002), section 1.4.
+Source: E. L. Kaplan, P. Meier: Nonparametric Estimation from Incomplete Observations (1958). The
+confidence interval uses Greenwood's variance on the scale log(-log S), which stays between 0 and 1:
+J. D. Kalbfleisch, R. L. Prentice: The Statistical Analysis of Failure Time Data (2002), section
+1.4.
 """
 
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Z_95 = 1.959963984540054
-"""Between -Z and Z lie 95 % of the normal distribution."""
+"""95 % of the normal distribution is between -Z and Z."""
 
 Counts = NDArray[np.int64]
 Shares = NDArray[np.float64]
@@ -19,14 +20,14 @@ Shares = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class SurvivalCurve:
-    """Shares that survive, by age: all arrays have one value for each age, from 0 on.
+    """Shares that survive, by age; every array has one value per age, from 0 on.
 
     Attributes:
-        at_risk: Observed up to this age at least.
-        deaths: Of these, ended at this age.
+        at_risk: Number of lives that were observed at least up to this age.
+        deaths: Number of those that ended at this age.
         share: Estimated share that lives longer than this age.
-        low: Lower end of the 95 % confidence interval; not a number where nothing varies (share 0 or 1).
-        high: Its upper end.
+        low: Lower end of the 95 % confidence interval; NaN where nothing varies (share 0 or 1).
+        high: Upper end of the interval, likewise.
     """
 
     at_risk: Counts
@@ -36,7 +37,7 @@ class SurvivalCurve:
     high: Shares
 
     def median(self) -> int | None:
-        """Return the least age that at most half survive; None if more than half survive all that was observed."""
+        """Return the least age that at most half survive; None if more than half survive."""
         reached = np.flatnonzero(self.share <= 0.5)
         return int(reached[0]) if len(reached) else None
 
@@ -45,15 +46,16 @@ def kaplan_meier(deaths: Counts, censored: Counts) -> SurvivalCurve:
     """Return the survival curve of lives that began at age 0.
 
     Args:
-        deaths: How many ended at each age.
-        censored: How many were seen alive at each age and not after; they count as at risk of dying at that age. Of equal length.
+        deaths: Number of lives that ended at each age.
+        censored: Number of lives last seen alive at each age; they count as at risk at that age.
+            Its length equals that of ``deaths``.
     """
     ended = deaths + censored
     at_risk = np.cumsum(ended[::-1])[::-1]
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.cumprod(np.where(at_risk > 0, 1 - deaths / at_risk, 1.0), dtype=np.float64)
         terms = np.where(deaths > 0, deaths / (at_risk * (at_risk - deaths)), 0.0)
-        spread = np.sqrt(np.cumsum(terms)) / np.log(share)  # negative, as log S is
+        spread = np.sqrt(np.cumsum(terms)) / np.log(share)  # negative, because log S is
         low, high = (share ** np.exp(sign * Z_95 * spread) for sign in (-1, 1))
     certain = (share == 0) | (share == 1)
     low, high = (np.where(certain, np.nan, end) for end in (low, high))

@@ -1,4 +1,4 @@
-"""A part of the web that a person names: one URI, a host or a registered domain, and the SURTs that belong to it."""
+"""A part of the web that a user names (a URI, a host or a registered domain), and its SURTs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,11 +7,11 @@ from typing import Self
 from arclink.access.queries import BadParameterError, absolute_uri, surt_asked
 from arclink.analysis.slices import Level
 from arclink.model import Surt, UriR
-from arclink.store import GraphStore
+from arclink.store.protocols import GraphStore
 
 
 def beginning_of(name: str) -> str:
-    """Return what the SURTs of a host or domain begin with; others may begin so, too.
+    """Return the start of the SURTs of a host or domain; other SURTs may have the same start.
 
     >>> beginning_of("bbc.co.uk"), beginning_of("::1")
     ('uk,co,bbc', '::1')
@@ -21,12 +21,12 @@ def beginning_of(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What links lead to.
+    """The target of links: a URI, a host or a domain.
 
     Attributes:
-        uri: As it was asked for, made absolute.
-        surt: Of the URI.
-        name: What ``level`` makes of the SURT.
+        uri: The URI that the user named, made absolute.
+        surt: The SURT of the URI.
+        name: The name of the SURT's node at ``level``.
     """
 
     uri: UriR
@@ -36,10 +36,10 @@ class Target:
 
     @classmethod
     def asked(cls, text: str, level: Level) -> Self:
-        """Return what a person means with ``text``: a URI, or any URI or the name of a host or domain.
+        """Return the target for ``text``: a URI, or any URI or name of a host or domain.
 
         Raises:
-            BadParameterError: It is no URI, or has no host.
+            BadParameterError: It is not a URI, or has no host.
         """
         surt = surt_asked("URI", text.strip())
         name = level.name_of(surt)
@@ -48,14 +48,14 @@ class Target:
         return cls(absolute_uri(text.strip()), surt, level, name)
 
     def has(self, surt: Surt) -> bool:
-        """Tell whether ``surt`` belongs to it."""
+        """Return whether ``surt`` belongs to the target."""
         return self.level.name_of(surt) == self.name
 
     def surts(self, store: GraphStore) -> Iterator[Surt]:
-        """Yield the SURTs of mementos and targets that belong to it, each once."""
+        """Yield the SURTs of mementos and link targets that belong to it, each once."""
         if self.level is Level.URI:
             yield self.surt
             return
         beginning = beginning_of(self.name)
-        for behind in (")", ",", ":"):  # what may stand behind a host, or behind a domain
+        for behind in (")", ",", ":"):  # characters that can follow a host or a domain
             yield from (surt for surt in store.surts(Surt(beginning + behind)) if self.has(surt))

@@ -1,4 +1,4 @@
-"""Windows: the spans of time that a graph is cut into."""
+"""Windows: the spans of time that a graph is divided into."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,31 +11,32 @@ from arclink.model import ALL_TIME, Span, Timestamp
 from arclink.timestamps import TimestampError, first_of, last_of, pad_high, pad_low
 
 MOST_WINDOWS = 5_000
-"""A graph is cut into no more: some thirteen years of days."""
+"""Largest number of windows of a graph: about thirteen years of days."""
 
 
 MOST_NAMES = 12
-"""Of windows in one sentence."""
+"""Largest number of names of windows in one sentence."""
 
 
 class Window(NamedTuple):
-    """One span of time, and what a person calls it."""
+    """One span of time, and its name for users."""
 
     name: str
     span: Span
 
 
 WHOLE = Window("all", ALL_TIME)
-"""The window that every set of slices begins with."""
+"""The window of the first slice in every set of slices."""
 
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """How time is cut: by a period of the calendar, or as somebody lists it.
+    """The division of time: by a period of the calendar, or into listed windows.
 
     Attributes:
-        period: None if they are listed.
-        listed: In that order; they may overlap and leave gaps. Empty, and no period: only the whole.
+        period: The period; None if windows are listed.
+        listed: The windows in the user's order; they may overlap and leave gaps. Empty without a
+            period: only the whole.
     """
 
     period: Period | None = None
@@ -43,14 +44,16 @@ class Windows:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Return the windows that a person means.
+        """Return the windows in a user's text.
 
         Args:
-            text: ``month``, ``year``, ``day``; ``all`` for the whole only; or times and ranges of them, parted by commas:
-                ``2009-11,2010-01/2010-03``. Both ends of a range belong to it.
+            text: ``month``, ``year``, ``day``; ``all`` for the whole only; or times and ranges of
+                them, separated by commas: ``2009-11,2010-01/2010-03``. Both ends of a range are
+                included.
 
         Raises:
-            UsageError: It is something else, or a range ends before it begins.
+            UsageError: It is something else, a range ends before it begins, or a window is
+                repeated.
 
         >>> [window.span.last for window in Windows.parse("2009-11,2010-01/20100215").listed]
         ['20091130235959', '20100215235959']
@@ -65,10 +68,16 @@ class Windows:
             try:
                 span = Span(first_of(begin), last_of(end if slash else begin))
             except TimestampError as error:
-                allowed = "month, year, day, all, or times and ranges such as 2009-11,2010-01/2010-03"
-                raise UsageError(f"windows {text!r}: {name!r}: {error}. Allowed: {allowed}") from error
+                allowed = (
+                    "month, year, day, all, or times and ranges such as 2009-11,2010-01/2010-03"
+                )
+                raise UsageError(
+                    f"windows {text!r}: {name!r}: {error}. Allowed: {allowed}"
+                ) from error
             if span.first > span.last:
-                raise UsageError(f"windows {text!r}: {name!r} ends before it begins; write the earlier time first")
+                raise UsageError(
+                    f"windows {text!r}: {name!r} ends before it begins; write the earlier time first"
+                )
             windows.append(Window(name, span))
         if len(set(windows)) < len(windows):
             raise UsageError(f"windows {text!r}: one of them is there twice; name each once")
@@ -87,22 +96,28 @@ class Windows:
         return [name for name, span in self.listed if timestamp in span]
 
     def refuse_outside(self, first: Timestamp, last: Timestamp) -> None:
-        """Let windows pass of which one at least meets the time of a graph, from its first memento to its last.
+        """Check that at least one window meets the time range of a graph.
+
+        ``first`` and ``last`` are the times of its first and its last memento.
 
         Raises:
-            UsageError: No listed one does.
+            UsageError: No listed window does.
         """
-        if self.listed and not any(window.span.first <= last and first <= window.span.last for window in self.listed):
+        if self.listed and not any(
+            window.span.first <= last and first <= window.span.last for window in self.listed
+        ):
             names = ", ".join(window.name for window in self.listed)
-            raise UsageError(f"windows {names}: nothing was captured in them; the graph is from {first} to {last}")
+            raise UsageError(
+                f"windows {names}: nothing was captured in them; the graph is from {first} to {last}"
+            )
 
     def between(self, first: Timestamp, last: Timestamp) -> list[Window]:
-        """Return the windows of a graph whose mementos are from ``first`` to ``last``, oldest first; listed ones as they are.
+        """Return the windows of a graph with mementos from ``first`` to ``last``, oldest first.
 
-        Periods without mementos in between are among them.
+        Listed windows keep their order. Periods in between without mementos are included.
 
         Raises:
-            UsageError: There are more than `MOST_WINDOWS`, or no listed one meets that range.
+            UsageError: There are more than `MOST_WINDOWS`, or no listed window meets that range.
         """
         if self.period is None:
             self.refuse_outside(first, last)
@@ -113,11 +128,14 @@ class Windows:
                 f"more than {MOST_WINDOWS:,} windows by {self.period.name.lower()}: the graph is from {first} to {last}. "
                 "Cut by a longer period (--by month, --by year), or list windows (--by 2009-11,2010-01/2010-03)"
             )
-        return [Window(self.period.of(Timestamp(some)), Span(pad_low(some), pad_high(some))) for some in digits]
+        return [
+            Window(self.period.of(Timestamp(some)), Span(pad_low(some), pad_high(some)))
+            for some in digits
+        ]
 
 
 def some_of(names: Sequence[str]) -> str:
-    """Return names of windows for a sentence; of very many the first ones, and how many there are more.
+    """Return names of windows for a sentence: the first ones, and the number of others.
 
     >>> some_of(["2009-11", "2009-12"])
     '2009-11, 2009-12'
@@ -127,7 +145,7 @@ def some_of(names: Sequence[str]) -> str:
 
 
 def _periods(period: Period, first: Timestamp, last: Timestamp) -> Iterator[str]:
-    """Yield the digits of each period from the one of ``first`` to the one of ``last``, at most one more than is allowed."""
+    """Yield the digits of each period from ``first`` to ``last``, at most one too many."""
     now = first[: period.value]
     for _ in range(MOST_WINDOWS + 1):
         if now > last[: period.value]:
@@ -145,5 +163,5 @@ def _next(digits: str) -> str:
         return f"{year + month // 12:04}{month % 12 + 1:02}"
     try:
         return f"{date(year, month, int(digits[6:])) + timedelta(days=1):%Y%m%d}".rjust(8, "0")
-    except OverflowError:  # the day behind 9999-12-31
+    except OverflowError:  # the day after 9999-12-31
         return "99999999"

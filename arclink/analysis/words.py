@@ -1,10 +1,14 @@
-r"""The words of a text, for counting: in whatever script it is written, none left out.
+r"""The words of a text, for counting, in any script.
 
-A word is what Unicode does not break by default (UAX #29, section 4) and holds a letter, digit or underscore:
-``don't``, ``U.S.A`` and ``3.14`` are one each. (The package ``regex`` has such boundaries, too, as ``(?w)\b``, but none before a vowel
-behind an apostrophe: of ``'Eagles'`` nothing would be left.) Scripts that put no blank between words (Han, Hiragana, Thai,
-Lao, Khmer, Burmese and others of line breaking class SA) give every two neighbouring letters instead, as search engines index
-them: where their words end only a dictionary could tell. No stop word is dropped: what is everywhere weighs nothing by itself.
+A word is a run of characters that Unicode does not break by default (UAX #29, section 4) and that
+has a letter, digit or underscore: ``don't``, ``U.S.A`` and ``3.14`` are one word each. (The package
+``regex`` has such boundaries, too, as ``(?w)\b``, but it has none before a vowel after an
+apostrophe: it would find no word in ``'Eagles'``.)
+
+Some scripts have no spaces between words: Han, Hiragana, Thai, Lao, Khmer, Burmese and others of
+line breaking class SA. Finding their words needs a dictionary. For them, every pair of adjacent
+letters counts as a word, as in search engines. No stop words are dropped: a term that every
+document has gets the weight 0.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,14 +17,15 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 
-from arclink.analysis.extra import analysis_extra
+from arclink.analysis.scipy_extra import analysis_extra
 
 if TYPE_CHECKING:
     from regex import Match
 
 _UNSPACED = r"(?:[\p{Script=Han}\p{Script=Hiragana}\p{Line_Break=SA}]\p{M}*+)"
 
-# Rules WB5 to WB13b. What rule WB4 has a letter take with it, marks and joiners, is _WITH; nothing is ever given back (++, *+).
+# # Rules WB5 to WB13b. By rule WB4, marks and joiners belong to the letter before: _WITH. All
+# quantifiers are possessive (++, *+).
 _WITH = r"[\p{WB=Extend}\p{WB=Format}\p{WB=ZWJ}]*+"
 _HEBREW = rf"\p{{WB=Hebrew_Letter}}{_WITH}"
 _LETTER = rf"(?:\p{{WB=ALetter}}{_WITH}|{_HEBREW}(?:\"{_WITH}{_HEBREW})*+)"
@@ -33,7 +38,9 @@ _WORD = rf"(?P<unspaced>{_UNSPACED}++)|(?:{_RUN}|{_JOINT}{_RUN}?)(?:{_JOINT}{_RU
 
 
 def folded(text: str) -> str:
-    """Return ``text`` so that equal words look equal: compatibility forms and case folded (Unicode, section 3.13, D146).
+    """Return ``text`` with compatibility forms and case folded, to compare words.
+
+    Source: Unicode, section 3.13, D146.
 
     >>> folded("ﬁsh LINK der Straße")
     'fish link der strasse'
@@ -42,9 +49,10 @@ def folded(text: str) -> str:
 
 
 def words_of(text: str) -> Iterator[str]:
-    """Yield the words of ``text`` in their order, folded, as often as they stand there.
+    """Yield the words of ``text`` in their order, folded, with repetitions.
 
-    Source: Unicode Standard Annex #29; for scripts without blanks the bigrams of Lucene's ``CJKAnalyzer``.
+    Source: Unicode Standard Annex #29; for scripts without spaces, the bigrams of Lucene's
+        ``CJKAnalyzer``.
 
     >>> list(words_of("Don't miss: VANCOUVER 2010, オリンピックの開会式"))
     ["don't", 'miss', 'vancouver', '2010', 'オリンピック', 'の開', '開会', '会式']

@@ -1,4 +1,4 @@
-"""``arclink aggregate URI``: the links that several archives know, merged."""
+"""``arclink aggregate URI``: the links of a URI in several archives, merged."""
 
 import sys
 
@@ -8,19 +8,32 @@ from arclink.access.archives import ArchiveReport, Outcome
 from arclink.access.formats import FORMATS, PROFILES
 from arclink.access.formats.table import archive_lines
 from arclink.access.queries import DEFAULT_LIMIT
-from arclink.aggregate.instances import parse_instances
-from arclink.aggregate.merged_answers import MergedQuery, answer_of
-from arclink.aggregate.merging import merge
-from arclink.cli.question_options import at_option, cursor_option, direction_option, from_option, kind_option, redirects_option, to_option
+from arclink.cli.question_options import (
+    at_option,
+    cursor_option,
+    direction_option,
+    from_option,
+    kinds_option,
+    redirects_option,
+    to_option,
+)
 from arclink.errors import InstanceError
-from arclink.neighbours.asking import Asking, Limits
+from arclink.federation.instances import parse_instances
+from arclink.federation.merge import merge
+from arclink.federation.merged_answers import MergedQuery, answer_of
+from arclink.federation.requests import Asking, Limits
 
 LIMITS = Limits()
 INCOMPLETE = 3
-"""Exit code: there is an answer, but an instance failed or told only a part."""
+"""Exit code if there is an answer, but an instance failed or gave only a part."""
 
 
-@click.command("aggregate", short_help="Ask several archives for the links of a URI, and merge what they know.")
+EXAMPLES = ("arclink aggregate example.org --instance olympics=http://127.0.0.1:8080/olympics",)
+
+
+@click.command(
+    "aggregate", short_help="Ask several archives for the links of a URI, and merge them."
+)
 @click.argument("uri")
 @click.option(
     "--instance",
@@ -36,12 +49,27 @@ INCOMPLETE = 3
 @from_option
 @to_option
 @at_option
-@kind_option
+@kinds_option
 @redirects_option
-@click.option("--limit", default=str(DEFAULT_LIMIT), show_default=True, metavar="N", help="Members per direction.")
+@click.option(
+    "--limit",
+    default=str(DEFAULT_LIMIT),
+    show_default=True,
+    metavar="N",
+    help="Members per direction.",
+)
 @cursor_option
-@click.option("--format", "name", type=click.Choice(list(FORMATS)), default="table", show_default=True, help="How the answer is written.")
-@click.option("--profile", type=click.Choice(PROFILES), help="RDF in the paper's shape, or a node per link.")
+@click.option(
+    "--format",
+    "name",
+    type=click.Choice(list(FORMATS)),
+    default="table",
+    show_default=True,
+    help="How the answer is written.",
+)
+@click.option(
+    "--profile", type=click.Choice(PROFILES), help="RDF in the paper's shape, or a node per link."
+)
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0.1, max=3600),
@@ -74,15 +102,30 @@ def command(
     timeout: float,
     whole: float,
 ) -> None:
-    """Ask several services for the links of URI at once, and merge what they know link by link.
+    """Query several services for the links of URI at once, and merge their answers link by link.
 
-    Exit code 3 says that an instance failed or told only a part; standard error says which, and why.
+    Exit code 3 means that an instance failed or gave only a part of its answer. Standard error
+    names the instance and the reason.
     """
-    given = {"direction": direction, "from": first, "to": last, "at": at, "redirects": redirects, "limit": limit, "cursor": cursor}
-    parameters = [("uri", uri), *((option, value) for option, value in given.items() if value), *(("kind", kind) for kind in kinds)]
+    given = {
+        "direction": direction,
+        "from": first,
+        "to": last,
+        "at": at,
+        "redirects": redirects,
+        "limit": limit,
+        "cursor": cursor,
+    }
+    parameters = [
+        ("uri", uri),
+        *((option, value) for option, value in given.items() if value),
+        *(("kinds", kind) for kind in kinds),
+    ]
     asked = MergedQuery.from_parameters(parameters)
     form = FORMATS[name].in_profile(profile or "")
-    asking = Asking(parse_instances(instances), Limits(instance_seconds=timeout, whole_seconds=whole))
+    asking = Asking(
+        parse_instances(instances), Limits(instance_seconds=timeout, whole_seconds=whole)
+    )
     found = asking.ask(asked.query)
     reports = [report for _, report in found]
     _complain(reports, is_table=name == "table")
@@ -96,7 +139,7 @@ def command(
 
 
 def _complain(reports: list[ArchiveReport], *, is_table: bool) -> None:
-    """Say on standard error which instances failed; a table of those that answered says it itself."""
+    """Report failed instances on standard error, unless a table of the answers reports them."""
     if is_table and any(report.outcome is not Outcome.FAILED for report in reports):
         return
     for report, line in zip(reports, archive_lines(reports), strict=True):

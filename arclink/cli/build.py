@@ -1,4 +1,4 @@
-"""``arclink build``: archive files become a store."""
+"""``arclink build``: turns archive files into a store."""
 
 import shutil
 import sys
@@ -9,34 +9,76 @@ import click
 
 from arclink.cli.engine_options import engine_options, runner_of
 from arclink.cli.options import store_option
+from arclink.cli.rules import rules_from_options, wayback_of, wayback_options
 from arclink.errors import ArclinkError, UsageError
 from arclink.pipeline.settings import BuildSettings
 
 SIZES = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 
-@click.command()
+EXAMPLES = (
+    "arclink build /data/crawl --store links.db",
+    "arclink build crawl.warc.gz --cdx crawl.cdxj --store links.db",
+    "arclink build hdfs:///crawl --runner hadoop --store cassandra://node1/links",
+)
+
+
+@click.command(short_help="Build the link graph of archive files, or add files to it.")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @store_option
 @click.option(
-    "--cdx", multiple=True, type=click.Path(), help="CDX or CDXJ file, ZipNum index, WACZ or pywb collection. May be given again."
+    "--cdx",
+    multiple=True,
+    type=click.Path(),
+    help="CDX or CDXJ file, ZipNum index, WACZ or pywb collection. May be given again.",
 )
-@click.option("--rules", "rules_file", type=click.Path(), help="JSON file of filter rules (docs/filter.md).")
-@click.option("--prefix", "prefixes", multiple=True, help="Only captures whose SURT starts with this. May be given again.")
-@click.option("--from", "first", help="Only captures from this time on: 1 to 14 digits, or ISO 8601.")
+@click.option(
+    "--rules", "rules_file", type=click.Path(), help="JSON file of filter rules (docs/filter.md)."
+)
+@click.option(
+    "--prefix",
+    "prefixes",
+    multiple=True,
+    help="Only captures whose SURT starts with this. May be given again.",
+)
+@click.option(
+    "--from", "first", help="Only captures from this time on: 1 to 14 digits, or ISO 8601."
+)
 @click.option("--to", "last", help="Only captures up to this time.")
 @click.option("--no-redirects", is_flag=True, help="Do not read redirects for where they lead.")
-@click.option("--lazy", is_flag=True, help="Also look at the data- attributes of lazy loading, such as data-src.")
-@click.option("--heritrix-outlinks", is_flag=True, help="Add the links that Heritrix recorded beside a page (docs/heritrix.md).")
-@click.option("--batch-size", default="4G", show_default=True, help="Archive bytes that go through all stages together.")
+@click.option(
+    "--lazy",
+    is_flag=True,
+    help="Also look at the data- attributes of lazy loading, such as data-src.",
+)
+@click.option(
+    "--heritrix-outlinks",
+    is_flag=True,
+    help="Add the links that Heritrix recorded beside a page (docs/heritrix.md).",
+)
+@wayback_options
+@click.option(
+    "--batch-size",
+    default="4G",
+    show_default=True,
+    help="Archive bytes that go through all stages together.",
+)
 @engine_options
-@click.option("--cores", type=click.IntRange(min=1), help="Tasks at a time; as many as there are processors by default.")
+@click.option(
+    "--cores",
+    type=click.IntRange(min=1),
+    help="Tasks at a time; as many as there are processors by default.",
+)
 @click.option(
     "--work",
     type=click.Path(),
     help="Folder for files between the stages; next to the store by default, in the current folder for Cassandra.",
 )
-@click.option("--rebuild", is_flag=True, help="Remove the store first, and build it anew; what it was told to forget stays forgotten.")
+@click.option(
+    "--rebuild",
+    is_flag=True,
+    help="Remove the store first, and build it anew; what it was told to forget stays forgotten.",
+)
 @click.option("--quiet", is_flag=True, help="No progress; the summary only.")
 def command(
     inputs: tuple[str, ...],
@@ -49,6 +91,8 @@ def command(
     no_redirects: bool,
     lazy: bool,
     heritrix_outlinks: bool,
+    unwrap_wayback: bool,
+    wayback_prefixes: tuple[str, ...],
     batch_size: str,
     runner: str,
     engine_conf: str | None,
@@ -60,25 +104,40 @@ def command(
 ) -> None:
     """Build the link graph of archive files, or add more files to it.
 
-    INPUT is an archive file, a folder, a glob, a list file (.txt, .lst) with one of these per line, or a file or folder in
-    HDFS (hdfs://…). Files that the store has already are passed over, so the same call goes on where a killed build
-    stopped.
+    INPUT is an archive file, a folder, a glob, a list file (.txt, .lst) with one of these per line,
+    or a file or folder in HDFS (hdfs://…). Files that the store has already are skipped, so the
+    same
+    command continues a build that was stopped.
     """
-    from arclink.cli.rules import rules_from_options
     from arclink.cli.summary import show_summary
     from arclink.extract.extracting import ExtractSettings
+    from arclink.mapreduce.runs import FAILED_TASK
     from arclink.pipeline.build import build, only_build
-    from arclink.pipeline.cdx_files import find_cdx
+    from arclink.pipeline.damage import known_damage
     from arclink.pipeline.inputs import describe, find_archives, leave_out_foreign
     from arclink.pipeline.progress import Lines, Live, Progress, Silent
-    from arclink.pipeline.running import FAILED_TASK
-    from arclink.pipeline.wats import leave_out_described
-    from arclink.store.opening import exists, local_path_of, open_store, remove_if_empty, remove_store, takedowns_path, work_folder
+    from arclink.pipeline.wat_pairs import leave_out_described
+    from arclink.rows.cdx_files import find_cdx
+    from arclink.store.opening import (
+        exists,
+        local_path_of,
+        open_store,
+        remove_if_empty,
+        remove_store,
+        takedowns_path,
+        work_folder,
+    )
     from arclink.store.takedown_files import set_aside, take_back
 
     settings = BuildSettings(
-        rules=rules_from_options(rules_file, prefixes, first, last, read_redirects=not no_redirects),
-        extract=ExtractSettings(lazy=lazy, heritrix_outlinks=heritrix_outlinks),
+        rules=rules_from_options(
+            rules_file, prefixes, first, last, read_redirects=not no_redirects
+        ),
+        extract=ExtractSettings(
+            lazy=lazy,
+            heritrix_outlinks=heritrix_outlinks,
+            wayback=wayback_of(unwrap_wayback, wayback_prefixes),
+        ),
         batch_bytes=parse_size(batch_size),
         runner=runner,
     )
@@ -109,31 +168,38 @@ def command(
                 paths, described = leave_out_described(paths, known)
                 for complaint in described:
                     click.echo(f"passed over: {complaint}", err=True)
-                files = describe(paths, known)
+                files = describe(paths, known, known_damage(opened))
                 report = build(files, cdx_paths, opened, settings, folder, progress, run)
         except ArclinkError:
-            # Nothing is better than a store that says "not captured" of everything. What a failed task said stays.
+            # No store is better than one that answers "not captured" to every query. The log of a
+            # failed task is kept.
             if is_new and remove_if_empty(store) and not (folder / "tasks" / FAILED_TASK).exists():
                 shutil.rmtree(folder, ignore_errors=True)
             raise
-    with open_store(store) as built:  # its size is that of the closed file
+    with open_store(store) as built:  # reopened: its size is that of the closed file
         show_summary(report, built, store)
+    if report.needs_a_person:
+        raise click.exceptions.Exit(1)
 
 
 def parse_size(text: str, option: str = "--batch-size") -> int:
-    """Return a number of bytes: digits, with ``k``, ``M``, ``G`` or ``T`` behind them for powers of 1,024.
+    """Return the number of bytes that a text such as ``300M`` means.
+
+    It is digits with an optional ``k``, ``M``, ``G`` or ``T``, for powers of 1,024.
 
     Args:
-        text: What was given.
-        option: To which option.
+        text: The value of the option.
+        option: Name of the option, for the error.
 
     Raises:
-        UsageError: It is none, or zero.
+        UsageError: The text is not a size, or is zero.
 
     >>> parse_size("300M")
     314572800
     """
     number, unit = (text[:-1], text[-1].lower()) if text[-1:].lower() in SIZES else (text, "")
     if not (number.isascii() and number.isdigit()) or int(number) == 0:
-        raise UsageError(f"{option} {text!r}: not a size; give bytes, or a number with k, M, G or T, such as 300M")
+        raise UsageError(
+            f"{option} {text!r}: not a size; give bytes, or a number with k, M, G or T, such as 300M"
+        )
     return int(number) * SIZES.get(unit, 1)

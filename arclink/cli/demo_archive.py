@@ -1,4 +1,4 @@
-"""``arclink demo-archive``: a small archive to try ArcLink on, whose links are known."""
+"""``arclink demo-archive``: a small archive with known links, to try ArcLink on."""
 
 from pathlib import Path
 
@@ -6,16 +6,39 @@ import click
 
 from arclink.demo import write_demo_archive
 
+EXAMPLES = ("arclink demo-archive demo --captures 300 --hosts 12 --seed 1",)
+
 
 @click.command("demo-archive", short_help="Write a small archive to try ArcLink on.")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-@click.option("--captures", default=300, show_default=True, metavar="N", type=click.IntRange(min=1), help="Captures in the archive.")
-@click.option("--hosts", default=12, show_default=True, metavar="H", type=click.IntRange(min=2), help="Sites that link to each other.")
-@click.option("--seed", default=1, show_default=True, metavar="S", help="Another number gives another archive.")
+@click.option(
+    "--captures",
+    default=300,
+    show_default=True,
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Captures in the archive.",
+)
+@click.option(
+    "--hosts",
+    default=12,
+    show_default=True,
+    metavar="H",
+    type=click.IntRange(min=2),
+    help="Sites that link to each other.",
+)
+@click.option(
+    "--seed",
+    default=1,
+    show_default=True,
+    metavar="S",
+    help="Another number gives another archive.",
+)
 def command(folder: Path, captures: int, hosts: int, seed: int) -> None:
-    """Write WARC files of an invented world into DIR, with the list of true links (truth.jsonl) beside them.
+    """Write WARC files of an invented world into DIR, with a list of true links (truth.jsonl).
 
-    The same numbers give the same archive. A demo archive that is in DIR already is replaced; other files stay.
+    The same numbers give the same archive. A demo archive in DIR is replaced; other files are not
+    changed.
     """
     summary = write_demo_archive(folder, captures, hosts, seed)
     size = f"{len(summary.files)} files, {summary.bytes:,} bytes"

@@ -1,27 +1,53 @@
-"""``arclink diff URI --from TIME --to TIME``: which links came, went and stayed."""
+"""``arclink diff URI --from TIME --to TIME``: links that were added, removed and kept."""
 
 import click
 
-from arclink.access.differing import DiffQuery, answer_diff
-from arclink.access.formats.differing import diff_as_rows
+from arclink.access.differences import DiffQuery, answer_diff
+from arclink.access.formats.differences import diff_as_rows
 from arclink.access.queries import DEFAULT_LIMIT
 from arclink.access.replay import parse_replay
 from arclink.cli.options import replay_option, store_option
-from arclink.cli.question_options import cursor_option, direction_option, filter_option, kind_option, redirects_option
+from arclink.cli.question_options import (
+    cursor_option,
+    direction_option,
+    filter_option,
+    kinds_option,
+    redirects_option,
+)
 from arclink.cli.row_options import row_format_option, write_rows
 from arclink.store.opening import open_store
+
+EXAMPLES = ("arclink diff example.org --store links.db --from 2009 --to 201003",)
 
 
 @click.command("diff", short_help="Show which links of a URI came, went and stayed.")
 @click.argument("uri")
 @store_option
-@click.option("--from", "first", required=True, metavar="TIME", help="The state at the end of that time; 1 to 14 digits or ISO 8601.")
-@click.option("--to", "last", required=True, metavar="TIME", help="Compared with the state at the end of that time.")
+@click.option(
+    "--from",
+    "first",
+    required=True,
+    metavar="TIME",
+    help="The state at the end of that time; 1 to 14 digits or ISO 8601.",
+)
+@click.option(
+    "--to",
+    "last",
+    required=True,
+    metavar="TIME",
+    help="Compared with the state at the end of that time.",
+)
 @direction_option
-@kind_option
+@kinds_option
 @filter_option
 @redirects_option
-@click.option("--limit", default=str(DEFAULT_LIMIT), show_default=True, metavar="N", help="Most links of each change; 0 for all.")
+@click.option(
+    "--limit",
+    default=str(DEFAULT_LIMIT),
+    show_default=True,
+    metavar="N",
+    help="Most links of each change; 0 for all.",
+)
 @cursor_option
 @replay_option
 @row_format_option
@@ -39,12 +65,27 @@ def command(
     replay: str,
     name: str,
 ) -> None:
-    """Show which links URI has and which lead to it that were added, removed and kept between two times.
+    """Show the outlinks and inlinks of URI that were added, removed and kept between two times.
 
-    Where a page was not captured or not read at one of them, its links are "unknown" there: not captured is not "no link".
+    If a page was not captured or not read at one of the times, its links are "unknown" at that
+    time: "not captured" does not mean "no link".
     """
-    given = {"uri": uri, "from": first, "to": last, "direction": direction, "redirects": redirects, "limit": limit, "cursor": cursor}
-    query = DiffQuery.from_parameters([*given.items(), *(("kind", kind) for kind in kinds), *(("filter", one) for one in filters)])
+    given = {
+        "uri": uri,
+        "from": first,
+        "to": last,
+        "direction": direction,
+        "redirects": redirects,
+        "limit": limit,
+        "cursor": cursor,
+    }
+    query = DiffQuery.from_parameters(
+        [
+            *given.items(),
+            *(("kinds", kind) for kind in kinds),
+            *(("filter", one) for one in filters),
+        ]
+    )
     prefix = parse_replay("--replay", replay)
     with open_store(store) as graph:
         write_rows(diff_as_rows(answer_diff(graph, query), prefix), name)

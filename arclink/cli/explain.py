@@ -1,21 +1,35 @@
-"""``arclink explain URI``: what became of each of its captures, and why."""
+"""``arclink explain URI``: the outcome of each of its captures, with the reason."""
 
 import click
 import orjson
 
-from arclink.access.explaining import explain
+from arclink.access.explanations import explain
 from arclink.access.formats.explanations import explanation_fields, explanation_lines
 from arclink.access.queries import span_asked
 from arclink.access.texts import printable_uri
 from arclink.cli.options import store_option
 from arclink.store.opening import open_store
 
+EXAMPLES = ("arclink explain http://example.org/news --store links.db",)
+
 
 @click.command("explain", short_help="Say what became of each capture of a URI.")
 @click.argument("uri")
 @store_option
-@click.option("--from", "first", default="", metavar="TIME", help="Captured not before; 1 to 14 digits or ISO 8601.")
-@click.option("--to", "last", default="", metavar="TIME", help="Captured not after; 1 to 14 digits or ISO 8601.")
+@click.option(
+    "--from",
+    "first",
+    default="",
+    metavar="TIME",
+    help="Captured not before; 1 to 14 digits or ISO 8601.",
+)
+@click.option(
+    "--to",
+    "last",
+    default="",
+    metavar="TIME",
+    help="Captured not after; 1 to 14 digits or ISO 8601.",
+)
 @click.option(
     "--format",
     "name",
@@ -25,7 +39,7 @@ from arclink.store.opening import open_store
     help="For people, or one JSON object a line.",
 )
 def command(uri: str, store: str, first: str, last: str, name: str) -> None:
-    """Say for each capture of URI what became of it and why, with file and offset."""
+    """Show the outcome of each capture of URI, with its reason, file and offset."""
     span = span_asked(first, last)
     with open_store(store) as graph:
         count = 0
@@ -37,4 +51,6 @@ def command(uri: str, store: str, first: str, last: str, name: str) -> None:
                 for line in explanation_lines(found):
                     click.echo(line)
     if not count:
-        click.echo(f"Not captured: the graph has no memento of {printable_uri(uri)}.", err=name == "jsonl")
+        click.echo(
+            f"Not captured: the graph has no memento of {printable_uri(uri)}.", err=name == "jsonl"
+        )

@@ -1,31 +1,60 @@
 """``arclink extract``: stage 2 alone."""
 
 import click
+import orjson
 
-from arclink.cli.stage_options import Stage, add_settings, archives_of, needs, stage_options, write_archives
-from arclink.cli.summary import show_counts
+from arclink.cli.stage_options import (
+    Stage,
+    add_settings,
+    archives_of,
+    needs,
+    read_settings,
+    stage_options,
+    write_archives,
+)
+from arclink.cli.summary import show_counts, show_damage
+
+EXAMPLES = ("arclink extract /data/crawl --folder work",)
 
 
-@click.command()
+@click.command(short_help="Read the links of payloads.")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @stage_options
-@click.option("--lazy", is_flag=True, help="Also look at the data- attributes of lazy loading, such as data-src.")
+@click.option(
+    "--lazy",
+    is_flag=True,
+    help="Also look at the data- attributes of lazy loading, such as data-src.",
+)
 @click.option("--store", help="Do not read again what this store has.")
-@click.option("--heritrix-outlinks", is_flag=True, help="Add the links that Heritrix recorded beside a page (docs/heritrix.md).")
-def command(inputs: tuple[str, ...], stage: Stage, lazy: bool, store: str | None, heritrix_outlinks: bool) -> None:
-    """Read the payloads that FOLDER/pointers name in archive files: write FOLDER/pages.
+@click.option(
+    "--heritrix-outlinks",
+    is_flag=True,
+    help="Add the links that Heritrix recorded beside a page (docs/heritrix.md).",
+)
+def command(
+    inputs: tuple[str, ...], stage: Stage, lazy: bool, store: str | None, heritrix_outlinks: bool
+) -> None:
+    """Read the payloads that FOLDER/pointers names in archive files; write FOLDER/pages.
 
     INPUT is as for `arclink build`.
     """
     from arclink.extract.extracting import ExtractSettings
     from arclink.pipeline import stages
-    from arclink.pipeline.settings import BuildSettings
-    from arclink.store.nothing import EmptyStore
+    from arclink.pipeline.damage import damage_in
+    from arclink.pipeline.settings import WAYBACK_SETTING, BuildSettings
+    from arclink.store.empty import EmptyStore
     from arclink.store.opening import open_store
 
     where = stage.folder
     needs(where, "pointers", "filter")
-    settings = BuildSettings(extract=ExtractSettings(lazy=lazy, heritrix_outlinks=heritrix_outlinks))
+    wayback = orjson.loads(read_settings(where).get(WAYBACK_SETTING, "null"))
+    settings = BuildSettings(
+        extract=ExtractSettings(
+            lazy=lazy,
+            heritrix_outlinks=heritrix_outlinks,
+            wayback=wayback,  # as in filter: its pointers name the original pages
+        )
+    )
     with EmptyStore() if store is None else open_store(store) as known:
         stored = {file.name: file for file in known.files()}
         files = archives_of(inputs, stored)
@@ -34,3 +63,5 @@ def command(inputs: tuple[str, ...], stage: Stage, lazy: bool, store: str | None
     write_archives(where, files)
     add_settings(where, settings)
     show_counts(counts)
+    with_cdx = set() if (where / "rows").exists() else {file.name for file in files}
+    show_damage(damage_in(where, files, with_cdx))

@@ -1,4 +1,4 @@
-"""``arclink fetch``: captures of a Wayback Machine become WARC files."""
+"""``arclink fetch``: downloads captures of a Wayback Machine as WARC files."""
 
 import shlex
 import sys
@@ -8,30 +8,98 @@ from pathlib import Path
 import click
 
 from arclink.errors import InputError, UsageError, WaybackError
-from arclink.wayback.fetching import FetchReport
+from arclink.wayback.fetch import FetchReport
 
 SECONDS_BETWEEN_LINES = 30.0
 
 REPLAY = {"auto": ("id_", "if_", ""), "original": ("id_",), "rewritten": ("if_", "")}
 
 
-@click.command()
+EXAMPLES = ("arclink fetch list.txt --wayback http://localhost:8080/collection --into fetched",)
+
+
+@click.command(short_help="Fetch captures from a Wayback Machine as WARC files.")
 @click.argument("entries", nargs=-1, required=True, metavar="LIST...")
-@click.option("--wayback", "base", required=True, metavar="BASE", help="What stands before /TIMESTAMP/URI in the archive's addresses.")
-@click.option("--into", "folder", required=True, type=click.Path(), help="Folder for the WARC files; the same again goes on there.")
-@click.option("--cdx-server", metavar="URL", default="", help="Address of the CDX server; looked for in the usual places by default.")
-@click.option("--timemap", metavar="URL", default="", help="What stands before the URI in addresses of TimeMaps, which are then used.")
-@click.option("--rules", "rules_file", type=click.Path(), help="JSON file of filter rules (docs/filter.md).")
-@click.option("--from", "first", help="Only captures from this time on: 1 to 14 digits, or ISO 8601.")
+@click.option(
+    "--wayback",
+    "base",
+    required=True,
+    metavar="BASE",
+    help="What stands before /TIMESTAMP/URI in the archive's addresses.",
+)
+@click.option(
+    "--into",
+    "folder",
+    required=True,
+    type=click.Path(),
+    help="Folder for the WARC files; the same again goes on there.",
+)
+@click.option(
+    "--cdx-server",
+    metavar="URL",
+    default="",
+    help="Address of the CDX server; looked for in the usual places by default.",
+)
+@click.option(
+    "--timemap",
+    metavar="URL",
+    default="",
+    help="What stands before the URI in addresses of TimeMaps, which are then used.",
+)
+@click.option(
+    "--rules", "rules_file", type=click.Path(), help="JSON file of filter rules (docs/filter.md)."
+)
+@click.option(
+    "--from", "first", help="Only captures from this time on: 1 to 14 digits, or ISO 8601."
+)
 @click.option("--to", "last", help="Only captures up to this time.")
 @click.option("--no-redirects", is_flag=True, help="Do not fetch redirects for where they lead.")
-@click.option("--replay", type=click.Choice(list(REPLAY)), default="auto", show_default=True, help="Original bytes, or pages put right.")
-@click.option("--delay", type=click.FloatRange(min=0), default=1.0, show_default=True, help="Seconds before each next request.")
-@click.option("--timeout", type=click.FloatRange(min=0.1), default=60.0, show_default=True, help="Seconds without a byte to give up after.")
-@click.option("--tries", type=click.IntRange(min=1), default=5, show_default=True, help="How often to ask in all, with growing pauses.")
-@click.option("--longest-wait", type=click.FloatRange(min=0), default=600.0, show_default=True, help="Seconds the archive may ask for.")
-@click.option("--payload-limit", default="16M", show_default=True, help="Largest payload; the rest of a larger one is not read.")
-@click.option("--contact", default="", help="Your address, for the archive's operators to see in the User-Agent.")
+@click.option(
+    "--replay",
+    type=click.Choice(list(REPLAY)),
+    default="auto",
+    show_default=True,
+    help="Original bytes, or pages put right.",
+)
+@click.option(
+    "--delay",
+    type=click.FloatRange(min=0),
+    default=1.0,
+    show_default=True,
+    help="Seconds before each next request.",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0.1),
+    default=60.0,
+    show_default=True,
+    help="Seconds without a byte to give up after.",
+)
+@click.option(
+    "--tries",
+    type=click.IntRange(min=1),
+    default=5,
+    show_default=True,
+    help="How often to ask in all, with growing pauses.",
+)
+@click.option(
+    "--longest-wait",
+    type=click.FloatRange(min=0),
+    default=600.0,
+    show_default=True,
+    help="Seconds the archive may ask for.",
+)
+@click.option(
+    "--payload-limit",
+    default="16M",
+    show_default=True,
+    help="Largest payload; the rest of a larger one is not read.",
+)
+@click.option(
+    "--contact",
+    default="",
+    help="Your address, for the archive's operators to see in the User-Agent.",
+)
 @click.option("--quiet", is_flag=True, help="No progress; the summary only.")
 def command(
     entries: tuple[str, ...],
@@ -54,15 +122,17 @@ def command(
 ) -> None:
     """Fetch captures from a Wayback Machine into a folder of WARC files.
 
-    LIST is a file with one entry per line, or an entry: a URI, http://host/path* for all that begins so, or *.host for a
-    domain with its subdomains. What the filter rules leave out is not asked for, and a payload is asked for once. A
-    run can be stopped at any moment; the same call goes on.
+    LIST is a file with one entry per line, or an entry. An entry is a URI, http://host/path* for
+    all
+    URIs with this beginning, or *.host for a domain with its subdomains. Captures that the filter
+    rules leave out are not requested, and each payload is requested once. A run can be stopped at
+    any time; the same command continues it.
     """
     from arclink.cli.build import parse_size
     from arclink.cli.rules import rules_from_options
+    from arclink.wayback.capture_lists import Archive
     from arclink.wayback.client import Client, Manners
-    from arclink.wayback.fetching import INDEX, FetchSettings, fetch
-    from arclink.wayback.listing import Archive
+    from arclink.wayback.fetch import INDEX, FetchSettings, fetch
 
     archive = Archive(base, cdx_server, timemap)
     settings = FetchSettings(
@@ -80,11 +150,11 @@ def command(
 
 
 def read_entries(given: tuple[str, ...]) -> list[str]:
-    """Return the entries of list files, and those that were given themselves, in their order, each once.
+    """Return the entries of list files and of the command line, in order, each once.
 
     Raises:
-        InputError: A list file cannot be read, or no entry was given.
-        UsageError: Something given is neither a file nor an entry.
+        InputError: A list file cannot be read, or there is no entry.
+        UsageError: An argument is neither a file nor an entry.
     """
     from arclink.wayback.indexes import parse_entry
 
@@ -96,7 +166,9 @@ def read_entries(given: tuple[str, ...]) -> list[str]:
                 lines = path.read_text(encoding="utf-8").splitlines()
             except UnicodeDecodeError as error:
                 raise InputError(f"{path}: not a list: byte {error.start} is no UTF-8") from error
-            entries += [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
+            entries += [
+                line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")
+            ]
         elif "://" in text or text.startswith("*."):
             try:
                 parse_entry(text)
@@ -104,14 +176,16 @@ def read_entries(given: tuple[str, ...]) -> list[str]:
                 raise UsageError(f"{text}: {error}") from error
             entries.append(text)
         else:
-            raise UsageError(f"{text}: no such file; an entry given here has to begin with http://, https:// or *.")
+            raise UsageError(
+                f"{text}: no such file; an entry given here has to begin with http://, https:// or *."
+            )
     if not entries:
         raise InputError(f"{' '.join(given)}: no entry; write one URI per line")
     return list(dict.fromkeys(entries))
 
 
 def _show(report: FetchReport, build: str) -> None:
-    """Print what became of everything, and what to do next."""
+    """Print the counts of a run and the next command; raise WaybackError if anything is left."""
     from arclink.cli.summary import show_counts
     from arclink.reasons import Reason
 
@@ -119,9 +193,15 @@ def _show(report: FetchReport, build: str) -> None:
         click.echo(problem, err=True)
     show_counts(report.counts)
     has_captures = any(report.counts[reason] for reason in Reason if reason.group == "fetches")
-    click.echo(f"\n{report.requests:,} requests." + (f" To build the graph: {build}" if has_captures else ""))
+    click.echo(
+        f"\n{report.requests:,} requests."
+        + (f" To build the graph: {build}" if has_captures else "")
+    )
     if not has_captures and not report.entries_left:
-        click.echo("Nothing was found: is --wayback what stands before /TIMESTAMP/URI in the archive's addresses?", err=True)
+        click.echo(
+            "Nothing was found: is --wayback what stands before /TIMESTAMP/URI in the archive's addresses?",
+            err=True,
+        )
     if report.entries_left or report.captures_left:
         raise WaybackError(
             f"{report.entries_left:,} entries and {report.captures_left:,} captures are left; the same command goes on with them"
@@ -129,7 +209,7 @@ def _show(report: FetchReport, build: str) -> None:
 
 
 class _Told:
-    """Says where a run is: now and then, on standard error."""
+    """Prints the progress of a run to standard error, at intervals."""
 
     def __init__(self, *, is_silent: bool) -> None:
         self._pause = 1.0 if sys.stderr.isatty() else SECONDS_BETWEEN_LINES

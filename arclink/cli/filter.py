@@ -4,20 +4,40 @@ from pathlib import Path
 
 import click
 
+from arclink.cli.rules import rules_from_options, wayback_of, wayback_options
 from arclink.cli.stage_options import Stage, needs, stage_options, write_settings
 from arclink.cli.summary import show_counts
 
+EXAMPLES = (
+    "arclink filter --folder work",
+    "arclink filter crawl.cdx.gz --folder work",
+)
 
-@click.command()
+
+@click.command(short_help="Choose the captures worth reading.")
 @click.argument("cdx", nargs=-1, metavar="[CDX]...", type=click.Path())
 @stage_options
-@click.option("--rules", "rules_file", type=click.Path(), help="JSON file of filter rules (docs/filter.md).")
-@click.option("--prefix", "prefixes", multiple=True, help="Only captures whose SURT starts with this. May be given again.")
-@click.option("--from", "first", help="Only captures from this time on: 1 to 14 digits, or ISO 8601.")
+@click.option(
+    "--rules", "rules_file", type=click.Path(), help="JSON file of filter rules (docs/filter.md)."
+)
+@click.option(
+    "--prefix",
+    "prefixes",
+    multiple=True,
+    help="Only captures whose SURT starts with this. May be given again.",
+)
+@click.option(
+    "--from", "first", help="Only captures from this time on: 1 to 14 digits, or ISO 8601."
+)
 @click.option("--to", "last", help="Only captures up to this time.")
 @click.option("--no-redirects", is_flag=True, help="Do not read redirects for where they lead.")
+@wayback_options
 @click.option("--store", help="Leave out what this store was told to forget.")
-@click.option("--takedowns", type=click.Path(), help="Leave out what such a file of `arclink forget --export` says.")
+@click.option(
+    "--takedowns",
+    type=click.Path(),
+    help="Leave out what such a file of `arclink forget --export` says.",
+)
 def command(
     cdx: tuple[str, ...],
     stage: Stage,
@@ -26,19 +46,21 @@ def command(
     first: str | None,
     last: str | None,
     no_redirects: bool,
+    unwrap_wayback: bool,
+    wayback_prefixes: tuple[str, ...],
     store: str | None,
     takedowns: str | None,
 ) -> None:
-    """Filter CDX or CDXJ rows: write FOLDER/mementos and FOLDER/pointers.
+    """Filter CDX or CDXJ rows; write FOLDER/mementos and FOLDER/pointers.
 
     Without CDX files, the rows that `arclink index` wrote to FOLDER/rows are filtered.
     """
-    from arclink.cli.rules import rules_from_options
+    from arclink.extract.extracting import ExtractSettings
+    from arclink.mapreduce.runs import parts_of
     from arclink.pipeline import stages
-    from arclink.pipeline.cdx_files import find_cdx, usual_files
     from arclink.pipeline.rows import check_rows
-    from arclink.pipeline.running import parts_of
     from arclink.pipeline.settings import BuildSettings
+    from arclink.rows.cdx_files import find_cdx, usual_files
     from arclink.store.opening import open_store
     from arclink.store.takedown_files import read_takedowns
 
@@ -48,13 +70,21 @@ def command(
     if store is not None:
         with open_store(store) as opened:
             forgotten += [takedown.what for takedown, _ in opened.forgotten()]
-    settings = BuildSettings(rules=rules, forgotten=tuple(forgotten))
+    settings = BuildSettings(
+        rules=rules,
+        extract=ExtractSettings(wayback=wayback_of(unwrap_wayback, wayback_prefixes)),
+        forgotten=tuple(forgotten),
+    )
     given = find_cdx(cdx)
-    check_rows(given, settings.rules.prefixes)
+    check_rows(given, settings.key_prefixes())
     if not given:
         needs(where, "rows", "index")
     with stage.running("filter") as run:
-        rows = usual_files(given, where / "cdx-rows", settings.rules.prefixes) if given else parts_of(where / "rows")
+        rows = (
+            usual_files(given, where / "cdx-rows", settings.key_prefixes())
+            if given
+            else parts_of(where / "rows")
+        )
         counts = stages.filter_rows(rows, where, settings, run)
     write_settings(where, settings)
     show_counts(counts)

@@ -1,4 +1,4 @@
-"""``arclink forget``: captures of a site, or of a time of it, go from a store and stay away."""
+"""``arclink forget``: removes captures of a site, or of a time of it, from a store permanently."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,21 +8,46 @@ import click
 from arclink.cli.options import store_option
 from arclink.errors import StoreError, UriError, UsageError
 from arclink.model import Forgotten, Surt
-from arclink.store import GraphStore, Removed, Takedown
+from arclink.store.protocols import GraphStore, Removed, Takedown
+
+EXAMPLES = ("arclink forget 'org,example)/private' --store links.db --reason 'request 17'",)
 
 
-@click.command()
+@click.command(short_help="Remove captures after a takedown request.")
 @click.argument("prefixes", nargs=-1, metavar="[SURT-PREFIX]...")
 @store_option
-@click.option("--from", "first", help="Only captures from this time on: 1 to 14 digits, or ISO 8601.")
+@click.option(
+    "--from", "first", help="Only captures from this time on: 1 to 14 digits, or ISO 8601."
+)
 @click.option("--to", "last", help="Only captures up to this time.")
-@click.option("--targets", "has_targets", is_flag=True, help="Forget the links of other pages to it, too.")
+@click.option(
+    "--targets", "has_targets", is_flag=True, help="Forget the links of other pages to it, too."
+)
 @click.option("--reason", default="", help="Why; it stands in the record.")
-@click.option("--dry-run", "is_trial", is_flag=True, help="Say how much would go, and change nothing.")
-@click.option("--clean/--no-clean", "cleans", default=None, help="Leave no byte of it in the file (the default), or do that later.")
-@click.option("--list", "lists", is_flag=True, help="Show what was forgotten, when, why and how much.")
-@click.option("--export", "export_path", type=click.Path(), help="Write what was forgotten to a file, for another store.")
-@click.option("--import", "import_path", type=click.Path(), help="Forget what such a file says; the store may be new.")
+@click.option(
+    "--dry-run", "is_trial", is_flag=True, help="Say how much would go, and change nothing."
+)
+@click.option(
+    "--clean/--no-clean",
+    "cleans",
+    default=None,
+    help="Leave no byte of it in the file (the default), or do that later.",
+)
+@click.option(
+    "--list", "lists", is_flag=True, help="Show what was forgotten, when, why and how much."
+)
+@click.option(
+    "--export",
+    "export_path",
+    type=click.Path(),
+    help="Write what was forgotten to a file, for another store.",
+)
+@click.option(
+    "--import",
+    "import_path",
+    type=click.Path(),
+    help="Forget what such a file says; the store may be new.",
+)
 def command(
     prefixes: tuple[str, ...],
     store: str,
@@ -36,30 +61,37 @@ def command(
     export_path: str | None,
     import_path: str | None,
 ) -> None:
-    """Remove captures from a store after a takedown request, and whatever only they show.
+    """Remove captures from a store after a takedown request, and all data that only they show.
 
-    SURT-PREFIX is what the SURT of the captures starts with: 'org,example)/' is a site, 'org,example)/a' what begins with /a there,
-    'org,example' the site with all of its ports and subdomains. Builds keep out what was forgotten, also when they read the
-    same files again, and with --rebuild.
+    SURT-PREFIX is the beginning of the captures' SURTs: 'org,example)/' is a site, 'org,example)/a'
+    all pages of it that begin with /a, and 'org,example' the site with all its ports and
+    subdomains.
+    Later builds leave out what was forgotten, also when they read the same files again, and with
+    --rebuild.
     """
+    from arclink.files.whole import write_whole
     from arclink.pipeline.build import only_build
     from arclink.store.opening import exists, local_path_of, open_store
     from arclink.store.takedown_files import format_takedowns, read_takedowns
 
     if not (prefixes or import_path or lists or export_path or cleans):
-        raise UsageError("name a SURT prefix such as 'org,example)/', or give --list, --export, --import or --clean")
+        raise UsageError(
+            "name a SURT prefix such as 'org,example)/', or give --list, --export, --import or --clean"
+        )
     takedowns = _takedowns(prefixes, first, last, has_targets, reason)
     if import_path:
         takedowns += read_takedowns(Path(import_path))
     if takedowns or cleans:
         if not exists(store) and not (import_path and not is_trial):
-            raise StoreError(f"no store at {store}. Build one: arclink build INPUT... --store {store}")
+            raise StoreError(
+                f"no store at {store}. Build one: arclink build INPUT... --store {store}"
+            )
         with only_build(local_path_of(store)), open_store(store, create=True) as opened:
             for takedown in takedowns:
                 removed = opened.forget(takedown, is_trial=is_trial)
                 click.echo(_sentence(opened, takedown.what, removed, is_trial=is_trial))
             if not is_trial:
-                from arclink.analysis.opening import remove_slices
+                from arclink.analysis.slice_cache import remove_slices
 
                 remove_slices(store)
             if cleans is not False and not is_trial:
@@ -69,12 +101,14 @@ def command(
         with open_store(store) as opened:
             known = list(opened.forgotten())
         if export_path:
-            Path(export_path).write_bytes(format_takedowns(takedown for takedown, _ in known))
+            write_whole(Path(export_path), format_takedowns(takedown for takedown, _ in known))
         if lists:
             _show(known)
 
 
-def _takedowns(prefixes: tuple[str, ...], first: str | None, last: str | None, has_targets: bool, reason: str) -> list[Takedown]:
+def _takedowns(
+    prefixes: tuple[str, ...], first: str | None, last: str | None, has_targets: bool, reason: str
+) -> list[Takedown]:
     from arclink.store.takedown_files import span_of
     from arclink.timestamps import TimestampError
 
@@ -83,16 +117,21 @@ def _takedowns(prefixes: tuple[str, ...], first: str | None, last: str | None, h
     except TimestampError as error:
         raise UsageError(f"--from or --to: {error}") from error
     if has_targets and (first or last):
-        raise UsageError("--targets goes with neither --from nor --to: a link leads to a page, not to a time of it")
+        raise UsageError(
+            "--targets goes with neither --from nor --to: a link leads to a page, not to a time of it"
+        )
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return [Takedown(Forgotten(surt_prefix(prefix), span, has_targets), reason, now) for prefix in prefixes]
+    return [
+        Takedown(Forgotten(surt_prefix(prefix), span, has_targets), reason, now)
+        for prefix in prefixes
+    ]
 
 
 def surt_prefix(text: str) -> Surt:
-    """Return what SURTs are to start with.
+    """Return the text if it is a SURT prefix.
 
     Raises:
-        UsageError: It is empty, or a URL; the text says which prefix was meant.
+        UsageError: It is empty, or a URL; the message names the prefix that was probably meant.
 
     >>> surt_prefix("org,example)/")
     'org,example)/'
@@ -100,7 +139,9 @@ def surt_prefix(text: str) -> Surt:
     from arclink.uris.surts import surt_of_query
 
     if not text.strip():
-        raise UsageError("an empty SURT prefix: that is everything. Give one such as 'org,example)/', or remove the store")
+        raise UsageError(
+            "an empty SURT prefix: that is everything. Give one such as 'org,example)/', or remove the store"
+        )
     if text.split() != [text] or not text.isprintable():
         raise UsageError(f"{text!r}: a SURT holds no blanks and no control characters")
     if ")" not in text or "://" in text:
@@ -108,7 +149,9 @@ def surt_prefix(text: str) -> Surt:
             try:
                 surt = surt_of_query(text)
             except UriError as error:
-                raise UsageError(f"{text!r}: neither a SURT prefix such as 'org,example)/' nor a URL: {error}") from error
+                raise UsageError(
+                    f"{text!r}: neither a SURT prefix such as 'org,example)/' nor a URL: {error}"
+                ) from error
             if surt != text:
                 raise UsageError(_meant(text, surt))
     elif text != text.lower():
@@ -132,7 +175,12 @@ def _sentence(store: GraphStore, what: Forgotten, removed: Removed, *, is_trial:
         return f"{sentence}, {removed.inlinks:,} of these links of other pages to it."
     if is_trial:
         return f"{sentence}."
-    links = sum(count for surt in store.surts(what.prefix) if what.has(surt) for _, count in store.inlink_kinds(surt))
+    links = sum(
+        count
+        for surt in store.surts(what.prefix)
+        if what.has(surt)
+        for _, count in store.inlink_kinds(surt)
+    )
     return f"{sentence}; {links:,} links to it stay (--targets)." if links else f"{sentence}."
 
 

@@ -1,4 +1,4 @@
-"""``arclink links URI``: which links it has, which lead to it, when, with which words."""
+"""``arclink links URI``: its outlinks and inlinks, with their times and words."""
 
 import sys
 from collections.abc import Sequence
@@ -10,7 +10,13 @@ from arclink.access.formats import FORMATS, PROFILES, field_names
 from arclink.access.formats.levels import level_as_rows
 from arclink.access.formats.rows import ROW_FORMATS
 from arclink.access.levels import LevelQuery, answer_level
-from arclink.access.queries import DEFAULT_LIMIT, MATCH_TYPE, BadParameterError, LinkQuery, MatchType
+from arclink.access.queries import (
+    DEFAULT_LIMIT,
+    MATCH_TYPE,
+    BadParameterError,
+    LinkQuery,
+    MatchType,
+)
 from arclink.access.replay import parse_replay
 from arclink.cli.options import replay_option, store_option
 from arclink.cli.question_options import (
@@ -19,13 +25,19 @@ from arclink.cli.question_options import (
     direction_option,
     filter_option,
     from_option,
-    kind_option,
+    kinds_option,
     match_type_option,
     redirects_option,
     to_option,
 )
 from arclink.cli.row_options import write_rows
 from arclink.store.opening import open_store
+
+EXAMPLES = (
+    "arclink links example.org --store links.db",
+    "arclink links example.org --store links.db --direction in --from 2010 --to 201003",
+    "arclink links example.org --store links.db --at 20100217 --format csv > links.csv",
+)
 
 
 @click.command("links", short_help="Show the links of a URI through time.")
@@ -36,27 +48,61 @@ from arclink.store.opening import open_store
 @from_option
 @to_option
 @at_option
-@kind_option
+@kinds_option
 @filter_option
 @redirects_option
-@click.option("--follow", is_flag=True, help="Where the URI redirects at that time, answer for where it leads.")
 @click.option(
-    "--limit", default=str(DEFAULT_LIMIT), show_default=True, metavar="N", help="Members per direction; 0 for all, as jsonl, csv or RDF."
+    "--follow",
+    is_flag=True,
+    help="Where the URI redirects at that time, answer for where it leads.",
+)
+@click.option(
+    "--limit",
+    default=str(DEFAULT_LIMIT),
+    show_default=True,
+    metavar="N",
+    help="Members per direction; 0 for all, as jsonl, csv or RDF.",
 )
 @cursor_option
-@click.option("--format", "name", type=click.Choice(list(FORMATS)), default="table", show_default=True, help="How the answer is written.")
-@click.option("--fields", "fields", default="", metavar="NAMES", help="Of jsonl and csv: only these fields, with commas between them.")
-@click.option("--profile", type=click.Choice(PROFILES), help="RDF in the paper's shape, or a node per link.")
 @click.option(
-    "--level", type=click.Choice(["uri", "host", "domain"]), default="uri", show_default=True, help="Count per host or domain instead."
+    "--format",
+    "name",
+    type=click.Choice(list(FORMATS)),
+    default="table",
+    show_default=True,
+    help="How the answer is written.",
 )
-@click.option("--by", default="", metavar="UNIT", help="With --level host or domain: count per day, month (the default) or year.")
+@click.option(
+    "--fields",
+    "fields",
+    default="",
+    metavar="NAMES",
+    help="Of jsonl and csv: only these fields, with commas between them.",
+)
+@click.option(
+    "--profile", type=click.Choice(PROFILES), help="RDF in the paper's shape, or a node per link."
+)
+@click.option(
+    "--level",
+    type=click.Choice(["uri", "host", "domain"]),
+    default="uri",
+    show_default=True,
+    help="Count per host or domain instead.",
+)
+@click.option(
+    "--by",
+    default="",
+    metavar="UNIT",
+    help="With --level host or domain: count per day, month (the default) or year.",
+)
 @click.option(
     "--evidence",
     is_flag=True,
     help="Tell the mementos of each link: file, offset, checksum; not as table.",
 )
-@click.option("--validity", is_flag=True, help="Tell between which mementos each link came and went.")
+@click.option(
+    "--validity", is_flag=True, help="Tell between which mementos each link came and went."
+)
 @replay_option
 def command(
     uri: str,
@@ -81,19 +127,35 @@ def command(
     validity: bool,
     replay: str,
 ) -> None:
-    """Show which links URI has and which lead to it, when, and with which words.
+    """Show the outlinks and inlinks of URI, with their times and words.
 
-    Any variant of the URI (http or https, with or without www.) finds it.
+    Any variant of the URI (http or https, with or without www.) gives the same answer.
     """
-    given = {"direction": direction, "from": first, "to": last, "at": at, "redirects": redirects, "limit": limit, "cursor": cursor}
-    parameters = [("uri", uri), *((option, value) for option, value in given.items() if value), *(("kind", kind) for kind in kinds)]
+    given = {
+        "direction": direction,
+        "from": first,
+        "to": last,
+        "at": at,
+        "redirects": redirects,
+        "limit": limit,
+        "cursor": cursor,
+    }
+    parameters = [
+        ("uri", uri),
+        *((option, value) for option, value in given.items() if value),
+        *(("kinds", kind) for kind in kinds),
+    ]
     parameters += [("filter", one) for one in filters]
     switches = {"evidence": evidence, "validity": validity, "follow": follow}
     parameters += [(option, "true") for option, is_asked in switches.items() if is_asked]
     parameters += [("by", by)] if by else []
     parameters += [(MATCH_TYPE.name, match_type)] if match_type != MatchType.EXACT.value else []
     if level != "uri":
-        _count([*parameters, ("level", level), *([("profile", profile)] if profile else [])], store, name)
+        _count(
+            [*parameters, ("level", level), *([("profile", profile)] if profile else [])],
+            store,
+            name,
+        )
         return
     query = LinkQuery.from_parameters(parameters)
     prefix = parse_replay("--replay", replay)
@@ -108,6 +170,8 @@ def command(
 def _count(parameters: Sequence[tuple[str, str]], store: str, name: str) -> None:
     query = LevelQuery.from_parameters(parameters)
     if name not in ROW_FORMATS:
-        raise BadParameterError("format", name, f"with --level {query.level.value}: {', '.join(ROW_FORMATS)}")
+        raise BadParameterError(
+            "format", name, f"with --level {query.level.value}: {', '.join(ROW_FORMATS)}"
+        )
     with open_store(store) as graph:
         write_rows(level_as_rows(answer_level(graph, query)), name)

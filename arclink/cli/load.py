@@ -7,14 +7,25 @@ import click
 from arclink.cli.options import store_option
 from arclink.cli.stage_options import needs, read_archives, read_settings
 
+EXAMPLES = ("arclink load --folder work --store links.db",)
 
-@click.command()
-@click.option("--folder", required=True, type=click.Path(), help="Folder of a batch, with graph files in FOLDER/graph.")
-@click.option("--cores", type=click.IntRange(min=1), help="Processes at a time; as many as there are processors by default.")
+
+@click.command(short_help="Load graph files into a store.")
+@click.option(
+    "--folder",
+    required=True,
+    type=click.Path(),
+    help="Folder of a batch, with graph files in FOLDER/graph.",
+)
+@click.option(
+    "--cores",
+    type=click.IntRange(min=1),
+    help="Processes at a time; as many as there are processors by default.",
+)
 @store_option
 def command(folder: str, cores: int | None, store: str) -> None:
     """Load the graph files in FOLDER/graph into a store, as one batch."""
-    from arclink.pipeline.counts import Counts
+    from arclink.counts import Counts
     from arclink.pipeline.manifest import format_manifest
     from arclink.store.opening import open_store
 
@@ -27,4 +38,6 @@ def command(folder: str, cores: int | None, store: str) -> None:
         (where / "graph/manifest.json").write_text(manifest, encoding="utf-8")
         batch = opened.load(where / "graph", files, settings, manifest, cores)
         opened.trim()
-        click.echo(f"{store}: batch {batch.number} loaded; it holds {opened.sums().links:,} links now.")
+        click.echo(
+            f"{store}: batch {batch.number} loaded; it holds {opened.sums().links:,} links now."
+        )

@@ -1,62 +1,91 @@
-"""The ``arclink`` command: its commands are modules of this package, imported when they are called."""
+"""The ``arclink`` command: its commands are modules of this package, imported when called."""
 
+import errno
 import os
 import sys
+from tempfile import gettempdir
 
 import click
 
-from arclink import __version__
-from arclink.cli.lazily import LazyCommands
+from arclink.cli.interrupts import end, hint_after, ignore_in_children
+from arclink.cli.lazy_group import LazyCommands
 from arclink.errors import ArclinkError, UsageError
+from arclink.version import VERSION
 
-COMMANDS = {
-    "build": "arclink.cli.build",
-    "fetch": "arclink.cli.fetch",
-    "links": "arclink.cli.links",
-    "anchors": "arclink.cli.anchors",
-    "diff": "arclink.cli.diff",
-    "analyze": "arclink.cli.analyze",
-    "timemap": "arclink.cli.timemap",
-    "aggregate": "arclink.cli.aggregate",
-    "serve": "arclink.cli.serve",
-    "stats": "arclink.cli.stats",
-    "explain": "arclink.cli.explain",
-    "export": "arclink.cli.export",
-    "verify": "arclink.cli.verify",
-    "forget": "arclink.cli.forget",
-    "demo-archive": "arclink.cli.demo_archive",
-    "index": "arclink.cli.index",
-    "filter": "arclink.cli.filter",
-    "extract": "arclink.cli.extract",
-    "graph": "arclink.cli.graph",
-    "load": "arclink.cli.load",
-    "schema": "arclink.cli.schema",
-    "plan": "arclink.cli.plan",
-    "pack": "arclink.cli.pack",
+SECTIONS = {
+    "Build a graph": {
+        "demo-archive": "arclink.cli.demo_archive",
+        "build": "arclink.cli.build",
+        "fetch": "arclink.cli.fetch",
+    },
+    "Ask it": {
+        "links": "arclink.cli.links",
+        "anchors": "arclink.cli.anchors",
+        "diff": "arclink.cli.diff",
+        "timemap": "arclink.cli.timemap",
+        "explain": "arclink.cli.explain",
+        "analyze": "arclink.cli.analyze",
+        "aggregate": "arclink.cli.aggregate",
+    },
+    "Share it": {
+        "serve": "arclink.cli.serve",
+        "export": "arclink.cli.export",
+    },
+    "Look after a store": {
+        "stats": "arclink.cli.stats",
+        "verify": "arclink.cli.verify",
+        "backup": "arclink.cli.backup",
+        "restore": "arclink.cli.restore",
+        "convert": "arclink.cli.convert",
+        "forget": "arclink.cli.forget",
+        "schema": "arclink.cli.schema",
+    },
+    "Work on a cluster": {
+        "plan": "arclink.cli.plan",
+        "pack": "arclink.cli.pack",
+    },
+    "Run one stage": {
+        "index": "arclink.cli.index",
+        "filter": "arclink.cli.filter",
+        "extract": "arclink.cli.extract",
+        "graph": "arclink.cli.graph",
+        "load": "arclink.cli.load",
+    },
 }
-"""Module of each command, in the order help shows them; each has a click command called ``command``."""
+"""Commands by section, in the order of the help."""
 
 
-group = click.version_option(__version__, prog_name="arclink")(
+group = click.version_option(VERSION, prog_name="arclink")(
     LazyCommands(
-        "arclink", about="The temporal link graph of a web archive: who linked to a page, when, and with which words.", modules=COMMANDS
+        "arclink",
+        about="The temporal link graph of a web archive: who linked to a page, when, and with which words.",
+        sections=SECTIONS,
     )
 )
 
 
 def main() -> None:
-    """Run the command line: exit 2 for a wrong call, 1 for what needs a person, never a traceback for either."""
-    # NumPy's BLAS starts a thread for each further core, which spins for 0.1 s; nothing here gives it work.
+    """Run the command line.
+
+    The exit code is 2 for a wrong call and 1 for an error that needs a person; neither shows a
+    traceback.
+    """
+    # NumPy's BLAS starts a thread per further core, which spins for 0.1 s; ArcLink gives it no
+    # work.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    ignore_in_children()
     try:
         code = group.main(standalone_mode=False)
-        if isinstance(code, int):  # of a `click.exceptions.Exit`, which ends here without being raised
+        if isinstance(
+            code, int
+        ):  # the code of a `click.exceptions.Exit`, which is returned here and not raised
             sys.exit(code)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
-    except click.Abort:
-        click.echo("interrupted", err=True)
+    except (click.Abort, KeyboardInterrupt):
+        end()  # a second Ctrl-C changes nothing
+        click.echo(f"arclink: interrupted. {hint_after(sys.argv[1:])}".rstrip(), err=True)
         sys.exit(130)
     except UsageError as error:
         _complain(str(error))
@@ -65,12 +94,31 @@ def main() -> None:
         _complain(str(error))
         sys.exit(1)
     except OSError as error:
-        _complain(f"{error}: check that the path is right, and its space and rights")
+        _complain(f"{error}: {_advice(error)}")
         sys.exit(1)
+    except MemoryError:
+        _complain(
+            "out of memory; what was stored is whole. Give it more (ulimit -v, the limit of the "
+            "container), or less to do at a time: smaller batches, fewer cores"
+        )
+        sys.exit(1)
+    end()
+
+
+def _advice(error: OSError) -> str:
+    """Return the remedy for a system error that no command translated."""
+    if error.errno in (errno.EMFILE, errno.ENFILE):
+        return "too few files may be open at a time; raise the limit: ulimit -n 1024"
+    if error.filename is None and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return (
+            "free some space where the output goes (standard output, if it is redirected to a "
+            f"file) and in the folder for temporary files ({gettempdir()}, or another one in TMPDIR)"
+        )
+    return "check that the path is right, and its space and rights"
 
 
 def _complain(text: str) -> None:
-    """Say what is wrong; names that are no UTF-8 with escapes."""
+    """Print an error message; bytes of names that are not UTF-8 are shown as escapes."""
     click.echo(f"arclink: {text.encode(errors='backslashreplace').decode()}", err=True)
 
 

@@ -4,15 +4,18 @@ from pathlib import Path
 
 import click
 
+EXAMPLES = ("arclink pack arclink-environment.tar.gz",)
 
-@click.command()
+
+@click.command(short_help="Pack ArcLink and its packages for cluster workers.")
 @click.argument("file", type=click.Path())
 def command(file: str) -> None:
-    """Write ArcLink and the packages it needs to FILE (.tar.gz), for workers that have none of them.
+    """Write ArcLink and the packages it needs to FILE (.tar.gz), for workers without them.
 
-    The workers' Python is to be of the same version as this one, on the same system (docs/engines.md).
+    The workers' Python must have the same version as this one, on the same system and processor
+    (docs/engines.md).
     """
-    from arclink.pipeline.environment import pack_environment
+    from arclink.mapreduce.environment import pack_environment
 
     versions = pack_environment(Path(file))
     click.echo(f"{file}: {len(versions)} packages, {Path(file).stat().st_size:,} bytes")

@@ -1,15 +1,35 @@
-"""``arclink plan``: what a collection will cost on a cluster."""
+"""``arclink plan``: the estimated cost of a collection on a cluster."""
 
 import click
 
-from arclink.pipeline.sizing import LINKS_A_PAGE, SHARE_READ
+from arclink.pipeline.cluster_size import LINKS_A_PAGE, SHARE_READ
+
+EXAMPLES = ("arclink plan --captures 1000000000 --nodes 100",)
 
 
-@click.command()
-@click.option("--captures", required=True, type=click.IntRange(min=1), help="Captures of the collection: rows of its CDX.")
-@click.option("--nodes", required=True, type=click.IntRange(min=1), help="Machines that run tasks and keep the store.")
-@click.option("--cores", default=8, show_default=True, type=click.IntRange(min=1), help="Processors of each.")
-@click.option("--replication", default=3, show_default=True, type=click.IntRange(min=1), help="Copies of everything in Cassandra.")
+@click.command(short_help="Estimate the hours and bytes a collection takes on a cluster.")
+@click.option(
+    "--captures",
+    required=True,
+    type=click.IntRange(min=1),
+    help="Captures of the collection: rows of its CDX.",
+)
+@click.option(
+    "--nodes",
+    required=True,
+    type=click.IntRange(min=1),
+    help="Machines that run tasks and keep the store.",
+)
+@click.option(
+    "--cores", default=8, show_default=True, type=click.IntRange(min=1), help="Processors of each."
+)
+@click.option(
+    "--replication",
+    default=3,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="Copies of everything in Cassandra.",
+)
 @click.option(
     "--links",
     default=round(LINKS_A_PAGE),
@@ -25,25 +45,41 @@ from arclink.pipeline.sizing import LINKS_A_PAGE, SHARE_READ
     type=click.FloatRange(min=0, min_open=True, max=1),
     help="Part of the captures whose payload is read; `arclink filter` of a sample tells it.",
 )
-def command(captures: int, nodes: int, cores: int, replication: int, links: float, share_read: float) -> None:
-    """Say how many hours and bytes a collection takes on a cluster, from what was measured (docs/operations.md)."""
-    from arclink.pipeline.sizing import Cluster, Collection, paper_hours, plan
+def command(
+    captures: int, nodes: int, cores: int, replication: int, links: float, share_read: float
+) -> None:
+    """Estimate the hours and bytes that a collection takes on a cluster.
 
-    collection, cluster = Collection(captures, share_read, links), Cluster(nodes, cores, replication)
+    The estimate comes from measurements (docs/operations.md).
+    """
+    from arclink.pipeline.cluster_size import Cluster, Collection, paper_hours, plan
+
+    collection, cluster = (
+        Collection(captures, share_read, links),
+        Cluster(nodes, cores, replication),
+    )
     planned = plan(collection, cluster)
-    click.echo(f"{captures:,} captures, {collection.pages:,.0f} pages read, {planned.links:,.0f} links")
+    click.echo(
+        f"{captures:,} captures, {collection.pages:,.0f} pages read, {planned.links:,.0f} links"
+    )
     click.echo(f"{nodes:,} nodes with {cores} processors each, {replication} copies\n")
     for stage, hours in planned.hours.items():
         click.echo(f"{stage:>16}  {hours:12,.2f} hours")
     click.echo(f"{'in all':>16}  {sum(planned.hours.values()):12,.2f} hours\n")
-    for what, size in (("graph files", planned.graph_files), ("in Cassandra", planned.stored), ("disk of a node", planned.disk)):
+    for what, size in (
+        ("graph files", planned.graph_files),
+        ("in Cassandra", planned.stored),
+        ("disk of a node", planned.disk),
+    ):
         click.echo(f"{what:>16}  {_size(size):>12}")
-    of_paper = ", ".join(f"{stage} {hours:,.1f} hours" for stage, hours in paper_hours(collection, cluster))
+    of_paper = ", ".join(
+        f"{stage} {hours:,.1f} hours" for stage, hours in paper_hours(collection, cluster)
+    )
     click.echo(f"\nThe paper's model, on machines of 2012: {of_paper}.")
 
 
 def _size(count: float) -> str:
-    """Return a number of bytes for people.
+    """Return a number of bytes with a unit.
 
     >>> _size(2_500_000_000_000)
     '2.50 TB'

@@ -1,6 +1,12 @@
-"""Options of the commands that ask about the links of a URI."""
+"""Options of the commands that query the links of a URI."""
+
+from collections.abc import Callable
 
 import click
+
+from arclink.access.declarations import Parameter
+from arclink.access.kinds import Kinds
+from arclink.access.queries import KINDS, KINDS_TO_FOLLOW
 
 match_type_option = click.option(
     "--match-type",
@@ -12,17 +18,60 @@ match_type_option = click.option(
 )
 
 direction_option = click.option(
-    "--direction", type=click.Choice(["out", "in", "both"]), default="both", show_default=True, help="Outlinks, inlinks, or both."
+    "--direction",
+    type=click.Choice(["out", "in", "both"]),
+    default="both",
+    show_default=True,
+    help="Outlinks, inlinks, or both.",
 )
 
-from_option = click.option("--from", "first", default="", metavar="TIME", help="Observed not before; 1 to 14 digits or ISO 8601.")
+from_option = click.option(
+    "--from",
+    "first",
+    default="",
+    metavar="TIME",
+    help="Observed not before; 1 to 14 digits or ISO 8601.",
+)
 
-to_option = click.option("--to", "last", default="", metavar="TIME", help="Observed not after; 1 to 14 digits or ISO 8601.")
+to_option = click.option(
+    "--to",
+    "last",
+    default="",
+    metavar="TIME",
+    help="Observed not after; 1 to 14 digits or ISO 8601.",
+)
 
-at_option = click.option("--at", default="", metavar="TIME", help="The state at that time: the links of the mementos in force.")
+at_option = click.option(
+    "--at",
+    default="",
+    metavar="TIME",
+    help="The state at that time: the links of the mementos in force.",
+)
 
-kind_option = click.option(
-    "--kind", "kinds", multiple=True, metavar="KIND", help="Only this kind, such as a@href or img@src; may come several times."
+
+def _kinds_option(
+    parameter: Parameter[Kinds], *also: str, default: str = ""
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return the option of a declared parameter.
+
+    ``default`` is shown in the help where the command itself sets the default.
+    """
+    return click.option(
+        f"--{parameter.name}",
+        *also,
+        "kinds",
+        multiple=True,
+        metavar="KINDS",
+        default=None if default else (parameter.default,),
+        show_default=default or True,
+        help=f"{parameter.about} {parameter.form.allowed}; several with commas.",
+    )
+
+
+kinds_option = _kinds_option(KINDS, *(f"--{name}" for name in KINDS.also))
+kinds_to_follow_option = _kinds_option(KINDS_TO_FOLLOW)
+kinds_of_export_option = _kinds_option(
+    KINDS_TO_FOLLOW, default="navigation; a@href in csv, img@src in csv-images, all in nquads"
 )
 
 filter_option = click.option(
@@ -34,7 +83,13 @@ filter_option = click.option(
 )
 
 redirects_option = click.option(
-    "--redirects", type=click.Choice(["yes", "no", "only"]), default="yes", show_default=True, help="Whether redirects count as links."
+    "--redirects",
+    type=click.Choice(["yes", "no", "only"]),
+    default="yes",
+    show_default=True,
+    help="Whether redirects count as links.",
 )
 
-cursor_option = click.option("--cursor", default="", metavar="CURSOR", help="Go on where an answer ended.")
+cursor_option = click.option(
+    "--cursor", default="", metavar="CURSOR", help="Go on where an answer ended."
+)

@@ -6,17 +6,18 @@ from arclink.cli.options import store_option
 from arclink.errors import UsageError
 
 
-@click.group()
+@click.group(short_help="Make the tables of a Cassandra store.")
 def command() -> None:
-    """Make the tables of a Cassandra store; a SQLite store makes its own."""
+    """Make the tables of a Cassandra store; a SQLite store makes its own tables."""
 
 
 @command.command("apply")
 @store_option
 def apply(store: str) -> None:
-    """Make keyspace and tables in Cassandra, or check that they are there and of this version. What is there stays.
+    """Make keyspace and tables in Cassandra, or check that existing ones have this version.
 
-    The URL says how: cassandra://node1,node2:9042/links?replication=3&consistency=QUORUM
+    Existing tables and rows are not changed. The URL holds the options:
+    cassandra://node1,node2:9042/links?replication=3&consistency=QUORUM
     """
     from arclink.store.opening import is_remote, needs_driver
 
@@ -30,4 +31,6 @@ def apply(store: str) -> None:
 
     address = parse_address(store)
     is_new = apply_schema(address)
-    click.echo(f"{address.name}: {'made' if is_new else 'there already'}, layout {LAYOUT}, replication {address.replication}.")
+    click.echo(
+        f"{address.name}: {'made' if is_new else 'there already'}, layout {LAYOUT}, replication {address.replication}."
+    )

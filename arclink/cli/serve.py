@@ -12,14 +12,22 @@ from arclink.errors import UsageError
 
 _NAMED = re.compile(r"([^/=:]*)=(.*)", re.DOTALL)
 _COLLECTION = re.compile(r"[a-z0-9][a-z0-9_-]{0,50}")
-_OURS = frozenset({"static", "health", "explain", "aggregate", "anchors", "diff", "timemap", "docs", "metrics"})
-"""Paths of the service itself."""
+_OURS = frozenset(
+    {"static", "health", "explain", "aggregate", "anchors", "diff", "timemap", "docs", "metrics"}
+)
+"""First path segments that the service itself uses."""
 
 
 class _Lines(click.types.StringParamType):
-    """Text that the environment holds several of as lines: a path may have blanks."""
+    """A text option whose environment variable has one value per line: a path may have blanks."""
 
     envvar_list_splitter = "\n"
+
+
+EXAMPLES = (
+    "arclink serve --store links.db --port 8080",
+    "arclink serve --store olympics=a.db --store iraq=b.db",
+)
 
 
 @click.command("serve", short_help="Answer link queries over HTTP.")
@@ -34,10 +42,30 @@ class _Lines(click.types.StringParamType):
     show_envvar=True,
     help="The link graph: a file such as links.db, or a URL such as sqlite:///links.db. With names, several of them.",
 )
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0 for all.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="Port to listen on; 0 takes a free one.")
-@click.option("--threads", type=click.IntRange(1, 64), default=8, show_default=True, help="Requests that each worker answers at a time.")
-@click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Processes that answer.")
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0 for all."
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8080,
+    show_default=True,
+    help="Port to listen on; 0 takes a free one.",
+)
+@click.option(
+    "--threads",
+    type=click.IntRange(1, 64),
+    default=8,
+    show_default=True,
+    help="Requests that each worker answers at a time.",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_default=True,
+    help="Processes that answer.",
+)
 @click.option(
     "--grace",
     type=click.FloatRange(0, 3600),
@@ -45,7 +73,14 @@ class _Lines(click.types.StringParamType):
     show_default=True,
     help="Seconds that answers under way have at a stop.",
 )
-@click.option("--log", "log_form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How events are logged.")
+@click.option(
+    "--log",
+    "log_form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="How events are logged.",
+)
 @click.option("--log-requests", is_flag=True, help="Log every request.")
 @click.option(
     "--instance",
@@ -57,10 +92,60 @@ class _Lines(click.types.StringParamType):
     help="Another service that /aggregate asks too; may come several times.",
 )
 @replay_option
-@click.option("--embargo", type=click.IntRange(0, 1_000_000), default=0, metavar="DAYS", help="Hide captures that are younger.")
-@click.option("--embargo-prefix", "hidden", multiple=True, metavar="SURT", help="Hide captures below this SURT.")
-@click.option("--public", default="", metavar="URL", help="This service as clients know it, such as https://links.example.org/.")
-@click.option("--name", default="here", show_default=True, help="What /aggregate calls the store of this service.")
+@click.option(
+    "--embargo",
+    type=click.IntRange(0, 1_000_000),
+    default=0,
+    metavar="DAYS",
+    help="Hide captures that are younger.",
+)
+@click.option(
+    "--embargo-prefix",
+    "hidden",
+    multiple=True,
+    metavar="SURT",
+    help="Hide captures below this SURT.",
+)
+@click.option(
+    "--public",
+    default="",
+    metavar="URL",
+    help="This service as clients know it, such as https://links.example.org/.",
+)
+@click.option(
+    "--name",
+    default="here",
+    show_default=True,
+    help="What /aggregate calls the store of this service.",
+)
+@click.option(
+    "--cors-origin",
+    "origins",
+    multiple=True,
+    metavar="ORIGIN",
+    help="Let scripts of pages at this origin read answers, or * of all; may come several times.",
+)
+@click.option(
+    "--connections",
+    type=click.IntRange(10, 100_000),
+    default=1_000,
+    show_default=True,
+    help="Connections of each worker at a time.",
+)
+@click.option(
+    "--address-connections",
+    type=click.IntRange(1, 100_000),
+    default=100,
+    show_default=True,
+    help="Of them, from one client address.",
+)
+@click.option(
+    "--trusted-proxy",
+    "proxies",
+    multiple=True,
+    metavar="ADDRESS",
+    help="A reverse proxy, whose X-Forwarded-For names the client; may come several times.",
+)
 def command(
     stores: tuple[str, ...],
     host: str,
@@ -76,23 +161,38 @@ def command(
     hidden: tuple[str, ...],
     public: str,
     name: str,
+    origins: tuple[str, ...],
+    connections: int,
+    address_connections: int,
+    proxies: tuple[str, ...],
 ) -> None:
     """Answer link queries over HTTP, with a page for people at /, until stopped.
 
-    Several stores, each with a name, are collections: --store olympics=a.db answers below /olympics/.
+    Several stores, each with a name, are collections: --store olympics=a.db answers below
+    /olympics/.
     """
-    from arclink.aggregate.instances import parse_instances, parse_name
     from arclink.cli.forget import surt_prefix
+    from arclink.federation.instances import parse_instances, parse_name
+
+    # imported here: no other command needs the service
+    from arclink.service.connections import Connections, parse_network
+    from arclink.service.headers import parse_origin
+    from arclink.service.logs import LogForm, set_up_logging
+    from arclink.service.server import serve
+    from arclink.service.settings import Settings
     from arclink.store.embargo import Embargo
-    from service.logs import LogForm, set_up_logging  # lazily: nothing else in arclink needs the service
-    from service.running import serve
-    from service.settings import Settings
 
     where = collections_of(stores)
     archive = parse_name("--name", name)
     others = parse_instances(instances)
-    for taken in [other.name for other in others if other.name in ({archive} if isinstance(where, str) else where)]:
-        raise UsageError(f"--instance {taken}=…: the service calls its own store so; name one of them otherwise")
+    for taken in [
+        other.name
+        for other in others
+        if other.name in ({archive} if isinstance(where, str) else where)
+    ]:
+        raise UsageError(
+            f"--instance {taken}=…: the service calls its own store so; name one of them otherwise"
+        )
     set_up_logging(LogForm(log_form), with_access=log_requests)
     settings = Settings(
         replay=parse_replay("--replay", replay),
@@ -100,23 +200,42 @@ def command(
         embargo=Embargo(embargo, tuple(surt_prefix(text) for text in hidden)),
         archive=archive,
         instances=others,
+        origins=tuple(parse_origin(text) for text in origins),
     )
-    serve(where, host, port, threads, click.echo, settings, workers=workers, grace=grace)
+    try:
+        trusted = tuple(parse_network(text) for text in proxies)
+    except ValueError as error:
+        raise UsageError(
+            f"--trusted-proxy: {error}; give an address such as 127.0.0.1 or a network such as 10.0.0.0/8"
+        ) from error
+    serve(
+        where,
+        host,
+        port,
+        threads,
+        click.echo,
+        settings,
+        workers=workers,
+        grace=grace,
+        connections=Connections(connections, address_connections, trusted),
+    )
 
 
 def collections_of(texts: Sequence[str]) -> str | Mapping[str, str]:
-    """Return the one store that has no name, or the stores by name.
+    """Return the single unnamed store, or the stores by name.
 
     Raises:
-        UsageError: A name is none, or comes twice; or there are several stores and one has no name.
+        UsageError: A name is invalid or used twice, or one of several stores has no name.
     """
     named: dict[str, str] = {}
     for text in texts:
         found = _NAMED.fullmatch(text)
-        if found is None or Path(text).exists():  # a file may be called a=b
+        if found is None or Path(text).exists():  # a file may be named a=b
             if len(texts) == 1:
                 return text
-            raise UsageError(f"--store {text}: each of several stores needs a name: --store NAME={text}")
+            raise UsageError(
+                f"--store {text}: each of several stores needs a name: --store NAME={text}"
+            )
         name, path = found.groups()
         if _COLLECTION.fullmatch(name) is None or name in _OURS:
             raise UsageError(

@@ -1,4 +1,4 @@
-"""What the commands that run one stage alone share."""
+"""Options and helpers of the commands that run one stage alone."""
 
 import os
 import shutil
@@ -13,9 +13,10 @@ import orjson
 
 from arclink.cli.engine_options import engine_options, runner_of
 from arclink.errors import InputError
-from arclink.pipeline.running import JobRunner, room_in
+from arclink.files.whole import write_whole
+from arclink.mapreduce.runs import JobRunner, room_in
 from arclink.pipeline.settings import BuildSettings
-from arclink.store import ArchiveFile
+from arclink.store.protocols import ArchiveFile
 
 ARCHIVES = "archives.json"
 SETTINGS = "settings.json"
@@ -23,12 +24,12 @@ SETTINGS = "settings.json"
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Where one stage works, and what runs its jobs.
+    """The folder of one stage, and the runner of its jobs.
 
     Attributes:
-        folder: Of the batch (docs/stage-files.md).
-        runner: As `arclink.cli.engine_options.runner_of` says; so are the next three.
-        cores: As many as there are processors if not given.
+        folder: Folder of the batch (docs/stage-files.md).
+        runner: See `arclink.cli.engine_options.runner_of`, also for ``engine_conf`` and ``hdfs``.
+        cores: Tasks at a time; None for the number of processors.
     """
 
     folder: Path
@@ -39,12 +40,21 @@ class Stage:
 
     @contextmanager
     def running(self, name: str) -> Iterator[JobRunner]:
-        """Run the stage called ``name``: what it and those behind it wrote before goes first; an engine's files are fetched.
+        """Run the stage with this name: yield its runner, then fetch files from an engine.
+
+        Earlier output of this stage and of those after it is removed first.
 
         Raises:
             PipelineError: There is no space in the folder.
         """
-        run = runner_of(self.runner, self.cores or os.cpu_count() or 1, self.folder, self.engine_conf, self.hdfs, self.folder.name)
+        run = runner_of(
+            self.runner,
+            self.cores or os.cpu_count() or 1,
+            self.folder,
+            self.engine_conf,
+            self.hdfs,
+            self.folder.name,
+        )
         self.folder.mkdir(parents=True, exist_ok=True)
         clear(self.folder, name)
         with room_in(self.folder, name), run.visiting(name):
@@ -54,36 +64,73 @@ class Stage:
 
 
 def stage_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Add ``--folder``, ``--runner`` and what goes with it; the command gets them as one `Stage`, its argument ``stage``."""
+    """Add ``--folder``, ``--cores`` and the options of engines to a command.
+
+    The command gets their values as one `Stage`, its argument ``stage``.
+    """
 
     @wraps(function)
-    def command(*, folder: str, runner: str, cores: int | None, engine_conf: str | None, hdfs: str | None, **others: object) -> None:
+    def command(
+        *,
+        folder: str,
+        runner: str,
+        cores: int | None,
+        engine_conf: str | None,
+        hdfs: str | None,
+        **others: object,
+    ) -> None:
         function(stage=Stage(Path(folder), runner, cores, engine_conf, hdfs), **others)
 
-    cores = click.option("--cores", type=click.IntRange(min=1), help="Tasks at a time; as many as there are processors by default.")
-    folder = click.option("--folder", required=True, type=click.Path(), help="Folder of this batch; docs/stage-files.md has what is in it.")
+    cores = click.option(
+        "--cores",
+        type=click.IntRange(min=1),
+        help="Tasks at a time; as many as there are processors by default.",
+    )
+    folder = click.option(
+        "--folder",
+        required=True,
+        type=click.Path(),
+        help="Folder of this batch; docs/stage-files.md has what is in it.",
+    )
     return folder(engine_options(cores(command)))
 
 
 RELATIONS: Mapping[str, Sequence[str]] = {
-    "index": ("rows",),
+    "index": ("rows", "findings"),
     "filter": ("pointers", "mementos"),
-    "extract": ("pages", "mementos"),
+    "extract": ("pages", "mementos", "findings"),
     "graph": ("postings", "graph/payloads", "graph/outlinks", "graph/inlinks"),
 }
-"""What jobs of each stage write to its folder."""
+"""Folders that the jobs of each stage write."""
 
 WRITTEN: Mapping[str, Sequence[str]] = {
-    "index": ("rows", "index-manifests"),
+    "index": ("rows", "indexed", "index-manifests", "findings"),
     "filter": ("filtered", "cdx-rows", "pointers", "mementos/part-filter*", SETTINGS),
-    "extract": ("pages", "extracted-*", "retries-*", "manifests-*", "mementos/part-extract*", "graph/payloads", "graph/mementos", ARCHIVES),
-    "graph": ("joined", "postings", "graph/outlinks", "graph/inlinks", "graph/payloads/part-join*", "graph/manifest.json"),
+    "extract": (
+        "pages",
+        "extracted-*",
+        "retries-*",
+        "manifests-*",
+        "findings/part-extract*",
+        "mementos/part-extract*",
+        "graph/payloads",
+        "graph/mementos",
+        ARCHIVES,
+    ),
+    "graph": (
+        "joined",
+        "postings",
+        "graph/outlinks",
+        "graph/inlinks",
+        "graph/payloads/part-join*",
+        "graph/manifest.json",
+    ),
 }
-"""What each stage writes to its folder."""
+"""Files and folders that each stage writes."""
 
 
 def clear(folder: Path, stage: str) -> None:
-    """Remove what a stage and those behind it wrote before: it is no longer what they would write now."""
+    """Remove the earlier output of a stage and of those after it, which is no longer valid."""
     for later in list(WRITTEN)[list(WRITTEN).index(stage) :]:
         for name in WRITTEN[later]:
             for path in folder.glob(name):
@@ -91,10 +138,10 @@ def clear(folder: Path, stage: str) -> None:
 
 
 def archives_of(inputs: Sequence[str], known: Mapping[str, ArchiveFile]) -> list[ArchiveFile]:
-    """Return the archive files that are given; say which files are none.
+    """Return the given archive files, and report files that are not archive files.
 
     Raises:
-        InputError: As `arclink.pipeline.inputs` says.
+        InputError: See `arclink.pipeline.inputs`.
     """
     from arclink.pipeline.inputs import describe, find_archives, leave_out_foreign
 
@@ -105,36 +152,38 @@ def archives_of(inputs: Sequence[str], known: Mapping[str, ArchiveFile]) -> list
 
 
 def needs(folder: Path, name: str, stage: str) -> None:
-    """Raise InputError if the files of an earlier stage are not there."""
+    """Raise InputError if the files of an earlier stage do not exist."""
     if not (folder / name).exists():
-        raise InputError(f"{folder / name}: not there; run `arclink {stage}` with this --folder first")
+        raise InputError(
+            f"{folder / name}: not there; run `arclink {stage}` with this --folder first"
+        )
 
 
 def write_archives(folder: Path, files: Sequence[ArchiveFile]) -> None:
-    """Note which archive files the stages of this folder are about."""
+    """Record the archive files of the stages in this folder."""
     rows = [[file.name, file.path, file.size, file.fingerprint] for file in files]
-    (folder / ARCHIVES).write_bytes(orjson.dumps(rows, option=orjson.OPT_INDENT_2))
+    write_whole(folder / ARCHIVES, orjson.dumps(rows, option=orjson.OPT_INDENT_2))
 
 
 def read_archives(folder: Path) -> list[ArchiveFile]:
-    """Return the archive files the stages of this folder are about."""
+    """Return the archive files of the stages in this folder."""
     needs(folder, ARCHIVES, "extract")
     return [ArchiveFile(*row) for row in orjson.loads((folder / ARCHIVES).read_bytes())]
 
 
 def write_settings(folder: Path, settings: BuildSettings) -> None:
-    """Note the settings that shaped the files of this folder."""
-    (folder / SETTINGS).write_bytes(orjson.dumps(settings.for_store(), option=orjson.OPT_INDENT_2))
+    """Record the settings that shaped the files of this folder."""
+    write_whole(folder / SETTINGS, orjson.dumps(settings.for_store(), option=orjson.OPT_INDENT_2))
 
 
 def add_settings(folder: Path, settings: BuildSettings) -> None:
-    """Note the settings of extract; those of filter stay."""
+    """Record the settings of extract; the rules recorded by filter are kept."""
     noted = {**settings.for_store(), "rules": read_settings(folder)["rules"]}
-    (folder / SETTINGS).write_bytes(orjson.dumps(noted, option=orjson.OPT_INDENT_2))
+    write_whole(folder / SETTINGS, orjson.dumps(noted, option=orjson.OPT_INDENT_2))
 
 
 def read_settings(folder: Path) -> dict[str, str]:
-    """Return the settings that shaped the files of this folder, as a store keeps them."""
+    """Return the settings that shaped the files of this folder, as a store records them."""
     needs(folder, SETTINGS, "filter")
     settings: dict[str, str] = orjson.loads((folder / SETTINGS).read_bytes())
     return settings

@@ -1,4 +1,4 @@
-"""``arclink stats``: how much a store holds."""
+"""``arclink stats``: the size of a store."""
 
 from dataclasses import asdict
 
@@ -6,15 +6,23 @@ import click
 
 from arclink.cli.options import store_option
 
+EXAMPLES = ("arclink stats --store links.db",)
 
-@click.command()
+
+@click.command(short_help="Count the mementos, URIs, contents and links of a store.")
 @store_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of lines.")
-@click.option("--manifests", is_flag=True, help="The manifest of each batch (docs/manifest.md) instead, one JSON document a line.")
+@click.option(
+    "--manifests",
+    is_flag=True,
+    help="The manifest of each batch (docs/manifest.md) instead, one JSON document a line.",
+)
 def command(store: str, as_json: bool, manifests: bool) -> None:
-    """Count what a store holds: batches, files, mementos, URIs, payloads, contents, links, targets, time, bytes.
+    """Count the mementos, URIs, contents, links and other parts of a store.
 
-    All counts are exact: mementos, original URIs and targets are counted by reading about half of the store.
+    Also counted are batches, files, payloads, targets and bytes. All counts are exact: mementos,
+    original URIs and targets are counted by reading about half of
+    the store. The first and last time of capture are shown, too.
     """
     import orjson
 
@@ -30,4 +38,8 @@ def command(store: str, as_json: bool, manifests: bool) -> None:
         click.echo(orjson.dumps(counts).decode())
         return
     for name, value in counts.items():
-        click.echo(f"{name:<10}  {value:>16,}" if isinstance(value, int) else f"{name:<10}  {value or '-':>16}")
+        click.echo(
+            f"{name:<10}  {value:>16,}"
+            if isinstance(value, int)
+            else f"{name:<10}  {value or '-':>16}"
+        )

@@ -1,33 +1,76 @@
-"""What a build says when it is done."""
+"""The summary that a build or a stage prints at its end."""
+
+from collections.abc import Sequence
 
 import click
 
+from arclink.counts import Counts
 from arclink.pipeline.build import BuildReport
-from arclink.pipeline.counts import Counts
+from arclink.pipeline.damage import Damage
 from arclink.reasons import Reason
-from arclink.store import GraphStore
+from arclink.store.protocols import GraphStore
 
 GROUPS = ("entries", "fetches", "records", "rows", "mementos", "payloads", "links", "notes")
 
 
 def show_summary(report: BuildReport, store: GraphStore, where: str) -> None:
-    """Print counts per reason, and what the store holds now."""
+    """Print counts by reason, and the present size of the store."""
     if report.skipped:
-        click.echo(f"{report.skipped:,} archive files were in the store already and were passed over.")
+        click.echo(
+            f"{report.skipped:,} archive files were in the store already and were passed over."
+        )
     show_counts(report.counts)
+    show_damage(report.damaged)
     sums = store.sums()
     time = f", captured from {sums.first} to {sums.last}" if sums.first else ""
-    click.echo(f"\n{where} holds {sums.links:,} links of {sums.contents:,} contents{time} ({sums.bytes:,} bytes).")
+    click.echo(
+        f"\n{where} holds {sums.links:,} links (repeats on a page count) of {sums.contents:,} contents{time} ({sums.bytes:,} bytes)."
+    )
     if report.seconds:
-        click.echo("CPU seconds: " + ", ".join(f"{name} {seconds:.1f}" for name, seconds in report.seconds.items()))
+        click.echo(
+            "CPU seconds: "
+            + ", ".join(f"{name} {seconds:.1f}" for name, seconds in report.seconds.items())
+        )
+
+
+def show_damage(damaged: Sequence[Damage]) -> None:
+    """Print a line for each archive file that is empty, cut short or damaged, to standard error."""
+    for damage in damaged:
+        click.echo(f"warning: {damage}", err=True)
+
+
+MANY = 10
+"""Minimum number of captures with URIs like those of a Wayback Machine for a hint.
+
+They must also be at least 1 % of all captures.
+"""
 
 
 def show_counts(counts: Counts) -> None:
-    """Print counts by group, each reason on a line of its own."""
+    """Print counts by group, one line per reason.
+
+    Also print a hint if many captures are pages of a Wayback Machine.
+    """
+    _show_groups(counts)
+    wrapped, kept = counts[Reason.NOTE_WAYBACK_URI], counts[Reason.ROW_KEPT]
+    if wrapped >= MANY and wrapped * 100 >= kept:
+        click.echo(
+            f"\n{wrapped:,} of {kept:,} captures look like pages of a Wayback Machine, at the time of its crawl. "
+            "For the graph of the original pages and times, build a new store with --unwrap-wayback."
+        )
+
+
+def _show_groups(counts: Counts) -> None:
     for group in GROUPS:
-        named = [(reason, counts[reason]) for reason in Reason if reason.group == group and counts[reason]]
+        named = [
+            (reason, counts[reason])
+            for reason in Reason
+            if reason.group == group and counts[reason]
+        ]
         if not named:
             continue
-        click.echo(f"\n{group}" + ("" if group == "notes" else f": {sum(count for _, count in named):,}"))
+        click.echo(
+            f"\n{group}" + ("" if group == "notes" else f": {sum(count for _, count in named):,}")
+        )
         for reason, count in named:
             click.echo(f"  {count:>14,}  {reason.text}")

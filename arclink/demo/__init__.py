@@ -1,6 +1,7 @@
-"""A generated archive whose links are known: WARC files, and beside them what the graph must answer.
+"""A generated archive with known links: WARC files, and the answers that the graph must give.
 
-`write_demo_archive` makes both; ``docs/demo-archive.md`` has the format of the truth and what is in the archive.
+`write_demo_archive` writes both. ``docs/demo-archive.md`` describes the archive and the format of
+its list of true links.
 """
 
 import json
@@ -40,22 +41,23 @@ SCENES: tuple[Scene, ...] = (
     records_scenes.variants,
     links_scenes.scheme_without_slashes,
 )
-"""In the order in which they are given up when there are too few captures for all: the last first."""
+"""Scenes in order of importance: if there are too few captures for all, the last are left out."""
 
 PAGES_A_CAPTURE = 0.25
 
 
 @dataclass(frozen=True, slots=True)
 class DemoSummary:
-    """What a demo archive holds.
+    """The contents of a demo archive.
 
     Attributes:
         files: WARC files, in order of time.
-        truth: The list of true links.
-        originals: Distinct URIs captured.
-        links: Links of all mementos together, as the truth has them.
-        bytes: Of all WARC files.
-        example_uri: The URI with the most to tell: linked to in changing words.
+        truth: File with the list of true links.
+        captures: Number of mementos.
+        originals: Number of distinct URIs captured.
+        links: Number of links of all mementos together, as listed in the truth.
+        bytes: Bytes of all WARC files.
+        example_uri: A URI with a rich history: its links change their words.
     """
 
     files: tuple[Path, ...]
@@ -68,15 +70,17 @@ class DemoSummary:
 
 
 def write_demo_archive(folder: Path, captures: int, hosts: int, seed: int) -> DemoSummary:
-    """Write a demo archive into ``folder``, in place of one that is there already.
+    """Write a demo archive into ``folder``, in place of an earlier one.
 
-    The same arguments give the same captures and the same truth everywhere, and the same bytes wherever zlib
-    compresses alike.
+    The same arguments give the same captures and the same truth everywhere, and the same bytes
+    wherever zlib compresses alike.
 
     Args:
-        folder: Made if it is not there. Files of other names in it are left alone.
-        captures: Mementos in the archive, exactly; at least 1. From 300 on all scenes are played.
-        hosts: Sites of the site graph, at least 2; scenes name a few more, and variants with ``www.``.
+        folder: Created if it does not exist. Files with other names in it are not changed.
+        captures: Exact number of mementos in the archive; at least 1. With 300 or more, all scenes
+            are included.
+        hosts: Number of sites in the site graph, at least 2; scenes use a few more, and variants
+            with ``www.``.
         seed: Any number.
 
     Raises:
@@ -95,16 +99,20 @@ def write_demo_archive(folder: Path, captures: int, hosts: int, seed: int) -> De
         links = _write_truth(folder / TRUTH, made)
         size = sum(path.stat().st_size for path in files)
     except OSError as error:
-        raise OperatorError(f"the demo archive cannot be written to {folder}: {error.strerror}; choose another folder") from error
+        raise OperatorError(
+            f"the demo archive cannot be written to {folder}: {error.strerror}; choose another folder"
+        ) from error
     originals = {capture.original for capture in made}
     example = story.CEREMONY.uri
     if example not in originals:
         example = made[0].original
-    return DemoSummary(tuple(files), folder / TRUTH, len(made), len(originals), links, size, example)
+    return DemoSummary(
+        tuple(files), folder / TRUTH, len(made), len(originals), links, size, example
+    )
 
 
 def _captures(count: int, hosts: int, seed: int) -> list[Capture]:
-    """Return the scenes that fit into ``count`` captures, and ordinary crawls to make up the number."""
+    """Return the scenes that fit into ``count`` captures, and ordinary crawls for the rest."""
     dice = Dice(seed)
     crawler = Crawler(dice)
     stage = Stage(sites(hosts), crawler)
@@ -120,14 +128,17 @@ def _captures(count: int, hosts: int, seed: int) -> list[Capture]:
 
 
 def _clear(folder: Path) -> None:
-    """Remove what an earlier demo archive left: it may have had more files."""
+    """Remove the files of an earlier demo archive, which may have had more files."""
     for path in folder.iterdir():
         if re.fullmatch(r"demo-\d{5,}\.warc\.gz", path.name) or path.name == TRUTH:
             path.unlink()
 
 
 def _write_truth(path: Path, captures: Sequence[Capture]) -> int:
-    """Write a line of JSON per capture in the order of their records; return how many links there are."""
+    """Write one line of JSON per capture, in the order of their records.
+
+    Return the number of links.
+    """
     count = 0
     with path.open("w", encoding="utf-8", newline="\n") as out:
         for capture in captures:

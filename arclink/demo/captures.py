@@ -1,7 +1,7 @@
 """Captures of the demo archive, and the crawls that make them.
 
-A crawl has a date and a clock that goes on a few seconds with each capture, so that no two captures have one time
-unless they are meant to.
+A crawl has a date and a clock that advances by a few seconds with each capture, so that no two
+captures have the same time unless that is intended.
 """
 
 import base64
@@ -32,7 +32,7 @@ CRAWLS = tuple(
         "2010-03-28",
     )
 )
-"""When the crawls begin (UTC). The games of the demo's world are opened on the day of the sixth."""
+"""Start times of the crawls (UTC). The games of the demo's world open on the day of the sixth."""
 
 REASONS = {
     200: "OK",
@@ -52,12 +52,13 @@ Headers = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Revisit:
-    """What makes a record a revisit (WARC 1.1, 6.7).
+    """The fields that make a record a revisit (WARC 1.1, 6.7).
 
     Attributes:
         profile: ``identical-payload-digest`` or ``server-not-modified``.
-        digest: Of the payload it repeats; None where the record does not say.
-        refers_to: Original and timestamp of the capture it repeats; None where the record does not say.
+        digest: Digest of the repeated payload; None if the record does not have it.
+        refers_to: Original and timestamp of the repeated capture; None if the record does not name
+            it.
     """
 
     profile: str
@@ -70,13 +71,13 @@ class Capture:
     """One memento of the demo archive.
 
     Attributes:
-        place: Where it was captured.
-        status: None for a record without HTTP headers.
-        headers: Of the HTTP answer, without its length.
-        body: What follows the headers, codings included. Of a revisit: empty.
-        page: Whose links it carries; None where no links can be known.
-        location: Where it redirects to.
-        spelled: The original, where it is written in another way than its parts are.
+        place: Location of the captured page.
+        status: HTTP status; None for a record without HTTP headers.
+        headers: Headers of the HTTP answer, without its length.
+        body: Bytes after the headers, with their codings; empty for a revisit.
+        page: The page whose links it has; None if no links can be known.
+        location: Target of a redirect.
+        spelled: The original, if it is spelled differently from its parts.
     """
 
     timestamp: Timestamp
@@ -97,13 +98,13 @@ class Capture:
 
     @cached_property
     def digest(self) -> str:
-        """Payload digest as WARC records have it: ``sha1:`` and base32 of what follows the HTTP headers."""
+        """Payload digest of the record: ``sha1:`` and base32, of the bytes after the headers."""
         if self.revisit is not None and self.revisit.digest is not None:
             return self.revisit.digest
         return "sha1:" + base64.b32encode(hashlib.sha1(self.body).digest()).decode("ascii")
 
     def links(self) -> list[TrueLink] | None:
-        """Return what the graph must answer; None where no links can be known."""
+        """Return the links that the graph must answer with; None if no links can be known."""
         if self.location is not None:
             return [(self.location.target(self.place), "http@location", "", None)]
         if self.page is None:
@@ -112,7 +113,7 @@ class Capture:
 
 
 def gzipped(body: bytes) -> bytes:
-    """Return ``body`` with content coding gzip; no time is written into it."""
+    """Return ``body`` with content coding gzip, without a time in it."""
     squeezer = zlib.compressobj(9, zlib.DEFLATED, zlib.MAX_WBITS + 16)
     return squeezer.compress(body) + squeezer.flush()
 
@@ -125,30 +126,41 @@ def chunked(body: bytes, size: int = 600) -> bytes:
 
 @dataclass
 class Crawler:
-    """Makes captures; its clocks, one per crawl, give each its time."""
+    """Makes captures; one clock per crawl gives each capture its time."""
 
     dice: Dice
     clocks: list[int] = field(default_factory=lambda: [0] * len(CRAWLS))
 
     def time(self, crawl: int) -> Timestamp:
-        """Return the next moment of a crawl."""
+        """Return the next time of a crawl."""
         self.clocks[crawl] += 1 + self.dice.below(6)
-        return Timestamp((CRAWLS[crawl] + timedelta(seconds=self.clocks[crawl])).strftime("%Y%m%d%H%M%S"))
+        return Timestamp(
+            (CRAWLS[crawl] + timedelta(seconds=self.clocks[crawl])).strftime("%Y%m%d%H%M%S")
+        )
 
     def page(
-        self, crawl: int, place: Location, page: Page, coding: str = "", mime: str | None = HTML, spelled: str | None = None
+        self,
+        crawl: int,
+        place: Location,
+        page: Page,
+        coding: str = "",
+        mime: str | None = HTML,
+        spelled: str | None = None,
     ) -> Capture:
         """Capture ``page`` with status 200.
 
         Args:
             crawl: Number of the crawl, from 0.
-            place: Where the page stands.
-            page: What is answered.
-            coding: Of ``gzip`` and ``chunked`` those that occur in it are applied, in this order.
-            mime: For the Content-Type header; None for no such header.
-            spelled: The original, where it is written in another way.
+            place: Location of the page.
+            page: The page.
+            coding: If it contains ``gzip`` or ``chunked``, these codings are applied, in this
+                order.
+            mime: Media type in the Content-Type header; None for no such header.
+            spelled: The original, if it is spelled differently.
         """
-        headers: list[tuple[str, str]] = [] if mime is None else [("Content-Type", mime + page.charset.parameter)]
+        headers: list[tuple[str, str]] = (
+            [] if mime is None else [("Content-Type", mime + page.charset.parameter)]
+        )
         body = page.payload
         if "gzip" in coding:
             headers.append(("Content-Encoding", "gzip"))
@@ -156,39 +168,85 @@ class Crawler:
         if "chunked" in coding:
             headers.append(("Transfer-Encoding", "chunked"))
             body = chunked(body)
-        return Capture(self.time(crawl), place, "response", 200, tuple(headers), body, page, spelled=spelled)
+        return Capture(
+            self.time(crawl), place, "response", 200, tuple(headers), body, page, spelled=spelled
+        )
 
     def missing(self, crawl: int, place: Location, page: Page) -> Capture:
-        """Capture a 404 that shows ``page``; its links are not known to the graph."""
+        """Capture a 404 that shows ``page``; the graph does not have its links."""
         headers = (("Content-Type", HTML + page.charset.parameter),)
         return Capture(self.time(crawl), place, "response", 404, headers, page.payload)
 
-    def redirect(self, crawl: int, place: Location, status: int, location: Reference, moment: Timestamp | None = None) -> Capture:
-        """Capture a redirect. Its body has a link as well, which is not asked for."""
+    def redirect(
+        self,
+        crawl: int,
+        place: Location,
+        status: int,
+        location: Reference,
+        moment: Timestamp | None = None,
+    ) -> Capture:
+        """Capture a redirect. Its body also has a link, which the graph does not have."""
         body = f'<html><head><title>{status} {REASONS[status]}</title></head><body><a href="/moved">here</a></body></html>\n'
         headers = (("Content-Type", HTML), ("Location", location.written))
-        return Capture(moment or self.time(crawl), place, "response", status, headers, body.encode("ascii"), location=location)
+        return Capture(
+            moment or self.time(crawl),
+            place,
+            "response",
+            status,
+            headers,
+            body.encode("ascii"),
+            location=location,
+        )
 
     def file(self, crawl: int, place: Location, mime: str, body: bytes) -> Capture:
-        """Capture something that is no page."""
+        """Capture a file that is not a page."""
         return Capture(self.time(crawl), place, "response", 200, (("Content-Type", mime),), body)
 
     def resource(self, crawl: int, place: Location, mime: str, body: bytes) -> Capture:
-        """Capture something that came without HTTP: a ``resource`` record."""
+        """Capture a file that was not fetched over HTTP: a ``resource`` record."""
         return Capture(self.time(crawl), place, "resource", None, (("Content-Type", mime),), body)
 
-    def revisit(self, crawl: int, place: Location, of: Capture, status: int | None = 200, moment: Timestamp | None = None) -> Capture:
-        """Capture the payload of ``of`` once more, at any place; status None for a record without HTTP headers."""
+    def revisit(
+        self,
+        crawl: int,
+        place: Location,
+        of: Capture,
+        status: int | None = 200,
+        moment: Timestamp | None = None,
+    ) -> Capture:
+        """Capture the payload of ``of`` again, at any place.
+
+        A status of None makes a record without HTTP headers.
+        """
         revisit = Revisit("identical-payload-digest", of.digest, (of.original, of.timestamp))
         headers = () if status is None else of.headers
-        return Capture(moment or self.time(crawl), place, "revisit", status, headers, page=of.page, revisit=revisit)
+        return Capture(
+            moment or self.time(crawl),
+            place,
+            "revisit",
+            status,
+            headers,
+            page=of.page,
+            revisit=revisit,
+        )
 
     def not_modified(self, crawl: int, of: Capture) -> Capture:
-        """Capture that the server says nothing changed since ``of``; the record has no payload digest."""
+        """Capture the answer that nothing changed since ``of``.
+
+        The record has no payload digest.
+        """
         revisit = Revisit("server-not-modified", None, (of.original, of.timestamp))
-        return Capture(self.time(crawl), of.place, "revisit", 304, (("Server", "nginx"),), page=of.page, revisit=revisit)
+        return Capture(
+            self.time(crawl),
+            of.place,
+            "revisit",
+            304,
+            (("Server", "nginx"),),
+            page=of.page,
+            revisit=revisit,
+        )
 
 
 def in_order(captures: Sequence[Capture]) -> list[Capture]:
-    """Return ``captures`` by time; those of one second stay as they were made."""
+    """Return ``captures`` sorted by time; captures of the same second keep their order."""
     return sorted(captures, key=lambda capture: capture.timestamp)

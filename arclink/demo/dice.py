@@ -1,6 +1,7 @@
-"""Chance that repeats itself: the same seed rolls the same on every Python.
+"""Repeatable random numbers: the same seed gives the same numbers on every Python.
 
-Only ``Random.random()`` is promised to give the same numbers across versions; everything else is made of it here.
+Only ``Random.random()`` promises the same numbers across versions, so everything is derived from
+it.
 """
 
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ T = TypeVar("T")
 
 
 class Dice:
-    """Rolls that follow from ``seed`` alone."""
+    """Random numbers that depend on ``seed`` only."""
 
     def __init__(self, seed: int) -> None:
         self._random = Random(seed)
@@ -25,9 +26,9 @@ class Dice:
         return int(self._random.random() * end)
 
     def chance(self, share: float) -> bool:
-        """Return True in ``share`` of all calls."""
+        """Return True with a probability of ``share``."""
         return self._random.random() < share
 
     def pick(self, things: Sequence[T]) -> T:
-        """Return one of ``things``, which may not be empty."""
+        """Return one of ``things``, which must not be empty."""
         return things[self.below(len(things))]

@@ -1,4 +1,4 @@
-"""The ordinary part of the demo archive: sites whose pages and links come, change and go, crawled again and again."""
+"""The ordinary part of the demo archive: sites with changing pages, crawled repeatedly."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -10,23 +10,31 @@ from arclink.demo.captures import CRAWLS, Capture, Crawler
 from arclink.demo.dice import Dice
 from arclink.demo.images import gif
 from arclink.demo.pages import Page, Part, anchor, dead_anchor, element, image, join, paragraph
-from arclink.demo.places import Location, Reference, absolute, between, opaque, origin_relative, scheme_relative
+from arclink.demo.places import (
+    Location,
+    Reference,
+    absolute,
+    between,
+    opaque,
+    origin_relative,
+    scheme_relative,
+)
 from arclink.demo.rmat import rmat_edges
 from arclink.demo.world import LANGUAGES, SECTIONS, TOPICS, Site
 
 HTTPS_FROM = 6
-"""The crawl from which on sites that move to ``https`` have moved."""
+"""The crawl from which on the sites that move to ``https`` have moved."""
 
 LINKS_A_PAGE = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Resident:
-    """A page of the site graph: where it stands and when it is there.
+    """A page of the site graph, with its place and the time of its existence.
 
     Attributes:
         number: Its node.
-        place: Under ``http``; the site may move to ``https``.
+        place: Its location under ``http``; the site may move to ``https``.
         born: First crawl that finds it.
         gone: First crawl that does not find it any more.
     """
@@ -40,8 +48,12 @@ class Resident:
     coding: str
 
     def place_in(self, crawl: int) -> Location:
-        """Return where it stands at the time of a crawl."""
-        return replace(self.place, scheme="https") if self.site.turns_https and crawl >= HTTPS_FROM else self.place
+        """Return its location at the time of a crawl."""
+        return (
+            replace(self.place, scheme="https")
+            if self.site.turns_https and crawl >= HTTPS_FROM
+            else self.place
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,45 +73,70 @@ class Edge:
     turn: int
 
     def text_in(self, crawl: int) -> str | None:
-        """Return its text at the time of a crawl; None when it is not there."""
+        """Return its text at the time of a crawl; None if the link does not exist then."""
         if not self.since <= crawl < self.until:
             return None
         return self.texts[crawl >= self.turn]
 
 
 class SiteGraph:
-    """Pages of all sites with their links, and how they look at the time of a crawl.
+    """Pages of all sites with their links, and their appearance at the time of a crawl.
 
-    The first pages are the sites' home pages; they are also the hubs of the R-MAT graph.
+    The first pages are the home pages of the sites; they are also the hubs of the R-MAT graph.
     """
 
     def __init__(self, sites: Sequence[Site], pages: int, dice: Dice) -> None:
         self._dice = dice
         self.residents = [self._resident(number, sites) for number in range(max(pages, len(sites)))]
         self._edges: defaultdict[int, list[Edge]] = defaultdict(list)
-        for source, target in rmat_edges(len(self.residents), LINKS_A_PAGE * len(self.residents), dice):
+        for source, target in rmat_edges(
+            len(self.residents), LINKS_A_PAGE * len(self.residents), dice
+        ):
             self._edges[source].append(self._edge(self.residents[source], self.residents[target]))
         self._versions: dict[tuple[int, tuple[str | None, ...]], Page] = {}
 
     def _resident(self, number: int, sites: Sequence[Site]) -> Resident:
         dice = self._dice
         if number < len(sites):
-            return Resident(number, sites[number], Location("http", sites[number].host), number % len(TOPICS), 0, len(CRAWLS), "")
+            return Resident(
+                number,
+                sites[number],
+                Location("http", sites[number].host),
+                number % len(TOPICS),
+                0,
+                len(CRAWLS),
+                "",
+            )
         site = sites[int(len(sites) * dice.roll() ** 2)]
         topic = dice.below(len(TOPICS))
         directory = f"/{dice.pick(SECTIONS)}/"
         by_query = dice.chance(0.2)
-        name, query = ("article.php", f"?id={number}&lang={site.language}") if by_query else (f"{TOPICS[topic]}-{number}.html", "")
+        name, query = (
+            ("article.php", f"?id={number}&lang={site.language}")
+            if by_query
+            else (f"{TOPICS[topic]}-{number}.html", "")
+        )
         born = dice.below(4) if dice.chance(0.3) else 0
         gone = 5 + dice.below(5) if dice.chance(0.15) else len(CRAWLS)
         coding = dice.pick(("", "", "", "", "gzip", "gzip", "chunked"))
-        return Resident(number, site, Location("http", site.host, directory, name, query), topic, born, gone, coding)
+        return Resident(
+            number,
+            site,
+            Location("http", site.host, directory, name, query),
+            topic,
+            born,
+            gone,
+            coding,
+        )
 
     def _edge(self, source: Resident, target: Resident) -> Edge:
         dice = self._dice
         language = LANGUAGES[source.site.language]
         topic = target.site.name if target.place.path == "/" else language.topics[target.topic]
-        texts = (dice.pick(language.phrases).format(topic), dice.pick(language.phrases).format(topic))
+        texts = (
+            dice.pick(language.phrases).format(topic),
+            dice.pick(language.phrases).format(topic),
+        )
         since = dice.below(7) if dice.chance(0.35) else 0
         until = since + 1 + dice.below(6) if dice.chance(0.25) else len(CRAWLS)
         turn = 2 + dice.below(7) if dice.chance(0.3) else len(CRAWLS)
@@ -110,7 +147,9 @@ class SiteGraph:
         fragment = "#results" if dice.chance(0.1) else ""
         place = target.place
         if source.site.host != target.site.host:
-            return scheme_relative(place, fragment) if dice.chance(0.15) else absolute(place, fragment)
+            return (
+                scheme_relative(place, fragment) if dice.chance(0.15) else absolute(place, fragment)
+            )
         roll = dice.roll()
         if roll < 0.4:
             return origin_relative(place.path, fragment)
@@ -119,7 +158,10 @@ class SiteGraph:
         return scheme_relative(place, fragment) if roll < 0.88 else absolute(place, fragment)
 
     def page_in(self, resident: Resident, crawl: int) -> Page:
-        """Return what a page shows at the time of a crawl; the same object as long as nothing in it changes."""
+        """Return a page at the time of a crawl.
+
+        The same object as long as nothing in it changes.
+        """
         texts = tuple(edge.text_in(crawl) for edge in self._edges[resident.number])
         page = self._versions.get((resident.number, texts))
         if page is None:
@@ -129,15 +171,28 @@ class SiteGraph:
     def _write(self, resident: Resident, texts: Sequence[str | None]) -> Page:
         site, language = resident.site, LANGUAGES[resident.site.language]
         stories: list[Part] = []
-        for number, (edge, text) in enumerate(zip(self._edges[resident.number], texts, strict=True)):
+        for number, (edge, text) in enumerate(
+            zip(self._edges[resident.number], texts, strict=True)
+        ):
             if text is not None:
-                stories.append(paragraph(language.sentences[number % len(language.sentences)], anchor(edge.reference, text)))
+                stories.append(
+                    paragraph(
+                        language.sentences[number % len(language.sentences)],
+                        anchor(edge.reference, text),
+                    )
+                )
         logo = image(origin_relative("/images/logo.gif"), site.name)
         desk = opaque(f"mailto:desk@{site.host.removeprefix('www.')}")
         footer = paragraph(anchor(desk, "✉"), dead_anchor("javascript:history.back()", "«"))
         return Page(
             f"{language.topics[resident.topic]} · {site.name} · {resident.number}",
-            (navigation(site), Part(f"<h1>{escape(language.topics[resident.topic])}</h1>"), logo, *stories, footer),
+            (
+                navigation(site),
+                Part(f"<h1>{escape(language.topics[resident.topic])}</h1>"),
+                logo,
+                *stories,
+                footer,
+            ),
             (element("link", "href", origin_relative("/style.css"), rel="stylesheet"),),
             charset=site.charset,
             language=site.language,
@@ -145,21 +200,31 @@ class SiteGraph:
 
 
 def navigation(site: Site) -> Part:
-    """Return what every page of a site begins with."""
+    """Return the navigation with which every page of a site begins."""
     language = LANGUAGES[site.language]
     entries = [anchor(origin_relative("/"), language.home)]
-    entries += [anchor(origin_relative(f"/{section}/"), language.topics[number]) for number, section in enumerate(SECTIONS)]
-    entries.append(anchor(absolute(Location("http", "www.kalvik2010.example")), "Kalvik 2010", rel="external"))
+    entries += [
+        anchor(origin_relative(f"/{section}/"), language.topics[number])
+        for number, section in enumerate(SECTIONS)
+    ]
+    entries.append(
+        anchor(absolute(Location("http", "www.kalvik2010.example")), "Kalvik 2010", rel="external")
+    )
     return join(entries, "<nav>\n", "\n", "\n</nav>")
 
 
 def not_found(site: Site, number: int) -> Page:
-    """Return the page that a site answers with status 404."""
-    return Page(f"404 · {site.name} · {number}", (navigation(site), Part("<p>404</p>")), charset=site.charset, language=site.language)
+    """Return the page that a site shows with status 404."""
+    return Page(
+        f"404 · {site.name} · {number}",
+        (navigation(site), Part("<p>404</p>")),
+        charset=site.charset,
+        language=site.language,
+    )
 
 
 class Evolution:
-    """Crawls a site graph; an unchanged page mostly becomes a revisit."""
+    """Crawls a site graph; an unchanged page usually becomes a revisit."""
 
     def __init__(self, graph: SiteGraph, crawler: Crawler) -> None:
         self._graph = graph
@@ -169,18 +234,33 @@ class Evolution:
         self._latest: dict[str, tuple[Page, Capture]] = {}
 
     def captures(self, count: int) -> Iterator[Capture]:
-        """Yield exactly ``count`` captures, crawl by crawl, about as many in each."""
+        """Yield exactly ``count`` captures, crawl by crawl, about the same number in each."""
         for crawl in range(len(CRAWLS)):
             quota = count * (crawl + 1) // len(CRAWLS) - count * crawl // len(CRAWLS)
-            # islice never asks for a capture that it does not hand on: a payload that later ones repeat is in the archive.
-            yield from islice(chain.from_iterable(self._visit(resident, crawl) for resident in self._visits(crawl)), quota)
+            # islice requests no capture that it does not yield: a payload that later captures
+            # repeat is in the archive.
+            yield from islice(
+                chain.from_iterable(
+                    self._visit(resident, crawl) for resident in self._visits(crawl)
+                ),
+                quota,
+            )
 
     def _visits(self, crawl: int) -> Iterator[Resident]:
-        """Yield whom a crawl visits, without end: half of its visits go to pages it has seen least of late."""
+        """Yield the pages that a crawl visits, without end.
+
+        Half of the visits go round the pages in turn, beginning where earlier crawls visited least;
+        the
+        others are random.
+        """
         residents = self._graph.residents
         start = crawl * len(residents) // 3
         for number in range(1 << 60):
-            yield residents[(start + number // 2) % len(residents) if number % 2 else self._dice.below(len(residents))]
+            yield residents[
+                (start + number // 2) % len(residents)
+                if number % 2
+                else self._dice.below(len(residents))
+            ]
 
     def _visit(self, resident: Resident, crawl: int) -> Iterator[Capture]:
         dice, crawler = self._dice, self._crawler
@@ -198,7 +278,11 @@ class Evolution:
         yield self._capture(resident, place, page, crawl)
 
     def _capture(self, resident: Resident, place: Location, page: Page, crawl: int) -> Capture:
-        crawler, before, latest = self._crawler, self._payloads.get(page), self._latest.get(place.uri)
+        crawler, before, latest = (
+            self._crawler,
+            self._payloads.get(page),
+            self._latest.get(place.uri),
+        )
         roll = self._dice.roll()
         if latest is not None and latest[0] is page and roll < 0.15:
             return crawler.not_modified(crawl, latest[1])

@@ -1,4 +1,4 @@
-# ruff: noqa: RUF001 - letters of many scripts are what this is about
+# ruff: noqa: RUF001 - the scenes use letters of many scripts
 """Scenes about links: every class and spelling, bases, elements, texts."""
 
 from arclink.demo.captures import Capture
@@ -33,7 +33,7 @@ from arclink.model import Scope
 
 
 def link_classes(stage: Stage) -> list[Capture]:
-    """One page with a link of every class, at two places and under both schemes."""
+    """Return one page with a link of every class, at two places and under both schemes."""
     other = stage.at(1, "/rules/classes.html")
     parts = [
         anchor(absolute(other), "another site"),
@@ -58,9 +58,13 @@ def link_classes(stage: Stage) -> list[Capture]:
 
 
 def scheme_without_slashes(stage: Stage) -> list[Capture]:
-    """``http:x`` is relative on a page of ``http`` and a host on one of ``https``; the bytes are equal."""
+    """Return equal bytes with ``http:x``, which is relative on ``http`` and a host on ``https``."""
     odd = Reference("http:jury.html", Scope.DIRECTORY, "jury.html", elsewhere="http://jury.html/")
-    old = page("Old pages of the jury", paragraph(anchor(odd, "jury")), paragraph(anchor(origin_relative("/"), "home")))
+    old = page(
+        "Old pages of the jury",
+        paragraph(anchor(odd, "jury")),
+        paragraph(anchor(origin_relative("/"), "home")),
+    )
     crawler = stage.crawler
     return [
         crawler.page(1, stage.at(0, "/jury/old.html"), old),
@@ -70,13 +74,19 @@ def scheme_without_slashes(stage: Stage) -> list[Capture]:
 
 
 def bases(stage: Stage) -> list[Capture]:
-    """Pages with ``<base href>``: absolute, relative in each way, not usable."""
+    """Return pages with ``<base href>``: absolute, relative in each way, and unusable."""
     host = stage.at(1, "/mirror/2010/index.html").host
     table = {
-        "absolute": Base(f"http://{host}/mirror/2010/index.html", Scope.NONE, Location("http", host, "/mirror/2010/", "index.html")),
+        "absolute": Base(
+            f"http://{host}/mirror/2010/index.html",
+            Scope.NONE,
+            Location("http", host, "/mirror/2010/", "index.html"),
+        ),
         "scheme": Base(f"//{host}/mirror/", Scope.SCHEME, Location("http", host, "/mirror/")),
         "origin": Base("/archive/2009/", Scope.ORIGIN, Location("http", host, "/archive/2009/")),
-        "directory": Base("old/list.html", Scope.DIRECTORY, Location("http", host, "old/", "list.html")),
+        "directory": Base(
+            "old/list.html", Scope.DIRECTORY, Location("http", host, "old/", "list.html")
+        ),
         "javascript": Base("javascript:void(0)", Scope.DOCUMENT, Location("http", host)),
     }
     captures = []
@@ -89,48 +99,82 @@ def bases(stage: Stage) -> list[Capture]:
             anchor(absolute(stage.at(2, "/base.html")), "elsewhere"),
             image(directory_relative("luge.gif"), "A luge"),
         ]
-        # These lead to the base, or to the page itself where the base is not usable.
+        # These lead to the base, or to the page itself if the base is unusable.
         parts += [anchor(same_document("#start"), "start"), anchor(same_document(), "top")]
         based = page(f"Lists ({name} base)", *(paragraph(part) for part in parts), base=base)
         captures.append(stage.crawler.page(1, stage.at(0, f"/lists/{name}.html"), based))
-        captures.append(stage.crawler.page(3, stage.at(0, f"/lists/more/{name}.html", "https"), based))
+        captures.append(
+            stage.crawler.page(3, stage.at(0, f"/lists/more/{name}.html", "https"), based)
+        )
     return captures
 
 
 def elements(stage: Stage) -> list[Capture]:
-    """Links of every element, and pages that refresh or hold frames."""
+    """Return links of every element, and pages that refresh or have frames."""
     here = directory_relative
     large, small = here("large.gif"), here("small.gif")
     head = [
         element("link", "href", absolute(stage.at(0, "/live/")), rel="canonical"),
         element("link", "href", origin_relative("/live.css"), rel="stylesheet"),
         element("link", "href", here("feed.xml"), rel="alternate"),
-        element("script", "src", scheme_relative(Location("http", "cdn.kalvik2010.example", "/js/", "live.js")), closed=True),
+        element(
+            "script",
+            "src",
+            scheme_relative(Location("http", "cdn.kalvik2010.example", "/js/", "live.js")),
+            closed=True,
+        ),
     ]
     picture = join(
-        [srcset("source", [(here("wide.gif"), "1200w"), (here("narrow.gif"), "600w")]), image(here("plain.gif"), "The slope")],
+        [
+            srcset("source", [(here("wide.gif"), "1200w"), (here("narrow.gif"), "600w")]),
+            image(here("plain.gif"), "The slope"),
+        ],
         "<picture>",
         "",
         "</picture>",
     )
     areas = join(
         [
-            element("area", "href", here("north.html"), "North stand", more=' shape="rect" coords="0,0,50,50"'),
-            element("area", "href", origin_relative("/live/south.html"), "South stand", "nofollow", ' shape="default"'),
+            element(
+                "area",
+                "href",
+                here("north.html"),
+                "North stand",
+                more=' shape="rect" coords="0,0,50,50"',
+            ),
+            element(
+                "area",
+                "href",
+                origin_relative("/live/south.html"),
+                "South stand",
+                "nofollow",
+                ' shape="default"',
+            ),
         ],
         '<map name="stands">',
         "",
         "</map>",
     )
-    video = join([element("source", "src", here("run.mp4")), element("track", "src", here("run.vtt"))], "<video controls>", "", "</video>")
+    video = join(
+        [element("source", "src", here("run.mp4")), element("track", "src", here("run.vtt"))],
+        "<video controls>",
+        "",
+        "</video>",
+    )
     body = [
         srcset("img", [(small, "1x"), (large, "2x")], alt="The finish", src=small),
         picture,
         areas,
-        anchor_around(here("gallery.html"), [image(here("a.gif"), "Gold"), image(here("b.gif"), "Silver")], "Gold Silver"),
+        anchor_around(
+            here("gallery.html"),
+            [image(here("a.gif"), "Gold"), image(here("b.gif"), "Silver")],
+            "Gold Silver",
+        ),
         anchor_around(here("untold.html"), [image(here("c.gif"))], ""),
         element("iframe", "src", path_relative("?frame=ticker"), closed=True),
-        join([element("form", "action", here("search")), Part('<input name="q"></form>')], between=""),
+        join(
+            [element("form", "action", here("search")), Part('<input name="q"></form>')], between=""
+        ),
         element("input", "src", origin_relative("/button.gif"), "Go", more=' type="image"'),
         element("embed", "src", here("clock.swf")),
         element("audio", "src", here("anthem.ogg"), more=" controls", closed=True),
@@ -139,11 +183,22 @@ def elements(stage: Stage) -> list[Capture]:
         Part('<img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=" alt="dot">'),
     ]
     live = page("Live from the slope", *body, head=head)
-    refresh = page("We have moved", paragraph("Please wait."), head=[meta_refresh(0, absolute(stage.at(0, "/live/")))])
-    quoted = page("Next picture", head=[meta_refresh(30, here("slide2.html"), "{seconds};URL='{uri}'")])
+    refresh = page(
+        "We have moved",
+        paragraph("Please wait."),
+        head=[meta_refresh(0, absolute(stage.at(0, "/live/")))],
+    )
+    quoted = page(
+        "Next picture", head=[meta_refresh(30, here("slide2.html"), "{seconds};URL='{uri}'")]
+    )
     frames = page(
         "Results in frames",
-        join([element("frame", "src", here("menu.html")), element("frame", "src", origin_relative("/live/table.html"))]),
+        join(
+            [
+                element("frame", "src", here("menu.html")),
+                element("frame", "src", origin_relative("/live/table.html")),
+            ]
+        ),
         body_tag="frameset",
     )
     crawler = stage.crawler
@@ -157,7 +212,7 @@ def elements(stage: Stage) -> list[Capture]:
 
 
 def no_addresses(stage: Stage) -> list[Capture]:
-    """References that lead nowhere beside others of no host that stand for themselves."""
+    """Return references without a target, and others without a host whose target is themselves."""
     parts = [
         dead_anchor("javascript:void(0)", "menu"),
         dead_anchor(" JavaScript:open('x')", "window"),
@@ -178,7 +233,7 @@ def no_addresses(stage: Stage) -> list[Capture]:
 
 
 def spellings(stage: Stage) -> list[Capture]:
-    """Odd spellings, each with the one URI that the WHATWG URL standard gives it."""
+    """Return odd spellings, each with the one URI that the WHATWG URL standard gives it."""
     host = stage.at(1, "/").host
     on_host = f"http://{host}"
     shouted = host.upper()
@@ -210,15 +265,26 @@ def spellings(stage: Stage) -> list[Capture]:
         "/odd/Case.HTML": "/odd/Case.HTML",
         "/odd/amp?a=1&copy=2&lt;=3": "/odd/amp?a=1&copy=2&lt;=3",
     }
-    parts = [anchor(Reference(written, Scope.NONE, target), f"absolute {n}") for n, (written, target) in enumerate(absolute_table.items())]
-    parts += [anchor(Reference(written, Scope.ORIGIN, target), f"path {n}") for n, (written, target) in enumerate(path_table.items())]
-    parts.append(anchor(Reference(f"//{shouted}/odd/case.html", Scope.SCHEME, f"//{host}/odd/case.html"), "shouted"))
+    parts = [
+        anchor(Reference(written, Scope.NONE, target), f"absolute {n}")
+        for n, (written, target) in enumerate(absolute_table.items())
+    ]
+    parts += [
+        anchor(Reference(written, Scope.ORIGIN, target), f"path {n}")
+        for n, (written, target) in enumerate(path_table.items())
+    ]
+    parts.append(
+        anchor(
+            Reference(f"//{shouted}/odd/case.html", Scope.SCHEME, f"//{host}/odd/case.html"),
+            "shouted",
+        )
+    )
     odd = page("Odd spellings", *(paragraph(part) for part in parts))
     return [stage.crawler.page(3, stage.at(0, "/odd/index.html"), odd)]
 
 
 def texts(stage: Stage) -> list[Capture]:
-    """Link texts that are easily broken."""
+    """Return link texts that are easily broken."""
     table = {
         "Ski &amp; snowboard &mdash; &eacute;tape &#x2603;": "Ski & snowboard — étape ☃",
         "1990&#150;2010 &lt;results&gt;": "1990–2010 <results>",
@@ -236,13 +302,21 @@ def texts(stage: Stage) -> list[Capture]:
         "\"quoted\" 'text'": "\"quoted\" 'text'",
     }
     parts = [
-        paragraph(anchor(directory_relative(f"{number}.html"), text, markup=markup)) for number, (markup, text) in enumerate(table.items())
+        paragraph(anchor(directory_relative(f"{number}.html"), text, markup=markup))
+        for number, (markup, text) in enumerate(table.items())
     ]
     arrow = '<img src="arrow.gif" alt="arrow">'
     with_image = anchor(directory_relative("both.html"), "next page", markup=f"{arrow} next page")
-    parts.append(Part(with_image.html, (*with_image.links, *image(directory_relative("arrow.gif"), "arrow").links)))
+    parts.append(
+        Part(
+            with_image.html,
+            (*with_image.links, *image(directory_relative("arrow.gif"), "arrow").links),
+        )
+    )
     rels = anchor(directory_relative("rel.html"), "two words in rel", "nofollow noopener")
     parts.append(Part(rels.html.replace("nofollow noopener", " NoFollow\n  noopener "), rels.links))
     # The same target again, with the same words and with others.
-    parts += [anchor(directory_relative("0.html"), text) for text in ("twice", "twice", "once more")]
+    parts += [
+        anchor(directory_relative("0.html"), text) for text in ("twice", "twice", "once more")
+    ]
     return [stage.crawler.page(4, stage.at(1, "/texts/index.html"), page("Words & texts", *parts))]

@@ -1,7 +1,7 @@
-"""Pages as a list of parts, each knowing its markup and the links in it.
+"""Pages as lists of parts, each with its markup and the links in it.
 
-What the generator decides is written twice: as HTML into the page, and as links into the truth. Neither is made from
-the other.
+Each decision of the generator is written twice: as HTML into the page, and as links into the truth.
+Neither is derived from the other.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,11 +18,11 @@ TrueLink = tuple[str, str, str, str | None]
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link of the page that the graph must know, unless it leads to its own page.
+    """A link of the page that the graph must have, unless it leads to its own page.
 
     Attributes:
-        text: With white space folded, as the graph has it.
-        rel: Folded and lower case; None if there is none.
+        text: Text with white space folded, as in the graph.
+        rel: The ``rel`` attribute, folded and in lower case; None if there is none.
     """
 
     kind: str
@@ -33,21 +33,29 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A stretch of markup with its links in page order; references that are no addresses are in the markup only."""
+    """A piece of markup with its links in page order.
+
+    Unusable references are in the markup only.
+    """
 
     html: str
     links: tuple[Link, ...] = ()
 
 
 def join(parts: Sequence[Part], before: str = "", between: str = "\n", after: str = "") -> Part:
-    """Return ``parts`` as one, with markup around and between them."""
+    """Return ``parts`` as one part, with markup around and between them."""
     html = before + between.join(part.html for part in parts) + after
     return Part(html, tuple(link for part in parts for link in part.links))
 
 
 def paragraph(*parts: Part | str) -> Part:
     """Return parts and texts in a ``<p>``."""
-    return join([part if isinstance(part, Part) else Part(escape(part)) for part in parts], "<p>", " ", "</p>")
+    return join(
+        [part if isinstance(part, Part) else Part(escape(part)) for part in parts],
+        "<p>",
+        " ",
+        "</p>",
+    )
 
 
 def heading(text: str) -> Part:
@@ -56,42 +64,56 @@ def heading(text: str) -> Part:
 
 
 def attribute(name: str, value: str | None) -> str:
-    """Return `` name="value"``, or nothing when there is no value."""
+    """Return `` name="value"``, or an empty text if there is no value."""
     return "" if value is None else f' {name}="{escape(value)}"'
 
 
-def anchor(reference: Reference, text: str, rel: str | None = None, markup: str | None = None) -> Part:
+def anchor(
+    reference: Reference, text: str, rel: str | None = None, markup: str | None = None
+) -> Part:
     """Return ``<a href>``.
 
     Args:
         reference: Where it leads.
-        text: What the graph knows it by.
+        text: Its text in the graph.
         rel: In lower case and folded.
-        markup: What stands inside instead of the plain text; it must read as ``text``.
+        markup: Content of the element instead of the plain text; it must read as ``text``.
     """
     inside = escape(text) if markup is None else markup
-    return Part(f"<a{attribute('href', reference.written)}{attribute('rel', rel)}>{inside}</a>", (Link("a@href", reference, text, rel),))
+    return Part(
+        f"<a{attribute('href', reference.written)}{attribute('rel', rel)}>{inside}</a>",
+        (Link("a@href", reference, text, rel),),
+    )
 
 
 def dead_anchor(written: str, text: str) -> Part:
-    """Return an anchor that leads nowhere: ``javascript:``, ``data:``, or not a URI at all."""
+    """Return an anchor without a usable target: ``javascript:``, ``data:``, or not a URI at all."""
     return Part(f"<a{attribute('href', written)}>{escape(text)}</a>")
 
 
 def image(reference: Reference, alt: str | None = None) -> Part:
     """Return ``<img src>``."""
-    return Part(f"<img{attribute('src', reference.written)}{attribute('alt', alt)}>", (Link("img@src", reference, alt or ""),))
+    return Part(
+        f"<img{attribute('src', reference.written)}{attribute('alt', alt)}>",
+        (Link("img@src", reference, alt or ""),),
+    )
 
 
 def anchor_around(reference: Reference, images: Sequence[Part], text: str) -> Part:
-    """Return an anchor that holds ``images``; ``text`` is what their alternate texts make together."""
+    """Return an anchor with ``images``; ``text`` is their combined alternate text."""
     inside = join(images, between=" ")
     own = Link("a@href", reference, text)
     return Part(f"<a{attribute('href', reference.written)}>{inside.html}</a>", (own, *inside.links))
 
 
 def element(
-    tag: str, name: str, reference: Reference, text: str = "", rel: str | None = None, more: str = "", closed: bool = False
+    tag: str,
+    name: str,
+    reference: Reference,
+    text: str = "",
+    rel: str | None = None,
+    more: str = "",
+    closed: bool = False,
 ) -> Part:
     """Return another element with one link in attribute ``name``.
 
@@ -100,16 +122,23 @@ def element(
         name: Name of the attribute.
         reference: Where it leads.
         text: The alternate text, for elements that have one.
-        rel: For those that have one.
+        rel: The ``rel`` attribute, for elements that have one.
         more: Further attributes, as markup.
         closed: Whether the element has an end tag.
     """
     alternate = text if text else None
     html = f"<{tag}{attribute('rel', rel)}{attribute(name, reference.written)}{attribute('alt', alternate)}{more}>"
-    return Part(html + (f"</{tag}>" if closed else ""), (Link(f"{tag}@{name}", reference, text, rel),))
+    return Part(
+        html + (f"</{tag}>" if closed else ""), (Link(f"{tag}@{name}", reference, text, rel),)
+    )
 
 
-def srcset(tag: str, candidates: Sequence[tuple[Reference, str]], alt: str | None = None, src: Reference | None = None) -> Part:
+def srcset(
+    tag: str,
+    candidates: Sequence[tuple[Reference, str]],
+    alt: str | None = None,
+    src: Reference | None = None,
+) -> Part:
     """Return an element whose ``srcset`` names several images.
 
     Args:
@@ -118,26 +147,35 @@ def srcset(tag: str, candidates: Sequence[tuple[Reference, str]], alt: str | Non
         alt: Alternate text, of an ``img``.
         src: The plain image, of an ``img``.
     """
-    written = ", ".join(f"{reference.written} {descriptor}".rstrip() for reference, descriptor in candidates)
+    written = ", ".join(
+        f"{reference.written} {descriptor}".rstrip() for reference, descriptor in candidates
+    )
     plain = "" if src is None else attribute("src", src.written)
     links = [Link(f"{tag}@srcset", reference, alt or "") for reference, _ in candidates]
     first = [] if src is None else [Link(f"{tag}@src", src, alt or "")]
-    return Part(f"<{tag}{plain}{attribute('srcset', written)}{attribute('alt', alt)}>", (*first, *links))
+    return Part(
+        f"<{tag}{plain}{attribute('srcset', written)}{attribute('alt', alt)}>", (*first, *links)
+    )
 
 
-def meta_refresh(seconds: int, reference: Reference, spelling: str = "{seconds}; url={uri}") -> Part:
+def meta_refresh(
+    seconds: int, reference: Reference, spelling: str = "{seconds}; url={uri}"
+) -> Part:
     """Return ``<meta http-equiv=refresh>``, for the head."""
     content = spelling.format(seconds=seconds, uri=reference.written)
-    return Part(f'<meta http-equiv="refresh"{attribute("content", content)}>', (Link("meta@refresh", reference),))
+    return Part(
+        f'<meta http-equiv="refresh"{attribute("content", content)}>',
+        (Link("meta@refresh", reference),),
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Charset:
-    """How a page is encoded and how it says so.
+    """The encoding of a page, and the place where it is declared.
 
     Attributes:
         codec: Python's name.
-        label: The name the page uses.
+        label: The name in the declaration.
         declared: ``header``, ``meta``, ``http-equiv``, ``bom``, or ``none``.
     """
 
@@ -147,21 +185,23 @@ class Charset:
 
     @property
     def markup(self) -> str:
-        """The declaration in the head; empty if it stands elsewhere."""
+        """The declaration in the head; empty if it is elsewhere."""
         match self.declared:
             case "meta":
                 return f'<meta charset="{self.label}">\n'
             case "http-equiv":
-                return f'<meta http-equiv="Content-Type" content="text/html; charset={self.label}">\n'
+                return (
+                    f'<meta http-equiv="Content-Type" content="text/html; charset={self.label}">\n'
+                )
         return ""
 
     @property
     def parameter(self) -> str:
-        """The parameter of the Content-Type header; empty if the declaration stands elsewhere."""
+        """The parameter of the Content-Type header; empty if the declaration is elsewhere."""
         return f"; charset={self.label}" if self.declared == "header" else ""
 
     def encode(self, text: str) -> bytes:
-        """Return ``text`` in bytes; what the charset does not hold becomes a character reference."""
+        """Return ``text`` in bytes; characters outside the charset become character references."""
         mark = "\ufeff" if self.declared == "bom" else ""
         return (mark + text).encode(self.codec, errors="xmlcharrefreplace")
 
@@ -171,12 +211,12 @@ UTF_8 = Charset()
 
 @dataclass(frozen=True, eq=False)
 class Page:
-    """A payload: what a server answers, wherever it stands.
+    """A payload: the page that a server answers with, at any place.
 
     Attributes:
-        title: Distinct from that of other pages, so that no two have equal bytes by accident.
-        parts: What the body shows, in order.
-        head: What the head holds beside title, charset and base.
+        title: Distinct from that of other pages, so that no two pages have equal bytes by accident.
+        parts: Contents of the body, in order.
+        head: Contents of the head besides title, charset and base.
         base: None without ``<base href>``.
         language: For ``<html lang>``.
         body_tag: ``body``, or ``frameset``.
@@ -195,7 +235,9 @@ class Page:
         """The bytes of the page."""
         direction = ' dir="rtl"' if self.language in {"ar", "he"} else ""
         base = "" if self.base is None else f"<base{attribute('href', self.base.written)}>\n"
-        head = f"{self.charset.markup}{base}<title>{escape(self.title)}</title>\n" + "".join(f"{part.html}\n" for part in self.head)
+        head = f"{self.charset.markup}{base}<title>{escape(self.title)}</title>\n" + "".join(
+            f"{part.html}\n" for part in self.head
+        )
         body = "".join(f"{part.html}\n" for part in self.parts)
         return self.charset.encode(
             f'<!DOCTYPE html>\n<html lang="{self.language}"{direction}>\n<head>\n{head}</head>\n'
@@ -203,7 +245,7 @@ class Page:
         )
 
     def links_at(self, place: Location) -> Iterator[TrueLink]:
-        """Yield the links of the page when it stands at ``place``, in page order, without those to the page itself."""
+        """Yield the links of the page at ``place``, in page order, except links to itself."""
         read_at = place if self.base is None else self.base.at(place)
         stays = self.base is None or self.base.scope is Scope.DOCUMENT
         for part in (*self.head, *self.parts):

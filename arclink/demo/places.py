@@ -1,8 +1,9 @@
-"""Where pages stand, and references that know where they lead without being resolved.
+"""Locations of pages, and references with known targets.
 
-The truth of the demo archive must not come from a resolver. So a `Reference` is made together with the part of its
-target that it spells out, and with how much it takes over from the place it is read at. Its target is put together
-from these parts; what is written in the page is never read again.
+The truth of the demo archive must not come from a resolver. A `Reference` is therefore made
+together
+with the part of its target that it spells out, and with the part that it takes over from its page's
+location. Its target is composed of these parts; the text written in the page is never parsed.
 """
 
 from dataclasses import dataclass, replace
@@ -12,14 +13,14 @@ from arclink.model import Scope
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A URI in its parts, each as the WHATWG URL standard serialises it.
+    """A URI in parts, each in the serialisation of the WHATWG URL standard.
 
     Attributes:
         scheme: ``http`` or ``https``.
-        host: Host, and port unless it is the scheme's own.
-        directory: Path up to its last slash, which belongs to it.
-        name: What follows the last slash; may be empty.
-        query: With its question mark; empty if there is none.
+        host: Host, with the port unless it is the scheme's default.
+        directory: Path up to and including its last slash.
+        name: Text after the last slash; may be empty.
+        query: Query with its question mark; empty if there is none.
     """
 
     scheme: str
@@ -35,7 +36,7 @@ class Location:
 
     @property
     def path(self) -> str:
-        """Everything behind the host."""
+        """Path and query: all text after the host."""
         return f"{self.directory}{self.name}{self.query}"
 
     @property
@@ -50,15 +51,17 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A reference as it stands in a page, and where it leads.
+    """A reference in a page, and its target.
 
     Attributes:
-        written: Unicode, before it is escaped for HTML.
-        scope: How much of the place it is read at it takes over.
-        rest: What follows that part in the target, serialised, without fragment.
+        written: Unicode text, before it is escaped for HTML.
+        scope: How much of its page's location it takes over.
+        rest: Text after that part in the target, serialised, without fragment.
         climbs: Directories it goes up (``../``) before ``rest``; scope DIRECTORY only.
-        elsewhere: Target on a page that is not ``http``, for references such as ``http:x``, which are relative on
-            pages of their own scheme and absolute on others (WHATWG URL, *scheme state*).
+        elsewhere: Target on a page that is not ``http``, for references such as ``http:x``, which
+            are
+            relative on pages of their own scheme and absolute on others (WHATWG URL, *scheme
+            state*).
     """
 
     written: str
@@ -68,7 +71,7 @@ class Reference:
     elsewhere: str | None = None
 
     def target(self, place: Location) -> str:
-        """Return the absolute URI without fragment that it leads to when it is read at ``place``."""
+        """Return its target, an absolute URI without fragment, when it is read at ``place``."""
         if self.elsewhere is not None and place.scheme != "http":
             return self.elsewhere
         match self.scope:
@@ -88,13 +91,16 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """A ``<base href>``: where the references of its page are read at.
+    """A ``<base href>``: the location at which the references of its page are read.
 
     Attributes:
-        written: As it stands in the page.
-        scope: How much of the page's own place it takes over.
-            DOCUMENT is for a base that changes nothing: ``#f``, or one that HTML ignores, as ``javascript:``.
-        place: The parts that it does not take over; with scope DIRECTORY its directory is below the page's.
+        written: Text in the page.
+        scope: How much of the page's own location it takes over. DOCUMENT is for a base that
+            changes
+            nothing: ``#f``, or one that HTML ignores, such as ``javascript:``.
+        place: The parts that it does not take over; with scope DIRECTORY, its directory is below
+            the
+            page's.
     """
 
     written: str
@@ -102,7 +108,7 @@ class Base:
     place: Location
 
     def at(self, page: Location) -> Location:
-        """Return where references are read at in a page that stands at ``page``."""
+        """Return the location at which references are read in a page at ``page``."""
         match self.scope:
             case Scope.NONE:
                 return self.place
@@ -111,7 +117,12 @@ class Base:
             case Scope.ORIGIN:
                 return replace(self.place, scheme=page.scheme, host=page.host)
             case Scope.DIRECTORY:
-                return replace(page, directory=page.directory + self.place.directory, name=self.place.name, query=self.place.query)
+                return replace(
+                    page,
+                    directory=page.directory + self.place.directory,
+                    name=self.place.name,
+                    query=self.place.query,
+                )
             case Scope.PATH:
                 return replace(page, query=self.place.query)
             case Scope.DOCUMENT:
@@ -119,7 +130,7 @@ class Base:
 
 
 def climb(directory: str, climbs: int) -> str:
-    """Return the directory ``climbs`` levels up; the root has none above it.
+    """Return the directory ``climbs`` levels up; the root has no parent.
 
     >>> climb("/a/b/", 1), climb("/a/", 5)
     ('/a/', '/')
@@ -135,12 +146,12 @@ def absolute(target: Location, fragment: str = "") -> Reference:
 
 
 def opaque(uri: str) -> Reference:
-    """Return a reference of another scheme, such as ``mailto:``, that stands for itself."""
+    """Return a reference with another scheme, such as ``mailto:``, whose target is itself."""
     return Reference(uri, Scope.NONE, uri)
 
 
 def scheme_relative(target: Location, fragment: str = "") -> Reference:
-    """Return ``//host/x``: the target's scheme is that of the page."""
+    """Return ``//host/x``, whose target has the scheme of the page."""
     rest = f"//{target.host}{target.path}"
     return Reference(rest + fragment, Scope.SCHEME, rest)
 
@@ -151,7 +162,7 @@ def origin_relative(path: str, fragment: str = "") -> Reference:
 
 
 def directory_relative(rest: str, climbs: int = 0, fragment: str = "") -> Reference:
-    """Return ``x``, ``../x``, or ``./`` when there is nothing to write."""
+    """Return ``x`` or ``../x``, or ``./`` if there is no text to write."""
     written = "../" * climbs + rest
     return Reference((written or "./") + fragment, Scope.DIRECTORY, rest, climbs)
 
@@ -162,12 +173,12 @@ def path_relative(query: str, fragment: str = "") -> Reference:
 
 
 def same_document(fragment: str = "") -> Reference:
-    """Return ``#f``, or the empty reference."""
+    """Return the reference ``#f``, or the empty reference."""
     return Reference(fragment, Scope.DOCUMENT)
 
 
 def between(directory: str, target: Location) -> Reference:
-    """Return the shortest directory-relative reference from ``directory`` to ``target`` on the same host.
+    """Return the shortest directory-relative reference to ``target``, on the same host.
 
     >>> between("/a/b/", Location("http", "h", "/a/c/", "x")).written
     '../c/x'
@@ -180,18 +191,22 @@ def between(directory: str, target: Location) -> Reference:
     return directory_relative(rest, len(ours) - shared)
 
 
-# Bytes of a query that WHATWG percent-encodes for http and https, beside controls and all above ASCII.
+# Bytes that WHATWG percent-encodes in queries of http and https, besides controls and non-ASCII
+# bytes.
 QUERY_ENCODED = frozenset(b" \"#<>'")
 
 
 def encoded_query(text: str, codec: str) -> str:
     r"""Return the characters of a query as a page in ``codec`` sends them.
 
-    A character that the charset does not hold becomes ``&#n;``, itself encoded. ASCII bytes stay as they are, also
-    those that are the second half of a character: Shift_JIS has a backslash in the last character of the example.
+    A character outside the charset becomes ``&#n;``, itself encoded. ASCII bytes are not changed,
+    even
+    as the second half of a character: in Shift_JIS, the last character of the example ends in a
+    backslash.
 
     Source:
-        WHATWG URL, *percent-encode after encoding*; UTF-16 pages send UTF-8 (WHATWG Encoding, *output encodings*).
+        WHATWG URL, *percent-encode after encoding*; UTF-16 pages send UTF-8 (WHATWG Encoding,
+        *output encodings*).
 
     >>> encoded_query("Müller", "cp1252"), encoded_query("☃", "cp1252"), encoded_query("表", "shift_jis")
     ('M%FCller', '%26%239731%3B', '%95\\')
@@ -204,12 +219,15 @@ def encoded_query(text: str, codec: str) -> str:
         except UnicodeEncodeError:
             pieces.append(f"%26%23{ord(character)}%3B")
             continue
-        pieces.extend(chr(byte) if 0x21 <= byte <= 0x7E and byte not in QUERY_ENCODED else f"%{byte:02X}" for byte in sent)
+        pieces.extend(
+            chr(byte) if 0x21 <= byte <= 0x7E and byte not in QUERY_ENCODED else f"%{byte:02X}"
+            for byte in sent
+        )
     return "".join(pieces)
 
 
 def encoded_path(text: str) -> str:
-    """Return the characters of a path as the WHATWG URL standard serialises them: always UTF-8.
+    """Return the characters of a path in the WHATWG URL serialisation, which is always UTF-8.
 
     >>> encoded_path("/blå løype/{1}")
     '/bl%C3%A5%20l%C3%B8ype/%7B1%7D'

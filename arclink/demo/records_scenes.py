@@ -1,5 +1,5 @@
-# ruff: noqa: RUF001 - letters of many scripts are what this is about
-"""Scenes about records: revisits, equal payloads, redirects, codings, charsets, variants of a URI."""
+# ruff: noqa: RUF001 - the scenes use letters of many scripts
+"""Scenes about records: revisits, equal payloads, redirects, codings, charsets, URI variants."""
 
 from dataclasses import replace
 
@@ -25,7 +25,7 @@ from arclink.model import Scope, Timestamp
 
 
 def soft_404(stage: Stage) -> list[Capture]:
-    """Pages "not found" with status 200 and equal bytes at many URIs: one for each scope that their links can have."""
+    """Return "not found" pages with status 200 and equal bytes at many URIs, one per scope."""
     crawler = stage.crawler
     captures = []
     for scope in Scope:
@@ -39,8 +39,10 @@ def soft_404(stage: Stage) -> list[Capture]:
             crawler.page(3, stage.at(0, f"/lost/{name}/a/x.html", "https", "?id=1"), lost),
             crawler.revisit(4, stage.at(1, f"/lost/{name}/a/x.html"), first),
         ]
-    # Equal bytes once more, but honest: the status keeps their links out.
-    captures.append(crawler.missing(5, stage.at(0, "/lost/origin/honest.html"), _lost_page(stage, Scope.ORIGIN)))
+    # Equal bytes once more, but with status 404, which keeps their links out of the graph.
+    captures.append(
+        crawler.missing(5, stage.at(0, "/lost/origin/honest.html"), _lost_page(stage, Scope.ORIGIN))
+    )
     return captures
 
 
@@ -48,28 +50,53 @@ def _lost_page(stage: Stage, scope: Scope) -> Page:
     links = [
         anchor(absolute(stage.at(1, "/help.html", "https")), "help"),
         anchor(opaque("mailto:webmaster@kalvik2010.example"), "tell us"),
-        image(scheme_relative(Location("http", "cdn.kalvik2010.example", "/", "lost.gif")), "Lost in the snow"),
+        image(
+            scheme_relative(Location("http", "cdn.kalvik2010.example", "/", "lost.gif")),
+            "Lost in the snow",
+        ),
         anchor(origin_relative("/search?q=lost"), "search"),
         anchor(directory_relative("index.html"), "this folder"),
         anchor(directory_relative("map.html", climbs=1), "map"),
         anchor(path_relative("?retry=1"), "try again"),
         anchor(same_document("#footer"), "to the footer"),
     ]
-    wide = {Scope.NONE: 2, Scope.SCHEME: 3, Scope.ORIGIN: 4, Scope.DIRECTORY: 6, Scope.PATH: 7, Scope.DOCUMENT: 8}
-    # A base that is the page itself: "#footer" still leads to the page, and is no link of the graph.
+    wide = {
+        Scope.NONE: 2,
+        Scope.SCHEME: 3,
+        Scope.ORIGIN: 4,
+        Scope.DIRECTORY: 6,
+        Scope.PATH: 7,
+        Scope.DOCUMENT: 8,
+    }
+    # A base that is the page itself: "#footer" still leads to the page, so it is not a link of the
+    # graph.
     base = Base("#page", Scope.DOCUMENT, stage.at(0, "/")) if scope is Scope.DOCUMENT else None
-    return page(f"Page not found ({scope.name.lower()})", *(paragraph(link) for link in links[: wide[scope]]), base=base)
+    return page(
+        f"Page not found ({scope.name.lower()})",
+        *(paragraph(link) for link in links[: wide[scope]]),
+        base=base,
+    )
 
 
 def revisits(stage: Stage) -> list[Capture]:
-    """Revisits behind and before their payload, at other URIs, of payloads that never came, without payload digest."""
+    """Return revisits in several positions relative to their payload.
+
+    They come after and before it, at other URIs and without HTTP headers. Some name a capture of
+    another archive, some repeat payloads that were never captured, and one repeats a 404.
+    """
     crawler = stage.crawler
     archive = stage.at(0, "/press/archive.html")
     mirror = stage.at(1, "/press/2009/archive.html")
     everything = paragraph(anchor(origin_relative("/press/"), "all"))
-    press = page("Press archive", paragraph(anchor(directory_relative("2009.html"), "2009")), everything)
+    press = page(
+        "Press archive", paragraph(anchor(directory_relative("2009.html"), "2009")), everything
+    )
     first = crawler.page(2, archive, press)
-    captures = [first, crawler.revisit(3, archive, first), crawler.revisit(4, replace(archive, scheme="https"), first)]
+    captures = [
+        first,
+        crawler.revisit(3, archive, first),
+        crawler.revisit(4, replace(archive, scheme="https"), first),
+    ]
     captures += [crawler.revisit(5, mirror, first), crawler.revisit(6, archive, first, status=None)]
 
     early = stage.at(1, "/press/early.html")
@@ -77,7 +104,8 @@ def revisits(stage: Stage) -> list[Capture]:
     late = crawler.page(8, early, noted)
     before = (early.uri, Timestamp("20091001120000"))
     captures += [
-        # What it names was captured by another archive; the payload is here all the same, in a later file.
+        # The capture that they name is in another archive, but the payload is in a later file of
+        # this one.
         _naming(crawler.revisit(2, early, late), before),
         _naming(crawler.revisit(7, stage.at(0, "/press/copy/early.html"), late), before),
         late,
@@ -99,15 +127,31 @@ def _naming(capture: Capture, refers_to: tuple[str, Timestamp]) -> Capture:
 
 
 def not_modified(stage: Stage) -> list[Capture]:
-    """Revisits whose server said "not modified": they have the payload of the capture they name, also of an older one."""
+    """Return revisits whose server answered "not modified".
+
+    They have the payload of the capture that they name, which may be an older one.
+    """
     crawler, place = stage.crawler, stage.at(1, "/desk/rota.html")
-    old = crawler.page(1, place, page("Rota", paragraph(anchor(directory_relative("anna.html"), "Anna"))))
-    new = crawler.page(3, place, page("Rota, new", paragraph(anchor(directory_relative("bjarne.html"), "Bjarne"))))
-    return [old, crawler.not_modified(2, old), new, crawler.not_modified(5, new), crawler.not_modified(7, old)]
+    old = crawler.page(
+        1, place, page("Rota", paragraph(anchor(directory_relative("anna.html"), "Anna")))
+    )
+    new = crawler.page(
+        3, place, page("Rota, new", paragraph(anchor(directory_relative("bjarne.html"), "Bjarne")))
+    )
+    return [
+        old,
+        crawler.not_modified(2, old),
+        new,
+        crawler.not_modified(5, new),
+        crawler.not_modified(7, old),
+    ]
 
 
 def redirects(stage: Stage) -> list[Capture]:
-    """Redirects of every status, absolute and relative; one to ``https`` in the same second; equal ones on two hosts."""
+    """Return redirects of every status, absolute and relative.
+
+    One leads to ``https`` in the same second, and equal ones are on two hosts.
+    """
     crawler = stage.crawler
     table: list[tuple[int, str, Reference]] = [
         (301, "absolute", absolute(stage.at(1, "/arrived.html"))),
@@ -118,38 +162,85 @@ def redirects(stage: Stage) -> list[Capture]:
         (302, "query", path_relative("?session=1")),
         (301, "fragment", absolute(stage.at(1, "/arrived.html"), "#top")),
     ]
-    captures = [crawler.redirect(2, stage.at(0, f"/go/from/{name}"), status, location) for status, name, location in table]
+    captures = [
+        crawler.redirect(2, stage.at(0, f"/go/from/{name}"), status, location)
+        for status, name, location in table
+    ]
     moving = stage.at(0, "/go/moving")
-    captures += [crawler.redirect(crawl, moving, 302, directory_relative(f"stop-{crawl}.html")) for crawl in (1, 4, 7)]
-    captures += [crawler.redirect(5, stage.at(number, "/members/"), 302, origin_relative("/login")) for number in (0, 1)]
+    captures += [
+        crawler.redirect(crawl, moving, 302, directory_relative(f"stop-{crawl}.html"))
+        for crawl in (1, 4, 7)
+    ]
+    captures += [
+        crawler.redirect(5, stage.at(number, "/members/"), 302, origin_relative("/login"))
+        for number in (0, 1)
+    ]
     secure = stage.at(0, "/go/secure.html", "https")
     plain = crawler.redirect(6, replace(secure, scheme="http"), 301, absolute(secure))
-    arrived = crawler.page(6, secure, page("Secure at last", paragraph(anchor(origin_relative("/go/there.html"), "go there"))))
+    arrived = crawler.page(
+        6,
+        secure,
+        page("Secure at last", paragraph(anchor(origin_relative("/go/there.html"), "go there"))),
+    )
     return [*captures, plain, replace(arrived, timestamp=plain.timestamp)]
 
 
 def codings(stage: Stage) -> list[Capture]:
-    """One page as it is, compressed, in chunks, and both; each has a payload digest of its own."""
+    """Return one page plain, compressed, in chunks, and both; each has its own payload digest."""
     years = range(1924, 2010, 4)
-    coded = page("Tables of all times", *(paragraph(anchor(directory_relative(f"{year}.html"), f"Games of {year}")) for year in years))
-    places = {coding: stage.at(0, f"/tables/{coding or 'plain'}.html") for coding in ("", "gzip", "chunked", "gzip+chunked")}
+    coded = page(
+        "Tables of all times",
+        *(
+            paragraph(anchor(directory_relative(f"{year}.html"), f"Games of {year}"))
+            for year in years
+        ),
+    )
+    places = {
+        coding: stage.at(0, f"/tables/{coding or 'plain'}.html")
+        for coding in ("", "gzip", "chunked", "gzip+chunked")
+    }
     return [stage.crawler.page(3, place, coded, coding) for coding, place in places.items()]
 
 
 def charsets(stage: Stage) -> list[Capture]:
-    """One page in each charset and way to declare it, with queries and paths in its own letters."""
+    """Return pages in each charset and form of declaration, with its letters in their links."""
     table = {
-        "windows-1252-header": (Charset("cp1252", "windows-1252", "header"), "no", "Åpen løype – „€“", "skiløype"),
-        "iso-8859-1-means-1252": (Charset("cp1252", "ISO-8859-1", "meta"), "de", "Größe „M“ – 5 €", "größe"),
-        "iso-8859-2-meta": (Charset("iso8859-2", "iso-8859-2", "meta"), "cs", "Žluťoučký kůň na lyžích", "kůň"),
-        "shift-jis": (Charset("shift_jis", "Shift_JIS", "http-equiv"), "ja", "メダル表と予定", "予定表"),
+        "windows-1252-header": (
+            Charset("cp1252", "windows-1252", "header"),
+            "no",
+            "Åpen løype – „€“",
+            "skiløype",
+        ),
+        "iso-8859-1-means-1252": (
+            Charset("cp1252", "ISO-8859-1", "meta"),
+            "de",
+            "Größe „M“ – 5 €",
+            "größe",
+        ),
+        "iso-8859-2-meta": (
+            Charset("iso8859-2", "iso-8859-2", "meta"),
+            "cs",
+            "Žluťoučký kůň na lyžích",
+            "kůň",
+        ),
+        "shift-jis": (
+            Charset("shift_jis", "Shift_JIS", "http-equiv"),
+            "ja",
+            "メダル表と予定",
+            "予定表",
+        ),
         "koi8-r-header": (Charset("koi8-r", "KOI8-R", "header"), "ru", "Лыжня зовёт", "лыжи"),
         "utf-16-le": (Charset("utf-16-le", "utf-16", "bom"), "ru", "Мороз и солнце ☃", "солнце"),
         "utf-16-be": (Charset("utf-16-be", "utf-16", "bom"), "en", "Ice “&” snow ❄", "naïve"),
         "utf-8-header": (Charset("utf-8", "UTF-8", "header"), "ar", "الثلج", "ثلج"),
         "utf-8-meta": (Charset("utf-8", "utf-8", "meta"), "he", "שלג", "שלג"),
         "utf-8-bom": (Charset("utf-8", "utf-8", "bom"), "ja", "雪国🎿", "雪"),
-        "undeclared": (Charset("utf-8", "utf-8", "none"), "en", "Café “Zum Gletscher” in the Åland hut – naïve, they say", "café"),
+        "undeclared": (
+            Charset("utf-8", "utf-8", "none"),
+            "en",
+            "Café “Zum Gletscher” in the Åland hut – naïve, they say",
+            "café",
+        ),
     }
     captures = []
     for number, (name, (charset, language, text, word)) in enumerate(table.items()):
@@ -162,13 +253,18 @@ def charsets(stage: Stage) -> list[Capture]:
             anchor(Reference(f"/{word}/", Scope.ORIGIN, encoded_path(f"/{word}/")), word),
             image(directory_relative("logo.gif"), text),
         ]
-        written = page(f"{text} ({name})", *(paragraph(part) for part in parts), charset=charset, language=language)
+        written = page(
+            f"{text} ({name})",
+            *(paragraph(part) for part in parts),
+            charset=charset,
+            language=language,
+        )
         captures.append(stage.crawler.page(4, stage.at(number % 2, f"/letters/{name}/"), written))
     return captures
 
 
 def variants(stage: Stage) -> list[Capture]:
-    """The variants of a URI that have one SURT: different pages here, and a page that links to each."""
+    """Return different pages at URI variants with one SURT, and a page that links to each."""
     crawler = stage.crawler
     host = stage.sites[0].host.removeprefix("www.")
     kinds = {
@@ -179,12 +275,21 @@ def variants(stage: Stage) -> list[Capture]:
     }
     captures = []
     for name, place in kinds.items():
-        own = page(f"Desk ({name})", paragraph(anchor(directory_relative("staff.html"), f"staff of the {name} desk")))
+        own = page(
+            f"Desk ({name})",
+            paragraph(anchor(directory_relative("staff.html"), f"staff of the {name} desk")),
+        )
         captures.append(crawler.page(4, place, own))
-    linking = page("All our desks", *(paragraph(anchor(absolute(place), f"{name} desk")) for name, place in kinds.items()))
+    linking = page(
+        "All our desks",
+        *(paragraph(anchor(absolute(place), f"{name} desk")) for name, place in kinds.items()),
+    )
     captures.append(crawler.page(4, stage.at(1, "/desks.html"), linking))
     ported = Location("http", host, "/Desk/", "Ported%20Page.html")
-    numbered = page("Desk (port)", paragraph(anchor(directory_relative("staff.html"), "staff of the ported desk")))
+    numbered = page(
+        "Desk (port)",
+        paragraph(anchor(directory_relative("staff.html"), "staff of the ported desk")),
+    )
     captures.append(crawler.page(5, ported, numbered, spelled=f"http://{host}:80{ported.path}"))
     # Two pages of one SURT in one second.
     captures.append(replace(captures[2], timestamp=captures[0].timestamp))
@@ -192,16 +297,22 @@ def variants(stage: Stage) -> list[Capture]:
 
 
 def other_payloads(stage: Stage) -> list[Capture]:
-    """What is no HTML page, and pages that are but hardly look it."""
+    """Return payloads that are not HTML pages, and pages that hardly look like HTML."""
     crawler = stage.crawler
-    missing = page("No such athlete", paragraph(anchor(origin_relative("/athletes/"), "all athletes")))
+    missing = page(
+        "No such athlete", paragraph(anchor(origin_relative("/athletes/"), "all athletes"))
+    )
     xhtml = page("Well-formed", paragraph(anchor(directory_relative("strict.html"), "strict")))
-    silent = page("No content type", paragraph(anchor(directory_relative("type.html"), "which type?")))
+    silent = page(
+        "No content type", paragraph(anchor(directory_relative("type.html"), "which type?"))
+    )
     empty = page("No links at all", paragraph("Nothing to follow."))
     return [
         crawler.missing(2, stage.at(0, "/athletes/nobody.html"), missing),
         crawler.file(2, stage.at(0, "/images/flag.gif"), "image/gif", gif("flag")),
-        crawler.file(3, stage.at(0, "/live.css"), "text/css", b"body { background: url(snow.gif) }\n"),
+        crawler.file(
+            3, stage.at(0, "/live.css"), "text/css", b"body { background: url(snow.gif) }\n"
+        ),
         crawler.resource(3, stage.at(0, "/images/thumb.gif"), "image/gif", gif("thumbnail")),
         crawler.page(3, stage.at(0, "/formats/strict"), xhtml, mime="application/xhtml+xml"),
         crawler.page(3, stage.at(0, "/formats/silent"), silent, mime=None),

@@ -1,7 +1,8 @@
 """Edges of a power-law graph by recursive descent (R-MAT).
 
 Source:
-    Chakrabarti, Zhan, Faloutsos: *R-MAT: A Recursive Model for Graph Mining*, SDM 2004. The probabilities are those
+    Chakrabarti, Zhan, Faloutsos: *R-MAT: A Recursive Model for Graph Mining*, SDM 2004. The
+    probabilities are those
     that Graph500 uses.
 """
 
@@ -13,9 +14,11 @@ A, B, C = 0.57, 0.19, 0.19
 
 
 def rmat_edges(nodes: int, edges: int, dice: Dice) -> Iterator[tuple[int, int]]:
-    """Yield ``edges`` pairs (source, target) over nodes 0 to ``nodes`` - 1; low numbers are the hubs.
+    """Yield ``edges`` pairs (source, target) over nodes 0 to ``nodes`` - 1.
 
-    A pair may come more than once. None has equal ends; with fewer than two nodes there are none.
+    Low numbers are the hubs.
+
+    Pairs may repeat, but no pair has equal ends. With fewer than two nodes there are no pairs.
     """
     if nodes < 2:
         return

@@ -1,6 +1,8 @@
-"""The scenes that the demo archive plays besides its ordinary crawls: each shows one thing that is easily got wrong.
+"""Scenes of the demo archive besides its ordinary crawls.
 
-A scene is a function that returns its captures; it stands on its own pages. Scenes are played whole or not at all.
+Each scene shows one case that is easy to get wrong. A scene is a function that returns its
+captures, which are of its own pages. A scene is included
+completely or not at all.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,15 +16,20 @@ from arclink.demo.world import Site
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """What a scene may use: sites to play on, and the crawler that captures it."""
+    """The sites that a scene may use, and the crawler that captures it."""
 
     sites: Sequence[Site]
     crawler: Crawler
 
     def at(self, number: int, path: str, scheme: str = "http", query: str = "") -> Location:
-        """Return a place on the site with this number (they are taken round), for a path as it is serialised."""
+        """Return a location on site ``number``, modulo the number of sites.
+
+        ``path`` is serialised.
+        """
         directory, slash, name = path.rpartition("/")
-        return Location(scheme, self.sites[number % len(self.sites)].host, directory + slash, name, query)
+        return Location(
+            scheme, self.sites[number % len(self.sites)].host, directory + slash, name, query
+        )
 
 
 Scene = Callable[[Stage], list[Capture]]
@@ -37,6 +44,6 @@ def page(
     language: str = "en",
     body_tag: str = "body",
 ) -> Page:
-    """Return a page with its title as heading above ``parts``."""
+    """Return a page with its title as a heading above ``parts``."""
     shown = parts if body_tag == "frameset" else (heading(title), *parts)
     return Page(title, shown, head, base, charset, language, body_tag)

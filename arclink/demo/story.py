@@ -1,10 +1,21 @@
-# ruff: noqa: RUF001 - an apostrophe as typesetters write it
-"""The scene that `arclink links` is first asked about: how the web spoke of the opening ceremony, before and after."""
+# ruff: noqa: RUF001 - typographic apostrophes
+"""Scene of the opening ceremony: how pages linked to it, in changing words, before and after.
+
+Its page is the example for `arclink links`.
+"""
 
 from arclink.demo.captures import Capture
 from arclink.demo.images import gif
 from arclink.demo.pages import Part, anchor, anchor_around, element, image, paragraph
-from arclink.demo.places import Location, absolute, between, directory_relative, opaque, origin_relative, scheme_relative
+from arclink.demo.places import (
+    Location,
+    absolute,
+    between,
+    directory_relative,
+    opaque,
+    origin_relative,
+    scheme_relative,
+)
 from arclink.demo.scenes import Stage, page
 from arclink.demo.world import LANGUAGES
 
@@ -12,7 +23,7 @@ CEREMONY = Location("http", "www.kalvik2010.example", "/ceremony/", "opening.htm
 
 
 def opening_ceremony(stage: Stage) -> list[Capture]:
-    """The official page in four states, and newspapers and blogs that link to it in changing words."""
+    """Return the official page in four states, and newspapers and blogs that link to it."""
     return [*_official(stage), *_newspaper(stage), *_others(stage)]
 
 
@@ -21,18 +32,28 @@ def _official(stage: Stage) -> list[Capture]:
     map_image = image(directory_relative("stadium-map.gif"), "Map of the stadium")
     torch = between(CEREMONY.directory, stage.at(0, "/torch/route.html"))
     menu = paragraph(anchor(origin_relative("/"), "Kalvik 2010"), anchor(torch, "Torch route"))
-    host = anchor(absolute(stage.at(3, "/", scheme="https")), "Our volunteers write", rel="external nofollow")
+    host = anchor(
+        absolute(stage.at(3, "/", scheme="https")), "Our volunteers write", rel="external nofollow"
+    )
     planned = page(
         "Opening ceremony",
         menu,
-        paragraph("On 12 February, 20:00.", anchor(directory_relative("tickets.html"), "Buy tickets")),
-        anchor_around(directory_relative("map.html", fragment="#gates"), [map_image], "Map of the stadium"),
+        paragraph(
+            "On 12 February, 20:00.", anchor(directory_relative("tickets.html"), "Buy tickets")
+        ),
+        anchor_around(
+            directory_relative("map.html", fragment="#gates"), [map_image], "Map of the stadium"
+        ),
         paragraph(anchor(opaque("mailto:ceremony@kalvik2010.example"), "Write to us")),
     )
     live = page(
         "Opening ceremony: today",
         menu,
-        paragraph("Today!", anchor(directory_relative("live.html"), "Watch live"), anchor(directory_relative("tickets.html"), "Sold out")),
+        paragraph(
+            "Today!",
+            anchor(directory_relative("live.html"), "Watch live"),
+            anchor(directory_relative("tickets.html"), "Sold out"),
+        ),
         paragraph(host),
     )
     over = page(
@@ -47,26 +68,50 @@ def _official(stage: Stage) -> list[Capture]:
     on_air = crawler.page(5, CEREMONY, live, coding="gzip")
     still = crawler.not_modified(6, on_air)
     last = crawler.page(8, CEREMONY, over)
-    picture = crawler.file(5, stage.at(0, "/ceremony/stadium-map.gif"), "image/gif", gif("stadium map"))
+    picture = crawler.file(
+        5, stage.at(0, "/ceremony/stadium-map.gif"), "image/gif", gif("stadium map")
+    )
     return [first, again, on_air, still, last, picture]
 
 
 def _newspaper(stage: Stage) -> list[Capture]:
     crawler, place = stage.crawler, stage.at(1, "/sport/kalvik.html")
-    more = paragraph(anchor(directory_relative("", climbs=1), "Aurora Daily"), anchor(directory_relative("weather.html"), "weather"))
+    more = paragraph(
+        anchor(directory_relative("", climbs=1), "Aurora Daily"),
+        anchor(directory_relative("weather.html"), "weather"),
+    )
     official = absolute(CEREMONY)
     bare = absolute(Location("http", "kalvik2010.example", CEREMONY.directory, CEREMONY.name))
     secure = absolute(Location("https", CEREMONY.host, CEREMONY.directory, CEREMONY.name))
-    planned = page("Kalvik gets ready", paragraph("The date is fixed:", anchor(official, "Opening ceremony set for 12 February")), more)
-    live = page(
-        "Kalvik opens its games",
-        paragraph("Tonight:", anchor(official, "Watch the opening ceremony live"), "or", anchor(bare, "on the organisers’ page")),
+    planned = page(
+        "Kalvik gets ready",
+        paragraph("The date is fixed:", anchor(official, "Opening ceremony set for 12 February")),
         more,
     )
-    over = page("Kalvik looks back", paragraph("Remember?", anchor(secure, "How Kalvik opened the games")), more)
+    live = page(
+        "Kalvik opens its games",
+        paragraph(
+            "Tonight:",
+            anchor(official, "Watch the opening ceremony live"),
+            "or",
+            anchor(bare, "on the organisers’ page"),
+        ),
+        more,
+    )
+    over = page(
+        "Kalvik looks back",
+        paragraph("Remember?", anchor(secure, "How Kalvik opened the games")),
+        more,
+    )
     first = crawler.page(1, place, planned)
     on_air = crawler.page(5, place, live)
-    return [first, crawler.revisit(2, place, first), on_air, crawler.revisit(7, place, on_air), crawler.page(8, place, over)]
+    return [
+        first,
+        crawler.revisit(2, place, first),
+        on_air,
+        crawler.revisit(7, place, on_air),
+        crawler.page(8, place, over),
+    ]
 
 
 def _others(stage: Stage) -> list[Capture]:
@@ -89,9 +134,14 @@ def _others(stage: Stage) -> list[Capture]:
             language=language,
         )
         captures.append(crawler.page(5, stage.at(site, f"/{language}/kalvik.html"), linked))
-    # The Russian paper takes its link away.
+    # The Russian paper removes its link.
     words = LANGUAGES["ru"]
-    without = page("Калвик 2010", paragraph(anchor(origin_relative("/"), words.home)), charset=words.charset, language="ru")
+    without = page(
+        "Калвик 2010",
+        paragraph(anchor(origin_relative("/"), words.home)),
+        charset=words.charset,
+        language="ru",
+    )
     captures.append(crawler.page(8, stage.at(6, "/ru/kalvik.html"), without))
     return [*captures, *_blog(stage)]
 
@@ -101,9 +151,14 @@ def _blog(stage: Stage) -> list[Capture]:
     flame = image(absolute(Location("http", CEREMONY.host, "/ceremony/", "flame.gif")), "The flame")
     diary = page(
         "I was there",
-        paragraph("Cold feet, warm heart:", anchor(absolute(CEREMONY), "I was there! ❄️🔥", rel="nofollow")),
+        paragraph(
+            "Cold feet, warm heart:", anchor(absolute(CEREMONY), "I was there! ❄️🔥", rel="nofollow")
+        ),
         anchor_around(absolute(CEREMONY), [flame], "The flame"),
-        paragraph(anchor(directory_relative("hockey.html"), "next: hockey"), anchor(directory_relative("", climbs=2), "older")),
+        paragraph(
+            anchor(directory_relative("hockey.html"), "next: hockey"),
+            anchor(directory_relative("", climbs=2), "older"),
+        ),
         Part("<p><small>No animals were harmed.</small></p>"),
         head=[element("link", "href", origin_relative("/feed.xml"), rel="alternate")],
     )

@@ -1,8 +1,9 @@
-"""Captures as WARC files: several, so that revisits and their payloads stand in different ones.
+"""Writing of captures as several WARC files, with revisits and their payloads in different ones.
 
-Each file begins with a warcinfo record. Between the captures stand what crawlers write beside them: the look-up of a
-host before its first capture, a request for each answer, and metadata now and then. Files are gzip with a member per
-record and no time in it; those with an odd number are WARC 1.1, the others 1.0.
+Each file begins with a warcinfo record. Between the captures are the records that crawlers add: the
+DNS look-up of a host before its first capture, a request for each answer, and sometimes metadata.
+Files are gzip with one member per record and without times; files with an odd number are WARC 1.1,
+the others 1.0.
 """
 
 import uuid
@@ -21,7 +22,7 @@ PROFILES = "http://netpreserve.org/warc/{version}/revisit/{profile}"
 
 
 def write_warcs(folder: Path, captures: Sequence[Capture], seed: int) -> list[Path]:
-    """Write ``captures`` in their order to ``demo-00000.warc.gz`` and so on; return these files."""
+    """Write ``captures``, in order, to ``demo-00000.warc.gz`` and so on; return these files."""
     size = captures_a_file(len(captures))
     paths = []
     for number, start in enumerate(range(0, len(captures), size)):
@@ -29,14 +30,16 @@ def write_warcs(folder: Path, captures: Sequence[Capture], seed: int) -> list[Pa
         with path.open("wb") as out:
             writer = WARCWriter(out, gzip=True, warc_version=version_of(number))
             ids = uuid.uuid5(uuid.NAMESPACE_URL, f"{seed}/{number}")
-            for record in _records(path.name, captures[start : start + size], ids, version_of(number)):
+            for record in _records(
+                path.name, captures[start : start + size], ids, version_of(number)
+            ):
                 writer.write_record(record.built(writer))
         paths.append(path)
     return paths
 
 
 def captures_a_file(count: int) -> int:
-    """Return how many captures of ``count`` stand in one file: eight files, of 10 to 500 captures each."""
+    """Return the number of captures per file for ``count`` captures: 10 to 500, in eight files."""
     return min(500, max(10, -(-count // 8)))
 
 
@@ -46,7 +49,7 @@ def version_of(number: int) -> str:
 
 
 def warc_date(timestamp: Timestamp) -> str:
-    """Return a timestamp as WARC-Date.
+    """Return a timestamp in the format of WARC-Date.
 
     >>> warc_date(Timestamp("20100212060001"))
     '2010-02-12T06:00:01Z'
@@ -72,7 +75,7 @@ class _Record:
     content_type: str = ""
 
     def built(self, writer: WARCWriter) -> object:
-        """Return the record as warcio has it."""
+        """Return the record as an object of warcio."""
         http = None
         if self.http is not None:
             line, headers = self.http
@@ -91,14 +94,19 @@ class _Record:
         )
 
 
-def _records(name: str, captures: Sequence[Capture], ids: uuid.UUID, version: str) -> Iterator[_Record]:
+def _records(
+    name: str, captures: Sequence[Capture], ids: uuid.UUID, version: str
+) -> Iterator[_Record]:
     """Yield the records of one file."""
     made = 0
 
     def common(timestamp: Timestamp) -> Headers:
         nonlocal made
         made += 1
-        return ("WARC-Record-ID", f"<urn:uuid:{uuid.uuid5(ids, str(made))}>"), ("WARC-Date", warc_date(timestamp))
+        return ("WARC-Record-ID", f"<urn:uuid:{uuid.uuid5(ids, str(made))}>"), (
+            "WARC-Date",
+            warc_date(timestamp),
+        )
 
     info = f"software: ArcLink demo archive\r\nformat: WARC File Format {version}\r\n".encode()
     yield _Record("warcinfo", "", (*common(captures[0].timestamp), ("WARC-Filename", name)), info)
@@ -108,25 +116,49 @@ def _records(name: str, captures: Sequence[Capture], ids: uuid.UUID, version: st
         if host not in hosts:
             hosts.add(host)
             look_up = f"{capture.timestamp}\n{host}.\t60\tIN\tA\t192.0.2.{len(hosts) % 250 + 1}\n".encode()
-            yield _Record("response", f"dns:{host}", common(capture.timestamp), look_up, content_type="text/dns")
+            yield _Record(
+                "response",
+                f"dns:{host}",
+                common(capture.timestamp),
+                look_up,
+                content_type="text/dns",
+            )
         headers = common(capture.timestamp)
         yield _capture_record(capture, headers, version)
         concurrent = ("WARC-Concurrent-To", headers[0][1])
         if capture.status is not None:
             line = f"GET {capture.place.path} HTTP/1.1"
             sent = (("Host", host), ("User-Agent", "arclink-demo"))
-            yield _Record("request", capture.original, (*common(capture.timestamp), concurrent), http=(line, sent))
+            yield _Record(
+                "request",
+                capture.original,
+                (*common(capture.timestamp), concurrent),
+                http=(line, sent),
+            )
         if number % 5 == 0:
-            yield _Record("metadata", capture.original, (*common(capture.timestamp), concurrent), b"fetchTimeMs: 20\r\n")
+            yield _Record(
+                "metadata",
+                capture.original,
+                (*common(capture.timestamp), concurrent),
+                b"fetchTimeMs: 20\r\n",
+            )
 
 
 def _capture_record(capture: Capture, headers: Headers, version: str) -> _Record:
     if capture.record_type == "resource":
-        return _Record("resource", capture.original, headers, capture.body, content_type=dict(capture.headers)["Content-Type"])
+        return _Record(
+            "resource",
+            capture.original,
+            headers,
+            capture.body,
+            content_type=dict(capture.headers)["Content-Type"],
+        )
     http = None
     if capture.status is not None:
         length: Headers = ()
-        if capture.record_type == "response" and not any(name == "Transfer-Encoding" for name, _ in capture.headers):
+        if capture.record_type == "response" and not any(
+            name == "Transfer-Encoding" for name, _ in capture.headers
+        ):
             length = (("Content-Length", str(len(capture.body))),)
         http = f"{capture.status} {REASONS[capture.status]}", (*capture.headers, *length)
     revisit = capture.revisit
@@ -138,5 +170,8 @@ def _capture_record(capture: Capture, headers: Headers, version: str) -> _Record
         more.append(("WARC-Payload-Digest", revisit.digest))
     if revisit.refers_to is not None:
         original, timestamp = revisit.refers_to
-        more += [("WARC-Refers-To-Target-URI", original), ("WARC-Refers-To-Date", warc_date(timestamp))]
+        more += [
+            ("WARC-Refers-To-Target-URI", original),
+            ("WARC-Refers-To-Date", warc_date(timestamp)),
+        ]
     return _Record("revisit", capture.original, (*headers, *more), http=http)

@@ -1,8 +1,8 @@
-# ruff: noqa: RUF001 - letters of many scripts are what this is about
-"""The invented world of the demo archive: the winter games of Kalvik, and those who write about them.
+# ruff: noqa: RUF001 - the world uses letters of many scripts
+"""The invented world of the demo archive: the winter games of Kalvik, and sites about them.
 
-All hosts are below ``.example`` (RFC 2606). Every language has the same topics, in the same order, and ways to speak
-about them, so that a page knows what to call any other.
+All hosts are below ``.example`` (RFC 2606). Every language has the same topics, in the same order,
+and phrases for them, so that a page has a name for the topic of any other page.
 """
 
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from arclink.demo.pages import UTF_8, Charset
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """What pages of one language say.
+    """Words of one language, for its pages.
 
     Attributes:
-        charset: What their older pages are encoded in.
+        charset: Encoding of its older pages.
         phrases: Link texts; ``{}`` is a topic.
-        sentences: To fill a page.
+        sentences: Sentences to fill a page.
         home: Text of the link to the first page of a site.
-        topics: In the order of those of the others.
+        topics: Names of the topics, in the same order as in the other languages.
     """
 
     charset: Charset
@@ -33,7 +33,11 @@ LANGUAGES = {
     "en": Language(
         UTF_8,
         ("{}", "more on {}", "{}: our report", "{} – in pictures", "read about {} here"),
-        ("Snow fell on Kalvik all night.", "The harbour is full of visitors.", "Tickets are still to be had, say the organisers."),
+        (
+            "Snow fell on Kalvik all night.",
+            "The harbour is full of visitors.",
+            "Tickets are still to be had, say the organisers.",
+        ),
         "Home",
         (
             "ski jumping",
@@ -53,7 +57,11 @@ LANGUAGES = {
     "no": Language(
         Charset("cp1252", "windows-1252", "header"),
         ("{}", "mer om {}", "{} – les saken", "følg {} her"),
-        ("Det snødde i Kalvik hele natten.", "Havnen er full av gjester.", "Løypene er åpne, sier arrangøren."),
+        (
+            "Det snødde i Kalvik hele natten.",
+            "Havnen er full av gjester.",
+            "Løypene er åpne, sier arrangøren.",
+        ),
         "Forsiden",
         (
             "hopp",
@@ -73,7 +81,11 @@ LANGUAGES = {
     "cs": Language(
         Charset("iso8859-2", "iso-8859-2", "meta"),
         ("{}", "více: {}", "{} – čtěte zde", "{} očima fanoušků"),
-        ("V Kalviku celou noc sněžilo.", "Přístav je plný návštěvníků.", "Lístky prý ještě zbývají."),
+        (
+            "V Kalviku celou noc sněžilo.",
+            "Přístav je plný návštěvníků.",
+            "Lístky prý ještě zbývají.",
+        ),
         "Úvodní stránka",
         (
             "skoky na lyžích",
@@ -113,7 +125,11 @@ LANGUAGES = {
     "ru": Language(
         Charset("koi8-r", "koi8-r", "header"),
         ("{}", "{}: подробности", "{} — наш репортаж", "читайте: {}"),
-        ("В Калвике всю ночь шёл снег.", "В гавани полно гостей.", "Билеты ещё есть, говорят устроители."),
+        (
+            "В Калвике всю ночь шёл снег.",
+            "В гавани полно гостей.",
+            "Билеты ещё есть, говорят устроители.",
+        ),
         "На главную",
         (
             "прыжки с трамплина",
@@ -133,7 +149,11 @@ LANGUAGES = {
     "de": Language(
         Charset("cp1252", "iso-8859-1", "meta"),
         ("{}", "mehr über {}", "{} – unser Bericht", "alles über „{}“"),
-        ("In Kalvik hat es die ganze Nacht geschneit.", "Der Hafen ist voller Gäste.", "Karten gibt es noch, heißt es."),
+        (
+            "In Kalvik hat es die ganze Nacht geschneit.",
+            "Der Hafen ist voller Gäste.",
+            "Karten gibt es noch, heißt es.",
+        ),
         "Startseite",
         (
             "Skispringen",
@@ -206,17 +226,18 @@ TOPICS = (
     "volunteers",
     "weather",
 )
-"""The topics as names of files."""
+"""The topics as file names."""
 
 SECTIONS = ("news", "results", "photos", "guide", "archive/2009")
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A host, and what is written there.
+    """A host, with the language and encoding of its pages.
 
     Attributes:
-        turns_https: Whether it moves to ``https`` in the middle of the games and redirects from ``http``.
+        turns_https: Whether it moves to ``https`` in the middle of the games and redirects from
+            ``http``.
     """
 
     host: str
@@ -226,7 +247,9 @@ class Site:
     turns_https: bool
 
 
-def _site(host: str, name: str, language: str, charset: Charset | None = None, turns_https: bool = False) -> Site:
+def _site(
+    host: str, name: str, language: str, charset: Charset | None = None, turns_https: bool = False
+) -> Site:
     return Site(host, name, language, charset or LANGUAGES[language].charset, turns_https)
 
 
@@ -239,18 +262,42 @@ FIRST_SITES = (
     _site("yukiguni.example", "雪国新聞", "ja"),
     _site("lyzhnya.example", "Лыжня", "ru", turns_https=True),
     _site("wintersport-bote.example", "Wintersport-Bote", "de"),
-    _site("curling-corner.example", "Curling Corner", "en", Charset("cp1252", "windows-1252", "meta")),
+    _site(
+        "curling-corner.example", "Curling Corner", "en", Charset("cp1252", "windows-1252", "meta")
+    ),
     _site("thalj.example", "أخبار الثلج", "ar"),
     _site("sheleg.example", "שלג", "he"),
     _site("ski-stats.example", "Ski Statistics", "en", Charset("utf-16-le", "utf-16", "bom")),
 )
 
-_FIRST = ("frozen", "northern", "polar", "silver", "quiet", "steep", "deep", "bright", "windy", "lonely")
-_SECOND = ("piste", "glacier", "rink", "lodge", "slope", "puck", "sledge", "ridge", "harbour", "lantern")
+_FIRST = (
+    "frozen",
+    "northern",
+    "polar",
+    "silver",
+    "quiet",
+    "steep",
+    "deep",
+    "bright",
+    "windy",
+    "lonely",
+)
+_SECOND = (
+    "piste",
+    "glacier",
+    "rink",
+    "lodge",
+    "slope",
+    "puck",
+    "sledge",
+    "ridge",
+    "harbour",
+    "lantern",
+)
 
 
 def sites(count: int) -> list[Site]:
-    """Return the first ``count`` sites: those with names of their own, then made ones."""
+    """Return the first ``count`` sites: first those with their own names, then generated ones."""
     made = list(FIRST_SITES[:count])
     languages = list(LANGUAGES)
     for number in range(count - len(made)):
@@ -258,5 +305,7 @@ def sites(count: int) -> list[Site]:
         turn = number // 100
         host = f"{first}-{second}{turn or ''}.example"
         name = f"{first} {second} {turn or ''}".title().strip()
-        made.append(_site(host, name, languages[number % len(languages)], turns_https=number % 3 == 0))
+        made.append(
+            _site(host, name, languages[number % len(languages)], turns_https=number % 3 == 0)
+        )
     return made

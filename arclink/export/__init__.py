@@ -1,7 +1,8 @@
-"""The graph in files that other tools open (``docs/export.md``).
+"""The graph in files for other tools (``docs/export.md``).
 
-Two kinds of file. A *table* has a row for each link of each page, written while the store is read: Parquet, the CSV of Archives
-Unleashed, N-Quads (`tables`). A *graph* has nodes and counted links at a level (`graphs`), may be cut to a size that a picture can show
-(`cutting`), and is written as GraphML, GEXF or an arc list. Beside each file stands a manifest that says what is in it, what was
-cut, and why.
+There are two kinds of files. A *table* has one row per link of each page, and is written while the
+store is read: Parquet, the CSV of Archives Unleashed, N-Quads (`tables`, `parquet`). A *graph* has
+nodes and counted links at a level (`graphs`). It can be reduced to a size that a picture can show
+(`cuts`), and is written as GraphML, GEXF or an arc list. Next to each file, a manifest says what
+the file contains, what was left out, and why.
 """

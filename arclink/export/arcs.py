@@ -1,14 +1,15 @@
-"""Arc lists for WebGraph: a line per link, ``source TAB target``, both numbers of nodes; and a file with the names of the nodes.
+"""Arc lists for WebGraph: one line ``source TAB target`` per link, with numbers of nodes.
 
-Numbers begin at 0 and have no gap. Arcs are sorted by source and target and each is there once, so that ``ArcListASCIIGraph`` reads them as
-they come; line n of the file of names is node n, SURTs, hosts or domains in their order.
+A second file has the names of the nodes. Numbers start at 0 and have no gaps. Arcs are sorted by
+source and target, each is there once, and so ``ArcListASCIIGraph`` can read them without sorting.
+Line n of the file of names is node n; names are SURTs, hosts or domains in sorted order.
 
 Source: WebGraph, it.unimi.dsi.webgraph.ArcListASCIIGraph.
 """
 
 from collections.abc import Iterator
 
-from arclink.export.cutting import Picture
+from arclink.export.cuts import Picture
 from arclink.export.markup import in_pieces, links_of, nodes_of
 
 
@@ -18,5 +19,7 @@ def write_arcs(picture: Picture) -> Iterator[bytes]:
 
 
 def write_names(picture: Picture) -> Iterator[bytes]:
-    """Yield the names of the nodes, in pieces; at level uri ``SURT TAB URI``."""
-    return in_pieces(name if name == label else f"{name}\t{label}" for _, name, label in nodes_of(picture))
+    """Yield the names of the nodes, in pieces; at level uri, ``SURT TAB URI``."""
+    return in_pieces(
+        name if name == label else f"{name}\t{label}" for _, name, label in nodes_of(picture)
+    )

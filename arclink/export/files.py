@@ -1,36 +1,25 @@
-"""Files that are there whole or not at all: written beside their place, and moved to it at the end."""
+"""Export files that are written completely or not at all, with `ExportError` as their error.
 
-import os
-import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+The work is done by `arclink.files.whole`.
+"""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from arclink.errors import ExportError
+from arclink.files import whole
 
 
-@contextmanager
-def written_whole(paths: Sequence[Path]) -> Iterator[tuple[Path, ...]]:
-    """Yield paths to write to instead of ``paths``; at the end of the block they are moved there, the last one last.
+def written_whole(paths: Sequence[Path]) -> AbstractContextManager[tuple[Path, ...]]:
+    """Return a context with temporary paths to write to; at its end they are moved to ``paths``.
 
-    If the block ends with an error nothing of them is left, and what stood there before still does.
+    If the block ends with an error, existing files stay unchanged.
 
     Args:
-        paths: Files of one folder, which must be there.
+        paths: Files in one folder, which must exist.
 
     Raises:
-        ExportError: The folder is missing, or one of the paths is a folder.
+        ExportError: The folder is missing, one of the paths is a folder, or the disk is full.
     """
-    folder = paths[0].parent
-    if not folder.is_dir():
-        raise ExportError(f"no folder {folder} for {paths[0].name}. Make the folder, or name another path.")
-    for path in paths:
-        if path.is_dir():
-            raise ExportError(f"{path} is a folder; an export is a file. Name a file in it.")
-    with tempfile.TemporaryDirectory(prefix=f".{paths[0].name}.", dir=folder) as work:
-        places = tuple(Path(work, path.name) for path in paths)
-        yield places
-        for place, path in zip(places, paths, strict=True):
-            with place.open("rb") as stream:
-                os.fsync(stream.fileno())
-            place.replace(path)
+    return whole.written_whole(paths, ExportError)

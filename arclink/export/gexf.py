@@ -1,9 +1,11 @@
-"""GEXF 1.3 for Gephi: a graph whose links come and go, or one state of it.
+"""GEXF 1.3 for Gephi: a dynamic graph whose links appear and disappear, or one state of it.
 
-A dynamic graph says ``timeformat="date"``: spells are days (`arclink.export.spells`), which Gephi plays and networkx reads; ``dateTime``,
-which networkx does not know, would only pretend to be exacter. A node is there while one of its links is.
+A dynamic graph has ``timeformat="date"``. Its spells are in days (`arclink.export.spells`), which
+Gephi can play and networkx can read. ``dateTime`` would suggest a precision that the data does not
+have, and networkx does not know it. A node exists while one of its links does.
 
-Source: GEXF 1.3 (https://gexf.net/schema.html); Gephi's ImporterGEXF, which takes an interval without end for one that does not end.
+Source: GEXF 1.3 (https://gexf.net/schema.html); Gephi's ImporterGEXF, which reads an interval
+without end as one that does not end.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,40 +14,54 @@ from xml.sax.saxutils import escape
 
 from arclink.access.texts import printable
 from arclink.analysis.slices import Level
-from arclink.export.cutting import Picture
+from arclink.export.cuts import Picture
 from arclink.export.markup import DECLARATION, date_time, in_pieces, links_of, nodes_of, quoted
 from arclink.export.spells import Pair, Spell, joined
 
 MOST_NODES = 100_000
 MOST_LINKS = 1_000_000
-"""What Gephi says it shows (https://gephi.org/features/)."""
+"""The sizes that Gephi can show by its own documentation (https://gephi.org/features/)."""
 
 _OF_URIS = '<attributes class="node"><attribute id="surt" title="surt" type="string"/></attributes>'
-_OF_LINKS = "".join(f'<attribute id="{name}" title="{name}" type="string"/>' for name in ("first", "last"))
+_OF_LINKS = "".join(
+    f'<attribute id="{name}" title="{name}" type="string"/>' for name in ("first", "last")
+)
 
 
-def write_gexf(picture: Picture, description: str, spells: Mapping[Pair, Sequence[Spell]] | None) -> Iterator[bytes]:
+def write_gexf(
+    picture: Picture, description: str, spells: Mapping[Pair, Sequence[Spell]] | None
+) -> Iterator[bytes]:
     """Yield the document, in pieces.
 
     Args:
-        picture: Small enough for Gephi.
-        description: Of the graph, for people.
-        spells: Of each link; None for a graph that is still.
+        picture: A picture that is small enough for Gephi.
+        description: A description of the graph for users.
+        spells: The spells of each link; None for a static graph.
     """
     return in_pieces(_lines(picture, description, spells))
 
 
-def _lines(picture: Picture, description: str, spells: Mapping[Pair, Sequence[Spell]] | None) -> Iterator[str]:
+def _lines(
+    picture: Picture, description: str, spells: Mapping[Pair, Sequence[Spell]] | None
+) -> Iterator[str]:
     yield DECLARATION + '<gexf xmlns="http://gexf.net/1.3" version="1.3">'
     yield f"<meta><creator>ArcLink</creator><description>{escape(printable(description))}</description></meta>"
-    time = ' mode="static"' if spells is None else ' mode="dynamic" timeformat="date" timerepresentation="interval"'
+    time = (
+        ' mode="static"'
+        if spells is None
+        else ' mode="dynamic" timeformat="date" timerepresentation="interval"'
+    )
     yield f'<graph defaultedgetype="directed"{time}>'
     has_surt = picture.graph.level is Level.URI
     yield f'{_OF_URIS if has_surt else ""}<attributes class="edge">{_OF_LINKS}</attributes>'
     of_nodes = _of_nodes(spells or {})
     yield f'<nodes count="{len(picture.nodes)}">'
     for place, name, label in nodes_of(picture):
-        surt = f'<attvalues><attvalue for="surt" value={quoted(name)}/></attvalues>' if has_surt else ""
+        surt = (
+            f'<attvalues><attvalue for="surt" value={quoted(name)}/></attvalues>'
+            if has_surt
+            else ""
+        )
         yield f'<node id="{place}" label={quoted(label)}>{surt}{_written(of_nodes.get(place, ()))}</node>'
     yield "</nodes>"
     yield f'<edges count="{len(picture.links)}">'

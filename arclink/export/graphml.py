@@ -1,6 +1,9 @@
-"""GraphML: nodes with a label, links with the mementos that show them; for igraph, networkx, yEd, Gephi and others.
+"""GraphML: nodes with labels, and links with their number of mementos.
 
-Source: GraphML 1.0 (http://graphml.graphdrawing.org/specification.html); an id is an NMTOKEN, which a URI is not.
+igraph, networkx, yEd, Gephi and other tools read it.
+
+Source: GraphML 1.0 (http://graphml.graphdrawing.org/specification.html); an id is an NMTOKEN, which
+a URI is not.
 """
 
 from collections.abc import Iterator
@@ -8,11 +11,11 @@ from xml.sax.saxutils import escape
 
 from arclink.access.texts import printable
 from arclink.analysis.slices import Level
-from arclink.export.cutting import Picture
+from arclink.export.cuts import Picture
 from arclink.export.markup import DECLARATION, date_time, in_pieces, links_of, nodes_of
 
 _KEYS = (
-    ("surt", "node", "string"),  # of URIs only
+    ("surt", "node", "string"),  # at level uri only
     ("label", "node", "string"),
     ("weight", "edge", "long"),
     ("first", "edge", "string"),
@@ -23,7 +26,8 @@ _KEYS = (
 def write_graphml(picture: Picture, description: str) -> Iterator[bytes]:
     """Yield the document, in pieces.
 
-    Nodes ``n0``, ``n1`` … are sorted by name: ``label``, and ``surt`` at level uri. Links have ``weight`` (mementos), ``first``, ``last``.
+    Nodes ``n0``, ``n1`` … are sorted by name; they have ``label``, and ``surt`` at level uri. Links
+    have ``weight`` (mementos), ``first`` and ``last``.
     """
     return in_pieces(_lines(picture, description))
 
@@ -38,6 +42,8 @@ def _lines(picture: Picture, description: str) -> Iterator[str]:
         surt = f'<data key="surt">{escape(name)}</data>' if has_surt else ""
         yield f'<node id="n{place}"><data key="label">{escape(label)}</data>{surt}</node>'
     for source, target, mementos, first, last in links_of(picture.links):
-        times = f'<data key="first">{date_time(first)}</data><data key="last">{date_time(last)}</data>'
+        times = (
+            f'<data key="first">{date_time(first)}</data><data key="last">{date_time(last)}</data>'
+        )
         yield f'<edge source="n{source}" target="n{target}"><data key="weight">{mementos}</data>{times}</edge>'
     yield "</graph></graphml>"

@@ -1,71 +1,105 @@
-"""What stands beside each export: what it holds, of what, what was left out, and why."""
+"""The manifest next to each export: its contents, its source, what was left out, and why."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from arclink import __version__
-from arclink.export.cutting import Cut
-from arclink.export.queries import ExportQuery
+from arclink.access.kinds import kinds_line
+from arclink.export.cuts import Cut
+from arclink.export.queries import ExportQuery, Form
 from arclink.model import ALL_TIME
-from arclink.store import GraphStore
+from arclink.store.protocols import GraphStore
+from arclink.version import VERSION
 
 
 @dataclass(slots=True)
 class Tally:
-    """What was written, counted while it is.
+    """Counts of what was written, updated during the export.
 
     Attributes:
-        rows: Of a table; 0 of a graph.
-        nodes: Of a graph; 0 of a table.
-        links: Of a graph; 0 of a table.
-        left_out: Links (link and memento) that have no place at the level: one end has no host.
-        cuts: What was asked to be left out: of a graph nodes and links, of a table of counts rows and links.
+        rows: Rows of a table; 0 for a graph.
+        statements: Distinct statements of RDF; ``rows`` is then the number of links that they
+            describe.
+        nodes: Nodes of a graph; 0 for a table.
+        links: Links of a graph; 0 for a table.
+        left_out: Links (link and memento) without a place at the level: one end has no host.
+        other_kinds: Links (link and memento) of kinds that the query excludes.
+        cuts: The effects of rules: removed nodes and links of a graph, or removed rows and links of
+            a table of counts.
     """
 
     rows: int = 0
+    statements: int = 0
     nodes: int = 0
     links: int = 0
     left_out: int = 0
+    other_kinds: int = 0
     cuts: list[Cut] = field(default_factory=list)
 
 
-def manifest_of(store: GraphStore, query: ExportQuery, tally: Tally, files: Mapping[str, int]) -> Mapping[str, object]:
-    """Return the manifest as JSON has it (``docs/export.md``, *Manifest*).
+def manifest_of(
+    store: GraphStore, query: ExportQuery, tally: Tally, files: Mapping[str, int]
+) -> Mapping[str, object]:
+    """Return the manifest as a JSON object (``docs/export.md``, *Manifest*).
 
     Args:
-        store: That was read.
-        query: What was asked.
-        tally: What was written.
-        files: Bytes of each file, by name.
+        store: The store that was read.
+        query: The query.
+        tally: Counts of what was written.
+        files: Size of each file in bytes, by name.
     """
     links = query.links
     return {
-        "arclink": __version__,
+        "arclink": VERSION,
         "written": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "format": query.form.value,
         "level": query.level.value,
         "from": links.span.first if links.span.first != ALL_TIME.first else None,
         "to": links.span.last if links.span.last != ALL_TIME.last else None,
         "at": links.at,
-        "kinds": sorted(links.kinds) or None,
+        "kinds": list(links.kinds.words),
         "redirects": links.redirects.value,
         "spells": query.spells.value if query.is_dynamic else None,
-        "counts": {"nodes": tally.nodes, "links": tally.links} if query.form.is_graph else {"rows": tally.rows},
-        "cut": [{"rule": cut.rule, "nodes" if query.form.is_graph else "rows": cut.nodes, "links": cut.links} for cut in tally.cuts],
+        "counts": _counts(query, tally),
+        "cut": [
+            {
+                "rule": cut.rule,
+                "nodes" if query.form.is_graph else "rows": cut.nodes,
+                "links": cut.links,
+            }
+            for cut in tally.cuts
+        ],
         "without_host": tally.left_out,
+        "other_kinds": tally.other_kinds,
         "batches": store.last_batch(),
         "files": files,
     }
 
 
+def _counts(query: ExportQuery, tally: Tally) -> Mapping[str, int]:
+    if query.form.is_graph:
+        return {"nodes": tally.nodes, "links": tally.links}
+    if query.form is Form.NQUADS:
+        return {"rows": tally.rows, "statements": tally.statements}
+    return {"rows": tally.rows}
+
+
 def summary(query: ExportQuery, tally: Tally, files: Mapping[str, int]) -> Iterator[str]:
-    """Yield what was written, as lines for people."""
+    """Yield lines for users about what was written."""
     is_graph = query.form.is_graph
-    yield f"{tally.nodes:,} nodes, {tally.links:,} links" if is_graph else f"{tally.rows:,} rows"
+    if query.form is Form.NQUADS:
+        yield f"{tally.rows:,} links, {tally.statements:,} statements"
+    else:
+        yield (
+            f"{tally.nodes:,} nodes, {tally.links:,} links" if is_graph else f"{tally.rows:,} rows"
+        )
+    yield kinds_line(query.links.kinds)
     for rule, nodes, links in tally.cuts:
         yield f"{rule} left out {nodes:,} {'nodes' if is_graph else 'rows'} and {links:,} links"
     if tally.left_out:
         yield f"{tally.left_out:,} links of mementos left out: one end has no host, such as mailto:"
+    if tally.other_kinds:
+        wider = "" if tally.links or tally.rows else "; --kinds all counts them"
+        yield f"{tally.other_kinds:,} links of mementos left out: they are of other kinds{wider}"
     for name, size in files.items():
         yield f"{name}: {size:,} bytes"

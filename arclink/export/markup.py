@@ -1,21 +1,21 @@
-"""What both XML formats of graphs need: attributes that are escaped, and times as XML Schema has them."""
+"""Helpers of both XML formats of graphs: escaped attributes, and times in XML Schema form."""
 
 from collections.abc import Iterator
 from itertools import islice
 from xml.sax.saxutils import quoteattr
 
 from arclink.access.texts import printable
-from arclink.export.cutting import Picture
+from arclink.export.cuts import Picture
 from arclink.export.graphs import Links
 
 AT_ONCE = 10_000
-"""Nodes or links that are written together."""
+"""Number of nodes or links that are written together."""
 
 DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
 
 def quoted(text: str) -> str:
-    """Return an attribute's value, quoted and escaped; tabs and line ends are spaces.
+    """Return an attribute's value, quoted and escaped; tabs and line ends become spaces.
 
     >>> print(quoted("news & views"))
     "news &amp; views"
@@ -24,7 +24,7 @@ def quoted(text: str) -> str:
 
 
 def date_time(digits: int) -> str:
-    """Return 14 digits as XML Schema writes a moment, UTC.
+    """Return a time of 14 digits as an XML Schema ``dateTime`` in UTC.
 
     >>> date_time(20100217101229)
     '2010-02-17T10:12:29Z'
@@ -34,7 +34,7 @@ def date_time(digits: int) -> str:
 
 
 def nodes_of(picture: Picture) -> Iterator[tuple[int, str, str]]:
-    """Yield the place, name and label of each node."""
+    """Yield the position, name and label of each node."""
     for place, number in enumerate(picture.nodes):
         yield place, *picture.graph.names[int(number)]
 
@@ -46,6 +46,6 @@ def links_of(links: Links) -> Iterator[tuple[int, int, int, int, int]]:
 
 
 def in_pieces(lines: Iterator[str]) -> Iterator[bytes]:
-    """Yield ``lines``, each with its line end, many at a time, UTF-8."""
+    """Yield ``lines`` with line ends as UTF-8, many at a time."""
     while some := list(islice(lines, AT_ONCE)):
         yield "".join(f"{line}\n" for line in some).encode()

@@ -1,6 +1,7 @@
-"""What is exported: one export query, parsed once from the words of its caller.
+"""The export query, parsed once from the parameters of a caller.
 
-Command line and Python API hand over the same plain strings. What a format has no place for is refused, never ignored.
+The command line and the Python API pass the same strings. Options that a format cannot use are
+refused, never ignored.
 """
 
 from collections.abc import Iterable, Mapping
@@ -8,29 +9,37 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import NoReturn, Self
 
-from arclink.access import declaring
-from arclink.access.declaring import AnyParameter, Given, Parameter, choice, sort_out, whole_number
-from arclink.access.queries import AT, FROM, KIND, REDIRECT, TO, URI, BadParameterError, LinkQuery
+from arclink.access import declarations as declaring
+from arclink.access.declarations import (
+    AnyParameter,
+    Given,
+    Parameter,
+    choice,
+    sort_out,
+    whole_number,
+)
+from arclink.access.kinds import ALL_KINDS, NAVIGATION, Kinds
+from arclink.access.queries import AT, FROM, KINDS, REDIRECT, TO, URI, BadParameterError, LinkQuery
 from arclink.access.texts import printable_uri
 from arclink.analysis.slices import Level
-from arclink.model import Kind, UriR
+from arclink.model import UriR
 from arclink.uris.surts import surt_of
 
 
 def node_of(level: Level, uri: UriR) -> str:
-    """Return the name of the node that a URI belongs to, without characters that no file may hold; empty if it belongs to none."""
+    """Return the name of a URI's node, cleaned for writing; empty without a node."""
     return printable_uri(level.name_of(surt_of(uri)))
 
 
 class Spells(Enum):
-    """From when until when a link of a dynamic graph is there."""
+    """The meaning of the spells of a dynamic graph: the times at which a link exists."""
 
     OBSERVED = "observed"
     IN_FORCE = "in-force"
 
 
 class Form(Enum):
-    """A file format; ``docs/export.md`` has a section for each."""
+    """The file formats; ``docs/export.md`` has a section for each."""
 
     PARQUET = "parquet"
     CSV = "csv"
@@ -42,21 +51,25 @@ class Form(Enum):
 
     @property
     def is_graph(self) -> bool:
-        """Whether it holds nodes and counted links, not a row for each link of each page."""
+        """Whether it has nodes and counted links, instead of a row per link of each page."""
         return self in (Form.GRAPHML, Form.GEXF, Form.ARCS)
 
 
 @dataclass(frozen=True, slots=True)
 class ExportQuery:
-    """What is exported, and how.
+    """A query for an export.
 
     Attributes:
-        links: Which links: its span, time, kinds and redirects count, its URI does not.
-        min_count: Fewest mementos that must show a link of a graph, or links that a row of counts must have; 1 leaves out nothing.
-        top: Most nodes: those that most nodes link to; None for all.
-        core: Fewest neighbours that each node has among the nodes that stay; None for no such rule.
-        backbone: Greatest significance (alpha of the disparity filter) of a link that stays; None for no such rule.
-        spells: What the spells of a dynamic graph are.
+        links: The query for the links; its span, time, kinds and redirects are used, its URI is
+            not.
+        min_count: Smallest number of mementos of a link of a graph, or of links of a row of counts;
+            1 keeps all.
+        top: Largest number of nodes: those that most nodes link to; None for all.
+        core: Smallest number of neighbours of each node among the remaining nodes; None for no such
+            rule.
+        backbone: Largest significance (alpha of the disparity filter) of a remaining link; None for
+            no such rule.
+        spells: The meaning of the spells of a dynamic graph.
     """
 
     links: LinkQuery
@@ -70,22 +83,25 @@ class ExportQuery:
 
     @property
     def is_dynamic(self) -> bool:
-        """Whether links come and go in what is written."""
+        """Whether links appear and disappear in the exported graph."""
         return self.form is Form.GEXF and self.links.at is None
 
     @classmethod
     def from_parameters(cls, parameters: Iterable[tuple[str, str]]) -> Self:
-        """Return the query that ``parameters`` ask.
+        """Return the query that ``parameters`` describe.
 
         Raises:
-            BadParameterError: One is unknown, missing, given twice, its value is not allowed, or the format has no place for it.
+            BadParameterError: A parameter is unknown, missing, repeated, has a value that is not
+                allowed, or cannot be used with the format.
         """
-        given = sort_out([("uri", "example.org"), *parameters], PARAMETERS)  # a query needs some URI; none is asked here
+        given = sort_out(
+            [("uri", "example.org"), *parameters], PARAMETERS
+        )  # a link query requires a URI, which is not used here
         form = FORMAT.sure(given)
         _refuse_what_has_no_place(form, given)
         links = LinkQuery.of(given)
-        if not links.kinds and form in _KINDS:
-            links = replace(links, kinds=_KINDS[form])
+        if not given.text(KINDS):
+            links = replace(links, kinds=_KINDS.get(form, NAVIGATION))
         return cls(
             links=links,
             form=form,
@@ -106,20 +122,52 @@ def _share(text: str) -> float:
 
 _MOST = 999_999_999
 _FROM_ONE = whole_number(_MOST, "a number from 1 on", least=1)
-_ALPHA = declaring.Form("a number above 0 and at most 1, such as 0.05", {"type": "number", "exclusiveMinimum": 0, "maximum": 1}, _share)
+_ALPHA = declaring.Form(
+    "a number above 0 and at most 1, such as 0.05",
+    {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
+    _share,
+)
 
 FORMAT = Parameter("format", "What to write.", choice(Form), is_required=True)
 LEVEL = Parameter("level", "What a node is; host for graphs, else uri.", choice(Level))
-MIN_COUNT = Parameter("min-count", "Fewest mementos of a link, or links of a row of counts.", _FROM_ONE, default="1")
+MIN_COUNT = Parameter(
+    "min-count", "Fewest mementos of a link, or links of a row of counts.", _FROM_ONE, default="1"
+)
 TOP = Parameter("top", "Most nodes: those that most nodes link to.", _FROM_ONE)
 CORE = Parameter("core", "Fewest neighbours of a node among those that stay.", _FROM_ONE)
 BACKBONE = Parameter("backbone", "Greatest significance of a link that stays.", _ALPHA)
-SPELLS = Parameter("spells", "What the spells of a dynamic graph are.", choice(Spells), default=Spells.OBSERVED.value)
+SPELLS = Parameter(
+    "spells",
+    "What the spells of a dynamic graph are.",
+    choice(Spells),
+    default=Spells.OBSERVED.value,
+)
 
-PARAMETERS = (URI, FROM, TO, AT, KIND, REDIRECT, FORMAT, LEVEL, MIN_COUNT, TOP, CORE, BACKBONE, SPELLS)
+PARAMETERS = (
+    URI,
+    FROM,
+    TO,
+    AT,
+    KINDS,
+    REDIRECT,
+    FORMAT,
+    LEVEL,
+    MIN_COUNT,
+    TOP,
+    CORE,
+    BACKBONE,
+    SPELLS,
+)
 
-_KINDS: Mapping[Form, frozenset[Kind]] = {Form.CSV: frozenset({Kind("a@href")}), Form.CSV_IMAGES: frozenset({Kind("img@src")})}
-"""What Archives Unleashed has in these files; other kinds have to be asked for."""
+_KINDS: Mapping[Form, Kinds] = {
+    Form.CSV: Kinds.of("a@href"),
+    Form.CSV_IMAGES: Kinds.of("img@src"),
+    Form.NQUADS: ALL_KINDS,
+}
+"""Default kinds of formats that differ from `NAVIGATION`.
+
+Both tables are those of Archives Unleashed.
+"""
 
 _URI_ONLY = (Form.PARQUET, Form.CSV_IMAGES, Form.NQUADS)
 
@@ -128,7 +176,11 @@ def _refuse_what_has_no_place(form: Form, given: Given) -> None:
     graphs = ", ".join(one.value for one in Form if one.is_graph)
     level = LEVEL.of(given)
     if form in _URI_ONLY and level not in (None, Level.URI):
-        _refuse(LEVEL, given, f"uri with format={form.value}, which has a row for each link; csv has counts, too")
+        _refuse(
+            LEVEL,
+            given,
+            f"uri with format={form.value}, which has a row for each link; csv has counts, too",
+        )
     for cut in (TOP, CORE, BACKBONE):
         if given.text(cut) and not form.is_graph:
             _refuse(cut, given, f"none with format={form.value}; only {graphs} can be cut")

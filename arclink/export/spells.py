@@ -1,10 +1,12 @@
-"""From when until when each link of a picture is there, in days.
+"""Spells: the days on which each link of a picture exists.
 
-*Observed*: from a memento that shows it to the last one that does, with no memento of that page in between that tells it was gone
-(`arclink.access.states`; one that was not read tells nothing). A link that one memento shows is there on that day. *In force*, as ``at``
-has it: from a memento that shows it until the next memento of that page, whatever its status, that does not; without one there is no end.
+*Observed*: from a memento that shows the link to the last one that does, with no memento of that
+page between them that shows it was gone (`arclink.access.link_states`; a memento that was not read
+shows nothing). A link that only one memento shows exists on that day. *In force*, with the meaning
+of ``at``: from a memento that shows the link until the next memento of that page, whatever its
+status, that does not show it; without such a memento there is no end.
 
-A link between hosts or domains is there when a link between their pages is.
+A link between hosts or domains exists while a link between their pages does.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,33 +14,36 @@ from datetime import date
 from itertools import groupby
 from operator import attrgetter
 
-from arclink.access.reading import Reading
-from arclink.access.states import State, state_of
+from arclink.access.link_states import State, state_of
+from arclink.access.reader import Reading
 from arclink.errors import StoreError
-from arclink.export.cutting import Picture
+from arclink.export.cuts import Picture
 from arclink.export.queries import ExportQuery, Spells, node_of
 from arclink.model import ContentId, Memento, Timestamp
-from arclink.store import GraphStore
+from arclink.store.protocols import GraphStore
 
 Spell = tuple[int, int | None]
-"""The first and last day, as `date.toordinal` counts them; None for no end."""
+"""The first and last day, in the numbers of `date.toordinal`; None for no end."""
 
 Pair = tuple[int, int]
-"""Source and target of a link: their places in the picture."""
+"""Source and target of a link: their positions in the picture."""
 
 CACHED = 10_000
-"""Contents of a node whose targets are remembered."""
+"""Largest number of contents whose targets are cached."""
 MOST_SPELLS = 64
-"""Of one link, before those that touch are put together."""
+"""Largest number of spells of one link before overlapping ones are joined."""
 
 
-def spells_of(store: GraphStore, query: ExportQuery, picture: Picture) -> Mapping[Pair, Sequence[Spell]]:
-    """Return the spells of each link of ``picture``, in order, none touching the next.
+def spells_of(
+    store: GraphStore, query: ExportQuery, picture: Picture
+) -> Mapping[Pair, Sequence[Spell]]:
+    """Return the spells of each link of ``picture``, in order, without common days.
 
-    Reads the mementos of the store once, and the links of those whose page is in the picture.
+    It reads the mementos of the store once, and the links of those whose page is in the picture.
 
     Raises:
-        StoreError: The store is away, or something was removed from it since the picture was made.
+        StoreError: The store cannot be reached, or links were removed from it after the picture was
+            created.
     """
     looking = _Looking(store, query, picture)
     found: dict[Pair, list[Spell]] = {}
@@ -55,7 +60,7 @@ def spells_of(store: GraphStore, query: ExportQuery, picture: Picture) -> Mappin
 
 
 def joined(spells: Iterable[Spell]) -> list[Spell]:
-    """Return ``spells`` in order; those that have a day in common are one.
+    """Return ``spells`` in order; those that have a day in common are joined.
 
     >>> joined([(5, 7), (1, 2), (7, None), (2, 3)])
     [(1, 3), (5, None)]
@@ -71,7 +76,7 @@ def joined(spells: Iterable[Spell]) -> list[Spell]:
 
 
 class _Looking:
-    """What pages of the picture link to within it."""
+    """The links within the picture of its pages."""
 
     def __init__(self, store: GraphStore, query: ExportQuery, picture: Picture) -> None:
         names = picture.graph.names
@@ -79,11 +84,18 @@ class _Looking:
         self._query = query
         self._reading = Reading(store, query.links)
         self._places = {names[int(number)][0]: place for place, number in enumerate(picture.nodes)}
-        self.pairs = {(int(source), int(target)) for source, target in picture.links[["source", "target"]]}
+        self.pairs = {
+            (int(source), int(target)) for source, target in picture.links[["source", "target"]]
+        }
         self._targets: dict[tuple[ContentId, int], frozenset[int]] = {}
 
-    def pages(self, mementos: Iterator[Memento]) -> Iterator[tuple[int, Sequence[tuple[Timestamp, frozenset[int] | None]]]]:
-        """Yield for each page of one SURT its node, and its mementos, oldest first, with the nodes they link to; None: not known."""
+    def pages(
+        self, mementos: Iterator[Memento]
+    ) -> Iterator[tuple[int, Sequence[tuple[Timestamp, frozenset[int] | None]]]]:
+        """Yield for each page of one SURT its node, and its mementos, oldest first.
+
+        Each memento comes with the nodes that it links to; None if its links are not known.
+        """
         by_page: dict[str, list[tuple[Timestamp, frozenset[int] | None]]] = {}
         source: int | None = None
         for memento in mementos:
@@ -91,7 +103,9 @@ class _Looking:
                 source = self._places.get(node_of(self._query.level, memento.original))
                 if source is None:
                     return
-            by_page.setdefault(memento.original, []).append((memento.timestamp, self._shown(memento, source)))
+            by_page.setdefault(memento.original, []).append(
+                (memento.timestamp, self._shown(memento, source))
+            )
         if source is not None:
             yield from ((source, targets) for targets in by_page.values())
 
@@ -103,14 +117,20 @@ class _Looking:
         if key not in self._targets:
             if len(self._targets) >= CACHED:
                 self._targets.clear()
-            links = (link for link in self._store.outlinks(content) if self._query.links.wants(link.kind))
+            links = (
+                link for link in self._store.outlinks(content) if self._query.links.wants(link.kind)
+            )
             nodes = {self._places.get(node_of(self._query.level, link.target)) for link in links}
-            self._targets[key] = frozenset(node for node in nodes if node is not None and (source, node) in self.pairs)
+            self._targets[key] = frozenset(
+                node for node in nodes if node is not None and (source, node) in self.pairs
+            )
         return self._targets[key]
 
 
-def _runs(mementos: Sequence[tuple[Timestamp, frozenset[int] | None]], meaning: Spells) -> Iterator[tuple[int, Spell]]:
-    """Yield each target with each of its spells on one page."""
+def _runs(
+    mementos: Sequence[tuple[Timestamp, frozenset[int] | None]], meaning: Spells
+) -> Iterator[tuple[int, Spell]]:
+    """Yield pairs of target and spell: the spells of all targets on one page."""
     begun: dict[int, int] = {}
     day = 0
     before = 0

@@ -1,7 +1,10 @@
-"""Tables of links as text, written while the store is read: the CSV of Archives Unleashed, and N-Quads.
+"""Tables of links as text: the CSV of Archives Unleashed, and N-Quads.
 
-The columns are those of the Toolkit's derivatives (aut 1.2: ``webgraph``, ``imagegraph``, ``DomainGraphExtractor``), with a header. Here
-nothing is left out that is not asked for: the Toolkit drops pairs of domains with five links or less.
+They are written while the store is read.
+
+The columns are those of the Toolkit's derivatives (aut 1.2: ``webgraph``, ``imagegraph``,
+``DomainGraphExtractor``), with a header. ArcLink leaves out only what the query excludes, while the
+Toolkit drops pairs of domains with five links or fewer.
 """
 
 import csv
@@ -12,50 +15,61 @@ from itertools import islice
 from pathlib import Path
 
 from arclink.access.formats.rdf_lines import ntriples_lines
-from arclink.access.formats.statements import describe_outlink
+from arclink.access.formats.statements import RDF, TWG, describe_outlink
 from arclink.access.members import Member
 from arclink.access.texts import printable, printable_uri
 from arclink.analysis.slices import Level
-from arclink.export.cutting import Cut
+from arclink.export.cuts import Cut
+from arclink.export.link_scan import Shown
 from arclink.export.manifest import Tally
 from arclink.export.queries import ExportQuery, node_of
-from arclink.export.scanning import Shown
-from arclink.export.sums import Sums
+from arclink.export.sums import DistinctLines, Sums
+from arclink.uris.resolving import serialised
 from arclink.uris.surts import surt_of
 
 LINKS = ("crawl_date", "src", "dest", "anchor")
 IMAGES = ("crawl_date", "src", "image_url", "alt_text")
 
+_IS_LINK = f" <{RDF}type> <{TWG}Link> .\n".encode()
+"""The end of the line that declares a node to be a link; there is one such line per link."""
+
 AT_ONCE = 5_000
-"""Rows that are written together."""
+"""Number of rows that are written together."""
 
 
-def write_link_rows(shown: Iterable[Shown], columns: Sequence[str], tally: Tally) -> Iterator[bytes]:
-    """Yield CSV (RFC 4180): a row per memento and link, links that a page repeats included; UTF-8, lines end with CR LF.
+def write_link_rows(
+    shown: Iterable[Shown], columns: Sequence[str], tally: Tally
+) -> Iterator[bytes]:
+    """Yield CSV (RFC 4180): a row per memento and link; UTF-8, lines end with CR LF.
+
+    Links that a page repeats have a row each. Sources are serialised like targets, so that both can
+    be joined.
 
     Args:
         shown: All links.
         columns: `LINKS` or `IMAGES`.
-        tally: Is told how many rows there are.
+        tally: Counts to be updated with the number of rows.
     """
     rows = (
         (timestamp, page, printable_uri(link.target), printable(link.text))
         for one in shown
-        for page in (printable_uri(one.page),)
+        for page in (printable_uri(serialised(one.page)),)
         for timestamp in one.timestamps
         for link in one.links
     )
     return _csv(columns, rows, tally)
 
 
-def write_count_rows(shown: Iterable[Shown], query: ExportQuery, folder: Path, tally: Tally) -> Iterator[bytes]:
-    """Yield CSV: links from host to host, or domain to domain, by day; sorted by day, source and target.
+def write_count_rows(
+    shown: Iterable[Shown], query: ExportQuery, folder: Path, tally: Tally
+) -> Iterator[bytes]:
+    """Yield CSV: numbers of links between hosts or domains, by day, source and target.
 
     Args:
         shown: All links.
-        query: Says the level, and the fewest links of a row.
-        folder: For what does not fit into memory.
-        tally: Is told how many rows there are, and what was left out.
+        query: The query, with the level and the smallest number of links of a row.
+        folder: Folder for data that does not fit into memory.
+        tally: Counts to be updated with the number of rows and of links left out.
     """
     sums = Sums(folder)
     for one in shown:
@@ -69,20 +83,47 @@ def write_count_rows(shown: Iterable[Shown], query: ExportQuery, folder: Path, t
             for day, mementos in days.items():
                 sums.add((day, source, target), links * mementos)
     name = "domain" if query.level is Level.DOMAIN else "host"
-    return _csv(("crawl_date", f"src_{name}", f"dest_{name}", "count"), _large_enough(sums, query, tally), tally)
+    return _csv(
+        ("crawl_date", f"src_{name}", f"dest_{name}", "count"),
+        _large_enough(sums, query, tally),
+        tally,
+    )
 
 
-def write_nquads(shown: Iterable[Shown], tally: Tally) -> Iterator[bytes]:
-    """Yield N-Quads in the profile ``links`` (`arclink.access.formats.statements`): a named node for each link.
+def write_nquads(shown: Iterable[Shown], folder: Path, tally: Tally) -> Iterator[bytes]:
+    """Yield N-Quads in the profile ``links``: a named node per link.
 
-    A link that several contents have is described with each of them; as statements are a set, that says nothing twice.
+    The profile is described in `arclink.access.formats.statements`.
+
+    Each statement comes once, in the order of the bytes of its line. Without this, a link in
+    several contents would be described once per content, and the target of many links once per
+    link.
+
+    Args:
+        shown: All links.
+        folder: Folder for data that does not fit into memory.
+        tally: Receives the number of links (named nodes) and statements.
     """
+    lines = DistinctLines(folder)
     for one in shown:
         surt = surt_of(one.page)
         for link in dict.fromkeys(one.links):
-            member = Member(link.target, surt_of(link.target), link.kind, link.text, link.rel, tuple(one.timestamps), (one.page,))
-            tally.rows += 1
-            yield b"".join(ntriples_lines(describe_outlink(member, surt)))
+            member = Member(
+                link.target,
+                surt_of(link.target),
+                link.kind,
+                link.text,
+                link.rel,
+                tuple(one.timestamps),
+                (one.page,),
+            )
+            for described in ntriples_lines(describe_outlink(member, surt)):
+                lines.add(described)
+    waiting = iter(lines)
+    while some := list(islice(waiting, AT_ONCE)):
+        tally.statements += len(some)
+        tally.rows += sum(line.endswith(_IS_LINK) for line in some)
+        yield b"".join(some)
 
 
 def _large_enough(sums: Sums, query: ExportQuery, tally: Tally) -> Iterator[tuple[object, ...]]:
@@ -97,7 +138,9 @@ def _large_enough(sums: Sums, query: ExportQuery, tally: Tally) -> Iterator[tupl
         tally.cuts.append(Cut(f"--min-count {query.min_count}", rows, links))
 
 
-def _csv(columns: Sequence[str], rows: Iterator[tuple[object, ...]], tally: Tally) -> Iterator[bytes]:
+def _csv(
+    columns: Sequence[str], rows: Iterator[tuple[object, ...]], tally: Tally
+) -> Iterator[bytes]:
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer)
     writer.writerow(columns)

@@ -13,8 +13,12 @@ makes of them, else windows-1252. Differences from the standard, each for what a
 Labels are those of the WHATWG Encoding Standard: ``iso-8859-1`` is windows-1252, ``gb2312`` is GBK.
 
 The detector is chardet 7. On sentences in 17 charsets it named 17 rightly, charset-normalizer 13, in the same time. It gets
-the text around the first bytes that are not ASCII, 8 KiB of it (3 ms); below a confidence of 0.11 it guesses wildly among the
-charsets of Latin script.
+the text around the first bytes that are not ASCII, 8 KiB of it (3 ms). Its confidence falls with the
+share of ASCII, so it says little about a menu in Russian between English words, and below 0.11 it
+guesses wildly among the charsets of Latin script. Therefore the text that results decides: if a
+charset of another script makes clearly more plausible words of the sample (`_plausible_share`), it is
+taken whatever the confidence, and windows-1252 is taken where the detector's charset makes less
+plausible words than that. Among charsets of Latin script, the detector's answer stays.
 """
 
 import codecs
@@ -35,10 +39,53 @@ _LEAST_CONFIDENCE = 0.11
 _DETECTOR_NAMES = {"cp932": "shift_jis", "cp949": "euc-kr", "cp874": "windows-874"}
 """Names of the detector that are no labels of the standard."""
 
+_MULTI_BYTE = frozenset({"gbk", "gb18030", "big5", "shift_jis", "euc-jp", "euc-kr"})
+_LOCALES = _MULTI_BYTE | {
+    *(f"windows-{number}" for number in (874, 1251, 1253, 1255, 1256)),
+    "koi8-r",
+    "koi8-u",
+}
+"""What systems of languages of other scripts than Latin write by default."""
+
+_MOST_CANDIDATES = 8
+_MARGIN = 0.1
+"""By what share of letters a text must be better than that of the detector's first answer."""
+
+_LEAST_LETTERS = 2
+"""Fewer plausible letters are no evidence for a charset of `_LOCALES`."""
+
+_BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+
+# Letters, signs and controls that are not ASCII, but for punctuation and the signs that pages of all
+# languages have (fractions, units, prices).
+_OTHERS = re.compile(
+    "[^\\x00-\\x7f\xa0©®«»°·§¡¿€£™¢¥±²³\xb4¼½¾\xd7÷¹ªº\u2010-\u205e\u3000-\u303f\uff01-\uff5e]"
+)
+_WORD = re.compile(r"(?:[^\W\d_\u2e80-\ud7ff\uf900-\ufaff]|[\u0e01-\u0e4e])+")
+_LATIN = re.compile("[A-Za-z\xc0-\u024f\xaa\xba]+")
+# Of one script: a word in lower case, with a capital before it, or in capitals.
+_WRITTEN = re.compile(
+    "[A-Z\xc0-\xde\u0100-\u024f]?[a-z\xdf-\xff\u0100-\u024f\xaa\xba]+"
+    "|[A-Z\xc0-\xde\u0100-\u024f]+"
+    "|[\u0400-\u042f\u0490]?[\u0430-\u045f\u0491]+|[\u0400-\u042f\u0490]+"
+    "|[\u0386-\u03ab]?[\u0390\u03ac-\u03ce]+|[\u0386-\u03ab]+"
+    "|[\u05d0-\u05ea]+|[\u0621-\u06d2]+|[\u0e01-\u0e4e]+"
+)
+_HAN = re.compile("[\u4e00-\u9fff]")
+_HANGUL = re.compile("[\uac00-\ud7a3]")
+_KANA = re.compile("[\u3041-\u30ff]")
+_COMMON_HAN = {
+    "gbk": ("gb2312", b"\xb0", b"\xd7"),
+    "gb18030": ("gb2312", b"\xb0", b"\xd7"),
+    "big5": ("big5", b"\xa4", b"\xc6"),
+    "shift_jis": ("euc-jp", b"\xb0", b"\xcf"),
+    "euc-jp": ("euc-jp", b"\xb0", b"\xcf"),
+}
+"""Codec and lead bytes of the first level of each standard: the characters that are written most."""
+
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16le"), (b"\xfe\xff", "utf-16be"))
 _XML_UTF16 = ((b"<\0?\0x\0", "utf-16le"), (b"\0<\0?\0x", "utf-16be"))
 _UTF16 = frozenset({"utf-16le", "utf-16be"})
-_MULTI_BYTE = frozenset({"gbk", "gb18030", "big5", "shift_jis", "euc-jp", "euc-kr"})
 _UNKNOWN = frozenset({"replacement", "x-user-defined"})
 
 _CODECS = {
@@ -58,7 +105,15 @@ _CODECS = {
 
 _SPACE = rb"\t\n\f\r "
 _ATTRIBUTE = re.compile(
-    rb"[" + _SPACE + rb"/]*+([^" + _SPACE + rb"/>=][^" + _SPACE + rb"/>=]*+|=[^" + _SPACE + rb"/>=]*+)"
+    rb"["
+    + _SPACE
+    + rb"/]*+([^"
+    + _SPACE
+    + rb"/>=][^"
+    + _SPACE
+    + rb"/>=]*+|=[^"
+    + _SPACE
+    + rb"/>=]*+)"
     rb"(?:["
     + _SPACE
     + rb"]*+=["
@@ -81,7 +136,9 @@ _CHARSET_IN = re.compile(
     rb"charset[" + _SPACE + rb"]*+=[" + _SPACE + rb"]*+"
     rb"(?:\"([^\"]*)\"|'([^']*)'|([^" + _SPACE + rb";\"'][^" + _SPACE + rb";]*))"
 )
-_XML_ENCODING = re.compile(rb"encoding[\x00-\x20]*=[\x00-\x20]*(?:\"([^\"\x00-\x20]*)\"|'([^'\x00-\x20]*)')")
+_XML_ENCODING = re.compile(
+    rb"encoding[\x00-\x20]*=[\x00-\x20]*(?:\"([^\"\x00-\x20]*)\"|'([^'\x00-\x20]*)')"
+)
 _NOT_ASCII = re.compile(rb"[^<>\x80-\xff]{0,64}[\x80-\xff][^<>]*")
 _THREE_BYTES = re.compile(rb"[\xe0-\xf4][\x80-\xbf]{2}")
 
@@ -136,7 +193,11 @@ def _undeclared(body: bytes, *, is_ascii: bool, is_utf8: bool) -> DecodedHtml:
     if is_ascii:
         # Nothing to decode, but for UTF-16 without a mark: half of it would be NUL.
         charset = _utf16_of(body) if b"\0" in body[:64] else None
-        return _decode_as(body, charset, Reason.NOTE_CHARSET_DETECTED) if charset else DecodedHtml(body, DEFAULT)
+        return (
+            _decode_as(body, charset, Reason.NOTE_CHARSET_DETECTED)
+            if charset
+            else DecodedHtml(body, DEFAULT)
+        )
     if is_utf8:
         return DecodedHtml(body, "utf-8", (Reason.NOTE_CHARSET_DETECTED,))
     return _decode_as(body, _utf16_of(body) or _detect(body), Reason.NOTE_CHARSET_DETECTED)
@@ -152,7 +213,11 @@ def _is_refuted(body: bytes, declared: str, *, is_ascii: bool) -> bool:
         return b"\0" not in body
     if is_ascii:
         return False
-    return declared not in _MULTI_BYTE or _THREE_BYTES.search(body) is not None or not _fits(body, declared)
+    return (
+        declared not in _MULTI_BYTE
+        or _THREE_BYTES.search(body) is not None
+        or not _fits(body, declared)
+    )
 
 
 def _fits(body: bytes, charset: str) -> bool:
@@ -188,7 +253,9 @@ def _decode_as(body: bytes, charset: str, *notes: Reason) -> DecodedHtml:
     if charset == "utf-8":
         if _is_utf8(body):
             return DecodedHtml(body, charset, notes)
-        return DecodedHtml(body.decode("utf-8", "replace"), charset, (*notes, Reason.NOTE_CHARSET_WRONG))
+        return DecodedHtml(
+            body.decode("utf-8", "replace"), charset, (*notes, Reason.NOTE_CHARSET_WRONG)
+        )
     return DecodedHtml(body.decode(_CODECS.get(charset, charset), "arclink-c1"), charset, notes)
 
 
@@ -251,7 +318,9 @@ def _prescan(lowered: bytes) -> str | None:
         else:
             is_meta = found.startswith(b"<meta")
             name_end = _NAME_END.search(lowered, position - 1 if is_meta else position)
-            attributes, position = _attributes(lowered, name_end.start() if name_end else len(lowered))
+            attributes, position = _attributes(
+                lowered, name_end.start() if name_end else len(lowered)
+            )
             of_meta = _charset_of(attributes) if is_meta and position else None
             if of_meta:
                 return of_meta
@@ -262,7 +331,11 @@ def _prescan(lowered: bytes) -> str | None:
 
 def _is_markup(text: bytes, position: int) -> bool:
     """Tell whether a tag can only be one: no comment before it, no attribute that may be open."""
-    return text.find(b"<!--", 0, position) < 0 and text.count(b'"', 0, position) % 2 == 0 and text.find(b"'", 0, position) < 0
+    return (
+        text.find(b"<!--", 0, position) < 0
+        and text.count(b'"', 0, position) % 2 == 0
+        and text.find(b"'", 0, position) < 0
+    )
 
 
 def _attributes(text: bytes, position: int) -> tuple[dict[bytes, bytes], int]:
@@ -297,12 +370,71 @@ def _detect(body: bytes) -> str:
         size += len(pieces[-1]) + 1
         if size >= _DETECTED:
             break
+    return _best_of(b"\n".join(pieces))
+
+
+def _best_of(sample: bytes) -> str:
+    """Return the encoding that makes the most plausible text of a sample.
+
+    The detector's first answer stays unless another encoding makes clearly better text of it.
+    """
     import chardet  # late: most pages say what they are
 
     eras = chardet.EncodingEra.MODERN_WEB | chardet.EncodingEra.LEGACY_ISO
-    found = chardet.detect(b"\n".join(pieces), encoding_era=eras)
-    if (found["confidence"] or 0) < _LEAST_CONFIDENCE:
-        return DEFAULT
-    name = (found["encoding"] or "").lower()
-    charset = encoding_of(_DETECTOR_NAMES.get(name, name)) or DEFAULT
-    return DEFAULT if charset in _UTF16 or charset == "utf-8" else charset
+    answers = chardet.detect_all(sample, ignore_threshold=True, encoding_era=eras)
+    confidences: dict[str, float] = {}
+    for answer in answers:
+        name = (answer["encoding"] or "").lower()
+        charset = encoding_of(_DETECTOR_NAMES.get(name, name))
+        if charset is not None and charset != "utf-8" and charset not in _UTF16:
+            confidences.setdefault(charset, answer["confidence"] or 0)
+    first = next(iter(confidences), DEFAULT)
+    if confidences.get(first, 0) < _LEAST_CONFIDENCE:
+        first = DEFAULT
+    if _BINARY.search(sample):
+        return first
+    if not _OTHERS.search(_decoded(sample, DEFAULT)):
+        return DEFAULT  # nothing but punctuation
+    likely = [charset for charset in confidences if charset in _LOCALES]
+    candidates = {first: None, DEFAULT: None} | dict.fromkeys(likely[:_MOST_CANDIDATES])
+    shares = {charset: _plausible_share(sample, charset) for charset in candidates}
+    best = max(candidates, key=lambda charset: (shares[charset], confidences.get(charset, 0)))
+    return best if shares[best] > shares[first] + _MARGIN else first
+
+
+def _plausible_share(sample: bytes, charset: str) -> float:
+    """Return which share of the letters that are not ASCII is in plausible words, 0 to 1.
+
+    Plausible is a word of one script, in the case that people write; a word of Latin script has few
+    letters that are not ASCII, a character of CJK is one of the common ones. Signs and controls
+    that stand in a text for a letter of another charset count against it; punctuation does not count.
+    """
+    text = _decoded(sample, charset)
+    others = len(_OTHERS.findall(text))
+    if not others:
+        return 0.0
+    sound = 0
+    for word in _WORD.findall(text):
+        letters = len(_OTHERS.findall(word))
+        if letters and _WRITTEN.fullmatch(word) is not None:
+            is_latin = _LATIN.fullmatch(word) is not None
+            sound += letters if not is_latin or letters * 3 <= len(word) * 2 + 1 else 0
+    if charset in _MULTI_BYTE:
+        sound += _common_characters(text, charset)
+    is_evidence = charset not in _LOCALES or sound >= _LEAST_LETTERS
+    return sound / others if is_evidence else 0.0
+
+
+def _decoded(sample: bytes, charset: str) -> str:
+    return sample.decode(_CODECS.get(charset, charset), "arclink-c1")
+
+
+def _common_characters(text: str, charset: str) -> int:
+    """Return how many characters of CJK are common in the language of an encoding."""
+    if charset == "euc-kr":
+        return len(_HANGUL.findall(text))
+    codec, first, last = _COMMON_HAN[charset]
+    count = len(_KANA.findall(text)) if charset in ("shift_jis", "euc-jp") else 0
+    for character in _HAN.findall(text):
+        count += first <= character.encode(codec, "ignore")[:1] <= last
+    return count

@@ -6,38 +6,49 @@ exactly one ``payloads`` reason, or in a retry from another capture of the same 
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import orjson
+from selectolax.lexbor import SelectolaxError
 
+from arclink.archives.payloads import decode_payload, payload_checksum, redirect_checksum
+from arclink.archives.reader import ArchiveFile, ArchiveRecord
+from arclink.archives.records import HttpHeaders
+from arclink.archives.wat import Described, describe, is_described
+from arclink.checksums import checksum_of_reference
 from arclink.errors import InputError, MissingFileError, PayloadError, RecordError
-from arclink.extract.archives import ArchiveFile, ArchiveRecord
 from arclink.extract.charsets import decode_html
 from arclink.extract.feeds import is_feed, links_of, unpacked
+from arclink.extract.header_links import add_header_links, links_in_headers
 from arclink.extract.heritrix import add_outlinks, find_metadata
 from arclink.extract.html import DEFAULT_KINDS, OPTIONAL_KINDS, Limits, PageLinks
-from arclink.extract.payloads import decode_payload, payload_checksum, redirect_checksum
-from arclink.extract.wat import Described, describe, is_described, wat_links
+from arclink.extract.rewriting import without_insertions
+from arclink.extract.wat_links import wat_links
 from arclink.extract.xhtml import XML_MIMES, with_end_tags
-from arclink.filter.cdx import REVISIT
-from arclink.filter.pointers import NO_FILE, Pointer, PointerKind, format_pointer, parse_pointer
-from arclink.graph.not_modified import checksum_of_reference
-from arclink.graph.pages import Page, format_link, format_page
-from arclink.graph.relations import MEMENTOS, Row, format_memento, parse_memento
 from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM, Checksum, Kind, Memento, Timestamp
 from arclink.reasons import Reason
+from arclink.rows.cdx import REVISIT
+from arclink.rows.findings import FINDINGS, Finding, format_finding
+from arclink.rows.pages import Page, format_link, format_page, parse_link
+from arclink.rows.pointers import NO_FILE, Pointer, PointerKind, format_pointer, parse_pointer
+from arclink.rows.relations import MEMENTOS, Row, format_memento, parse_memento
 from arclink.timestamps import TimestampError, normal_timestamp
 from arclink.uris.resolving import Base
 from arclink.uris.surts import surt_of
+from arclink.uris.wrapped import Unwrapper
 
 if TYPE_CHECKING:
     from arclink.extract.isolation import IsolatedExtractor
 
 PAGES = b"pages"
 RETRIES = b"retries"
+
+_WAYBACK_HEADERS = frozenset({"link", "refresh"})
+_ORIGINAL_HEADERS = frozenset(f"x-archive-orig-{name}" for name in _WAYBACK_HEADERS)
+"""Under these names a Wayback Machine repeats what the original server sent."""
 
 _BY_CHECKSUM = frozenset({PointerKind.PAYLOAD, PointerKind.LAST_RESORT})
 
@@ -52,6 +63,7 @@ class ExtractSettings:
         text: Characters of a link's text beyond this are cut, and counted.
         lazy: Whether the ``data-`` attributes of lazy loading are looked at, too.
         heritrix_outlinks: Whether links are added that the crawler recorded (`arclink.extract.heritrix`).
+        wayback: Prefixes of Wayback Machines whose pages are taken for the originals, none for any; None: no page is.
     """
 
     payload_bytes: int = 16 << 20
@@ -59,6 +71,11 @@ class ExtractSettings:
     text: int = 1_000
     lazy: bool = False
     heritrix_outlinks: bool = False
+    wayback: Sequence[str] | None = None
+
+    def unwrapper(self) -> Unwrapper | None:
+        """Return what takes pages of a Wayback Machine for the originals; None if none is."""
+        return None if self.wayback is None else Unwrapper(self.wayback)
 
     @classmethod
     def from_json(cls, text: str) -> "ExtractSettings":
@@ -67,7 +84,12 @@ class ExtractSettings:
 
 
 def extract_pointers(
-    lines: Iterable[bytes], settings: ExtractSettings, counts: Counter[Reason], *, is_isolated: bool = False
+    lines: Iterable[bytes],
+    settings: ExtractSettings,
+    counts: Counter[Reason],
+    *,
+    is_isolated: bool = False,
+    is_skipped: Callable[[bytes], bool] = lambda place: False,
 ) -> Iterator[Row]:
     """Yield what the pointers of one manifest lead to.
 
@@ -77,25 +99,42 @@ def extract_pointers(
         settings: Limits.
         counts: Where payloads, notes and opened files are counted.
         is_isolated: Parse in a child process, so that a page that crashes the parser costs that page only.
+        is_skipped: Called with the place of each page before it is read; returns whether to pass over the page, because it
+            took earlier attempts down.
 
     Raises:
         InputError: A file that is there cannot be read.
 
     Yields:
         ``pages`` rows (SURT of the first original, tab, page), ``mementos`` rows of captures whose CDX row did not say
-        what they hold, ``retries`` (pointers to another capture of a payload, or to none that is left).
+        what they hold, ``retries`` (pointers to another capture of a payload, or to none that is left), at the end
+        ``findings`` (how much of each file could be read).
     """
-    with _Extraction(settings, counts, is_isolated=is_isolated) as extraction:
+    with _Extraction(
+        settings, counts, is_isolated=is_isolated, is_skipped=is_skipped
+    ) as extraction:
         for line in lines:
             paths, _, pointer = line.partition(b"\t")
             found = orjson.loads(paths)
-            yield from extraction.follow(found if isinstance(found, list) else [found], parse_pointer(pointer))
+            yield from extraction.follow(
+                found if isinstance(found, list) else [found], parse_pointer(pointer)
+            )
+        for finding in extraction.findings.values():
+            yield FINDINGS, format_finding(finding)
 
 
 class _Extraction:
     """The state of one task: the file that is open, the payload that was parsed last."""
 
-    def __init__(self, settings: ExtractSettings, counts: Counter[Reason], *, is_isolated: bool) -> None:
+    def __init__(
+        self,
+        settings: ExtractSettings,
+        counts: Counter[Reason],
+        *,
+        is_isolated: bool,
+        is_skipped: Callable[[bytes], bool],
+    ) -> None:
+        self._is_skipped = is_skipped
         self._settings = settings
         self._counts = counts
         self._limits = Limits(settings.links, settings.text)
@@ -105,6 +144,8 @@ class _Extraction:
         self._archive: ArchiveFile | None = None
         self._refusal: InputError = MissingFileError("no file yet")  # why there is none at the path
         self._last: tuple[Checksum, Page] | None = None
+        self._unwrapper = settings.unwrapper()
+        self.findings: dict[str, Finding] = {}  # by name of the archive file
 
     def __enter__(self) -> "_Extraction":
         return self
@@ -123,7 +164,15 @@ class _Extraction:
     def follow(self, paths: Sequence[str], pointer: Pointer) -> Iterator[Row]:
         """Yield what one pointer leads to: to the capture at the first path, or the first of several that can be read."""
         if pointer.chunk and self._last is not None and self._last[0] == pointer.checksum:
-            yield PAGES, _page_row(replace(self._last[1], chunk=pointer.chunk, originals=pointer.originals, counts={}), pointer)
+            yield (
+                PAGES,
+                _page_row(
+                    replace(
+                        self._last[1], chunk=pointer.chunk, originals=pointer.originals, counts={}
+                    ),
+                    pointer,
+                ),
+            )
             return
         for path in paths[:-1]:
             try:
@@ -142,11 +191,23 @@ class _Extraction:
 
         Raises:
             RecordError: As `_read`.
-            PayloadError: As `_read`.
+            PayloadError: As `_read`; also if there is too little memory for this page (``PAYLOAD_MEMORY``), or it took
+                earlier attempts down (``PAYLOAD_CRASHED``).
         """
-        rows = self._read(path, pointer)
+        if self._is_skipped(f"{pointer.file}, offset {pointer.offset}".encode()):
+            raise PayloadError(Reason.PAYLOAD_CRASHED, "", pointer.file, pointer.offset)
+        try:
+            rows = self._read(path, pointer)
+        except (MemoryError, SelectolaxError) as error:  # the latter: lexbor got no memory
+            self._close()  # what reads the file may be in any state
+            raise PayloadError(
+                Reason.PAYLOAD_MEMORY, file=pointer.file, offset=pointer.offset
+            ) from error
         if pointer.chunk == 0:
-            is_reference = pointer.kind in (PointerKind.NOT_MODIFIED, PointerKind.REDIRECT) and _is_reference(rows)
+            is_reference = pointer.kind in (
+                PointerKind.NOT_MODIFIED,
+                PointerKind.REDIRECT,
+            ) and _is_reference(rows)
             self._counts[Reason.PAYLOAD_NOT_MODIFIED if is_reference else Reason.PAYLOAD_READ] += 1
             self._counts[Reason.NOTE_FALL_BACK] += bool(pointer.reason)
         return rows
@@ -187,30 +248,102 @@ class _Extraction:
             return [_referring(pointer, pointer.refers_to_uri, pointer.refers_to_timestamp)]
         if pointer.kind is PointerKind.REDIRECT and pointer.location:
             return self._redirect(parse_memento(pointer.memento), pointer.location, pointer)
-        record = self._open(path, pointer).record_at(pointer.offset, pointer.length)
-        described = _described(record)
-        if described is not None:
-            record = described.capture
-        if not _is_meant(record, pointer):
-            raise RecordError(Reason.PAYLOAD_OTHER_RECORD, record.uri, pointer.file, pointer.offset)
+        archive = self._open(path, pointer)
+        finding = self.findings.setdefault(pointer.file, Finding(pointer.file, "extract"))
+        try:
+            record, described = self._record(archive, pointer)
+        except RecordError as error:
+            finding.fail(pointer.offset, error.detail, error.reason.name)
+            raise
+        finding.read += 1
         if pointer.kind is PointerKind.NOT_MODIFIED:
             return [_referring(pointer, record.refers_to_uri, record.refers_to_timestamp)]
         if pointer.kind is PointerKind.REDIRECT:
-            if record.record_type == REVISIT and not record.location:
+            refresh = PageLinks() if record.location else links_in_headers(record)
+            if record.record_type == REVISIT and not record.location and not refresh.written:
                 return [_redirected_as(record, pointer)]
-            return self._redirect(parse_memento(pointer.memento), record.location, pointer)
+            return self._redirect(
+                parse_memento(pointer.memento), record.location, pointer, refresh.written
+            )
         if pointer.kind in _BY_CHECKSUM:
             return [self._page(record, pointer, pointer.checksum, described)]
         checksum = payload_checksum(record) if described is None else _digest_in(described)
         if checksum == EMPTY_PAYLOAD:
             raise PayloadError(Reason.PAYLOAD_EMPTY, file=pointer.file, offset=pointer.offset)
         memento = replace(parse_memento(pointer.memento), checksum=checksum)
-        return [(MEMENTOS, format_memento(memento)), self._page(record, pointer, checksum, described)]
+        return [
+            (MEMENTOS, format_memento(memento)),
+            self._page(record, pointer, checksum, described),
+        ]
 
-    def _page(self, record: ArchiveRecord, pointer: Pointer, checksum: Checksum, described: Described | None) -> Row:
-        links, charset = self._links_of(record) if described is None else self._listed_links(described)
+    def _record(
+        self, archive: ArchiveFile, pointer: Pointer
+    ) -> tuple[ArchiveRecord, Described | None]:
+        """Return the record that a pointer leads to, and what describes it if the file is a WAT.
+
+        Raises:
+            RecordError: There is no such record.
+        """
+        record = archive.record_at(pointer.offset, pointer.length)
+        described = _described(record)
+        if described is not None:
+            record = described.capture
+        record = self._original(record)
+        if not _is_meant(record, pointer):
+            raise RecordError(Reason.PAYLOAD_OTHER_RECORD, record.uri, pointer.file, pointer.offset)
+        return record, described
+
+    def _original(self, record: ArchiveRecord) -> ArchiveRecord:
+        """Return a capture of a Wayback Machine as one of the original page; any other unchanged."""
+        wrapped = self._unwrapper.unwrap(record.uri) if self._unwrapper else None
+        if self._unwrapper is None or wrapped is None:
+            return record
+        earlier = self._unwrapper.unwrap(record.refers_to_uri)
+        fields = {
+            **record.fields,
+            "warc-date": wrapped.timestamp,
+            "warc-refers-to-target-uri": earlier.original if earlier else "",
+            "warc-refers-to-date": earlier.timestamp if earlier else "",
+        }
+        # The Wayback Machine's own Link header names its archive, not what the page did.
+        headers = tuple(
+            (name.lower().removeprefix("x-archive-orig-"), value)
+            if name.lower() in _ORIGINAL_HEADERS
+            else (name, value)
+            for name, value in record.http_headers.fields
+            if name.lower() not in _WAYBACK_HEADERS
+        )
+        return replace(
+            record, uri=wrapped.original, fields=fields, http_headers=HttpHeaders(headers)
+        )
+
+    def _unwrap(self, links: PageLinks) -> None:
+        """Have the links of a page lead to original pages where they lead into a Wayback Machine."""
+        if self._unwrapper is None:
+            return
+        unwrapped = self._unwrapper.link
+        if links.base is not None:
+            links.base = unwrapped(links.base)
+        for place, written in enumerate(links.written):
+            kind, reference, text, rel = parse_link(written)
+            original = unwrapped(reference)
+            if original is not reference:
+                links.written[place] = format_link((kind, original, text, rel))
+
+    def _page(
+        self,
+        record: ArchiveRecord,
+        pointer: Pointer,
+        checksum: Checksum,
+        described: Described | None,
+    ) -> Row:
+        links, charset = (
+            self._links_of(record) if described is None else self._listed_links(described)
+        )
+        add_header_links(links, record, charset, self._limits)
         if self._settings.heritrix_outlinks and described is None:
             self._add_recorded(links, record, charset)
+        self._unwrap(links)
         counts = {}
         for reason, count in links.counts.items():
             if reason.group == "links":
@@ -233,12 +366,15 @@ class _Extraction:
 
     def _links_of(self, record: ArchiveRecord) -> tuple[PageLinks, str]:
         """Return the links of a page, and its charset."""
-        payload = unpacked(decode_payload(record, self._settings.payload_bytes), self._settings.payload_bytes)
+        payload = unpacked(
+            decode_payload(record, self._settings.payload_bytes), self._settings.payload_bytes
+        )
         if payload.cut:
             self._counts[Reason.NOTE_PAYLOAD_CUT] += 1
         if payload.truncated:
             self._counts[Reason.NOTE_PAYLOAD_TRUNCATED] += 1
-        html = decode_html(payload.body, record.http_charset)
+        body = payload.body if self._unwrapper is None else without_insertions(payload.body)
+        html = decode_html(body, record.http_charset)
         self._counts.update(html.notes)
         is_xhtml = record.mime in XML_MIMES and not is_feed(html.text)
         return self._extract(with_end_tags(html.text) if is_xhtml else html.text), html.charset
@@ -260,10 +396,17 @@ class _Extraction:
             return self._isolated.extract(html)
         return links_of(html, self._limits, self._kinds)
 
-    def _redirect(self, memento: Memento, location: str, pointer: Pointer) -> list[Row]:
-        checksum = redirect_checksum(memento.status, location)
-        links = [format_link(("http@location", location, "", None))] if location else []
-        page = Page(checksum, 0, pointer.file, pointer.offset, "utf-8", None, [pointer.original], links, {})
+    def _redirect(
+        self, memento: Memento, location: str, pointer: Pointer, refresh: Sequence[str] = ()
+    ) -> list[Row]:
+        """Return the rows of a redirect; ``refresh``: its links if it has no location."""
+        if self._unwrapper is not None:
+            location = self._unwrapper.link(location)
+        checksum = redirect_checksum(memento.status, location, "\n".join(refresh))
+        links = [format_link(("http@location", location, "", None))] if location else refresh
+        page = Page(
+            checksum, 0, pointer.file, pointer.offset, "utf-8", None, [pointer.original], links, {}
+        )
         return [
             (MEMENTOS, format_memento(replace(memento, checksum=checksum))),
             # Redirects to one place meet under their checksum: they have no site whose links they share.
@@ -274,7 +417,9 @@ class _Extraction:
         if pointer.fall_backs:
             return RETRIES, format_pointer(_next_capture(pointer, reason))
         if pointer.kind in _BY_CHECKSUM:
-            return RETRIES, format_pointer(replace(pointer, kind=PointerKind.UNREAD, reason=reason.name))
+            return RETRIES, format_pointer(
+                replace(pointer, kind=PointerKind.UNREAD, reason=reason.name)
+            )
         self._counts[reason] += 1
         return MEMENTOS, format_memento(replace(parse_memento(pointer.memento), reason=reason.name))
 
@@ -297,7 +442,9 @@ def _digest_in(described: Described) -> Checksum:
     """
     checksum = described.capture.checksum
     if checksum == NO_CHECKSUM:
-        raise PayloadError(Reason.PAYLOAD_NO_DIGEST, described.capture.uri, offset=described.capture.offset)
+        raise PayloadError(
+            Reason.PAYLOAD_NO_DIGEST, described.capture.uri, offset=described.capture.offset
+        )
     return checksum
 
 
@@ -312,7 +459,7 @@ def _is_meant(record: ArchiveRecord, pointer: Pointer) -> bool:
     if pointer.original:
         if record.uri != pointer.original and surt_of(record.uri) != surt_of(pointer.original):
             return False
-        if record.timestamp == pointer.timestamp:
+        if record.timestamp in ("", pointer.timestamp):  # the index dates a record without a date
             return True
     if pointer.kind not in _BY_CHECKSUM:
         return bool(pointer.original)
@@ -328,7 +475,11 @@ def _referring(pointer: Pointer, uri: str, timestamp: str) -> Row:
     if uri in ("", pointer.original):
         with suppress(TimestampError):
             when = normal_timestamp(timestamp)[0]
-    return MEMENTOS, format_memento(replace(parse_memento(pointer.memento), checksum=checksum_of_reference(pointer.original, when)))
+    return MEMENTOS, format_memento(
+        replace(
+            parse_memento(pointer.memento), checksum=checksum_of_reference(pointer.original, when)
+        )
+    )
 
 
 def _redirected_as(record: ArchiveRecord, pointer: Pointer) -> Row:
@@ -338,7 +489,12 @@ def _redirected_as(record: ArchiveRecord, pointer: Pointer) -> Row:
         PayloadError: It refers to none, or to that of another address.
     """
     if not record.refers_to_timestamp or record.refers_to_uri not in ("", pointer.original):
-        raise PayloadError(Reason.PAYLOAD_NOT_AT_HAND, "a redirect's revisit without Location", pointer.file, pointer.offset)
+        raise PayloadError(
+            Reason.PAYLOAD_NOT_AT_HAND,
+            "a redirect's revisit without Location",
+            pointer.file,
+            pointer.offset,
+        )
     return _referring(pointer, record.refers_to_uri, record.refers_to_timestamp)
 
 

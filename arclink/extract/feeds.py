@@ -23,11 +23,11 @@ from xml.parsers import expat
 
 import ada_url
 
+from arclink.archives.payloads import DecodedPayload, undo_coding
 from arclink.extract.html import DEFAULT_KINDS, Limits, PageLinks, extract_links
-from arclink.extract.payloads import DecodedPayload, undo_coding
-from arclink.graph.pages import format_link
 from arclink.model import Kind, RawLink
 from arclink.reasons import Reason
+from arclink.rows.pages import format_link
 
 _SNIFFED: Final = 4096
 _ROOT: Final = re.compile(
@@ -58,7 +58,13 @@ _VOCABULARIES: Final = {
 _PREFIXES: Final = frozenset({"atom", "content", "image", "media", "video", "xhtml"})
 """Prefixes that mean their vocabulary where a feed forgets to declare them."""
 
-_OF_ROOT: Final = {"rss": "rss", "rdf": "rss", "feed": "atom", "urlset": "sitemap", "sitemapindex": "sitemap"}
+_OF_ROOT: Final = {
+    "rss": "rss",
+    "rdf": "rss",
+    "feed": "atom",
+    "urlset": "sitemap",
+    "sitemapindex": "sitemap",
+}
 
 _CONTENT: Final = ""
 _LINKS: Final[dict[tuple[str, str], tuple[str, Kind]]] = {
@@ -90,7 +96,15 @@ FEED_KINDS: Final = frozenset(kind for _, kind in _LINKS.values())
 """Kinds of links that feeds and sitemaps have."""
 
 _CONTAINERS: Final = frozenset(
-    [("rss", "channel"), ("rss", "item"), ("rss", "image"), ("rss", "textinput"), ("atom", "feed"), ("atom", "entry"), ("atom", "source")]
+    [
+        ("rss", "channel"),
+        ("rss", "item"),
+        ("rss", "image"),
+        ("rss", "textinput"),
+        ("atom", "feed"),
+        ("atom", "entry"),
+        ("atom", "source"),
+    ]
 )
 """Elements that have a title, which is the text of the links in them."""
 
@@ -105,26 +119,51 @@ _MARKUP: Final[dict[tuple[str, str], str | None]] = {
 
 _XHTML: Final = frozenset({"xhtml", "application/xhtml+xml"})
 _HTML: Final = frozenset({"html", "text/html"})
-_VOID: Final = frozenset(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"])
+_VOID: Final = frozenset(
+    [
+        "area",
+        "base",
+        "br",
+        "col",
+        "embed",
+        "hr",
+        "img",
+        "input",
+        "link",
+        "meta",
+        "source",
+        "track",
+        "wbr",
+    ]
+)
 """Elements of HTML that have no end tag."""
 
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 _MARKUP_START: Final = re.compile(rb"(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?[\s\x00]*+<")
 _LIMITS: Final = Limits()
 _MOST_DEPTH: Final = 1_000
+_MOST_PREFIXES: Final = 1_000
+"""Namespace declarations that hold in one place; further ones are not heeded."""
+
 _MOST_CHARACTERS: Final = 80_000
 """Of one content: more than a URI may have."""
 
 _LONGEST_ENTITY: Final = 16
 """Characters an entity may stand for: one, as a rule, such as ``nbsp``."""
 
-_BARE: Final = re.compile(rb"&(?!#[0-9]{1,7};|#x[0-9a-fA-F]{1,6};|amp;|lt;|gt;|quot;|apos;)(?:([A-Za-z][A-Za-z0-9]{1,31};))?")
+_BARE: Final = re.compile(
+    rb"&(?!#[0-9]{1,7};|#x[0-9a-fA-F]{1,6};|amp;|lt;|gt;|quot;|apos;)(?:([A-Za-z][A-Za-z0-9]{1,31};))?"
+)
 _NO_XML: Final = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]+")
 _WHITE: Final = re.compile("[\x00-\x20\x7f-\xa0\u2028\u2029]+")
 _NO_CHARACTER: Final = re.compile("[\ud800-\udfff\ufffe\uffff]+")
 _C0_OR_SPACE: Final = "".join(map(chr, range(0x21)))
 _NO_TAB_NEWLINE: Final = str.maketrans("", "", "\t\n\r")
-_NO_ADDRESS: Final = (("javascript:", Reason.LINK_JAVASCRIPT), ("data:", Reason.LINK_DATA), ("about:", Reason.LINK_ABOUT))
+_NO_ADDRESS: Final = (
+    ("javascript:", Reason.LINK_JAVASCRIPT),
+    ("data:", Reason.LINK_DATA),
+    ("about:", Reason.LINK_ABOUT),
+)
 
 
 def is_feed(document: bytes | str) -> bool:
@@ -136,7 +175,11 @@ def is_feed(document: bytes | str) -> bool:
     >>> is_feed("<?xml version='1.0'?><rss version='2.0'>"), is_feed("<html>")
     (True, False)
     """
-    start = document[:_SNIFFED].encode("utf-8", "ignore") if isinstance(document, str) else document[:_SNIFFED]
+    start = (
+        document[:_SNIFFED].encode("utf-8", "ignore")
+        if isinstance(document, str)
+        else document[:_SNIFFED]
+    )
     root = _ROOT.match(start)
     if root is None:
         return False
@@ -167,7 +210,9 @@ def unpacked(payload: DecodedPayload, limit: int) -> DecodedPayload:
     return DecodedPayload(body, cut, payload.truncated or not (is_complete or cut))
 
 
-def links_of(document: bytes | str, limits: Limits = _LIMITS, kinds: frozenset[Kind] = DEFAULT_KINDS) -> PageLinks:
+def links_of(
+    document: bytes | str, limits: Limits = _LIMITS, kinds: frozenset[Kind] = DEFAULT_KINDS
+) -> PageLinks:
     """Return the links of a document, whatever of both it is: a feed or sitemap, else HTML.
 
     Args:
@@ -175,10 +220,16 @@ def links_of(document: bytes | str, limits: Limits = _LIMITS, kinds: frozenset[K
         limits: What it may cost.
         kinds: Kinds to look for in HTML; those of feeds themselves are always found.
     """
-    return extract_feed_links(document, limits, kinds) if is_feed(document) else extract_links(document, limits, kinds)
+    return (
+        extract_feed_links(document, limits, kinds)
+        if is_feed(document)
+        else extract_links(document, limits, kinds)
+    )
 
 
-def extract_feed_links(feed: bytes | str, limits: Limits = _LIMITS, kinds: frozenset[Kind] = DEFAULT_KINDS) -> PageLinks:
+def extract_feed_links(
+    feed: bytes | str, limits: Limits = _LIMITS, kinds: frozenset[Kind] = DEFAULT_KINDS
+) -> PageLinks:
     """Return the links of a feed or sitemap.
 
     Args:
@@ -221,11 +272,18 @@ class _RefusedError(Exception):
 
 @dataclass(slots=True)
 class _Element:
-    """An open element. ``vocabularies``: by prefix, as they hold inside of it."""
+    """An open element.
+
+    Attributes:
+        vocabularies: By prefix, as they hold inside of it.
+        base: References in it resolve against this; None for the document's own base or address.
+        container: The innermost element that has a title for its links: this one, or one around it.
+    """
 
     name: tuple[str, str]
     vocabularies: dict[str, str]
     base: str | None
+    container: "_Element | None" = None
     kind: Kind | None = None
     title: str | None = None
     links: list[int] = field(default_factory=list)
@@ -245,6 +303,7 @@ class _Reading:
         self._open: list[_Element] = []
         self._pieces: list[str] | None = None
         self._size = 0
+        self._repeated = 0  # characters that links share with others
 
     def read(self, data: bytes) -> bool:
         """Collect the links; tell whether the document was XML to its end."""
@@ -270,7 +329,10 @@ class _Reading:
             while self._open:
                 self._close()
             # What stands behind the last end tag is nobody's.
-            return isinstance(error, expat.ExpatError) and error.code == expat.errors.codes[expat.errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT]
+            return (
+                isinstance(error, expat.ExpatError)
+                and error.code == expat.errors.codes[expat.errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT]
+            )
         return True
 
     def _entity(
@@ -296,9 +358,15 @@ class _Reading:
         vocabularies = self._vocabularies(local, attributes, outer)
         name = vocabularies.get(prefix, prefix if prefix in _PREFIXES else "?"), local
         element = _Element(name, vocabularies, self._base(attributes, outer))
+        element.container = (
+            element if name in _CONTAINERS else outer.container if outer is not None else None
+        )
         self._open.append(element)
         if self._markup is not None:
-            written = [f' {attribute.rpartition(":")[2]}="{escape(value)}"' for attribute, value in attributes.items()]
+            written = [
+                f' {attribute.rpartition(":")[2]}="{escape(value)}"'
+                for attribute, value in attributes.items()
+            ]
             self._markup.append(f"<{local}{''.join(written)}>")
             return
         where = _LINKS.get(name)
@@ -309,8 +377,15 @@ class _Reading:
                     element.kind = kind
                     self._pieces, self._size = [], 0
             elif attribute in attributes:
-                self._add(kind, attributes[attribute], attributes.get("rel"), attributes.get("title"))
-        elif local == "title" and outer is not None and outer.name in _CONTAINERS and name[0] == outer.name[0]:
+                self._add(
+                    kind, attributes[attribute], attributes.get("rel"), attributes.get("title")
+                )
+        elif (
+            local == "title"
+            and outer is not None
+            and outer.name in _CONTAINERS
+            and name[0] == outer.name[0]
+        ):
             self._pieces, self._size = [], 0
         self._begin_markup(element, attributes.get("type", "").strip().lower())
 
@@ -322,7 +397,9 @@ class _Reading:
                 element.has_markup = True
                 self._markup, self._is_xhtml = [], markup in _XHTML
 
-    def _vocabularies(self, local: str, attributes: dict[str, str], outer: _Element | None) -> dict[str, str]:
+    def _vocabularies(
+        self, local: str, attributes: dict[str, str], outer: _Element | None
+    ) -> dict[str, str]:
         """Return what prefixes mean inside of an element."""
         vocabularies = {"": _OF_ROOT.get(local, "?")} if outer is None else outer.vocabularies
         declared = {name: value for name, value in attributes.items() if name.startswith("xmlns")}
@@ -331,8 +408,13 @@ class _Reading:
         vocabularies = dict(vocabularies)
         for name, value in declared.items():
             meant = _VOCABULARIES.get(value.strip().lower(), "?")
-            if meant != "?" or outer is not None or name != "xmlns":  # a root with a namespace of its own is what its name says
-                vocabularies[name.partition(":")[2]] = meant or vocabularies[""]
+            prefix = name.partition(":")[2]
+            if len(vocabularies) >= _MOST_PREFIXES and prefix not in vocabularies:
+                continue
+            if (
+                meant != "?" or outer is not None or name != "xmlns"
+            ):  # a root with a namespace of its own is what its name says
+                vocabularies[prefix] = meant or vocabularies[""]
         return vocabularies
 
     def _base(self, attributes: dict[str, str], outer: _Element | None) -> str | None:
@@ -376,29 +458,60 @@ class _Reading:
         elif element.name[1] == "title" and self._pieces is not None:
             self._pieces = None
             self._open[-1].title = self._open[-1].title or self._folded(text)
-        for number in element.links:
+        for place, number in enumerate(element.links):
             kind, reference, _, rel = self._links[number]
-            self._links[number] = (kind, reference, element.title or "", rel)
+            title = element.title or ""
+            if place and title and not self._has_room_for(len(title)):
+                self.found.counts[Reason.NOTE_TEXT_CUT] += 1
+                title = ""
+            self._links[number] = (kind, reference, title, rel)
+
+    def _has_room_for(self, size: int) -> bool:
+        """Count characters that a link shares with others; return whether they are not too many."""
+        self._repeated += max(size, 0)
+        return self._repeated <= self._limits.repeated
+
+    def _resolved(self, base: str | None, reference: str) -> str | None:
+        """Return a reference resolved against the base of its element; None if the bases take too much room."""
+        if base is None:
+            return reference
+        try:
+            resolved = ada_url.join_url(base, reference)
+        except ValueError:  # it is counted where it is resolved
+            return reference
+        return resolved if self._has_room_for(len(resolved) - len(reference)) else None
 
     def _add_markup(self, markup: str, base: str | None) -> None:
         """Keep the links of HTML, or count them."""
         if "<" not in markup:
             return
-        room = max(self._limits.links - len(self._links), 0)
-        page = extract_links(markup, replace(self._limits, links=room), self._kinds)
+        page = extract_links(markup, self._limits_of_rest(), self._kinds)
         self.found.counts.update(page.counts)
+        self._repeated += max(sum(map(len, page.written)) - len(markup), 0)
         for kind, reference, text, rel in page.links:
-            if base is not None:
-                with suppress(ValueError):  # it is counted where it is resolved
-                    reference = ada_url.join_url(base, reference)
-            self._links.append((kind, reference, text, rel))
+            resolved = self._resolved(base, reference)
+            if resolved is None:
+                self.found.counts[Reason.LINK_TOO_MANY] += 1
+            else:
+                self._links.append((kind, resolved, text, rel))
+
+    def _limits_of_rest(self) -> Limits:
+        """Return how many links, and characters that they share, this document may have from here on."""
+        return replace(
+            self._limits,
+            links=max(self._limits.links - len(self._links), 0),
+            repeated=max(self._limits.repeated - self._repeated, 0),
+        )
 
     def _add(self, kind: Kind, reference: str, rel: str | None, title: str | None) -> None:
         """Keep a link, or count it."""
         cleaned = reference.strip(_C0_OR_SPACE).translate(_NO_TAB_NEWLINE)
         if kind == "rss@guid" and not cleaned.lower().startswith(("http:", "https:")):
             return  # a name, whatever it says of itself
-        reason = next((reason for scheme, reason in _NO_ADDRESS if cleaned[:11].lower().startswith(scheme)), None)
+        reason = next(
+            (reason for scheme, reason in _NO_ADDRESS if cleaned[:11].lower().startswith(scheme)),
+            None,
+        )
         if not cleaned:
             reason = Reason.LINK_EMPTY
         elif len(self._links) >= self._limits.links:
@@ -406,15 +519,18 @@ class _Reading:
         if reason is not None:
             self.found.counts[reason] += 1
             return
-        base = self._open[-1].base
-        if base is not None:
-            with suppress(ValueError):  # it is counted where it is resolved
-                reference = ada_url.join_url(base, reference)
+        resolved = self._resolved(self._open[-1].base, reference)
+        if resolved is None:
+            self.found.counts[Reason.LINK_TOO_MANY] += 1
+            return
+        reference = resolved
         if not title:
-            container = next((element for element in reversed(self._open) if element.name in _CONTAINERS), None)
+            container = self._open[-1].container
             if container is not None:
                 container.links.append(len(self._links))
-        self._links.append((kind, reference, self._folded(title or ""), self._folded(rel or "").lower() or None))
+        self._links.append(
+            (kind, reference, self._folded(title or ""), self._folded(rel or "").lower() or None)
+        )
 
     def _folded(self, text: str) -> str:
         """Return a text as it is kept: white space folded, nothing in it that a line or XML cannot hold, not too long."""

@@ -26,12 +26,12 @@ from contextlib import suppress
 from itertools import islice
 from typing import NamedTuple
 
+from arclink.archives.reader import ArchiveFile, ArchiveRecord
 from arclink.errors import UriError
-from arclink.extract.archives import ArchiveFile, ArchiveRecord
 from arclink.extract.html import Limits, PageLinks
-from arclink.graph.pages import format_link
 from arclink.model import Kind, UriR
 from arclink.reasons import Reason
+from arclink.rows.pages import format_link
 from arclink.uris.resolving import Base
 
 GUESSES = frozenset("XI")
@@ -40,9 +40,15 @@ NO_LINKS = frozenset("P")
 LONGEST_LIST = 16 << 20
 """Bytes of one metadata record that are read."""
 
-_LINE = re.compile(r"outlink:[ \t]*(\S+)[ \t]+([A-Z])(?:[ \t]+(\S[^\r\n]*?))?[ \t]*\r?$", re.MULTILINE)
+_LINE = re.compile(
+    r"outlink:[ \t]*(\S+)[ \t]+([A-Z])(?:[ \t]+(\S[^\r\n]*?))?[ \t]*\r?$", re.MULTILINE
+)
 _START = re.compile("^outlink:", re.MULTILINE)
 _NAMED = {"Location:": Kind("http@location"), "meta": Kind("meta@refresh")}
+_REFRESH = Kind("meta@refresh")
+_REFRESHES = ("meta@delayed-refresh", "noscript@refresh")
+"""Kinds that the crawler does not distinguish from a refresh that is a redirect."""
+
 _NO_KIND = re.compile("[^a-z0-9-]+")
 
 _BEHIND = 4
@@ -69,7 +75,9 @@ class RecordedLink(NamedTuple):
         is_named = bool(at) and not _NO_KIND.search(element + attribute)
         if is_named and self.hop not in GUESSES:
             return Kind(f"{element}@{attribute}")
-        sort = _NO_KIND.sub("-", self.context.lower().removeprefix("=").removesuffix("_misc")).strip("-")
+        sort = _NO_KIND.sub(
+            "-", self.context.lower().removeprefix("=").removesuffix("_misc")
+        ).strip("-")
         return Kind(f"{'guess' if self.hop in GUESSES else 'crawler'}@{sort or 'other'}")
 
 
@@ -96,9 +104,17 @@ def find_metadata(archive: ArchiveFile, record: ArchiveRecord) -> ArchiveRecord 
         return None
     behind = archive.records(record.offset)
     for found in islice(behind, 1, 1 + _BEHIND):
-        if not isinstance(found, ArchiveRecord) or found.record_type in ("response", "revisit", "resource"):
+        if not isinstance(found, ArchiveRecord) or found.record_type in (
+            "response",
+            "revisit",
+            "resource",
+        ):
             return None
-        if found.record_type == "metadata" and found.fields.get("warc-concurrent-to") == wanted and b"outlink:" in found.body:
+        if (
+            found.record_type == "metadata"
+            and found.fields.get("warc-concurrent-to") == wanted
+            and b"outlink:" in found.body
+        ):
             return found
     return None
 
@@ -107,7 +123,9 @@ def add_outlinks(page: PageLinks, recorded: ArchiveRecord, base: Base, limits: L
     """Add the links to a page that only the crawler found; count each line, whether its link is added or not.
 
     A link that the page has with the same kind and target is not added again; a guess or another sort without element,
-    if the page has the target at all. Targets are compared as they resolve.
+    if the page has the target at all. Targets are compared as they resolve. The crawler does not know
+    templates: what the page has in one (``template@href``) counts as any element's ``href``. Neither
+    does it distinguish refreshes.
 
     Args:
         page: Links of the page; those added come behind them, without text.
@@ -126,7 +144,9 @@ def add_outlinks(page: PageLinks, recorded: ArchiveRecord, base: Base, limits: L
         reason, target = _judge(link, base)
         if reason is None and link is not None:
             kind = link.kind
-            if (kind, target) in kinds or (kind.startswith(("guess@", "crawler@")) and target in targets):
+            if any((same, target) in kinds for same in _same_kinds(kind)) or (
+                kind.startswith(("guess@", "crawler@")) and target in targets
+            ):
                 reason = Reason.LINK_IN_PAGE
             elif len(page.written) >= limits.links:
                 reason = Reason.LINK_TOO_MANY
@@ -135,6 +155,12 @@ def add_outlinks(page: PageLinks, recorded: ArchiveRecord, base: Base, limits: L
                 page.written.append(format_link((kind, link.uri, "", None)))
         if reason is not None:
             page.counts[reason] += 1
+
+
+def _same_kinds(kind: Kind) -> tuple[str, ...]:
+    """Return the kinds that a link may have in the page if the crawler recorded it with this kind."""
+    in_template = f"template@{kind.partition('@')[2]}"
+    return (kind, in_template, *_REFRESHES) if kind == _REFRESH else (kind, in_template)
 
 
 def _judge(link: RecordedLink | None, base: Base) -> tuple[Reason | None, UriR]:

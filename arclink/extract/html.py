@@ -3,9 +3,15 @@
 The page is parsed by the algorithm of the HTML Standard (lexbor, through selectolax) and walked once. What decides:
 
 - *Where links are.* The elements and attributes of ``_LINKS``; `DEFAULT_KINDS` are on, `OPTIONAL_KINDS` are off until asked for.
-  A page is seen as a crawler without scripts sees it: ``<noscript>`` holds elements. The content of ``<template>`` counts too,
-  in its place: a browser would keep it inert, but crawlers that read markup follow it, and declarative shadow roots hold
-  what is seen. Comments, scripts, ``<noframes>`` and ``<noembed>`` hold text, so no links.
+  A page is seen as a crawler without scripts sees it: ``<noscript>`` holds elements. Comments,
+  scripts, ``<noframes>`` and ``<noembed>`` hold text, so no links.
+- *Templates.* Browsers do not show the content of ``<template>``, but crawlers that read markup
+  follow its links. They are kept in their place, with ``template`` as the element of their kind
+  (``template@href``). A template with ``shadowrootmode`` is a declarative shadow root: browsers show
+  its content, so its links have the usual kinds.
+- *Refreshes.* Only a refresh that a browser with scripts follows within `LONGEST_DELAY` seconds is a
+  redirect, ``meta@refresh``. After a longer delay it is ``meta@delayed-refresh``; in ``<noscript>``
+  it is ``noscript@refresh``, in a template or shadow root ``template@refresh``.
 - *What the parser makes of it.* An ``a`` that is left open, or that stands around blocks in a paragraph, is split as in a
   browser, and each part is a link, perhaps without text.
 - *SVG.* ``a`` and ``image`` count, with ``href`` or else ``xlink:href`` (SVG 2, 16.1.5); their kind says ``href`` for both.
@@ -20,15 +26,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from math import isqrt
 from typing import Final
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
-from arclink.graph.pages import PART, format_link, parse_link
+from arclink.extract.bounds import bounded
+from arclink.extract.plain_links import but_plain_links
 from arclink.model import Kind, RawLink
-from arclink.native import native
 from arclink.reasons import Reason
+from arclink.rows.pages import format_link, parse_link
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +44,13 @@ class Limits:
     Attributes:
         links: Links kept of one page; the rest is `Reason.LINK_TOO_MANY`.
         text: Characters kept of one text or ``rel``; a longer one is cut, `Reason.NOTE_TEXT_CUT`.
+        repeated: Characters kept where several links share one text or ``rel``, as those of one ``srcset`` do; further
+            links have none, `Reason.NOTE_TEXT_CUT`.
     """
 
     links: int = 200_000
     text: int = 1_000
+    repeated: int = 16 << 20
 
 
 @dataclass(slots=True)
@@ -50,7 +59,7 @@ class PageLinks:
 
     Attributes:
         base: The page's base as written, to be resolved against the page's URI; None if it has none that matters.
-        written: The links in page order, repeated ones included, each as one string (`arclink.graph.pages.format_link`).
+        written: The links in page order, repeated ones included, each as one string (`arclink.rows.pages.format_link`).
             References are not cleaned: they may start or end with white space and hold line breaks.
         counts: Links that are not in ``written``, by reason; and the notes ``NOTE_TEXT_CUT`` and ``NOTE_BASE_INVALID``.
     """
@@ -109,7 +118,12 @@ _OPTIONAL_LINKS: Final[dict[str, dict[str, int]]] = {
     "span": {"data-href": _HYPERLINK},
     "td": {"data-href": _HYPERLINK},
     "tr": {"data-href": _HYPERLINK},
-    "img": {"data-src": _RESOURCE, "data-srcset": _SRCSET, "data-original": _RESOURCE, "data-lazy-src": _RESOURCE},
+    "img": {
+        "data-src": _RESOURCE,
+        "data-srcset": _SRCSET,
+        "data-original": _RESOURCE,
+        "data-lazy-src": _RESOURCE,
+    },
     "script": {"data-src": _RESOURCE},
     "iframe": {"data-src": _RESOURCE},
     "video": {"data-src": _RESOURCE, "data-poster": _RESOURCE},
@@ -118,8 +132,18 @@ _OPTIONAL_LINKS: Final[dict[str, dict[str, int]]] = {
 }
 
 
+# Of HTTP: `arclink.extract.header_links` reads them.
+_HEADER_LINKS: Final[dict[str, dict[str, int]]] = {
+    "http": {"refresh": _REFRESH, "link": _HYPERLINK},
+}
+
+
 def _kinds(links: dict[str, dict[str, int]]) -> frozenset[Kind]:
-    return frozenset(Kind(f"{element}@{attribute}") for element, attributes in links.items() for attribute in attributes)
+    return frozenset(
+        Kind(f"{element}@{attribute}")
+        for element, attributes in links.items()
+        for attribute in attributes
+    )
 
 
 DEFAULT_KINDS: Final = _kinds(_LINKS)
@@ -128,8 +152,36 @@ DEFAULT_KINDS: Final = _kinds(_LINKS)
 OPTIONAL_KINDS: Final = _kinds(_OPTIONAL_LINKS)
 """Kinds of links that are looked for only when asked: the ``data-`` attributes of lazy loading."""
 
+HEADER_KINDS: Final = _kinds(_HEADER_LINKS)
+"""Kinds of links in HTTP headers; that of ``Location`` is not among them."""
+
+LONGEST_DELAY: Final = 30
+"""Seconds. A refresh after a longer delay is an ordinary link: readers have read the page by then."""
+
+_DELAYED: Final = {
+    Kind("meta@refresh"): Kind("meta@delayed-refresh"),
+    Kind("http@refresh"): Kind("http@delayed-refresh"),
+}
+_NOSCRIPT_REFRESH: Final = Kind("noscript@refresh")
+_TEMPLATE_REFRESH: Final = Kind("template@refresh")
+
+DERIVED_KINDS: Final = frozenset(
+    {
+        *_DELAYED.values(),
+        _NOSCRIPT_REFRESH,
+        *(Kind(f"template@{kind.partition('@')[2]}") for kind in DEFAULT_KINDS | OPTIONAL_KINDS),
+    }
+)
+"""Kinds that say more than element and attribute: links in templates, refreshes that are no redirects."""
+
 _WITH_ALT: Final = {"area", "img", "input"}
 _WITH_REL: Final = {"a", "area", "link", "form"}
+_ALL_LINKS: Final = {
+    element: _LINKS.get(element, {})
+    | _OPTIONAL_LINKS.get(element, {})
+    | _HEADER_LINKS.get(element, {})
+    for element in _LINKS | _OPTIONAL_LINKS | _HEADER_LINKS
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +210,7 @@ def _tag_ids(tags: str) -> frozenset[int]:
     return frozenset(_tag_id(tag) for tag in tags.split())
 
 
+_NOSCRIPT: Final = _tag_id("noscript")
 _IMAGES: Final = _tag_ids("img input area")
 _NOT_READ: Final = _tag_ids("script style iframe noembed noframes")
 _BREAKS: Final = _tag_ids(
@@ -168,13 +221,17 @@ _BREAKS: Final = _tag_ids(
 
 
 @lru_cache(maxsize=16)
-def _elements(kinds: frozenset[Kind]) -> dict[int, _Element]:
-    """Return what to read, by lexbor's number of the element."""
+def _elements(kinds: frozenset[Kind], *, is_inert: bool = False) -> dict[int, _Element]:
+    """Return what to read, by lexbor's number of the element; ``is_inert``: in a template."""
     elements = {_tag_id("template"): _TEMPLATE, _tag_id("base"): _BASE}
     for tag in _LINKS | _OPTIONAL_LINKS:
         attributes = _LINKS.get(tag, {}) | _OPTIONAL_LINKS.get(tag, {})
         wanted = tuple(
-            ("content" if how == _REFRESH else name, Kind(f"{tag}@{name}"), how)
+            (
+                "content" if how == _REFRESH else name,
+                Kind(f"{'template' if is_inert else tag}@{name}"),
+                how,
+            )
             for name, how in attributes.items()
             if f"{tag}@{name}" in kinds
         )
@@ -207,44 +264,9 @@ _WHITE: Final = re.compile("[\x00-\x20\x7f-\xa0\u2028\u2029]+")
 _NO_CHARACTER: Final = re.compile("[\ud800-\udfff\ufffe\uffff]+")
 
 
-# Elements that stay open until they are closed. (Not those that the next of their kind closes, none
-# of SVG, and no table or object, beyond which the parser does not look.)
-_NESTING: Final = frozenset(
-    b"abbr acronym address article aside b big blockquote center cite code del details dfn dialog dir div dl em fieldset figcaption "
-    b"figure font footer header hgroup i ins kbd label main mark menu nav ol pre q s samp section small span strike strong sub "
-    b"summary sup tt u ul var".split()
-)
-_TAG: Final = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9]*+)")
-_FLAT: Final = (b"</", b"<td", b"<a ", b"<tr", b"<li", b"<br", b"<p>", b"<img")
-# Parsing may climb the open elements at every tag. This many steps are about four seconds.
-_MOST_STEPS: Final = 500_000_000
-_FEW_TAGS: Final = isqrt(2 * _MOST_STEPS)  # cannot add up to that, were each nested in the one before
-
-
-def _cut_where_nested(html: bytes) -> bytes:
-    """Return a page without the part from where it nests so deep that parsing would take minutes; most often all of it.
-
-    The depth is estimated from the tags alone; it takes tens of thousands of open elements to be cut.
-    """
-    if len(html) < 3 * _FEW_TAGS or (tags := html.count(b"<")) <= _FEW_TAGS:
-        return html
-    # Looking at each tag costs as much as parsing does; counting what does not nest costs little and is nearly always enough.
-    deepest = tags
-    for flat in _FLAT:
-        deepest -= html.count(flat)
-        if deepest * tags <= _MOST_STEPS:
-            return html
-    depth = steps = 0
-    for tag in _TAG.finditer(html):
-        steps += depth
-        if steps > _MOST_STEPS:
-            return html[: tag.start()]
-        if tag[2].lower() in _NESTING:
-            depth = max(0, depth - 1) if tag[1] else depth + 1
-    return html
-
-
-def extract_links(html: bytes | str, limits: Limits = Limits(), kinds: frozenset[Kind] = DEFAULT_KINDS) -> PageLinks:
+def extract_links(
+    html: bytes | str, limits: Limits = Limits(), kinds: frozenset[Kind] = DEFAULT_KINDS
+) -> PageLinks:
     """Return the links of one page.
 
     Args:
@@ -266,93 +288,74 @@ def extract_links(html: bytes | str, limits: Limits = Limits(), kinds: frozenset
     """
     if isinstance(html, str):
         html = html.encode("utf-8", "ignore")  # leaves lone surrogates out, which cannot be encoded
-    sound = _cut_where_nested(html)
+    sound, notes = bounded(html)
     # Without events: a tenth faster; lexbor would only copy the chosen <option> into <selectedcontent>, links and all.
     parser = LexborHTMLParser(sound, options=LexborDocumentOptions.WO_EVENTS)
-    elements = _elements(kinds)
     page = _Page(limits)
-    page.walk(parser, elements)
+    page.walk(parser, kinds)
     if page.came_base_late:
         page = _Page(limits, page.found.base)
-        page.walk(parser, elements)
-    if len(sound) < len(html):
-        page.found.counts[Reason.NOTE_NESTING_CUT] += 1
+        page.walk(parser, kinds)
+    page.found.counts.update(notes)
     return page.found
-
-
-@native
-def _but_plain_links(
-    nodes: Iterable[LexborNode],
-    elements: dict[int, _Element],
-    a: _Element,
-    closer_look: frozenset[str],
-    links: list[str],
-    most: int,
-    longest: int,
-) -> Iterator[tuple[LexborNode, _Element, dict[str, str | None]]]:
-    """Yield the elements to be read, with their attributes, but for plain links, which are added to ``links`` at once.
-
-    Plain is an ``a`` with a ``href`` that needs no closer look, and a text and ``rel`` that are kept as they stand there. Nearly all
-    links are, and most of the time of a build is spent here.
-
-    Args:
-        nodes: In page order; at each, what was yielded before has been read.
-        elements: What to read, by lexbor's number of the element.
-        a: That of ``a``.
-        closer_look: What a ``href`` that needs one begins with.
-        links: Of the page, as `PageLinks.written` has them.
-        most: Links that the page may have.
-        longest: Characters of a text or ``rel``.
-    """
-    read = elements.get
-    append = links.append
-    for node in nodes:
-        element = read(node.tag_id)
-        if element is None:
-            continue
-        attributes = node.attributes
-        if element is a and (reference := attributes.get("href")) and reference[0] not in closer_look and len(links) < most:
-            child = node.first_child
-            text = "" if child is None else child.text_content
-            rel = attributes.get("rel") or ""
-            # Printable: no control, no white space but the blank, and none of what parts the fields of a link.
-            if text is not None and (child is None or child.next is None) and PART not in reference:
-                words = text + rel
-                if "  " not in text and "  " not in rel and words.isprintable() and len(text) <= longest and len(rel) <= longest:
-                    append(f"a@href{PART}{reference}{PART}{text.strip(' ')}{PART}{rel.strip(' ').lower()}")
-                    continue
-        yield node, element, attributes
 
 
 class _Page:
     """One page while it is read."""
 
-    __slots__ = ("budget", "came_base_late", "found", "has_base_element", "is_refreshed", "limits")
+    __slots__ = (
+        "budget",
+        "came_base_late",
+        "found",
+        "has_base_element",
+        "is_in_document",
+        "is_refreshed",
+        "is_refreshed_without_scripts",
+        "limits",
+        "repeated",
+    )
 
     def __init__(self, limits: Limits, base: str | None = None) -> None:
         self.found = PageLinks(base)
         self.limits = limits
         self.budget = _TEXT_BUDGET
+        self.is_in_document = True  # else in a template or shadow root
+        self.repeated = 0
         self.is_refreshed = False
+        self.is_refreshed_without_scripts = False
         self.has_base_element = base is not None
         self.came_base_late = False
 
-    def walk(self, parser: LexborHTMLParser, elements: dict[int, _Element]) -> None:
+    def walk(self, parser: LexborHTMLParser, kinds: frozenset[Kind]) -> None:
         """Collect the links of the document, entering templates where they stand."""
         if parser.root is None:
             return
         found = self.found
-        walks: list[Iterator[LexborNode]] = [parser.root.traverse()]
+        # Each with whether browsers show nothing of it.
+        walks: list[tuple[Iterator[LexborNode], bool]] = [(parser.root.traverse(), False)]
         while walks:
-            closer = _but_plain_links(walks[-1], elements, _A, _CLOSER_LOOK, found.written, self.limits.links, self.limits.text)
+            nodes, is_inert = walks[-1]
+            self.is_in_document = len(walks) == 1
+            closer = but_plain_links(
+                nodes,
+                _elements(kinds, is_inert=is_inert),
+                _A,
+                _CLOSER_LOOK,
+                found.written,
+                self.limits.links,
+                self.limits.text,
+            )
             for node, element, attributes in closer:
                 if element is _TEMPLATE:
                     # Its content is a fragment of its own, which the walk does not enter; it may hold templates again.
-                    walks.extend(fragment.traverse() for fragment in node.template_fragments())
+                    is_inert = is_inert or not _is_shadow_root(attributes)
+                    walks.extend(
+                        (fragment.traverse(), is_inert) for fragment in node.template_fragments()
+                    )
                     break
                 if element is not _BASE:
                     self.read(node, element, attributes)
-                elif len(walks) == 1:  # in a template it is no part of the document
+                elif self.is_in_document:
                     self.read_base(attributes)
             else:
                 walks.pop()
@@ -366,9 +369,13 @@ class _Page:
         cleaned = href.strip(_C0_OR_SPACE).translate(_NO_TAB_NEWLINE)
         if cleaned[:11].lower().startswith(("javascript:", "data:")):
             self.found.counts[Reason.NOTE_BASE_INVALID] += 1
-        elif cleaned and cleaned[0] != "#":  # else it is the page's own URI, which is as good as no base
+        elif (
+            cleaned and cleaned[0] != "#"
+        ):  # else it is the page's own URI, which is as good as no base
             self.found.base = href
-            self.came_base_late = self.found.counts[Reason.LINK_SAME_PAGE] > 0  # they were judged without it
+            self.came_base_late = (
+                self.found.counts[Reason.LINK_SAME_PAGE] > 0
+            )  # they were judged without it
 
     def read(self, node: LexborNode, element: _Element, attributes: dict[str, str | None]) -> None:
         """Collect the links of any element; count what is none to keep."""
@@ -379,16 +386,78 @@ class _Page:
                     continue
                 name = "xlink:href"
             value = attributes[name] or ""  # None: an attribute without value
-            for reference in (value,) if how <= _ACTION else self.references(value, how, attributes):
+            if how == _REFRESH:
+                self.read_refresh(node, attributes, value)
+                continue
+            for reference in (
+                (value,) if how <= _ACTION else self.references(value, how, attributes)
+            ):
                 if reference[:1] in _CLOSER_LOOK and not self.is_address(reference, how):
                     continue
                 if len(self.found.written) >= self.limits.links:
                     self.found.counts[Reason.LINK_TOO_MANY] += 1
                     continue
-                if text is None:
+                if text is None or rel is None:
                     text = self.text_of(node, element, attributes)
-                    rel = self.folded(attributes.get("rel") or "").lower() if element.has_rel else ""
-                self.found.written.append(format_link((kind, reference, text, rel or None)))
+                    rel = (
+                        self.folded(attributes.get("rel") or "").lower() if element.has_rel else ""
+                    )
+                    written = format_link((kind, reference, text, rel or None))
+                else:
+                    again = self.again(text), self.again(rel)
+                    written = format_link((kind, reference, *again))
+                self.found.written.append(written)
+
+    def again(self, text: str) -> str:
+        """Return a text that an earlier link has, too; empty if too many share theirs."""
+        self.repeated += len(text)
+        if not text or self.repeated <= self.limits.repeated:
+            return text
+        self.found.counts[Reason.NOTE_TEXT_CUT] += 1
+        return ""
+
+    def read_refresh(self, node: LexborNode, attributes: dict[str, str | None], value: str) -> None:
+        """Collect the link of a ``meta`` element if it is a refresh.
+
+        The first valid one takes effect, no other. One in ``<noscript>`` takes effect only in a
+        browser without scripts, so it does not keep a later one from being a redirect.
+        """
+        if self.is_refreshed or (attributes.get("http-equiv") or "").lower() != "refresh":
+            return
+        references = parse_refresh(value)
+        if references is None:
+            return
+        if not self.is_in_document:
+            kind = _TEMPLATE_REFRESH
+        elif self.is_in_noscript(node):
+            if self.is_refreshed_without_scripts:
+                return
+            self.is_refreshed_without_scripts = True
+            kind = _NOSCRIPT_REFRESH
+        else:
+            self.keep_refresh(Kind("meta@refresh"), value)
+            return
+        for reference in references:
+            self.keep(kind, reference, "", "", _REFRESH)
+
+    def keep_refresh(self, kind: Kind, value: str) -> None:
+        """Collect the link of a refresh that takes effect if it is valid and the first such."""
+        references = None if self.is_refreshed else parse_refresh(value)
+        if references is None:
+            return
+        self.is_refreshed = True
+        for reference in references:
+            self.keep(kind_of_refresh(kind, value), reference, "", "", _REFRESH)
+
+    def is_in_noscript(self, node: LexborNode) -> bool:
+        """Return whether an element is in ``<noscript>``; on a page that nests deeply, a guess."""
+        above = node.parent
+        while above is not None and self.budget > 0:
+            if above.tag_id == _NOSCRIPT:
+                return True
+            self.budget -= 1
+            above = above.parent
+        return above is not None
 
     def keep(self, kind: Kind, reference: str, text: str, rel: str, how: int) -> None:
         """Collect a link whose text and ``rel`` are known already, or count it."""
@@ -397,19 +466,15 @@ class _Page:
         if len(self.found.written) >= self.limits.links:
             self.found.counts[Reason.LINK_TOO_MANY] += 1
             return
-        self.found.written.append(format_link((kind, reference, self.folded(text), self.folded(rel).lower() or None)))
+        self.found.written.append(
+            format_link((kind, reference, self.folded(text), self.folded(rel).lower() or None))
+        )
 
     def references(self, value: str, how: int, attributes: dict[str, str | None]) -> Iterable[str]:
         """Return the references in an attribute that is more than a reference."""
         if how == _SRCSET:
             return parse_srcset(value)
-        if how == _BUTTON:
-            return (value,) if (attributes.get("type") or "").lower() == "image" else ()
-        if self.is_refreshed or (attributes.get("http-equiv") or "").lower() != "refresh":
-            return ()
-        references = parse_refresh(value)
-        self.is_refreshed = references is not None  # the first that is valid takes effect, no other
-        return references or ()
+        return (value,) if (attributes.get("type") or "").lower() == "image" else ()
 
     def is_address(self, reference: str, how: int) -> bool:
         """Tell whether a reference is one to keep; if not, count it."""
@@ -430,14 +495,20 @@ class _Page:
         start = cleaned[:11].lower()
         return next((reason for scheme, reason in _NO_ADDRESS if start.startswith(scheme)), None)
 
-    def text_of(self, node: LexborNode, element: _Element, attributes: dict[str, str | None]) -> str:
+    def text_of(
+        self, node: LexborNode, element: _Element, attributes: dict[str, str | None]
+    ) -> str:
         """Return the text of a link: what an ``a`` shows, or the ``alt`` of an image."""
         if element.has_text:
             child = node.first_child
             if child is None:
                 return ""
             text = child.text_content
-            return self.folded(text) if text is not None and child.next is None else self.text_below(child)
+            return (
+                self.folded(text)
+                if text is not None and child.next is None
+                else self.text_below(child)
+            )
         return self.folded(attributes.get("alt") or "") if element.has_alt else ""
 
     def folded(self, text: str) -> str:
@@ -445,7 +516,9 @@ class _Page:
 
         No normalisation: combining and right-to-left characters and their marks stay as they are.
         """
-        if "  " in text or not text.isprintable():  # printable: no control, no white space but the space, no surrogate
+        if (
+            "  " in text or not text.isprintable()
+        ):  # printable: no control, no white space but the space, no surrogate
             text = _WHITE.sub(" ", _NO_CHARACTER.sub("", text))
         text = text.strip(" ")
         if len(text) > self.limits.text:
@@ -489,7 +562,11 @@ class _Page:
                 break
             node = behind
         text = self.folded("".join(pieces))
-        return text or (self.folded(" ".join([image.attributes.get("alt") or "" for image in images])) if images else "")
+        return text or (
+            self.folded(" ".join([image.attributes.get("alt") or "" for image in images]))
+            if images
+            else ""
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -507,8 +584,16 @@ class WrittenLink:
     rel: str = ""
 
 
+def _is_shadow_root(attributes: dict[str, str | None]) -> bool:
+    """Return whether a template is a declarative shadow root (HTML, 4.12.3 The template element)."""
+    return (attributes.get("shadowrootmode") or "").lower() in ("open", "closed")
+
+
 def collect_links(
-    written: Iterable[WrittenLink], limits: Limits = Limits(), base: str | None = None, kinds: frozenset[Kind] = DEFAULT_KINDS
+    written: Iterable[WrittenLink],
+    limits: Limits = Limits(),
+    base: str | None = None,
+    kinds: frozenset[Kind] = DEFAULT_KINDS,
 ) -> PageLinks:
     """Return links that were found already as `extract_links` would return them: the same rules, limits and counts.
 
@@ -529,16 +614,30 @@ def collect_links(
             page.found.counts[Reason.LINK_OTHER_KIND] += 1
             continue
         element, _, attribute = link.kind.partition("@")
-        how = (_LINKS.get(element, {}) | _OPTIONAL_LINKS.get(element, {}))[attribute]
-        # Who found it has seen to what makes it a link.
-        taken = (link.value,) if how <= _ACTION else page.references(link.value, how, {"type": "image", "http-equiv": "refresh"})
-        for reference in taken:
-            page.keep(link.kind, reference, link.text, link.rel, how)
+        how = _ALL_LINKS[element][attribute]
+        if how == _REFRESH:
+            page.keep_refresh(link.kind, link.value)
+            continue
+        # What found it has checked what makes it a link.
+        references = (
+            (link.value,) if how <= _ACTION else page.references(link.value, how, {"type": "image"})
+        )
+        text, rel = link.text, link.rel
+        for number, reference in enumerate(references):
+            if number == 1:
+                text, rel = page.folded(text), page.folded(rel)
+            if number:
+                page.keep(link.kind, reference, page.again(text), page.again(rel), how)
+            else:
+                page.keep(link.kind, reference, text, rel, how)
     return page.found
 
 
 # Possessive throughout: what does not match is refused in linear time.
-_REFRESH_TIME: Final = re.compile(r"[\t\n\f\r ]*+(?:[0-9]++|(?=\.))[0-9.]*+(?:\Z|(?=[;,\t\n\f\r ])[\t\n\f\r ]*+[;,]?+[\t\n\f\r ]*+)")
+_REFRESH_TIME: Final = re.compile(
+    r"[\t\n\f\r ]*+(?:[0-9]++|(?=\.))[0-9.]*+(?:\Z|(?=[;,\t\n\f\r ])[\t\n\f\r ]*+[;,]?+[\t\n\f\r ]*+)"
+)
+_REFRESH_DELAY: Final = re.compile(r"[\t\n\f\r ]*+0*+([0-9]*+)")
 _REFRESH_URL: Final = re.compile(r"[Uu][Rr][Ll][\t\n\f\r ]*+=[\t\n\f\r ]*+")
 
 
@@ -560,16 +659,37 @@ def parse_refresh(content: str) -> tuple[str, ...] | None:
     url = _REFRESH_URL.match(rest)
     if url is not None:
         rest = rest[url.end() :]
-    elif rest[:1] in ("u", "U"):  # a relative address that starts like "url": taken whole, quotes and all
+    elif rest[:1] in (
+        "u",
+        "U",
+    ):  # a relative address that starts like "url": taken whole, quotes and all
         return (rest,)
     quote = rest[:1]
     return (rest[1:].partition(quote)[0] if quote in ("'", '"') else rest,)
 
 
+def kind_of_refresh(kind: Kind, content: str) -> Kind:
+    """Return the kind of a valid refresh by its delay, of which fractions of seconds do not count.
+
+    Args:
+        kind: Of a refresh that is a redirect: ``meta@refresh`` or ``http@refresh``.
+        content: As `parse_refresh` takes it.
+
+    >>> kind_of_refresh(Kind("meta@refresh"), "30;a"), kind_of_refresh(Kind("meta@refresh"), "31;a")
+    ('meta@refresh', 'meta@delayed-refresh')
+    """
+    delay = _REFRESH_DELAY.match(content)
+    seconds = delay[1] if delay else ""
+    is_long = len(seconds) > len(str(LONGEST_DELAY)) or int(seconds or "0") > LONGEST_DELAY
+    return _DELAYED[kind] if is_long else kind
+
+
 _SRCSET_URL: Final = re.compile(r"[\t\n\f\r ,]*+([^\t\n\f\r ]++)")
 _SRCSET_DESCRIPTORS: Final = re.compile(r"(?:[^,(]++|\([^)]*+\)?+)*+")
 _COMMON_DESCRIPTOR: Final = re.compile(r"[\t\n\f\r ]*+(?:[1-9][0-9]*+[wx])?+[\t\n\f\r ]*+")
-_DESCRIPTOR: Final = re.compile(r"([0-9]++)([wh])|(-?(?:[0-9]++(?:\.[0-9]++)?+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?+)(x)")
+_DESCRIPTOR: Final = re.compile(
+    r"([0-9]++)([wh])|(-?(?:[0-9]++(?:\.[0-9]++)?+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?+)(x)"
+)
 
 
 def parse_srcset(value: str) -> Iterator[str]:

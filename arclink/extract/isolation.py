@@ -49,7 +49,9 @@ class IsolatedExtractor:
     def _start(self) -> Connection:
         context = multiprocessing.get_context("fork")
         self._pipe, theirs = context.Pipe()
-        self._child = context.Process(target=_serve, args=(theirs, self._pipe, self._limits, self._kinds), daemon=True)
+        self._child = context.Process(
+            target=_serve, args=(theirs, self._pipe, self._limits, self._kinds), daemon=True
+        )
         self._child.start()
         theirs.close()
         return self._pipe
@@ -68,7 +70,9 @@ class IsolatedExtractor:
 def _serve(pipe: Connection, parents: Connection, limits: Limits, kinds: frozenset[Kind]) -> None:
     """Answer pages with their links until the other end closes."""
     parents.close()
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    if soft == resource.RLIM_INFINITY or soft > MEMORY:  # a user's own limit is not raised
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, hard))
     while True:
         try:
             html = pipe.recv()

@@ -8,7 +8,9 @@ they get the end tags that are missing, and are read like all others.
 import re
 from typing import Final
 
-XML_MIMES: Final = frozenset({"application/xhtml+xml", "application/vnd.wap.xhtml+xml", "application/xml", "text/xml"})
+XML_MIMES: Final = frozenset(
+    {"application/xhtml+xml", "application/vnd.wap.xhtml+xml", "application/xml", "text/xml"}
+)
 """Mime types of pages that browsers read as XML."""
 
 _VOID: Final = frozenset(
@@ -39,6 +41,11 @@ def with_end_tags(page: bytes | str) -> str:
 def _ended(tag: re.Match[str]) -> str:
     """Return a tag with the end tag that it lacks; a slash behind a value without quotes belongs to the value."""
     name, rest = tag["name"], tag["rest"]
-    if name is None or not rest.endswith("/") or name.lower() in _VOID or (len(rest) > 1 and rest[-2] not in " \t\r\n\"'"):
+    if (
+        name is None
+        or not rest.endswith("/")
+        or name.lower() in _VOID
+        or (len(rest) > 1 and rest[-2] not in " \t\r\n\"'")
+    ):
         return tag[0]
     return f"<{name}{rest[:-1]}></{name}>"

@@ -1,1 +1,1 @@
-"""Files wherever they are: on this machine, inside a WACZ. One opener for all that is read of them."""
+"""Files that ArcLink writes: either whole or not at all, and with checksums."""

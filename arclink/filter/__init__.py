@@ -1,1 +1,1 @@
-"""Stage 1, filter: rows of CDX files become mementos, and pointers to what is worth reading."""
+"""Stage 1, filter: CDX rows become mementos, and pointers to the records worth reading."""

@@ -1,55 +1,201 @@
 """Index: one archive file as CDXJ rows, for collections that have no CDX.
 
-The rows are pywb's (`arclink.filter.cdx.format_row`), and hold what spares extract the reading of a record again: the
-type, what a revisit refers to, where a redirect leads. They come in the order of the file; their key is ready to be sorted by.
+The rows have pywb's form (`arclink.rows.cdx.format_row`), and fields that save extract from reading
+a record again: the type, the target of a revisit, the target of a redirect. They come in the order
+of the file; their key is ready for sorting.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import lru_cache
 
+from arclink.archives.payloads import payload_checksum
+from arclink.archives.reader import ArchiveFile, ArchiveRecord
+from arclink.archives.wat import describe, is_described
 from arclink.errors import RecordError
-from arclink.extract.archives import ArchiveFile, ArchiveRecord
-from arclink.extract.payloads import payload_checksum
-from arclink.extract.wat import describe, is_described
-from arclink.filter.cdx import CAPTURES, NOT_CAPTURES, RESOURCE, RESPONSE, REVISIT, REVISIT_MIME, Capture, format_row
-from arclink.model import NO_CHECKSUM, Checksum
+from arclink.model import NO_CHECKSUM, Checksum, Timestamp
 from arclink.reasons import Reason
+from arclink.rows.cdx import (
+    CAPTURES,
+    LONGEST_URI,
+    NOT_CAPTURES,
+    RESOURCE,
+    RESPONSE,
+    REVISIT,
+    REVISIT_MIME,
+    Capture,
+    format_row,
+)
+from arclink.rows.findings import Finding
 from arclink.uris.surts import surt_of
+
+ROWS = b"rows"
+"""The relation of the CDXJ rows."""
 
 _BLANK_IN_KEY = str.maketrans({" ": "%20"})
 
 
-def index_archive(path: str, name: str, counts: Counter[Reason]) -> Iterator[bytes]:
+def index_archive(
+    path: str, name: str, counts: Counter[Reason], finding: Finding | None = None
+) -> Iterator[bytes]:
     """Yield a CDXJ row for each capture in an archive file, in its order, without line end.
 
-    Records that are no capture (requests, metadata, ``dns:``) have no row. A WAT record has the row of the capture that it
-    describes, and leads to itself. A capture without declared digest is
-    digested, in pieces; a redirect keeps the digest of its body here, which extract replaces.
+    Records that are not captures (requests, metadata, ``dns:``) have no row. A WAT record has the
+    row of the capture that it describes, and the row points to the WAT record. A capture without a
+    declared digest is digested, in pieces; a redirect has the digest of its body here, which
+    extract replaces. A capture without a usable date gets that of its file's warcinfo, else of its
+    nearest dated record (see `_Dates`).
 
     Args:
-        path: Where the file is.
-        name: What rows call it.
-        counts: Where each record ends in one ``records`` reason, and changed timestamps are noted.
+        path: Path of the file.
+        name: Name of the file in the rows.
+        counts: Gets one ``records`` reason for each record, and notes about changed timestamps.
+        finding: Gets the faults of the file.
 
     Raises:
-        InputError: The file is missing, cannot be read, or is no archive.
+        InputError: The file is missing, cannot be read, or is not an archive.
     """
+    dates = _Dates(path)
+    finding = finding or Finding(name, "index")
     with ArchiveFile(path) as archive:
         for found in archive.records(heads_only=True):
             record = _described(found)
-            reason = Reason.RECORD_DAMAGED if isinstance(record, RecordError) else _not_indexed(record)
-            if isinstance(record, RecordError) or reason is not None:
-                counts[reason or Reason.RECORD_DAMAGED] += 1
+            _note(finding, found)
+            if isinstance(record, RecordError):
+                counts[Reason.RECORD_DAMAGED] += 1
                 continue
-            capture = capture_of(record, name)
-            if capture.note is not None:
-                counts[capture.note] += 1
-            counts[Reason.RECORD_INDEXED] += 1
-            yield format_row(capture)
+            dates.see(record, is_described=record is not found)
+            timestamp, note = dates.of(record)
+            reason = _not_indexed(record, timestamp)
+            counts[reason or Reason.RECORD_INDEXED] += 1
+            if reason is None:
+                if note is not None:
+                    counts[note] += 1
+                finding.read += not _damage_of(found)
+                yield format_row(replace(capture_of(record, name), timestamp=timestamp))
+
+
+def _damage_of(found: ArchiveRecord | RecordError) -> str:
+    """Return the damage of a record in the file; empty if it is not damaged."""
+    return found.detail if isinstance(found, RecordError) else found.damage
+
+
+def _note(finding: Finding, found: ArchiveRecord | RecordError) -> None:
+    """Add a record of the file, and its damage, to the finding."""
+    finding.records += not isinstance(found, RecordError)
+    if damage := _damage_of(found):
+        finding.fail(found.offset or 0, damage)
+
+
+class _Dates:
+    """The dates of one file's records, for captures without a usable date. Memory: two dates.
+
+    Such a capture gets the date of the last ``warcinfo`` before it (ARC: ``filedesc:``), because
+    files are often concatenated. If that has no date, it gets the date of the last dated record
+    before it, else of the first one after it; for the latter, the file is read once more from its
+    beginning. In a WAT, only the described records count: its own dates are the times when it was
+    made.
+
+    Args:
+        path: Path of the file.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._of_warcinfo = self._last = Timestamp("")
+        self._first: Timestamp | None = None  # not searched for yet
+        self._is_wat = False
+
+    def see(self, record: ArchiveRecord, *, is_described: bool) -> None:
+        """Store the date of the next record."""
+        if is_described and not self._is_wat:
+            self._is_wat = True
+            self._of_warcinfo = self._last = Timestamp("")
+        if is_described is not self._is_wat:
+            return
+        if record.record_type == "warcinfo":
+            self._of_warcinfo = record.timestamp
+        elif record.timestamp:
+            self._last = record.timestamp
+
+    def of(self, record: ArchiveRecord) -> tuple[Timestamp, Reason | None]:
+        """Return the timestamp of the record seen last, and the note to count.
+
+        The timestamp is empty and the note None if its file has no date.
+        """
+        if record.timestamp:
+            return record.timestamp, record.timestamp_note
+        if record.record_type not in CAPTURES:
+            return record.timestamp, None
+        if self._of_warcinfo:
+            return self._of_warcinfo, Reason.NOTE_DATE_OF_WARCINFO
+        neighbour = self._last or self._first_date()
+        return neighbour, Reason.NOTE_DATE_OF_NEIGHBOUR if neighbour else None
+
+    def _first_date(self) -> Timestamp:
+        """Return the first date in the file; empty if the file has no date.
+
+        It is after the record seen last.
+        """
+        if self._first is None:
+            with ArchiveFile(self._path) as archive:
+                records = map(_described_or_own(self._is_wat), archive.records(heads_only=True))
+                self._first = next(filter(None, records), Timestamp(""))
+        return self._first
+
+
+def date_at(path: str, offset: int) -> tuple[Timestamp, Reason | None]:
+    """Return the timestamp of the capture at an offset, and the note to count.
+
+    For CDX rows without a date. The timestamp is the same as in `index_archive`; it is empty, and
+    the note None, if the file has no date.
+
+    Raises:
+        InputError: The file is missing, cannot be read, or is not an archive.
+        RecordError: No record is at this offset.
+    """
+    with ArchiveFile(path) as archive:
+        record = _described(archive.record_at(offset))
+    if isinstance(record, RecordError):
+        raise record
+    if record.timestamp:
+        return record.timestamp, record.timestamp_note
+    return _dates_of_undated(path).get(offset, (Timestamp(""), None))
+
+
+@lru_cache(maxsize=4)  # CDX rows point to one file after the other, or to a few alternately
+def _dates_of_undated(path: str) -> Mapping[int, tuple[Timestamp, Reason | None]]:
+    """Return the dates of all captures in a file that have no date of their own, by offset."""
+    dates = _Dates(path)
+    undated = {}
+    with ArchiveFile(path) as archive:
+        for found in archive.records(heads_only=True):
+            record = _described(found)
+            if not isinstance(record, RecordError):
+                dates.see(record, is_described=record is not found)
+                if not record.timestamp and record.record_type in CAPTURES:
+                    undated[record.offset] = dates.of(record)
+    return undated
+
+
+def _described_or_own(is_wat: bool) -> Callable[[ArchiveRecord | RecordError], Timestamp]:
+    """Return a function for the date of a record, or of the record that it describes.
+
+    The date is empty if the record does not count.
+    """
+
+    def date_of(found: ArchiveRecord | RecordError) -> Timestamp:
+        record = _described(found)
+        if isinstance(record, RecordError) or (record is not found) is not is_wat:
+            return Timestamp("")
+        return record.timestamp
+
+    return date_of
 
 
 def _described(record: ArchiveRecord | RecordError) -> ArchiveRecord | RecordError:
-    """Return the record that a WAT record describes; any other as it is."""
+    """Return the record that a WAT record describes; any other record unchanged."""
     if isinstance(record, RecordError) or not is_described(record):
         return record
     try:
@@ -58,23 +204,25 @@ def _described(record: ArchiveRecord | RecordError) -> ArchiveRecord | RecordErr
         return error
 
 
-def _not_indexed(record: ArchiveRecord) -> Reason | None:
-    """Return why a record has no row; None if it has one."""
+def _not_indexed(record: ArchiveRecord, timestamp: Timestamp) -> Reason | None:
+    """Return the reason why a record with this timestamp has no row; None if it has one."""
     if record.record_type not in CAPTURES or record.uri[:10].lower().startswith(NOT_CAPTURES):
         return Reason.RECORD_NOT_A_CAPTURE
     if not record.uri:
         return Reason.RECORD_NO_URI
-    if not record.timestamp:
+    if len(record.uri) > LONGEST_URI:
+        return Reason.RECORD_TOO_LONG
+    if not timestamp:
         return Reason.RECORD_NO_DATE
     return None
 
 
 def capture_of(record: ArchiveRecord, name: str) -> Capture:
-    """Return a record as the row of a CDX that it is.
+    """Return the CDX row of a record.
 
     Args:
         record: A capture with URI and date.
-        name: What rows call its file.
+        name: Name of its file in the row.
     """
     is_revisit = record.record_type == REVISIT
     return Capture(
@@ -103,4 +251,4 @@ def _checksum(record: ArchiveRecord) -> Checksum:
     try:
         return payload_checksum(record)
     except RecordError:
-        return Checksum(NO_CHECKSUM)  # it breaks off: extract will say so when it reads it
+        return Checksum(NO_CHECKSUM)  # it breaks off: extract reports that when it reads it

@@ -1,13 +1,19 @@
-"""Rules: which captures are worth reading (paper, 3.1.1), and which are asked for at all.
+"""Rules: which captures are worth reading (paper, 3.1.1), and which are selected at all.
 
-A rule never drops a memento; it decides whether its payload is read. The *selection* (SURT prefixes and a time span)
-does drop: what is outside was not asked for. The order is status, mime, extension, checksum; the first that fails is the
-reason. An empty list switches its rule off.
+A rule never drops a memento; it decides whether its payload is read. The *selection* (SURT prefixes
+and a time span) does drop captures: the user did not ask for those outside it. The order of the
+rules is status, mime, extension, checksum; the first that fails is the reason. An empty list
+switches its rule off.
 
-- Status and mime ``-`` mean that the row does not say. By default that passes: reading a record in vain costs a
-  millisecond, passing it over costs its links. Revisits pass both: rows say ``warc/revisit`` and often no status.
-- ``text/plain`` and ``application/octet-stream`` do not pass by default: a browser shows no links there. The paper's
-  "text/* only" is ``mimes=("text/*",)``; images only is ``mimes=("image/*",), extensions_excluded=()``.
+- Status and mime ``-`` mean that the row does not name one. By default that passes: reading a
+  record in vain costs a millisecond, not reading it may lose its links. Revisits pass both rules:
+  their rows say ``warc/revisit`` and often have no status.
+- A mime type that names a page has priority over the extension: servers send HTML at
+  ``/wiki/File:X.jpg``, and at ``.pdf``. The paper's rules did not have this exception: its Table 2
+  is ``mime_before_extension=False``.
+- ``text/plain`` and ``application/octet-stream`` do not pass by default: a browser shows no links
+  there. The paper's "text/* only" is ``mimes=("text/*",)``; images only is ``mimes=("image/*",),
+  extensions_excluded=()``.
 """
 
 import re
@@ -18,9 +24,9 @@ from functools import lru_cache
 import orjson
 
 from arclink.errors import UsageError
-from arclink.filter.cdx import REVISIT, Capture
 from arclink.model import Span, Timestamp
 from arclink.reasons import Reason
+from arclink.rows.cdx import REVISIT, Capture
 from arclink.timestamps import TimestampError, first_of, last_of
 
 STATUSES = ("-", "200")
@@ -28,8 +34,8 @@ STATUSES = ("-", "200")
 MIMES = (
     "-",
     "application/atom+xml",
-    "application/gzip",  # sitemaps are kept so; what is none is told by its first bytes
-    "application/http",  # the record's own type: the writer of the row did not look inside
+    "application/gzip",  # compressed sitemaps; the first bytes show whether it is one
+    "application/http",  # the record's own type: the row's writer did not read the payload's
     "application/rdf+xml",
     "application/rss+xml",
     "application/vnd.wap.xhtml+xml",
@@ -44,7 +50,24 @@ MIMES = (
     "unk",
     "unknown",
 )
-"""HTML, feeds and sitemaps (many are called ``text/xml``), and what CDX writers write when they do not know."""
+"""HTML, feeds, sitemaps (often called ``text/xml``), and the values of CDX writers for unknown."""
+
+PAGE_MIMES = (
+    "application/atom+xml",
+    "application/rdf+xml",
+    "application/rss+xml",
+    "application/vnd.wap.xhtml+xml",
+    "application/x-rss+xml",
+    "application/xhtml+xml",
+    "text/html",
+    "text/rss+xml",
+)
+"""Mime types that name a page or a feed, so that the extension is not needed.
+
+They do not include values for unknown types and types that do not show the content: ``-``, ``unk``,
+``application/http``, ``application/octet-stream``, ``text/plain``, ``application/xml``,
+``text/xml`` (SVG uses it, too), gzip, and ``warc/revisit``, which is the type of the record.
+"""
 
 EXTENSION_GROUPS = {
     "images": "apng avif bmp cur eps gif heic ico jfif jp2 jpe jpeg jpg pbm pcx pgm png pnm ppm psd svg svgz tga tif tiff webp xbm xpm",
@@ -55,10 +78,13 @@ EXTENSION_GROUPS = {
     "documents": "djvu doc docx dvi epub kmz mobi odp ods odt pdf ppt pptx ps rtf xls xlsx",
 }
 
-EXTENSIONS = tuple(sorted(extension for group in EXTENSION_GROUPS.values() for extension in group.split()))
-"""Extensions of what carries no HTML links.
+EXTENSIONS = tuple(
+    sorted(extension for group in EXTENSION_GROUPS.values() for extension in group.split())
+)
+"""Extensions of files without HTML links.
 
-Not among them: ``com`` (``/whois/example.com``), ``exe`` and ``dll`` (CGI programs answer in HTML), ``xml``, ``txt``, ``json``.
+They do not include ``com`` (``/whois/example.com``), ``exe`` and ``dll`` (CGI programs answer in
+HTML), ``xml``, ``txt`` and ``json``.
 """
 
 _NAME = re.compile("(?:[^:/?#]*:(?://[^/?#]*)?)?(?:[^?#]*/)?([^?#;]*)")
@@ -67,17 +93,21 @@ _STATUS = re.compile("[0-9]{3}|-")
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What is kept, and what of it is read. An empty list switches its rule off.
+    """The captures to keep, and those to read. An empty list switches its rule off.
 
     Attributes:
-        statuses: HTTP statuses whose payload is read; ``-``: the row does not say.
-        mimes: Mime types to read, ``*`` stands for anything; compared in lower case without parameters.
+        statuses: HTTP statuses whose payload is read; ``-``: the row has no status.
+        mimes: Mime types to read, ``*`` matches any text; compared in lower case without
+            parameters.
         mimes_excluded: Mime types not to read even if ``mimes`` has them.
-        extensions_excluded: Extensions of the path (never of the query) not to read whatever the mime type.
-        checksum: Whether a payload is read once for all of its captures. Off, each is read and digested: for
-            collections whose checksums cannot be trusted.
+        extensions_excluded: Extensions of the path (never of the query) not to read.
+        mime_before_extension: Whether a capture whose mime type names a page (`PAGE_MIMES`) passes
+            the extension rule with any extension. Off, the extension decides, for every mime type.
+        checksum: Whether a payload is read once for all of its captures. Off, each capture is read
+            and digested: for collections with wrong checksums.
         read_redirects: Whether the record of a redirect is read for its ``Location``.
-        prefixes: SURT prefixes (``org,example)/``, ``org,example``); any other memento is outside the selection.
+        prefixes: SURT prefixes (``org,example)/``, ``org,example``); any other memento is outside
+            the selection.
         first: First timestamp of the selection, 14 digits.
         last: Last timestamp of the selection, 14 digits.
     """
@@ -86,6 +116,7 @@ class Rules:
     mimes: tuple[str, ...] = MIMES
     mimes_excluded: tuple[str, ...] = ()
     extensions_excluded: tuple[str, ...] = EXTENSIONS
+    mime_before_extension: bool = True
     checksum: bool = True
     read_redirects: bool = True
     prefixes: tuple[str, ...] = ()
@@ -96,7 +127,7 @@ class Rules:
         """Bring every list to its one form: lower case, sorted, distinct.
 
         Raises:
-            UsageError: A value cannot be one of its rule.
+            UsageError: A value is not valid for its rule.
         """
         for name in ("statuses", "mimes", "mimes_excluded", "extensions_excluded", "prefixes"):
             values = getattr(self, name)
@@ -105,7 +136,7 @@ class Rules:
             if name != "prefixes":
                 values = [value.strip().lower() for value in values]
             object.__setattr__(self, name, tuple(sorted({*values})))
-        for name in ("checksum", "read_redirects"):
+        for name in ("mime_before_extension", "checksum", "read_redirects"):
             if not isinstance(getattr(self, name), bool):
                 raise UsageError(f"rule {name}: neither true nor false: {getattr(self, name)!r}")
         extensions = {extension.removeprefix(".") for extension in self.extensions_excluded}
@@ -122,15 +153,19 @@ class Rules:
             value = getattr(self, name)
             if value not in (Span().first, Span().last):
                 try:
-                    object.__setattr__(self, name, first_of(value) if name == "first" else last_of(value))
+                    object.__setattr__(
+                        self, name, first_of(value) if name == "first" else last_of(value)
+                    )
                 except TimestampError as error:
                     raise UsageError(f"rule {name}: {error}") from error
         if self.first > self.last:
-            raise UsageError(f"rules: first ({self.first}) is after last ({self.last}): nothing is selected")
+            raise UsageError(
+                f"rules: first ({self.first}) is after last ({self.last}): nothing is selected"
+            )
 
     @property
     def span(self) -> Span:
-        """The time selected; both ends belong to it."""
+        """The selected time span; both ends are included."""
         return Span(self.first, self.last)
 
     def to_json(self) -> str:
@@ -139,10 +174,11 @@ class Rules:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> "Rules":
-        """Return rules from a JSON object; what it does not name has its default.
+        """Return rules from a JSON object; missing members have their defaults.
 
         Raises:
-            UsageError: It is no JSON object, names an unknown rule, or a value is none.
+            UsageError: The text is not a JSON object, names an unknown rule, or has an invalid
+                value.
         """
         try:
             given = orjson.loads(text)
@@ -154,50 +190,67 @@ class Rules:
         for name, value in given.items():
             if name not in known:
                 raise UsageError(f"unknown rule {name!r}; known are {', '.join(known)}")
-            if not isinstance(value, list if isinstance(getattr(DEFAULT_RULES, name), tuple) else type(getattr(DEFAULT_RULES, name))):
+            if not isinstance(
+                value,
+                list
+                if isinstance(getattr(DEFAULT_RULES, name), tuple)
+                else type(getattr(DEFAULT_RULES, name)),
+            ):
                 raise UsageError(f"rule {name}: cannot be {value!r}")
         return cls(**given)
 
     def fails_status(self, status: str) -> bool:
-        """Tell whether the status rule keeps a payload from being read."""
+        """Return whether the status rule excludes a payload from reading."""
         return bool(self.statuses) and status not in self.statuses
 
     def fails_mime(self, mime: str) -> bool:
-        """Tell whether the mime rule keeps a payload from being read."""
-        mime = mime.partition(";")[0].strip().lower() or "-"
+        """Return whether the mime rule excludes a payload from reading."""
+        mime = _plain(mime)
         return bool(self.mimes and not _any(self.mimes).fullmatch(mime)) or bool(
             self.mimes_excluded and _any(self.mimes_excluded).fullmatch(mime)
         )
 
-    def fails_extension(self, original: str) -> bool:
-        """Tell whether the extension rule keeps a payload from being read."""
-        return bool(self.extensions_excluded) and extension_of(original) in self.extensions_excluded
+    def fails_extension(self, original: str, mime: str) -> bool:
+        """Return whether the extension rule excludes a payload from reading."""
+        return (
+            bool(self.extensions_excluded)
+            and not self.names_page(mime)
+            and extension_of(original) in self.extensions_excluded
+        )
+
+    def names_page(self, mime: str) -> bool:
+        """Return whether a mime type names a page so clearly that the extension does not count."""
+        return self.mime_before_extension and _plain(mime) in PAGE_MIMES
 
     def first_failing(self, capture: Capture) -> Reason | None:
-        """Return the first rule about its own row that a capture fails: status, mime, extension; None if it passes.
+        """Return the first rule about its own row that a capture fails: status, mime or extension.
 
-        Redirects are not exempt here: that their record is read for its ``Location`` is no matter of these rules.
+        None if it passes. Redirects are not exempt here; reading their records for the ``Location``
+        does not depend on these rules.
         """
         if capture.record_type != REVISIT:
             if self.fails_status(capture.status):
                 return Reason.MEMENTO_STATUS
             if self.fails_mime(capture.mime):
                 return Reason.MEMENTO_MIME
-        return Reason.MEMENTO_EXTENSION if self.fails_extension(capture.original) else None
+        fails = self.fails_extension(capture.original, capture.mime)
+        return Reason.MEMENTO_EXTENSION if fails else None
 
     def selects(self, surt: str, timestamp: Timestamp) -> bool:
-        """Tell whether a capture is inside the selection."""
-        return (not self.prefixes or surt.startswith(self.prefixes)) and self.first <= timestamp <= self.last
+        """Return whether a capture is inside the selection."""
+        return (
+            not self.prefixes or surt.startswith(self.prefixes)
+        ) and self.first <= timestamp <= self.last
 
 
 DEFAULT_RULES = Rules()
 
 
 def extension_of(original: str) -> str:
-    """Return the extension of a URI's path in lower case, without its dot; empty if there is none.
+    """Return the extension of a URI's path in lower case, without its dot; empty if missing.
 
-    Path parameters are not part of it. A host is no path: ``http://example.zip`` has no extension. That of a sitemap that
-    is kept compressed is the one behind which ``.gz`` stands.
+    Path parameters are not part of it. A host is not a path: ``http://example.zip`` has no
+    extension. For a compressed sitemap (``.xml.gz``) it is ``xml``.
 
     >>> extension_of("http://example.org/a.b/c.JPG;v=2?x=1.css"), extension_of("http://example.org/sitemap.xml.gz")
     ('jpg', 'xml')
@@ -212,7 +265,14 @@ def extension_of(original: str) -> str:
     return extension if stem else ""
 
 
+def _plain(mime: str) -> str:
+    """Return a mime type in lower case without parameters; ``-`` if it is empty."""
+    return mime.partition(";")[0].strip().lower() or "-"
+
+
 @lru_cache(maxsize=64)
 def _any(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    """Return one expression for patterns in which only ``*`` is special."""
-    return re.compile("|".join(translate(pattern.replace("[", "[[]").replace("?", "[?]")) for pattern in patterns))
+    """Return one regular expression for patterns in which only ``*`` is special."""
+    return re.compile(
+        "|".join(translate(pattern.replace("[", "[[]").replace("?", "[?]")) for pattern in patterns)
+    )

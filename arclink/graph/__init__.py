@@ -1,1 +1,1 @@
-"""Stage 3, store, first half: links as written become the graph files, joined and inverted."""
+"""Stage 3, store, first half: join and invert turn links as written into the graph files."""

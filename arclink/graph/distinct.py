@@ -1,16 +1,16 @@
-"""Texts that were seen before: few in memory, very many in a file."""
+"""A set of texts: a small one in memory, a very large one in a temporary file."""
 
 import sqlite3
 
 ROOM = 50_000
-"""Texts that are held in memory; an error page has as many cuts as the directories that it was captured in."""
+"""Maximum texts in memory; an error page has one cut per directory that it was captured in."""
 
 
 class Distinct:
-    """A set of texts that may grow beyond memory: then SQLite keeps them, in a file that goes with it.
+    """A set of texts that may grow beyond memory: then SQLite stores them in a temporary file.
 
     Args:
-        room: How many to hold in memory.
+        room: Maximum number of texts in memory.
 
     >>> seen = Distinct()
     >>> seen.add("a"), seen.add("b"), seen.add("a")
@@ -31,24 +31,32 @@ class Distinct:
             if len(self._few) > self._room:
                 self._spill()
             return True
-        # A raw original may hold anything, lone surrogates too.
+        # A raw original may contain any character, also lone surrogates.
         values = (text.encode("utf-8", "surrogatepass"),)
-        return self._many.execute("INSERT INTO texts VALUES (?) ON CONFLICT DO NOTHING", values).rowcount > 0
+        return (
+            self._many.execute(
+                "INSERT INTO texts VALUES (?) ON CONFLICT DO NOTHING", values
+            ).rowcount
+            > 0
+        )
 
     def clear(self) -> None:
-        """Forget all texts."""
+        """Remove all texts."""
         self._few.clear()
         if self._many is not None:
             self._many.close()
             self._many = None
 
     def __del__(self) -> None:
-        """Give the file back."""
+        """Remove the temporary file."""
         self.clear()
 
     def _spill(self) -> None:
         self._many = sqlite3.connect("", isolation_level=None)
         self._many.execute("CREATE TABLE texts (text BLOB PRIMARY KEY) WITHOUT ROWID")
         self._many.execute("BEGIN")
-        self._many.executemany("INSERT INTO texts VALUES (?)", ((text.encode("utf-8", "surrogatepass"),) for text in sorted(self._few)))
+        self._many.executemany(
+            "INSERT INTO texts VALUES (?)",
+            ((text.encode("utf-8", "surrogatepass"),) for text in sorted(self._few)),
+        )
         self._few.clear()

@@ -1,17 +1,22 @@
-"""Invert: the links to one target, from the postings of all tasks."""
+"""Invert: the links to one target, merged from the postings of all tasks."""
 
 from collections.abc import Iterator
 
 import orjson
 
-from arclink.graph.relations import TARGET, Groups, Row, format_groups
+from arclink.rows.relations import TARGET, Groups, Row, format_groups
 
 MOST_CONTENTS = 50_000
-"""Contents in one ``inlinks`` row, about; a hub has several rows, so that no reducer holds all of its links."""
+"""Approximate maximum of contents in one ``inlinks`` row.
+
+A hub has several rows, so that no reducer holds all of its links.
+"""
 
 
-def reduce_postings(key: bytes, postings: Iterator[bytes], most: int = MOST_CONTENTS) -> Iterator[Row]:
-    """Yield the links to one target: one row, or several for a target with more than ``most`` links.
+def reduce_postings(
+    key: bytes, postings: Iterator[bytes], most: int = MOST_CONTENTS
+) -> Iterator[Row]:
+    """Yield the links to one target: one row, or several if it has more than ``most`` links.
 
     Yields:
         ``(target SURT, rest of the ``inlinks`` row)``.

@@ -1,16 +1,25 @@
-"""Compiled forms of the innermost loops, optional: each has its meaning in Python, where it is used, and is quicker.
+"""Compiled modules for the innermost code, and the check that each still matches its source.
 
-A function that runs billions of times is written twice: in Python, which says what it does and runs wherever Python does, and
-in Cython (``*.pyx`` here), which does the same. `native` stands above the first and puts the second in its place where the
-installation has it: a C compiler was there when ArcLink was installed. Nothing else differs; ``tests/native`` holds each pair
-against each other, and runs what is built on them once more without.
+There are two kinds, and each function has one body:
 
-Where ``ARCLINK_NATIVE`` is ``no``, none is used. Nor is one that is older than its source.
+* A *loop* over lists and dicts is ordinary Python in a module of its own (`LOOPS` in ``setup.py``).
+  Cython compiles that same file; without a compiler, Python interprets it.
+* A *scanner* of bytes is Cython (``*.pyx`` here). Without a compiler the slow reference runs, which
+  also checks the scanner in the tests: the ``surt`` package, the URL parser, `parse_row`, a plain
+  LEB128.
+
+The decorator `native` is on each of these functions and replaces it by the compiled one. The
+installation writes the SHA-256 of the source into the compiled module. If the source has changed
+since, the compiled module is not used, and a `StaleWarning` reports it.
+
+Set ``ARCLINK_NATIVE=no`` to use no compiled module.
 """
 
 import os
+import warnings
 from collections.abc import Callable
 from functools import cache
+from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -19,25 +28,35 @@ from typing import Any, TypeVar
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 PAIRS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {}
-"""Functions of which a compiled form is used: that in Python and that, by ``module.name``."""
+"""By ``module.name``: the function in Python, and the compiled one that replaces it."""
 
 
-def native(function: _Function) -> _Function:
-    """Return the compiled form of a function if there is one, else the function.
+class StaleWarning(RuntimeWarning):
+    """A compiled module was made from another version of its source, and is not used."""
 
-    The compiled form is in the module of this package that is called as the function's own, under its name without leading underscore.
+
+def native(module: str) -> Callable[[_Function], _Function]:
+    """Return a decorator that replaces a function by the compiled one of the same name, if any.
+
+    Args:
+        module: Name of the compiled module in this package.
     """
-    module, name = function.__module__.rpartition(".")[2], function.__name__.lstrip("_")
-    loaded = _loaded(module)
-    if loaded is None:
-        return function
-    compiled: _Function = getattr(loaded, name)
-    PAIRS[f"{module}.{name}"] = function, compiled
-    return compiled
+
+    def replace(function: _Function) -> _Function:
+        if function.__module__.startswith(f"{__name__}."):  # runs inside the compiled module
+            return function
+        loaded = _loaded(module)
+        if loaded is None:
+            return function
+        compiled: _Function = getattr(loaded, function.__name__)
+        PAIRS[f"{module}.{function.__name__.lstrip('_')}"] = function, compiled
+        return compiled
+
+    return replace
 
 
 def is_used() -> bool:
-    """Tell whether this installation has compiled forms, and may use them."""
+    """Return whether this installation has compiled modules and may use them."""
     return _loaded("surts") is not None
 
 
@@ -49,7 +68,17 @@ def _loaded(module: str) -> ModuleType | None:
         loaded = import_module(f"{__name__}.{module}")
     except ImportError:  # not compiled, or for another machine
         return None
-    source = Path(__file__).with_name(f"{module}.pyx")
-    if source.exists() and source.stat().st_mtime > Path(str(loaded.__file__)).stat().st_mtime:
-        return None
-    return loaded
+    names, digest = getattr(loaded, "SOURCE", ((), ""))
+    files = [Path(__file__).parents[1] / name for name in names]
+    # A wheel has no source of a scanner, so there is nothing to compare: it was built as a whole.
+    if digest and not all(file.exists() for file in files):
+        return loaded
+    if sha256(b"".join(file.read_bytes() for file in files)).hexdigest() == digest:
+        return loaded
+    warnings.warn(
+        f"{loaded.__file__} was compiled from another version of {', '.join(names)} and is not used: the "
+        "slower Python code runs. Install ArcLink again to compile it (make demo, or pip install)",
+        StaleWarning,
+        stacklevel=2,
+    )
+    return None

@@ -1,232 +1,318 @@
-# cython: language_level=3, boundscheck=False, wraparound=False
-"""Plain rows of CDX files: see `arclink.filter.cdx`."""
+# cython: language_level=3
+"""Plain rows of CDX and CDXJ files, for `arclink.rows.cdx`; whatever is not plain is `parse_row`'s.
 
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
-from libc.string cimport memcmp, memcpy, strncmp
+A plain row has printable ASCII alone, and is one of
+
+* eleven columns in the usual order with one blank between, none empty, without ``{`` and ``!``;
+* key, timestamp and one flat JSON object, with one blank between: texts without backslash, whole
+  numbers, true, false and null; each name that is read at most once, as text, and no other name
+  for the same.
+
+Its key is no header's, its timestamp has 14 digits and is in the calendar, its original is HTTP, its
+checksum is a SHA-1 in base32, and its length and offset are not 0.
+"""
+
+from arclink.native.checked cimport Text, at, has, text_of
 
 cdef enum:
+    KEY = 0  # the columns of a CDX in the usual order
+    TIME = 1
+    ORIGINAL = 2
+    MIME = 3
+    STATUS = 4
+    CHECKSUM = 5
+    LENGTH = 8
+    OFFSET = 9
+    FILE = 10
     COLUMNS = 11
-    IGNORED = 12
-    REFUSED = 13
+    TYPE = 11  # in JSON alone
+    FIELDS = 12
+    IGNORED = 13
+    REFUSED = 14
 
-cdef frozenset OTHER_NAMES = frozenset([
-    b"timestamp", b"original", b"mimetype", b"statuscode", b"checksum", b"compressedoffset", b"refers_to_uri", b"refers_to_timestamp", b"location",
-    b"profile",
-])
-"""Beside `slot_of`: names in CDXJ that may say otherwise what a usual one says, or say more."""
+cdef struct Fields:
+    Py_ssize_t begin[FIELDS]
+    Py_ssize_t end[FIELDS]  # 0 where the row lacks the field
 
-def take_plain(list rows, list lines, Py_ssize_t start, object known, bint is_usual):
-    """Do what the function of this name in `arclink.filter.cdx` does."""
+cdef list _FIELD_OF = [
+    (b"url", ORIGINAL), (b"mime", MIME), (b"status", STATUS), (b"digest", CHECKSUM),
+    (b"length", LENGTH), (b"offset", OFFSET), (b"filename", FILE), (b"type", TYPE),
+    # These say the same as another name, or more than a plain row says.
+    (b"urlkey", REFUSED), (b"timestamp", REFUSED), (b"original", REFUSED), (b"uri", REFUSED),
+    (b"mimetype", REFUSED), (b"statuscode", REFUSED), (b"checksum", REFUSED),
+    (b"compressedoffset", REFUSED), (b"file", REFUSED), (b"refers_to_uri", REFUSED),
+    (b"refers_to_timestamp", REFUSED), (b"location", REFUSED), (b"profile", REFUSED),
+]
+cdef enum:
+    NAMES = 21
+    LONGEST_URI = 65536  # as in arclink.rows.cdx
+    LONGEST_ROW = 1048576
+cdef Text NAME[NAMES]
+cdef int MEANING[NAMES]
+cdef int _number
+cdef bytes _name
+for _number in range(NAMES):
+    _name, MEANING[_number] = _FIELD_OF[_number]
+    NAME[_number] = text_of(_name)
+
+cdef bytes _HTTP = b"http://", _HTTPS = b"https://", _SHA1 = b"sha1:", _CDX = b"CDX"
+cdef bytes _TRUE = b"true", _FALSE = b"false", _NULL = b"null"
+cdef Text HTTP = text_of(_HTTP), HTTPS = text_of(_HTTPS), SHA1 = text_of(_SHA1), CDX = text_of(_CDX)
+cdef Text TRUE = text_of(_TRUE), FALSE = text_of(_FALSE), NULL_ = text_of(_NULL)
+
+
+def take_plain(list rows, list lines, Py_ssize_t start, object what_of, bint is_usual):
     cdef Py_ssize_t place
-    cdef Py_ssize_t begins[COLUMNS + 1]
-    cdef Py_ssize_t of_type[2]
-    cdef bytes original = b"\t", checksum = b"\t", what_text = b"\t", file_text = b"\t"  # no plain column holds a tab
-    cdef bytes line, mime, status, given, last_given = b"", name = None
-    cdef object what = None, row
-    cdef dict files = known.files, whats = known.whats
+    cdef Fields fields
+    cdef Text text
+    cdef bytes line, original = b"", checksum = b"", name = b""
+    cdef bytes mime = b"", status = b"", given = b""
+    cdef object what = None
     for place in range(start, len(lines)):
-        line, given = lines[place], b""
-        if is_usual and part(line, begins):
-            if not is_plain(PyBytes_AS_STRING(line), begins):
-                return place
-        else:
-            line = as_cdx(line, of_type)
-            if line is None or not part(line, begins) or not is_plain(PyBytes_AS_STRING(line), begins):
-                row = known.plain_json(lines[place])
-                if row is None:
-                    return place
-                rows.append(row)
-                continue
-            if of_type[1]:
-                given = (<bytes>lines[place])[of_type[0]:of_type[1]]
-        if given != last_given or not is_same(line, begins[3], begins[5] - 1, what_text):
-            what_text = line[begins[3]:begins[5] - 1]
-            last_given = given
-            mime, status = what_text.split(b" ")
-            what = whats.get((mime, status, given)) or known.learn_what(mime, status, given)
-        if not is_same(line, begins[10], begins[11], file_text):
-            file_text = line[begins[10]:begins[11]]
-            name = files.get(file_text) or known.learn_file(file_text)
-        if what is None or name is None:
+        line = lines[place]
+        text = text_of(line)
+        if not is_plain(text, &fields, is_usual):
             return place
-        if not is_same(line, begins[2], begins[3] - 1, original):
-            original = line[begins[2]:begins[3] - 1]
-        if not is_same(line, begins[5], begins[6] - 1, checksum):
-            checksum = line[begins[5]:begins[6] - 1]
+        if what is None or not (
+            is_same(text, &fields, MIME, mime)
+            and is_same(text, &fields, STATUS, status)
+            and is_same(text, &fields, TYPE, given)
+        ):
+            mime, status = field(line, &fields, MIME), field(line, &fields, STATUS)
+            given = field(line, &fields, TYPE)
+            what = what_of(mime or b"-", status or b"-", given)
+            if what is None:
+                return place
+        if not is_same(text, &fields, FILE, name):
+            name = field(line, &fields, FILE)
+        if not is_same(text, &fields, ORIGINAL, original):
+            original = field(line, &fields, ORIGINAL)
+        if not is_same(text, &fields, CHECKSUM, checksum):
+            checksum = field(line, &fields, CHECKSUM)
         rows.append((
-            line[:begins[1] - 1], line[begins[1]:begins[2] - 1], original, checksum, line[begins[8]:begins[9] - 1], line[begins[9]:begins[10] - 1],
-            name, what, None,
+            field(line, &fields, KEY), field(line, &fields, TIME), original, checksum,
+            field(line, &fields, LENGTH), field(line, &fields, OFFSET), name, what, None,
         ))
     return len(lines)
 
 
-cdef bytes as_cdx(bytes line, Py_ssize_t *given):
-    """Return a row of CDXJ as the columns of a CDX; None where its JSON is not the plainest.
+def plain_files(list lines, object what_of):
+    cdef Fields fields
+    cdef Text text
+    cdef bytes line, mime = b"", status = b"", given = b"", name = b""
+    cdef object what = None
+    cdef list names = []
+    for line in lines:
+        text = text_of(line)
+        if not is_plain(text, &fields, False):
+            names.append(None)
+            continue
+        if what is None or not (
+            is_same(text, &fields, MIME, mime)
+            and is_same(text, &fields, STATUS, status)
+            and is_same(text, &fields, TYPE, given)
+        ):
+            mime, status = field(line, &fields, MIME), field(line, &fields, STATUS)
+            given = field(line, &fields, TYPE)
+            what = what_of(mime or b"-", status or b"-", given)
+        if not is_same(text, &fields, FILE, name):
+            name = field(line, &fields, FILE)
+        names.append(name if what is not None else None)
+    return names
 
-    That is: behind key and timestamp one flat object of texts in printable ASCII without escapes, each name once, and those that are needed.
 
-    Args:
-        line: The row.
-        given: Becomes where in the row the record type begins and ends that it gives; both are 0 if it gives none.
-    """
-    cdef const char *text = PyBytes_AS_STRING(line)
-    cdef Py_ssize_t size = PyBytes_GET_SIZE(line), place, begin, end, slot
-    cdef Py_ssize_t begins[COLUMNS + 1]
-    cdef Py_ssize_t ends[COLUMNS + 1]
-    for place in range(size):
-        if not 0x20 <= text[place] < 0x7F and text[place] != b"\n" or text[place] == b"\\":
-            return None
-    for slot in range(COLUMNS + 1):
-        begins[slot] = ends[slot] = 0
-    begins[1] = after_blank(text, 0)
-    place = after_blank(text, begins[1])
-    ends[0], ends[1] = begins[1] - 1, place - 1
-    if text[0] == b"{" or text[place] != b"{":
-        return None
-    while True:
-        begin = after_sign(text, place + 1, b'"')  # behind the brace, or the comma
-        end = end_of_text(text, begin)
-        place = after_sign(text, after_sign(text, end + 1, b":"), b'"')
-        if not (begin and end and place):
-            return None
-        slot = slot_of(text + begin, end - begin)
-        begin, end = place, end_of_text(text, place)
-        if slot == REFUSED or not end or (slot < IGNORED and begins[slot]):
-            return None
-        if slot < IGNORED:
-            begins[slot], ends[slot] = begin, end
-        place = end + 1
-        while text[place] == b" ":
-            place += 1
-        if text[place] != b",":
-            break
-    if text[place] != b"}":
-        return None
+cdef inline bytes field(bytes line, const Fields *fields, int number):
+    return line[fields.begin[number]:fields.end[number]]
+
+
+cdef bint is_same(const Text text, const Fields *fields, int number, bytes before) noexcept:
+    """Return whether a field is the one of the line before."""
+    cdef Text last = text_of(before)
+    return (
+        fields.end[number] - fields.begin[number] == <Py_ssize_t>last.size
+        and has(text, fields.begin[number], last)
+    )
+
+
+cdef bint is_plain(const Text text, Fields *fields, bint is_usual) noexcept:
+    """Find the fields of a row; return whether it is plain, but for what it is."""
+    cdef int number
+    for number in range(FIELDS):
+        fields.begin[number] = fields.end[number] = 0
+    if text.size > LONGEST_ROW:
+        return False
+    if not (is_usual and split_columns(text, fields)) and not split_json(text, fields):
+        return False
+    if fields.end[ORIGINAL] - fields.begin[ORIGINAL] > LONGEST_URI:
+        return False
+    cdef Py_ssize_t key = fields.end[KEY], place = fields.begin[CHECKSUM]
+    if key < 1 or at(text, 0) < c"-" or (at(text, 0) == c"-" and key == 1):
+        return False
+    if key == 3 and has(text, 0, CDX):
+        return False
+    if fields.end[TIME] - fields.begin[TIME] != 14 or not is_time(text, fields.begin[TIME]):
+        return False
+    if not has(text, fields.begin[ORIGINAL], HTTP) and not has(text, fields.begin[ORIGINAL], HTTPS):
+        return False
+    if fields.end[CHECKSUM] - place != 32:
+        return False
+    for place in range(place, place + 32):
+        if not (c"A" <= at(text, place) <= c"Z" or c"2" <= at(text, place) <= c"7"):
+            return False
+    if not is_number(text, fields, LENGTH) or not is_number(text, fields, OFFSET):
+        return False
+    if fields.end[LENGTH] - fields.begin[LENGTH] + fields.end[OFFSET] - fields.begin[OFFSET] > 18:
+        return False
+    place = fields.begin[FILE]
+    return fields.end[FILE] > place and not (at(text, place) == c"-" and fields.end[FILE] == place + 1)
+
+
+cdef bint split_columns(const Text text, Fields *fields) noexcept:
+    """Find the columns of a CDX row; return whether it has the usual number, and none is empty."""
+    cdef Py_ssize_t place, begin = 0, size = text.size
+    cdef int number = 0, byte
+    if at(text, size - 1) == c"\n":
+        size -= 1
+    for place in range(size + 1):
+        byte = at(text, place)
+        if place == size or byte == c" ":
+            if place == begin or number == COLUMNS:
+                return False
+            fields.begin[number] = begin
+            fields.end[number] = place
+            number += 1
+            begin = place + 1
+        elif not 0x20 < byte < 0x7F or byte == c"{" or byte == c"!":
+            return False
+    return number == COLUMNS
+
+
+cdef bint split_json(const Text text, Fields *fields) noexcept:
+    """Find the fields of a CDXJ row; return whether its JSON is flat and plain."""
+    cdef Py_ssize_t place, begin, end
+    cdef int number
+    fields.begin[TIME] = end_of_word(text, 0) + 1
+    fields.end[KEY] = fields.begin[TIME] - 1
+    place = fields.end[TIME] = end_of_word(text, fields.begin[TIME])
+    if at(text, 0) == c"{" or at(text, fields.end[KEY]) != c" ":
+        return False
+    if at(text, place) != c" " or at(text, place + 1) != c"{":
+        return False
     place += 1
-    while text[place] == b" " or text[place] == b"\n":
-        place += 1
-    if place < size or not (begins[2] and begins[5] and begins[8] and begins[9] and begins[10]):
-        return None
-    if strncmp(text + begins[5], b"sha1:", 5) == 0:
-        begins[5] += 5
-    given[0], given[1] = begins[COLUMNS], ends[COLUMNS]
-    size = 0
-    for slot in range(COLUMNS):
-        size += (ends[slot] - begins[slot] if ends[slot] else 1) + 1
-    cdef bytes row = PyBytes_FromStringAndSize(NULL, size - 1)
-    cdef char *to = PyBytes_AS_STRING(row)
-    for slot in range(COLUMNS):
-        if ends[slot]:
-            memcpy(to, text + begins[slot], ends[slot] - begins[slot])
-            to += ends[slot] - begins[slot]
+    while True:
+        begin = after(text, place + 1, c'"')  # what was at `place` is the brace or a comma
+        end = end_of_string(text, begin)
+        place = after(text, end + 1, c":")
+        if begin < 0 or end < 0 or place < 0:
+            return False
+        number = field_named(text, begin, end)
+        while at(text, place) == c" ":
+            place += 1
+        if number == REFUSED:
+            return False
+        if at(text, place) == c'"':
+            begin, end = place + 1, end_of_string(text, place + 1)
+            if end < 0:
+                return False
+            if number < FIELDS:
+                # An empty text says what a missing field does, but for what it hides: another name for it.
+                if fields.end[number] or begin == end:
+                    return False
+                fields.begin[number], fields.end[number] = begin, end
+            place = end + 1
         else:
-            to[0] = b"-"
-            to += 1
-        if slot < COLUMNS - 1:
-            to[0] = b" "
-            to += 1
-    return row
-
-
-cdef int slot_of(const char *name, Py_ssize_t size) noexcept:
-    """Return which column of a CDX a name in the JSON of a CDXJ means, behind the last for the record type; `REFUSED` if it may say another."""
-    if size == 3:
-        return 2 if memcmp(name, b"url", 3) == 0 else REFUSED if memcmp(name, b"uri", 3) == 0 else IGNORED
-    if size == 4:
-        return 3 if memcmp(name, b"mime", 4) == 0 else COLUMNS if memcmp(name, b"type", 4) == 0 else REFUSED if memcmp(name, b"file", 4) == 0 else IGNORED
-    if size == 6:
-        return 4 if memcmp(name, b"status", 6) == 0 else 5 if memcmp(name, b"digest", 6) == 0 else 8 if memcmp(name, b"length", 6) == 0 \
-            else 9 if memcmp(name, b"offset", 6) == 0 else REFUSED if memcmp(name, b"urlkey", 6) == 0 else IGNORED
-    if size == 8 and memcmp(name, b"filename", 8) == 0:
-        return 10
-    return REFUSED if name[:size] in OTHER_NAMES else IGNORED
-
-
-cdef Py_ssize_t after_blank(const char *text, Py_ssize_t place) noexcept:
-    """Return the place behind the next blank; the end of the text if there is none."""
-    while text[place] and text[place] != b" ":
-        place += 1
-    return place + 1 if text[place] else place
-
-
-cdef Py_ssize_t after_sign(const char *text, Py_ssize_t place, char wanted) noexcept:
-    """Return the place behind a sign that blanks may stand before; 0 if another stands there."""
-    if not place:
-        return 0
-    while text[place] == b" ":
-        place += 1
-    return place + 1 if text[place] == wanted else 0
-
-
-cdef Py_ssize_t end_of_text(const char *text, Py_ssize_t place) noexcept:
-    """Return where the quotation mark behind a text is; 0 if there is none."""
-    while text[place] and text[place] != b'"':
-        place += 1
-    return place if text[place] else 0
-
-
-cdef bint part(bytes line, Py_ssize_t *begins) noexcept:
-    """Find where columns begin, each behind one blank; the last of `begins` is where the line ends. Tell whether it has the usual number."""
-    cdef const char *text = PyBytes_AS_STRING(line)
-    cdef Py_ssize_t place, size = PyBytes_GET_SIZE(line), columns = 1
-    begins[0] = 0
-    for place in range(size):
-        if text[place] == b" ":
-            if columns == COLUMNS:
+            place = -1 if number < FIELDS else end_of_scalar(text, place)
+            if place < 0:
                 return False
-            begins[columns] = place + 1
-            columns += 1
-        elif not 0x20 < text[place] < 0x7F or text[place] == b"{" or text[place] == b"!":
-            if text[place] != b"\n" or place < size - 1:
-                return False
-    begins[COLUMNS] = size
-    return columns == COLUMNS
-
-
-cdef bint is_same(bytes line, Py_ssize_t begin, Py_ssize_t end, bytes before) noexcept:
-    """Tell whether a column is what it was in the line before."""
-    return end - begin == PyBytes_GET_SIZE(before) and memcmp(PyBytes_AS_STRING(line) + begin, PyBytes_AS_STRING(before), end - begin) == 0
-
-
-cdef bint is_plain(const char *text, const Py_ssize_t *begins) noexcept:
-    """Tell whether the columns are what plain ones are: key, timestamp, original, checksum, offset and length; none is empty."""
-    cdef Py_ssize_t column, place
-    for column in range(COLUMNS):
-        if begins[column + 1] - begins[column] < 2 and column < COLUMNS - 1:
-            return False
-    if text[0] < b"-" or (text[0] == b"-" and begins[1] == 2) or (begins[1] == 4 and strncmp(text, b"CDX", 3) == 0):
+        while at(text, place) == c" ":
+            place += 1
+        if at(text, place) != c",":
+            break
+    if at(text, place) != c"}":
         return False
-    if begins[2] - begins[1] != 15 or not is_time(text + begins[1]):
-        return False
-    if strncmp(text + begins[2], b"http://", 7) != 0 and strncmp(text + begins[2], b"https://", 8) != 0:
-        return False
-    if begins[6] - begins[5] != 33:
-        return False
-    for place in range(begins[5], begins[5] + 32):
-        if not (65 <= text[place] <= 90 or 50 <= text[place] <= 55):
-            return False
-    return begins[10] - begins[8] <= 20 and is_number(text, begins[8], begins[9] - 1) and is_number(text, begins[9], begins[10] - 1)
+    place += 1
+    while at(text, place) == c" " or at(text, place) == c"\n":
+        place += 1
+    if has(text, fields.begin[CHECKSUM], SHA1):
+        fields.begin[CHECKSUM] += 5
+    return place == <Py_ssize_t>text.size and <bint>fields.end[ORIGINAL]
 
 
-cdef bint is_number(const char *text, Py_ssize_t begin, Py_ssize_t end) noexcept:
-    """Tell whether these are digits, and the first of them is not 0."""
+cdef int field_named(const Text text, Py_ssize_t begin, Py_ssize_t end) noexcept:
+    """Return the field that a name in JSON means, `IGNORED` or `REFUSED`."""
+    cdef int number
+    for number in range(NAMES):
+        if <Py_ssize_t>NAME[number].size == end - begin and has(text, begin, NAME[number]):
+            return MEANING[number]
+    return IGNORED
+
+
+cdef Py_ssize_t end_of_word(const Text text, Py_ssize_t place) noexcept:
+    """Return where printable ASCII without blank ends."""
+    while 0x20 < at(text, place) < 0x7F and at(text, place) != c"\\":
+        place += 1
+    return place
+
+
+cdef Py_ssize_t after(const Text text, Py_ssize_t place, int wanted) noexcept:
+    """Return the place after a character that may follow blanks; -1 if another one does."""
+    while at(text, place) == c" ":
+        place += 1
+    return place + 1 if at(text, place) == wanted else -1
+
+
+cdef Py_ssize_t end_of_string(const Text text, Py_ssize_t place) noexcept:
+    """Return the place of the quotation mark after plain text; -1 if there is none."""
+    cdef int byte = at(text, place)
+    if place < 0:
+        return -1
+    while byte != c'"':
+        if not 0x20 <= byte < 0x7F or byte == c"\\":
+            return -1
+        place += 1
+        byte = at(text, place)
+    return place
+
+
+cdef Py_ssize_t end_of_scalar(const Text text, Py_ssize_t place) noexcept:
+    """Return the place after a whole number, true, false or null; -1 if there is none."""
+    if has(text, place, TRUE) or has(text, place, NULL_):
+        return place + 4
+    if has(text, place, FALSE):
+        return place + 5
+    if at(text, place) == c"0":
+        return place + 1
+    cdef Py_ssize_t begin = place
+    while c"0" <= at(text, place) <= c"9":
+        place += 1
+    return place if place > begin else -1
+
+
+cdef bint is_number(const Text text, const Fields *fields, int number) noexcept:
+    """Return whether a field is digits, and the first of them is not 0."""
     cdef Py_ssize_t place
-    for place in range(begin, end):
-        if not 48 <= text[place] <= 57:
+    for place in range(fields.begin[number], fields.end[number]):
+        if not c"0" <= at(text, place) <= c"9":
             return False
-    return text[begin] != 48
+    return fields.end[number] > 0 and at(text, fields.begin[number]) != c"0"
 
 
-cdef bint is_time(const char *text) noexcept:
-    """Tell whether 14 signs are a time of the calendar."""
-    cdef int part[7]
-    cdef int place
-    for place in range(7):
-        if not (48 <= text[2 * place] <= 57 and 48 <= text[2 * place + 1] <= 57):
+cdef bint is_time(const Text text, Py_ssize_t begin) noexcept:
+    """Return whether 14 characters are a time of the calendar."""
+    cdef Py_ssize_t place
+    for place in range(begin, begin + 14):
+        if not c"0" <= at(text, place) <= c"9":
             return False
-        part[place] = (text[2 * place] - 48) * 10 + text[2 * place + 1] - 48
-    cdef int year = part[0] * 100 + part[1], month = part[2], day = part[3]
-    if year < 1 or not 1 <= month <= 12 or part[4] > 23 or part[5] > 59 or part[6] > 59:
+    cdef int year = 100 * two(text, begin) + two(text, begin + 2)
+    cdef int month = two(text, begin + 4), day = two(text, begin + 6)
+    if year < 1 or not 1 <= month <= 12:
+        return False
+    if two(text, begin + 8) > 23 or two(text, begin + 10) > 59 or two(text, begin + 12) > 59:
         return False
     cdef bint is_leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-    return 1 <= day <= (28 + is_leap if month == 2 else 30 if month in (4, 6, 9, 11) else 31)
+    cdef int days = 28 + is_leap if month == 2 else 30 if month in (4, 6, 9, 11) else 31
+    return 1 <= day <= days
+
+
+cdef int two(const Text text, Py_ssize_t place) noexcept:
+    return 10 * (at(text, place) - c"0") + at(text, place + 1) - c"0"

@@ -1,35 +1,40 @@
-# cython: language_level=3, boundscheck=False, wraparound=False
-"""Numbers and checksums as bytes: see `arclink.store.packing`."""
+# cython: language_level=3, wraparound=False
+"""Numbers, strings and checksums as bytes, for `arclink.store.blocks.packing`.
 
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from cpython.unicode cimport PyUnicode_DecodeUTF8
+Arrays are typed memoryviews, which Cython checks for their bounds.
+"""
+
 from libc.stdint cimport int64_t, uint64_t
-from libc.string cimport memchr
+
+from arclink.native.checked cimport Text, at, find, text_of
 
 from numpy import count_nonzero, empty, frombuffer, int64, uint8
 
+cimport cython
+
 
 def pack_number_rows(const int64_t[:] numbers, const int64_t[:] ends):
-    """Do what the function of this name in `arclink.store.packing` does."""
     cdef Py_ssize_t place, row, size = 0, end = 0, count = len(numbers), rows = len(ends)
     cdef uint64_t rest
     for place in range(count):
-        rest = numbers[place]
+        with cython.boundscheck(False):  # place < count
+            rest = numbers[place]
         size += 1
         while rest > 127:
             size += 1
             rest >>= 7
-    cdef bytes packed = PyBytes_FromStringAndSize(NULL, size)
-    cdef unsigned char *octets = <unsigned char *>PyBytes_AS_STRING(packed)
+    packed = bytearray(size)
+    cdef unsigned char[::1] octets = packed
     row_ends = empty(rows, int64)
-    cdef int64_t[:] ends_of_rows = row_ends
+    cdef int64_t[::1] ends_of_rows = row_ends
     size = place = 0
     for row in range(rows + 1):
         end = ends[row] if row < rows else count
         if end > count:
             raise IndexError(f"a row ends at {end} of {count} numbers")
         while place < end:
-            rest = numbers[place]
+            with cython.boundscheck(False):  # place < end <= count
+                rest = numbers[place]
             while rest > 127:
                 octets[size] = rest & 127 | 128
                 size += 1
@@ -39,24 +44,25 @@ def pack_number_rows(const int64_t[:] numbers, const int64_t[:] ends):
             place += 1
         if row < rows:
             ends_of_rows[row] = size
-    return packed, row_ends
+    return bytes(packed), row_ends
 
 
-cdef inline bint next_number(const unsigned char[::1] packed, Py_ssize_t *place, int64_t *number) noexcept:
-    """Read the number that begins at a place, and go on behind it; tell whether a whole one was there."""
+cdef inline bint next_number(const unsigned char[::1] packed, Py_ssize_t *place, int64_t *number) except -1:
+    """Read the number that begins at a place, and go on after it; return whether a whole one was there."""
     cdef int shift = 0
     number[0] = 0
     while place[0] < len(packed):
+        if shift > 56:
+            raise ValueError("a packed number has more than 63 bits")
         number[0] |= <int64_t>(packed[place[0]] & 127) << shift
         place[0] += 1
         if packed[place[0] - 1] < 128:
             return True
-        shift = shift + 7 if shift < 56 else 56
+        shift += 7
     return False
 
 
 def unpack_numbers(const unsigned char[::1] packed):
-    """Do what the function of this name in `arclink.store.packing` does."""
     cdef Py_ssize_t place, count = 0
     for place in range(len(packed)):
         count += packed[place] < 128
@@ -69,7 +75,6 @@ def unpack_numbers(const unsigned char[::1] packed):
 
 
 def unpack_few(const unsigned char[::1] packed):
-    """Do what the function of this name in `arclink.store.packing` does."""
     cdef list numbers = []
     cdef Py_ssize_t begin = 0
     cdef int64_t number
@@ -79,7 +84,6 @@ def unpack_few(const unsigned char[::1] packed):
 
 
 def unpack_ends(const unsigned char[::1] packed):
-    """Do what the function of this name in `arclink.store.packing` does."""
     cdef list ends = [0]
     cdef Py_ssize_t begin = 0
     cdef int64_t number, end = 0
@@ -90,7 +94,6 @@ def unpack_ends(const unsigned char[::1] packed):
 
 
 def unpack_steps(const unsigned char[::1] packed):
-    """Do what the function of this name in `arclink.store.packing` does."""
     numbers = unpack_numbers(packed)
     cdef int64_t[::1] found = numbers
     cdef Py_ssize_t place
@@ -102,31 +105,29 @@ def unpack_steps(const unsigned char[::1] packed):
 
 
 def borders_of(bytes packed):
-    """Do what the function of this name in `arclink.store.packing` does."""
-    cdef const char *text = PyBytes_AS_STRING(packed)
-    cdef Py_ssize_t place, size = len(packed), count = count_nonzero(frombuffer(packed, uint8) == 10)
+    cdef Text text = text_of(packed)
+    cdef Py_ssize_t place, count = count_nonzero(frombuffer(packed, uint8) == 10)
     borders = empty(count + 2, int64)
     cdef int64_t[::1] found = borders
     found[0] = -1
-    found[count + 1] = size
-    cdef const char *newline = text - 1
     for place in range(1, count + 1):
-        newline = <const char *>memchr(newline + 1, b"\n", text + size - newline - 1)
-        found[place] = newline - text
+        found[place] = find(text, found[place - 1] + 1, 10)
+    found[count + 1] = len(packed)
     return borders
 
 
 def strings_at(bytes packed, const int64_t[::1] borders, const int64_t[:] places):
-    """Do what the function of this name in `arclink.store.packing` does."""
-    cdef const char *text = PyBytes_AS_STRING(packed)
     cdef list strings = []
-    cdef Py_ssize_t number
+    cdef Py_ssize_t number, begin, end
     cdef int64_t place
     for number in range(len(places)):
         place = places[number]
         if not 0 <= place < len(borders) - 1:
             raise IndexError(f"there is no string {place} among {len(borders) - 1}")
-        strings.append(PyUnicode_DecodeUTF8(text + borders[place] + 1, borders[place + 1] - borders[place] - 1, NULL))
+        begin, end = borders[place] + 1, borders[place + 1]
+        if not 0 <= begin <= end <= len(packed):
+            raise IndexError(f"the borders of string {place} are not in its text")
+        strings.append(packed[begin:end].decode())
     return strings
 
 
@@ -139,38 +140,36 @@ for _byte in range(32):
 
 
 def pack_sha1(str digest):
-    """Do what the function of this name in `arclink.store.packing` does."""
-    cdef bytes text = digest.encode("latin-1", "replace")
-    cdef bytes packed = PyBytes_FromStringAndSize(NULL, 20)
-    cdef unsigned char *octets = <unsigned char *>PyBytes_AS_STRING(packed)
-    cdef const unsigned char *digits = <const unsigned char *>PyBytes_AS_STRING(text)
+    cdef bytes encoded = digest.encode("latin-1", "replace")
+    cdef Text text = text_of(encoded)
+    cdef unsigned char octets[20]
     cdef uint64_t bits
-    cdef int group, place
-    if len(text) != 32:
+    cdef int group, place, digit
+    if text.size != 32:
         return None
     for group in range(4):  # eight digits are five bytes
         bits = 0
         for place in range(8 * group, 8 * group + 8):
-            if DIGIT[digits[place]] < 0:
+            digit = DIGIT[<unsigned char>at(text, place)]
+            if digit < 0:
                 return None
-            bits = bits << 5 | <uint64_t>DIGIT[digits[place]]
+            bits = bits << 5 | <uint64_t>digit
         for place in range(5):
             octets[5 * group + place] = bits >> (32 - 8 * place) & 255
-    return packed
+    return octets[:20]
 
 
 def unpack_sha1(bytes packed):
-    """Do what the function of this name in `arclink.store.packing` does."""
+    cdef Text text = text_of(packed)
     cdef char digest[32]
-    cdef const unsigned char *octets = <const unsigned char *>PyBytes_AS_STRING(packed)
     cdef uint64_t bits
     cdef int group, place
-    if len(packed) != 20:
+    if text.size != 20:
         raise ValueError(f"a SHA-1 of {len(packed)} bytes")
     for group in range(4):
         bits = 0
         for place in range(5):
-            bits = bits << 8 | octets[5 * group + place]
+            bits = bits << 8 | <uint64_t>at(text, 5 * group + place)
         for place in range(8):
             digest[8 * group + place] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"[bits >> (35 - 5 * place) & 31]
     return digest[:32].decode("ascii")

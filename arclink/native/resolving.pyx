@@ -1,14 +1,14 @@
-# cython: language_level=3, boundscheck=False, wraparound=False
-"""Plain references to targets: see `arclink.uris.resolving`."""
+# cython: language_level=3
+"""Plain references to targets, for `arclink.uris.resolving`; whatever is not plain is the URL parser's.
 
-from libc.string cimport strncmp
+A plain reference is a path, or an HTTP URI with a lower-case host of two or more labels, of which
+the last is letters and none is IDNA, and a path; none has a segment that begins with a dot. Of its
+characters the URL parser changes none (URL Standard), so its target is a concatenation.
+"""
+
+from arclink.native.checked cimport PyUnicode_IS_COMPACT_ASCII, Text, at, has, text_of, text_of_ascii
 
 from arclink.model import Scope
-
-
-cdef extern from "Python.h":
-    bint PyUnicode_IS_COMPACT_ASCII(object)
-    const char *PyUnicode_AsUTF8AndSize(object, Py_ssize_t *) except NULL
 
 
 # What a byte may be part of, so that the URL parser leaves it as it is; bits, by byte.
@@ -32,17 +32,25 @@ for _byte in range(256):
         | (START if _byte in _words + b"_~" else 0)
     )
 
+cdef bytes _HTTP = b"http://", _HTTPS = b"https://", _IDNA = b"xn--"
+cdef Text HTTP = text_of(_HTTP), HTTPS = text_of(_HTTPS), IDNA = text_of(_IDNA)
+
 cdef object NONE = Scope.NONE, ORIGIN = Scope.ORIGIN, DIRECTORY = Scope.DIRECTORY
 
 
+cdef inline bint is_part(const Text text, Py_ssize_t place, int part) noexcept:
+    """Return whether the byte at a place may be in a part; nothing is after the end."""
+    cdef int byte = at(text, place)
+    return byte >= 0 and PART_OF[<unsigned char>byte] & part
+
+
 def concatenated(str reference, str origin, str directory):
-    """Return what the function of this name in `arclink.uris.resolving` does."""
     if not PyUnicode_IS_COMPACT_ASCII(reference):
         reference = reference.partition("#")[0]
         if not PyUnicode_IS_COMPACT_ASCII(reference):
             return None
-    cdef Py_ssize_t size, place = 0
-    cdef const char *text = PyUnicode_AsUTF8AndSize(reference, &size)
+    cdef Text text = text_of_ascii(reference)
+    cdef Py_ssize_t size = text.size, place = 0
     cdef Py_ssize_t scheme = length_of_scheme(text)
     if scheme:
         place = end_of_host(text, scheme)
@@ -50,71 +58,72 @@ def concatenated(str reference, str origin, str directory):
             return None
     elif origin is None or directory is None:
         return None
-    elif text[0] == b"/":
-        if text[1] == b"/":
+    elif at(text, 0) == c"/":
+        if at(text, 1) == c"/":
             return None
-    elif not PART_OF[<unsigned char>text[0]] & START or is_scheme(text + 1):
+    elif not is_part(text, 0, START) or is_scheme(text, 1):
         return None
     place = end_of_tail(text, place)
     if place < 0:
         return None
     cdef str plain = reference
     if place < size:
-        if text[place] != b"#":
+        if at(text, place) != c"#":
             return None
         plain = reference[:place]
     if scheme:
         return plain, NONE
-    return (origin + plain, ORIGIN) if text[0] == b"/" else (directory + plain, DIRECTORY)
+    return (origin + plain, ORIGIN) if at(text, 0) == c"/" else (directory + plain, DIRECTORY)
 
 
-cdef Py_ssize_t end_of_tail(const char *text, Py_ssize_t place) noexcept:
+cdef Py_ssize_t end_of_tail(const Text text, Py_ssize_t place) noexcept:
     """Return where a path and its query end; a negative number if the parser would have a look at them."""
-    while PART_OF[<unsigned char>text[place]] & PATH or is_kept_escape(text + place):
-        if text[place] == b"/" and text[place + 1] == b".":
+    while is_part(text, place, PATH) or is_kept_escape(text, place):
+        if at(text, place) == c"/" and at(text, place + 1) == c".":
             return -1
         place += 1
-    if text[place] == b"?":
+    if at(text, place) == c"?":
         place += 1
-        while PART_OF[<unsigned char>text[place]] & QUERY:
-            if text[place] == b"/" and text[place + 1] == b".":
+        while is_part(text, place, QUERY):
+            if at(text, place) == c"/" and at(text, place + 1) == c".":
                 return -1
             place += 1
     return place
 
 
-cdef Py_ssize_t length_of_scheme(const char *text) noexcept:
-    return 7 if strncmp(text, b"http://", 7) == 0 else 8 if strncmp(text, b"https://", 8) == 0 else 0
+cdef Py_ssize_t length_of_scheme(const Text text) noexcept:
+    return 7 if has(text, 0, HTTP) else 8 if has(text, 0, HTTPS) else 0
 
 
-cdef Py_ssize_t end_of_host(const char *text, Py_ssize_t place) noexcept:
-    """Return where the slash behind a host of two or more labels is; 0 if the parser would have a look at the host."""
+cdef Py_ssize_t end_of_host(const Text text, Py_ssize_t place) noexcept:
+    """Return where the slash after a host of two or more labels is; 0 if the parser would have a look at the host."""
     cdef Py_ssize_t label = place, labels = 1
     cdef bint is_of_letters = True
-    while PART_OF[<unsigned char>text[place]] & HOST:
-        if text[place] == b".":
+    while is_part(text, place, HOST):
+        if at(text, place) == c".":
             if place == label:
                 return 0
             label = place + 1
             labels += 1
             is_of_letters = True
         else:
-            if not 97 <= text[place] <= 122:
+            if not c"a" <= at(text, place) <= c"z":
                 is_of_letters = False
-            if strncmp(text + place, b"xn--", 4) == 0:
+            if has(text, place, IDNA):
                 return 0
         place += 1
-    return place if text[place] == b"/" and labels > 1 and place - label >= 2 and is_of_letters else 0
+    return place if at(text, place) == c"/" and labels > 1 and place - label >= 2 and is_of_letters else 0
 
 
-cdef bint is_scheme(const char *text) noexcept:
+cdef bint is_scheme(const Text text, Py_ssize_t place) noexcept:
     """Return whether what goes on here might be a scheme."""
-    cdef Py_ssize_t place = 0
-    while PART_OF[<unsigned char>text[place]] & SCHEME:
+    while is_part(text, place, SCHEME):
         place += 1
-    return text[place] == b":"
+    return at(text, place) == c":"
 
 
-cdef bint is_kept_escape(const char *text) noexcept:
+cdef bint is_kept_escape(const Text text, Py_ssize_t place) noexcept:
     """Return whether a percent sign is here that is not of an escaped dot."""
-    return text[0] == b"%" and not (text[1] == b"2" and (text[2] == b"e" or text[2] == b"E"))
+    return at(text, place) == c"%" and not (
+        at(text, place + 1) == c"2" and (at(text, place + 2) == c"e" or at(text, place + 2) == c"E")
+    )

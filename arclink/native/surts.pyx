@@ -1,14 +1,15 @@
-# cython: language_level=3, boundscheck=False, wraparound=False
-"""Plain URIs to SURTs: see `arclink.uris.surts`."""
+# cython: language_level=3
+"""SURTs of plain URIs, for `arclink.uris.surts`; whatever is not plain is the ``surt`` package's.
 
-from cpython.mem cimport PyMem_Free, PyMem_Malloc
-from cpython.unicode cimport PyUnicode_DecodeASCII
-from libc.string cimport memchr, strncmp, strstr
+A plain URI is printable ASCII without blank, begins with ``http://`` or ``https://``, and is in need
+of one round of unescaping at most. What is before its path goes to the package, once per site.
+"""
 
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 
-cdef extern from "Python.h":
-    bint PyUnicode_IS_COMPACT_ASCII(object)
-    const char *PyUnicode_AsUTF8AndSize(object, Py_ssize_t *) except NULL
+from arclink.native.checked cimport (
+    Buffer, PyUnicode_IS_COMPACT_ASCII, Text, at, find, has, holds, put, text_of, text_of_ascii,
+)
 
 
 # What a byte may be part of; bits, by byte.
@@ -31,112 +32,129 @@ for _byte in range(16):
     HEX[<unsigned char>b"0123456789abcdef"[_byte]] = HEX[<unsigned char>b"0123456789ABCDEF"[_byte]] = _byte
 
 
-cdef inline char lowered(char byte) noexcept:
-    return byte + 32 if 65 <= byte <= 90 else byte
+cdef bytes _HTTP = b"http://", _HTTPS = b"https://", _DOT = b"/.", _ASPX = b".aspx"
+cdef bytes _SID = b"sid=", _SESSION = b"sessionid", _CFID = b"cfid=", _ID = b"id"
+cdef Text HTTP = text_of(_HTTP), HTTPS = text_of(_HTTPS), DOT = text_of(_DOT)
+cdef Text ASPX = text_of(_ASPX), SID = text_of(_SID), SESSION = text_of(_SESSION)
+cdef Text CFID = text_of(_CFID), ID = text_of(_ID)
 
 
 def plain_surt(str uri, object stem_of):
-    """Return what the function of this name in `arclink.uris.surts` does."""
     if not PyUnicode_IS_COMPACT_ASCII(uri):
         return None
-    cdef Py_ssize_t size, site, path, query, end, length
-    cdef const char *text = PyUnicode_AsUTF8AndSize(uri, &size)
-    cdef Py_ssize_t scheme = 7 if strncmp(text, b"http://", 7) == 0 else 8 if strncmp(text, b"https://", 8) == 0 else 0
+    cdef Text text = text_of_ascii(uri)
+    cdef Py_ssize_t site, path, query, end
+    cdef Py_ssize_t scheme = 7 if has(text, 0, HTTP) else 8 if has(text, 0, HTTPS) else 0
     if not scheme:
         return None
-    site = scheme
-    while PART_OF[<unsigned char>text[site]] & SITE:
-        site += 1
+    site = end_of_part(text, scheme, SITE)
     if not 0 < site - scheme <= 255:
         return None
     path = site
-    if text[path] == b"/":
+    if at(text, path) == c"/":
         path = end_of(text, path, PATH)
     query = path
-    if text[query] == b"?":
+    if at(text, query) == c"?":
         query = end_of(text, query + 1, QUERY)
     if path < 0 or query < 0:
         return None
     end = query
-    if text[end] == b"#":
-        end += 1
-        while PART_OF[<unsigned char>text[end]] & FRAGMENT:
-            end += 1
-    if end < size:
+    if at(text, end) == c"#":
+        end = end_of_part(text, end + 1, FRAGMENT)
+    if end < <Py_ssize_t>text.size:
         return None
     cdef str stem = stem_of(uri[:site])
     if not stem:
         return None
-    cdef char *key = <char *>PyMem_Malloc(query - site + 3)  # with the slash that may be missing
-    if not key:
-        raise MemoryError
-    try:
-        length = unescape(key, text + site, path - site)
-        if not length:
-            key[0] = b"/"
-            length = 1
-        key[length] = 0
-        if strstr(key, b"/.") or (memchr(key, b"(", length) and strstr(key, b".aspx")):
-            return None
-        length = fold(key, length)
-        if query <= path + 1:
-            return stem + PyUnicode_DecodeASCII(key, length, NULL)
-        size = unescape(key + length + 1, text + path + 1, query - path - 1)
-        key[length + 1 + size] = 0
-        if has_session(key + length + 1):
-            return None
-        if memchr(key + length + 1, b"&", size):
-            return f"{stem}{PyUnicode_DecodeASCII(key, length, NULL)}?{sorted_query(PyUnicode_DecodeASCII(key + length + 1, size, NULL))}"
-        key[length] = b"?"
-        return stem + PyUnicode_DecodeASCII(key, length + 1 + size, NULL)
-    finally:
-        PyMem_Free(key)
+    cdef bytes key = PyBytes_FromStringAndSize(NULL, query - site + 2)  # with a slash, and a "?"
+    cdef Buffer buffer
+    buffer.start, buffer.size, buffer.length = <unsigned char *>PyBytes_AS_STRING(key), len(key), 0
+    unescape(&buffer, text, site, path)
+    if not buffer.length:
+        put(&buffer, c"/")
+    cdef Text written
+    written.start, written.size = buffer.start, buffer.length
+    if holds(written, DOT) or (at_least_one(written, c"(") and holds(written, ASPX)):
+        return None
+    fold(&buffer)
+    if query <= path + 1:
+        return stem + key[:buffer.length].decode("ascii")
+    put(&buffer, c"?")
+    cdef Py_ssize_t begin = buffer.length
+    unescape(&buffer, text, path + 1, query)
+    written.start, written.size = buffer.start + begin, buffer.length - begin
+    if holds(written, ID) and (holds(written, SID) or holds(written, SESSION) or holds(written, CFID)):
+        return None
+    if at_least_one(written, c"&"):
+        parameters = key[begin:buffer.length].decode("ascii")
+        return f"{stem}{key[:begin].decode('ascii')}{sorted_query(parameters)}"
+    return stem + key[:buffer.length].decode("ascii")
 
 
-cdef Py_ssize_t end_of(const char *text, Py_ssize_t place, unsigned char part) noexcept:
-    """Return where a path or query ends; -1 if an escape in it is none, or may be one of an escape."""
+cdef Py_ssize_t end_of_part(const Text text, Py_ssize_t place, unsigned char part) noexcept:
+    """Return where bytes end that may be in a part."""
+    cdef int byte = at(text, place)
+    while byte >= 0 and PART_OF[<unsigned char>byte] & part:
+        place += 1
+        byte = at(text, place)
+    return place
+
+
+cdef Py_ssize_t end_of(const Text text, Py_ssize_t place, unsigned char part) noexcept:
+    """Return where a path or query ends; -1 if an escape in it is malformed, or may be one of an escape."""
     while True:
-        while PART_OF[<unsigned char>text[place]] & part:
-            place += 1
-        if text[place] != b"%":
+        place = end_of_part(text, place, part)
+        if at(text, place) != c"%":
             return place
-        if HEX[<unsigned char>text[place + 1]] < 0 or HEX[<unsigned char>text[place + 2]] < 0:
+        if hex_of(at(text, place + 1)) < 0 or hex_of(at(text, place + 2)) < 0:
             return -1
-        if text[place + 1] == b"2" and text[place + 2] == b"5":
+        if at(text, place + 1) == c"2" and at(text, place + 2) == c"5":
             return -1
         place += 3
 
 
-cdef Py_ssize_t unescape(char *to, const char *text, Py_ssize_t size) noexcept:
-    """Write a path or query in lower case, and the signs for their escapes; return how long it is."""
-    cdef Py_ssize_t place = 0, length = 0
+cdef inline int hex_of(int byte) noexcept:
+    """Return the value of a hexadecimal digit; -1 for another byte, and after the end."""
+    return HEX[<unsigned char>byte] if byte >= 0 else -1
+
+
+cdef inline bint at_least_one(const Text text, int byte) noexcept:
+    return find(text, 0, byte) >= 0
+
+
+cdef inline int lowered(int byte) noexcept:
+    return byte + 32 if c"A" <= byte <= c"Z" else byte
+
+
+cdef void unescape(Buffer *buffer, const Text text, Py_ssize_t place, Py_ssize_t end) noexcept:
+    """Write a path or query in lower case, and characters for their escapes."""
     cdef int byte
-    while place < size:
-        if text[place] == b"%":
-            byte = HEX[<unsigned char>text[place + 1]] << 4 | HEX[<unsigned char>text[place + 2]]
-            if 0x20 < byte < 0x7F and byte != 0x23 and byte != 0x25:
-                to[length] = lowered(byte)
-                length += 1
-                place += 3
-                continue
-        to[length] = lowered(text[place])
-        length += 1
+    while place < end:
+        byte = at(text, place)
+        if byte == c"%":
+            byte = hex_of(at(text, place + 1)) << 4 | hex_of(at(text, place + 2))
+            if 0x20 < byte < 0x7F and byte != c"#" and byte != c"%":
+                place += 2
+            else:
+                byte = c"%"
+        put(buffer, lowered(byte))
         place += 1
-    return length
 
 
-cdef Py_ssize_t fold(char *path, Py_ssize_t size) noexcept:
-    """Take repeated slashes out of a path, and the one at its end; return how long it is."""
-    cdef Py_ssize_t place, length = 0
-    for place in range(size):
-        if path[place] != b"/" or not length or path[length - 1] != b"/":
-            path[length] = path[place]
-            length += 1
-    return length - 1 if length > 1 and path[length - 1] == b"/" else length
-
-
-cdef bint has_session(const char *query) noexcept:
-    return strstr(query, b"id") and (strstr(query, b"sid=") or strstr(query, b"sessionid") or strstr(query, b"cfid="))
+cdef void fold(Buffer *path) noexcept:
+    """Take repeated slashes out of a path, and the one at its end."""
+    cdef Text before
+    before.start, before.size = path.start, path.length
+    cdef Py_ssize_t place
+    cdef int last = -1, byte
+    path.length = 0
+    for place in range(<Py_ssize_t>before.size):
+        byte = at(before, place)
+        if byte != c"/" or last != c"/":
+            put(path, byte)
+        last = byte
+    if path.length > 1 and last == c"/":
+        path.length -= 1
 
 
 cdef str sorted_query(str query):

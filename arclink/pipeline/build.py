@@ -1,7 +1,8 @@
 """A build: batches of archive files go through all stages, one after the other, into a store.
 
-A batch is stored as one step, so a killed build leaves whole batches only; started again, it passes over the files that
-the store has and goes on. Which files share a batch changes nothing in the graph.
+Each batch is stored in one step. A killed build therefore leaves only whole batches; when it is
+started again, it skips the files that the store already has and continues with the others. The
+graph does not depend on which files share a batch.
 """
 
 import fcntl
@@ -17,34 +18,65 @@ from pathlib import Path
 
 import orjson
 
+from arclink.archives.locations import Location
+from arclink.counts import Counts
 from arclink.errors import InputError, PipelineError, StoreError
-from arclink.files.places import Location
+from arclink.mapreduce.runs import JobRunner, parts_of, room_in
 from arclink.pipeline import stages
-from arclink.pipeline.counts import Counts
+from arclink.pipeline.damage import Damage, damage_in, known_damage
 from arclink.pipeline.inputs import batches_of
 from arclink.pipeline.manifest import format_manifest
 from arclink.pipeline.progress import Progress
 from arclink.pipeline.rows import IN_STORE, NO_ROW, SharedRows, check_rows, count_lines, share_rows
-from arclink.pipeline.running import JobRunner, parts_of, room_in
-from arclink.pipeline.settings import BuildSettings
-from arclink.store import ArchiveFile, GraphStore
+from arclink.pipeline.settings import OF_OLDER_STORES, BuildSettings
+from arclink.reasons import Reason
+from arclink.store.protocols import ArchiveFile, GraphStore
 
 
 @dataclass(slots=True)
 class BuildReport:
-    """What a build did.
+    """The result of a build.
 
     Attributes:
-        batches: Batches stored by this build.
-        skipped: Archive files that the store had already.
-        counts: Over all its batches.
+        batches: Number of batches that this build stored.
+        skipped: Number of archive files that the store had already.
+        counts: Counts by reason over all batches of this build.
         seconds: CPU seconds by job.
+        damaged: Archive files that are empty, cut short or damaged: those of this build, and the
+            skipped files that were recorded as damaged when they were stored.
     """
 
     batches: int = 0
     skipped: int = 0
     counts: Counts = field(default_factory=Counts)
     seconds: dict[str, float] = field(default_factory=dict)
+    damaged: list[Damage] = field(default_factory=list)
+
+    @property
+    def needs_a_person(self) -> bool:
+        """Whether a whole file gave nothing, or input that should have given links gave none."""
+        if any(damage.gave_nothing for damage in self.damaged):
+            return True
+        counts = self.counts
+        has_failed = bool(self.damaged) or any(counts[reason] for reason in _UNREAD)
+        has_failed = has_failed or bool(
+            counts[Reason.ROW_MALFORMED] and not counts[Reason.ROW_KEPT]
+        )
+        has_links = counts[Reason.LINK_KEPT] or counts[Reason.PAYLOAD_KNOWN]
+        return bool(self.batches) and has_failed and not has_links
+
+
+_UNREAD = (
+    Reason.PAYLOAD_FILE_MISSING,
+    Reason.PAYLOAD_PAST_END,
+    Reason.PAYLOAD_DAMAGED,
+    Reason.PAYLOAD_OTHER_RECORD,
+    Reason.PAYLOAD_CODING,
+    Reason.PAYLOAD_CRASHED,
+    Reason.PAYLOAD_MEMORY,
+    Reason.RECORD_DAMAGED,
+)
+"""Reasons of payloads and records that should have given links but could not be read."""
 
 
 def build(
@@ -59,13 +91,16 @@ def build(
     """Add archive files to a store.
 
     Args:
-        files: Distinct; in the order they are to be built.
-        cdx: Their CDX files, from `arclink.pipeline.cdx_files.find_cdx`; a file without a row in them is indexed by reading it.
+        files: Distinct, in the order in which they are built.
+        cdx: Their CDX files, from `arclink.rows.cdx_files.find_cdx`. A file without a row in them
+            is indexed by reading it.
         store: Open for writing.
-        settings: Must be those the store was built with.
-        work: Folder for the files between the stages; made if it is not there, its batches removed when stored.
-        progress: Told where the build is.
-        run: Runs the jobs, with the files between the stages below ``work``; that of the settings by default.
+        settings: Must be the settings that the store was built with.
+        work: Folder for the files between the stages. It is created if it does not exist; each
+            batch is removed from it once it is stored.
+        progress: Receives the progress of the build.
+        run: Runs the jobs, with the files between the stages below ``work``. By default, a runner
+            made from the settings.
 
     Raises:
         InputError: No row of the CDX files points to one of the files.
@@ -73,30 +108,52 @@ def build(
         PipelineError: A step failed.
     """
     check_settings(store, settings)
-    settings = replace(settings, forgotten=tuple(takedown.what for takedown, _ in store.forgotten()))
+    settings = replace(
+        settings, forgotten=tuple(takedown.what for takedown, _ in store.forgotten())
+    )
     known = {file.name: file for file in store.files()}
     fresh = [file for file in files if not _is_known(file, known)]
     batches = batches_of(fresh, settings.batch_bytes)
     report = BuildReport(skipped=len(files) - len(fresh))
+    names = {file.name for file in files} - {file.name for file in fresh}
+    report.damaged += [one for name, one in known_damage(store).items() if name in names]
     work.mkdir(parents=True, exist_ok=True)
     run = run or JobRunner(settings.runner, settings.cores, work / "tasks")
     run.watch = progress.tasks
     with room_in(work, "sharing out the rows"):
-        rows = _share_rows(cdx, batches, [file for file in files if _is_known(file, known)], work / "rows", settings.rules.prefixes)
+        rows = _share_rows(
+            cdx,
+            batches,
+            [file for file in files if _is_known(file, known)],
+            work / "rows",
+            settings.key_prefixes(),
+        )
     report.counts += rows.passed_over
     progress.begin(len(batches), sum(file.size for file in fresh))
-    # A file that was given is where it was given, wherever the store saw it before.
+    # Files of this call are read from the path given now, even if the store recorded another path.
     archives = list({**known, **{file.name: file for file in files}}.values())
     try:
         for number, batch in enumerate(batches):
             folder = work / f"batch-{number:06d}"
             step = partial(progress.stage, number + 1, sum(file.size for file in batch))
             with room_in(folder, "build"), _uncollected():
-                counts = _run_batch(batch, rows, number, archives, store, settings, run, folder, step, progress.counts)
+                counts, damaged = _run_batch(
+                    batch,
+                    rows,
+                    number,
+                    archives,
+                    store,
+                    settings,
+                    run,
+                    folder,
+                    step,
+                    progress.counts,
+                )
             progress.stored()
             known.update({file.name: file for file in batch})
             report.batches += 1
             report.counts += counts
+            report.damaged += damaged
         store.trim()
     finally:
         progress.end()
@@ -107,7 +164,10 @@ def build(
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Look for garbage when a batch is done, not while rows pass by: they make no cycles, and looking costs a tenth of loading."""
+    """Collect garbage only after a batch.
+
+    Rows make no reference cycles, and collecting while they pass costs 10 % of loading.
+    """
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -119,9 +179,11 @@ def _uncollected() -> Iterator[None]:
 
 
 def check_settings(store: GraphStore, settings: BuildSettings) -> None:
-    """Raise StoreError if a store was built with settings that give another graph; name the difference."""
+    """Raise StoreError, naming the difference, if a store's settings would give another graph."""
     for name, value in settings.for_store().items():
         stored = store.setting(name)
+        if stored is None and store.setting("rules") is not None:
+            stored = OF_OLDER_STORES.get(name)
         if stored is not None and stored != value:
             raise StoreError(
                 f"this store was built with other settings ({name}):\n{_difference(stored, value)}\n"
@@ -130,13 +192,19 @@ def check_settings(store: GraphStore, settings: BuildSettings) -> None:
 
 
 def _difference(stored: str, now: str) -> str:
-    """Return what differs between two values of a setting: of rules, those that do."""
+    """Return the differences between two values of a setting; of rules, only the differing ones."""
     try:
         before, after = orjson.loads(stored), orjson.loads(now)
     except orjson.JSONDecodeError:
-        before, after = {"value": stored}, {"value": now}
+        before, after = stored, now
+    if not (isinstance(before, dict) and isinstance(after, dict)):
+        before, after = {"value": before}, {"value": after}
     names = sorted({*before, *after})
-    return "\n".join(f"  {name}: stored {before.get(name)}, now {after.get(name)}" for name in names if before.get(name) != after.get(name))
+    return "\n".join(
+        f"  {name}: stored {before.get(name)}, now {after.get(name)}"
+        for name in names
+        if before.get(name) != after.get(name)
+    )
 
 
 def _is_known(file: ArchiveFile, known: dict[str, ArchiveFile]) -> bool:
@@ -145,15 +213,21 @@ def _is_known(file: ArchiveFile, known: dict[str, ArchiveFile]) -> bool:
 
 
 def _share_rows(
-    cdx: Sequence[Location], batches: Sequence[Sequence[ArchiveFile]], stored: Sequence[ArchiveFile], folder: Path, prefixes: Sequence[str]
+    cdx: Sequence[Location],
+    batches: Sequence[Sequence[ArchiveFile]],
+    stored: Sequence[ArchiveFile],
+    folder: Path,
+    prefixes: Sequence[str],
 ) -> SharedRows:
-    """Return the rows of each batch, by its place in ``batches``; lines that are no rows go with the first."""
+    """Return the rows of each batch, by index in ``batches``; malformed lines are in `NO_ROW`."""
     if not cdx or not batches:
         return SharedRows({}, frozenset(), Counts())
     check_rows(cdx, prefixes)
     batch_of = {file.name: IN_STORE for file in stored}
     batch_of.update({file.name: number for number, batch in enumerate(batches) for file in batch})
-    names = {file.path: file.name for file in (*stored, *(file for batch in batches for file in batch))}
+    names = {
+        file.path: file.name for file in (*stored, *(file for batch in batches for file in batch))
+    }
     rows = share_rows(cdx, batch_of, folder, prefixes, names)
     if not rows.names:
         raise InputError(
@@ -174,8 +248,8 @@ def _run_batch(
     folder: Path,
     step: Callable[[str], None],
     counted: Callable[[Counts], None],
-) -> Counts:
-    """Take one batch through all stages."""
+) -> tuple[Counts, list[Damage]]:
+    """Run one batch through all stages; return its counts and its damaged files."""
     run.remove(folder)
     folder.mkdir()
     counts: Counts = Counts()
@@ -191,6 +265,7 @@ def _run_batch(
         step("index")
         add(stages.index(without_rows, folder, run))
         run.fetch(folder / "rows")
+        run.fetch(folder / "findings")
         row_files += parts_of(folder / "rows")
     step("filter")
     add(stages.filter_rows(row_files, folder, settings, run))
@@ -204,40 +279,45 @@ def _run_batch(
     if wrong := stages.check(counts, given):
         raise PipelineError("rows were lost, which must not be: " + "; ".join(wrong))
     step("load")
-    manifest = format_manifest(batch, settings.for_store(), counts, given, run.seconds)
+    damaged = damage_in(folder, batch, rows.names)
+    manifest = format_manifest(batch, settings.for_store(), counts, given, run.seconds, damaged)
     (folder / "graph/manifest.json").write_text(manifest, encoding="utf-8")
     for relation in ("payloads", "outlinks", "inlinks"):
         run.fetch(folder / "graph" / relation)
     stages.load(folder, batch, settings.for_store(), manifest, store, run)
     run.keep(folder / "graph", _name_of(batch))
     run.remove(folder)
-    return counts
+    return counts, damaged
 
 
 def _name_of(batch: Sequence[ArchiveFile]) -> str:
-    """Return a name for the graph files of a batch: the same for the same archive files, whichever build reads them."""
+    """Return a name for a batch's graph files that is the same in every build of the same files."""
     digest = hashlib.sha256("\n".join(f"{file.name} {file.fingerprint}" for file in batch).encode())
     return f"batch-{digest.hexdigest()[:16]}"
 
 
 @contextmanager
 def only_build(store: Path) -> Iterator[None]:
-    """Hold a store for one build, from before it is looked at; a second build of it ends at once.
+    """Lock a store for one build, before the build reads it; a second build fails at once.
 
     Raises:
-        StoreError: Another build of the store is at work.
+        StoreError: Another build of the store is running.
     """
     if not store.parent.is_dir():
-        raise StoreError(f"no folder {store.parent} for the store {store.name}. Make the folder, or name another path.")
+        raise StoreError(
+            f"no folder {store.parent} for the store {store.name}. Make the folder, or name another path."
+        )
     path = store.with_name(store.name + ".lock")
     while True:
         with path.open("w") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
-                raise StoreError(f"another build of {store} is at work (it holds {path}); wait for it, or end it first") from error
+                raise StoreError(
+                    f"another build of {store} is at work (it holds {path}); wait for it, or end it first"
+                ) from error
             if os.fstat(lock.fileno()).st_nlink == 0:
-                continue  # the build that had it has just removed it: hold the next one
+                continue  # the build that held this lock has just removed it: lock the next one
             try:
                 yield
             finally:

@@ -1,19 +1,19 @@
-"""Which archive files a build is given: files, folders, globs and list files become `ArchiveFile` values."""
+"""Inputs of a build: turns files, folders, globs and list files into `ArchiveFile` values.
+
+`find_archives` expands the inputs to paths, `leave_out_foreign` removes files of other formats,
+`describe` gives each file its name and fingerprint, and `batches_of` groups the files.
+"""
 
 import glob
 import hashlib
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from urllib.parse import urljoin
 
-from arclink.archive_names import ARCHIVE_SUFFIXES
-from arclink.errors import InputError
-from arclink.extract.archives import ArchiveFile as RecordFile
-from arclink.files.opening import open_bytes, open_stream
-from arclink.files.places import (
+from arclink.archives.locations import (
     UNLISTED,
     WACZ_SUFFIX,
     Location,
@@ -26,8 +26,13 @@ from arclink.files.places import (
     split_entry,
     uses_webhdfs,
 )
-from arclink.files.wacz import archives_in
-from arclink.store import ArchiveFile
+from arclink.archives.names import ARCHIVE_SUFFIXES
+from arclink.archives.opener import open_bytes, open_stream
+from arclink.archives.reader import ArchiveFile as RecordFile
+from arclink.archives.wacz import archives_in
+from arclink.errors import InputError
+from arclink.rows.cdx import is_file_name
+from arclink.store.protocols import ArchiveFile
 
 LIST_SUFFIXES = (".txt", ".lst", ".list")
 SAMPLE = 1 << 16
@@ -39,17 +44,18 @@ def find_archives(inputs: Iterable[str]) -> list[Location]:
     """Return the archive files that ``inputs`` name, absolute, sorted, each once.
 
     Args:
-        inputs: Archive files; WACZ files, for the archive files in them; folders (searched through, links followed); globs
-            (``**`` too); list files (``.txt``, ``.lst``, ``.list``: one of these per line, relative to the list, ``#`` starts
-            a comment).
+        inputs: Each one is an archive file, a WACZ file (for the archive files in it), a folder
+            (searched recursively; symbolic links are followed), a glob (``**`` too), or a list file
+            (``.txt``, ``.lst``, ``.list``). A list file has one input per line, relative to the
+            list; ``#`` starts a comment.
 
     Raises:
-        InputError: Something does not exist, or holds no archive file.
+        InputError: An input does not exist or has no archive file.
     """
     found: dict[str, Location] = {}
     for text in inputs:
         for path in _expand(text, Path(), ()):
-            # A link has the name it was given, and is the file it leads to.
+            # A link keeps the name of the link, and duplicates are found by the file it leads to.
             found.setdefault(str(_resolved(path) if isinstance(path, Path) else path), path)
     return sorted(found.values(), key=_order)
 
@@ -59,10 +65,10 @@ def _order(path: Location) -> tuple[bool, Sequence[str]]:
 
 
 def _resolved(path: Path) -> Path:
-    """Return the file a path leads to.
+    """Return the file that a path leads to.
 
     Raises:
-        InputError: It leads nowhere, or its name cannot be kept.
+        InputError: The path leads to no file, or its name is not UTF-8.
     """
     try:
         str(path).encode()
@@ -71,14 +77,25 @@ def _resolved(path: Path) -> Path:
             f"{shown(path)}: the name is no UTF-8, and the graph names its files; rename it, or give it through a link"
         ) from error
     try:
-        return path.resolve(strict=not split_entry(str(path)))  # what is inside of a file has no path of its own
-    except (OSError, RuntimeError) as error:  # a loop of links is one or the other, by the Python's version
-        what = f"a link to {os.readlink(path)}, which is not there" if path.is_symlink() else "not there"
-        raise InputError(f"{path}: {what}; mend or remove it, or leave it out of the input") from error
+        return path.resolve(
+            strict=not split_entry(str(path))
+        )  # what is inside of a file has no path of its own
+    except (
+        OSError,
+        RuntimeError,
+    ) as error:  # a loop of links is one or the other, by the Python's version
+        what = (
+            f"a link to {os.readlink(path)}, which is not there"
+            if path.is_symlink()
+            else "not there"
+        )
+        raise InputError(
+            f"{path}: {what}; mend or remove it, or leave it out of the input"
+        ) from error
 
 
 def shown(path: Path) -> str:
-    """Return a path as it can be printed: bytes that are no UTF-8 as escapes."""
+    """Return a path in printable form, with bytes that are not UTF-8 as escapes."""
     return os.fsencode(path).decode(errors="backslashreplace")
 
 
@@ -99,32 +116,45 @@ def _expand(text: str, folder: Path, lists: tuple[Location, ...]) -> Iterator[Lo
     elif glob.has_magic(str(path)):
         matches = sorted(glob.glob(str(path), recursive=True))
         if not matches:
-            raise InputError(f"no file matches {text!r}: check the pattern, and quote it so that the shell leaves it alone")
+            raise InputError(
+                f"no file matches {text!r}: check the pattern, and quote it so that the shell leaves it alone"
+            )
         for match in matches:
             yield from _expand(match, Path(), lists)
-    elif path.is_symlink():
-        yield path.absolute()
+    elif path.is_symlink() or path.exists():
+        yield path.absolute()  # a dead link or a FIFO: reported when the file is opened
     else:
-        raise InputError(f"{text}: no such file or folder; give archive files ({', '.join(_SEARCHED)}), folders, globs or list files")
+        raise InputError(
+            f"{text}: no such file or folder; give archive files ({', '.join(_SEARCHED)}), folders, globs or list files"
+        )
 
 
 def _expand_remote(url: str, lists: tuple[Location, ...]) -> Iterator[Location]:
-    """Yield the archive files that an address names: a file, a WACZ, a list; where places can be listed, a folder or pattern."""
+    """Yield the archive files that a URL names: a file, a WACZ or a list.
+
+    Where the protocol can list files, the URL may also be a folder or a pattern.
+    """
     if uses_webhdfs(url) and not url.lower().endswith(LIST_SUFFIXES) and not split_entry(url):
-        from arclink.pipeline.hdfs_inputs import find_in_hdfs
+        from arclink.archives.hdfs_folders import find_in_hdfs
 
         for one in find_in_hdfs(url, _SEARCHED):
             yield from _unpacked(RemotePath(one))
         return
     if url.endswith("/") or (glob.has_magic(url) and scheme_of(url) not in UNLISTED):
-        from arclink.files.remote import find_remote
+        from arclink.archives.remote import find_remote
 
         try:
-            found = [one for one in find_remote(url) if not url.endswith("/") or one.lower().endswith(_SEARCHED)]
+            found = [
+                one
+                for one in find_remote(url)
+                if not url.endswith("/") or one.lower().endswith(_SEARCHED)
+            ]
         except OSError as error:
             raise InputError(f"{url}: cannot be searched: {error.strerror or error}") from error
         if not found:
-            raise InputError(f"{url}: no archive file there; name the files themselves, or a list of them")
+            raise InputError(
+                f"{url}: no archive file there; name the files themselves, or a list of them"
+            )
         for one in found:
             yield from _unpacked(RemotePath(one))
     elif RemotePath(url).name.lower().endswith(LIST_SUFFIXES):
@@ -137,8 +167,8 @@ def _expand_remote(url: str, lists: tuple[Location, ...]) -> Iterator[Location]:
 
 def _search(folder: Path) -> Iterator[Location]:
     found = False
-    visited: set[tuple[int, int]] = set()  # links may lead back
-    for where, folders, names in os.walk(folder, followlinks=True):
+    visited: set[tuple[int, int]] = set()  # links may form a loop
+    for where, folders, names in os.walk(folder, onerror=_refuse_folder, followlinks=True):
         here = os.stat(where)
         if (here.st_dev, here.st_ino) in visited:
             folders.clear()
@@ -149,18 +179,27 @@ def _search(folder: Path) -> Iterator[Location]:
                 found = True
                 yield from _unpacked(Path(where, name).absolute())
     if not found:
-        raise InputError(f"{folder}: no archive file in this folder (looked for {', '.join(_SEARCHED)})")
+        raise InputError(
+            f"{folder}: no archive file in this folder (looked for {', '.join(_SEARCHED)})"
+        )
+
+
+def _refuse_folder(error: OSError) -> None:
+    """Raise InputError for a folder that cannot be listed: its files would be missing silently."""
+    raise InputError(
+        f"{error.filename}: this folder cannot be read: {error.strerror}; change its rights, or leave it out of the input"
+    ) from error
 
 
 def _unpacked(path: Location) -> Iterator[Location]:
-    """Yield the archive files in a WACZ; a WACZ that cannot be used, and any other file, as it is."""
+    """Yield the archive files in a WACZ; yield an unusable WACZ or any other file unchanged."""
     if not is_wacz(path.name):
         yield path
         return
     try:
         entries = archives_in(str(path))
     except InputError:
-        yield path  # `leave_out_foreign` says why
+        yield path  # `leave_out_foreign` reports why
         return
     for entry in entries:
         yield location_of(entry_of(str(path), entry))
@@ -169,7 +208,10 @@ def _unpacked(path: Location) -> Iterator[Location]:
 def _read_list(path: Location, lists: tuple[Location, ...]) -> Iterator[Location]:
     itself = path.resolve() if isinstance(path, Path) else path
     if itself in lists:
-        raise InputError(f"{path}: the list names itself" + (", through another list" if lists[-1] != itself else ""))
+        raise InputError(
+            f"{path}: the list names itself"
+            + (", through another list" if lists[-1] != itself else "")
+        )
     try:
         with open_stream(str(path)) as file:
             lines = file.read().decode("utf-8").splitlines()
@@ -178,7 +220,11 @@ def _read_list(path: Location, lists: tuple[Location, ...]) -> Iterator[Location
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not a list file: byte {error.start} is no UTF-8") from error
     for number, line in enumerate(lines, 1):
-        entry = line.partition(" #")[0].strip() if scheme_of(line.strip()) else line.split("#", 1)[0].strip()
+        entry = (
+            line.partition(" #")[0].strip()
+            if scheme_of(line.strip())
+            else line.split("#", 1)[0].strip()
+        )
         if entry and not entry.startswith("#"):
             try:
                 if isinstance(path, Path):
@@ -190,16 +236,18 @@ def _read_list(path: Location, lists: tuple[Location, ...]) -> Iterator[Location
 
 
 def leave_out_foreign(paths: Sequence[Location]) -> tuple[list[Location], list[str]]:
-    """Return the paths that are archive files, and for each other one what it is instead.
+    """Return the paths that are archive files, and one message per path that is not.
 
     Raises:
-        InputError: None of them is an archive file, or there is none; or one cannot be read, so that nobody knows.
+        InputError: No path is an archive file, ``paths`` is empty, or a file cannot be read.
     """
     archives: list[Location] = []
     complaints = []
     for path in paths:
         if isinstance(path, Path) and not split_entry(str(path)) and not os.access(path, os.R_OK):
-            raise InputError(f"{path}: this user may not read it; change its rights, or leave it out of the input")
+            raise InputError(
+                f"{path}: this user may not read it; change its rights, or leave it out of the input"
+            )
         try:
             if is_wacz(path.name):
                 archives_in(str(path))
@@ -212,18 +260,26 @@ def leave_out_foreign(paths: Sequence[Location]) -> tuple[list[Location], list[s
     return archives, complaints
 
 
-def describe(paths: Sequence[Location], known: Mapping[str, ArchiveFile]) -> list[ArchiveFile]:
-    """Return the archive files at ``paths``, each under a name of its own.
+def describe(
+    paths: Sequence[Location], known: Mapping[str, ArchiveFile], damaged: Container[str] = ()
+) -> list[ArchiveFile]:
+    """Return the archive files at ``paths``, each under a unique name.
 
-    A name is the file's own, as the field's tools use it, with that of the WACZ it is in; where two files share it, with
-    as many of its folders as it takes to tell them apart.
+    The name is the file's own name, as other tools for web archives use it; for a file in a WACZ,
+    it
+    includes the name of the WACZ. Where two files share a name, as many of their folders are added
+    as
+    are needed to distinguish them.
 
     Args:
-        paths: Absolute or elsewhere, distinct.
-        known: The files a store has, by name.
+        paths: Absolute paths or URLs, distinct.
+        known: The files that a store has, by name.
+        damaged: Names of stored files that were empty, cut short or damaged. If such a file has
+            changed at the same path, it keeps its name, so that it is read again and replaces
+            the damaged one.
 
     Raises:
-        InputError: A file cannot be read.
+        InputError: A file cannot be read, or has a name that rows cannot hold.
     """
     by_name: dict[str, list[Location]] = defaultdict(list)
     for path in paths:
@@ -237,17 +293,47 @@ def describe(paths: Sequence[Location], known: Mapping[str, ArchiveFile]) -> lis
         if stored is not None and (stored.size, stored.fingerprint) == (size, fingerprint):
             files.append(ArchiveFile(name, str(path), size, fingerprint))
             continue
+        if stored is not None and name in damaged and stored.path == str(path):
+            files.append(ArchiveFile(name, str(path), size, fingerprint))
+            continue
         while _is_taken(name, path, by_name[short], depth, known, size, fingerprint):
             depth += 1
             if depth > len(path.parts):
-                raise InputError(f"{path}: another file of this name and folder is in the store already; rename one of them")
+                raise InputError(
+                    f"{path}: another file of this name and folder is in the store already; rename one of them"
+                )
             name = "/".join(path.parts[-depth:])
         files.append(ArchiveFile(name, str(path), size, fingerprint))
+    for file in files:
+        _check_name(file)
     return files
 
 
+def _check_name(file: ArchiveFile) -> None:
+    """Raise InputError if a file's name cannot be a column of the graph's rows."""
+    if is_file_name(file.name):
+        return
+    place = file.path.encode("unicode_escape").decode()
+    if split_entry(file.path):
+        remedy = "pack the WACZ anew with another name for this file"
+    elif scheme_of(file.path):
+        remedy = "give it another name there"
+    else:
+        remedy = "rename it, or give it through a link with another name"
+    raise InputError(
+        f"{place}: its name holds a tab, a line end or another control character, or is a dash, and the rows of the "
+        f"graph cannot hold such a name; {remedy}"
+    )
+
+
 def _is_taken(
-    name: str, path: Location, namesakes: Sequence[Location], depth: int, known: Mapping[str, ArchiveFile], size: int, mark: str
+    name: str,
+    path: Location,
+    namesakes: Sequence[Location],
+    depth: int,
+    known: Mapping[str, ArchiveFile],
+    size: int,
+    mark: str,
 ) -> bool:
     if any(other != path and other.parts[-depth:] == path.parts[-depth:] for other in namesakes):
         return True
@@ -256,9 +342,10 @@ def _is_taken(
 
 
 def _fingerprint(path: Location) -> tuple[int, str]:
-    """Return size, and SHA-256 over size, first and last 64 KiB: enough to tell archive files apart.
+    """Return a file's size, and the SHA-256 of its size, first 64 KiB and last 64 KiB.
 
-    A digest of the whole would cost as much as inflating it.
+    This is enough to distinguish archive files. A digest of the whole file would cost as much as
+    inflating it.
     """
     try:
         with closing(open_bytes(str(path))) as file:
@@ -271,7 +358,10 @@ def _fingerprint(path: Location) -> tuple[int, str]:
 
 
 def batches_of(files: Sequence[ArchiveFile], size: int) -> list[list[ArchiveFile]]:
-    """Return ``files`` in batches of about ``size`` bytes, in the order given; a larger file is a batch of its own."""
+    """Return ``files`` in batches of at most ``size`` bytes, in their order.
+
+    A file larger than ``size`` is a batch of its own.
+    """
     batches: list[list[ArchiveFile]] = []
     filled = 0
     for file in files:

@@ -1,4 +1,4 @@
-"""The manifest of a batch: what went in, with which settings and versions, and what became of all of it."""
+"""The manifest of a batch: its files, settings and versions, and the counts of every outcome."""
 
 import platform
 from collections.abc import Mapping, Sequence
@@ -7,33 +7,41 @@ from importlib.metadata import PackageNotFoundError, version
 
 import orjson
 
-from arclink import __version__
-from arclink.pipeline.counts import Counts, by_group
-from arclink.store import ArchiveFile
+from arclink.counts import Counts, by_group
+from arclink.pipeline.damage import MANIFEST_FIELD, Damage, to_manifest
+from arclink.store.protocols import ArchiveFile
+from arclink.version import VERSION
 
 FORMAT = 2
 VERSIONS_OF = ("selectolax", "surt", "ada-url", "chardet", "webencodings", "mrjob")
-"""Packages that can change what a graph holds."""
+"""Packages whose version can change a graph."""
 
 
 def format_manifest(
-    files: Sequence[ArchiveFile], settings: Mapping[str, str], counts: Counts, rows: int, seconds: Mapping[str, float]
+    files: Sequence[ArchiveFile],
+    settings: Mapping[str, str],
+    counts: Counts,
+    rows: int,
+    seconds: Mapping[str, float],
+    damaged: Sequence[Damage] = (),
 ) -> str:
     """Return the manifest as JSON.
 
     Args:
-        files: The archive files of the batch.
-        settings: What shapes the graph, by name.
-        counts: Of all stages.
-        rows: CDX rows that filter was given, counted apart from ``counts``.
+        files: Archive files of the batch.
+        settings: Settings that shape the graph, by name.
+        counts: Counts by reason of all stages.
+        rows: Number of CDX rows given to filter, counted separately from ``counts``.
         seconds: CPU seconds by job.
+        damaged: Files of the batch that are empty, cut short or damaged.
     """
     groups = by_group(counts)
     manifest = {
         "format": FORMAT,
         "files": [asdict(file) for file in files],
+        MANIFEST_FIELD: to_manifest(damaged),
         "settings": dict(settings),
-        "versions": {"arclink": __version__, "python": platform.python_version(), **_versions()},
+        "versions": {"arclink": VERSION, "python": platform.python_version(), **_versions()},
         "rows given": rows,
         "totals": {group: sum(named.values()) for group, named in groups.items()},
         "counts": groups,

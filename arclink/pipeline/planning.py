@@ -1,10 +1,12 @@
-"""Between filter and extract: which pointers are worth reading, and which task reads them.
+"""Plan of an extract step: which pointers from filter are worth reading, and which task reads them.
 
-A payload the store has is not read again, unless it was now captured where its links may lead elsewhere. Pointers are
-sorted by file and offset, and files are shared out over tasks by the bytes pointed to (paper, 3.2.4): one task opens
-each file once and reads it forward.
+A payload that the store has is not read again, unless it was now captured under a URI where its
+links may lead elsewhere. Pointers are sorted by file and offset, and files are shared out over
+tasks by the number of bytes pointed to (paper, 3.2.4): one task opens each file once and reads it
+forward.
 
-Pointers wait in a file: memory holds where each of them stands there, not the originals that it carries.
+Pointers are kept in a temporary file. Memory holds their places in that file, not the originals
+that they carry.
 """
 
 import os
@@ -20,22 +22,32 @@ from typing import NamedTuple, Self
 
 import orjson
 
-from arclink.archive_names import is_wat, known_as
-from arclink.filter.pointers import NO_FILE, ORIGINALS, FallBack, Pointer, PointerKind, format_pointer, parse_pointer
+from arclink.archives.names import is_wat, known_as
 from arclink.model import Payload, Timestamp, UriR
 from arclink.reasons import Reason
-from arclink.store import ArchiveFile
-from arclink.store.nothing import KnownPayloads
+from arclink.rows.pointers import (
+    NO_FILE,
+    ORIGINALS,
+    FallBack,
+    Pointer,
+    PointerKind,
+    format_pointer,
+    parse_pointer,
+)
+from arclink.store.empty import KnownPayloads
+from arclink.store.protocols import ArchiveFile
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What extract is to do.
+    """The work of one extract step.
 
     Attributes:
-        manifests: One per task.
-        waiting: Pointers to what there is nothing to read of, unless the batch turns out to hold a capture of it.
-        counts: What was decided here: known already.
+        manifests: Files with the pointers to read, one per task.
+        waiting: File with the pointers that have nothing to read, unless the batch turns out to
+            have
+            a capture of their payload.
+        counts: Outcomes decided here, such as payloads that the store knows already.
     """
 
     manifests: Sequence[Path]
@@ -52,21 +64,28 @@ def read_pointers(parts: Iterable[Path]) -> Iterator[Pointer]:
 
 
 def write_pointers(pointers: Iterable[Pointer], path: Path) -> bool:
-    """Write pointers to a file, as they come; return whether there are any."""
+    """Write pointers to a file, in the order given; return whether there were any."""
     with path.open("wb") as lines:
         lines.writelines(format_pointer(pointer) + b"\n" for pointer in pointers)
         return lines.tell() > 0
 
 
-def plan(pointers: Iterable[Pointer], store: KnownPayloads, paths: Mapping[str, str], folder: Path, tasks: int) -> Plan:
+def plan(
+    pointers: Iterable[Pointer],
+    store: KnownPayloads,
+    paths: Mapping[str, str],
+    folder: Path,
+    tasks: int,
+) -> Plan:
     """Write the manifests of one extract step.
 
     Args:
-        pointers: As filter wrote them: the chunks of one payload one after the other. Read once.
-        store: What is known already.
-        paths: Where archive files are, by name.
-        folder: Where the manifests go; made if it is not there.
-        tasks: How many there may be at most.
+        pointers: In the order that filter wrote them: the chunks of one payload are adjacent. Read
+            once.
+        store: Gives the payloads and contents that are known already.
+        paths: Paths of the archive files by name.
+        folder: Folder for the manifests; created if it does not exist.
+        tasks: Maximum number of manifests.
     """
     counts: Counter[Reason] = Counter()
     folder.mkdir(parents=True, exist_ok=True)
@@ -74,10 +93,18 @@ def plan(pointers: Iterable[Pointer], store: KnownPayloads, paths: Mapping[str, 
     manifests = []
     with _Wanted(paths, folder) as wanted:
         with store.snapshot(), waiting.open("wb") as lines:
-            _choose(pointers, store, counts, lambda pointer: lines.write(format_pointer(pointer) + b"\n"), wanted)
+            _choose(
+                pointers,
+                store,
+                counts,
+                lambda pointer: lines.write(format_pointer(pointer) + b"\n"),
+                wanted,
+            )
         wanted.sort()
         for number, share in enumerate(_share_out(wanted.entries, tasks)):
-            manifest = folder / f"manifest-{number:05d}.gz"  # compressed: one input file is one task on every engine
+            manifest = (
+                folder / f"manifest-{number:05d}.gz"
+            )  # compressed: one input file is one task on every engine
             with manifest.open("wb") as file, GzipFile("", "wb", 1, file, 0) as lines:
                 lines.writelines(map(wanted.line, share))
             manifests.append(manifest)
@@ -85,15 +112,15 @@ def plan(pointers: Iterable[Pointer], store: KnownPayloads, paths: Mapping[str, 
 
 
 class _Entry(NamedTuple):
-    """A line of a manifest to be: sorted by file and offset, the chunks of a payload one after the other.
+    """A future line of a manifest, ordered by file and offset; a payload's chunks are adjacent.
 
     Attributes:
-        path: Of the archive file.
-        offset: Of the record in it.
-        chunk: Of the pointer.
-        start: Where the line stands.
-        size: Its bytes.
-        weight: What following the pointer costs about, in bytes.
+        path: Path of the archive file.
+        offset: Offset of the record in that file.
+        chunk: Chunk number of the pointer.
+        start: Offset of the line in the temporary file.
+        size: Bytes of the line.
+        weight: Approximate cost of reading the pointer's record, in bytes.
     """
 
     path: str
@@ -105,11 +132,13 @@ class _Entry(NamedTuple):
 
 
 class _Wanted:
-    """The lines of the manifests, in a file that is gone when it is closed, and where each of them stands in it.
+    """The lines of the manifests in a temporary file, and the place of each line in it.
+
+    The file is deleted when it is closed.
 
     Args:
-        paths: Where archive files are, by name.
-        folder: On the disk that the manifests go to.
+        paths: Paths of the archive files by name.
+        folder: Folder for the temporary file, on the same disk as the manifests.
     """
 
     def __init__(self, paths: Mapping[str, str], folder: Path) -> None:
@@ -121,40 +150,58 @@ class _Wanted:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self._lines.close()
 
     def add(self, pointer: Pointer) -> None:
-        """Add a pointer; of the last resort, with the paths of all captures to try."""
+        """Add a pointer; a pointer of last resort gets the paths of all captures to try."""
         path = self._path_of(pointer.file)
         all_paths: str | list[str] = path
         if pointer.kind is PointerKind.LAST_RESORT:
             all_paths = [path, *(self._path_of(other.file) for other in pointer.fall_backs)]
         line = orjson.dumps(all_paths) + b"\t" + format_pointer(pointer) + b"\n"
         self._lines.write(line)
-        self.entries.append(_Entry(path, pointer.offset, pointer.chunk, self._end, len(line), _weight(pointer)))
+        self.entries.append(
+            _Entry(path, pointer.offset, pointer.chunk, self._end, len(line), _weight(pointer))
+        )
         self._end += len(line)
 
     def sort(self) -> None:
-        """Sort the entries; nothing is added afterwards, and their lines can be read."""
+        """Sort the entries, and make their lines readable; no pointer may be added afterwards."""
         self._lines.flush()
         self.entries.sort()
 
     def line(self, entry: _Entry) -> bytes:
-        """Return the line that an entry stands for."""
-        return os.pread(self._lines.fileno(), entry.size, entry.start)  # where a buffer would hold what stands behind, and be dropped
+        """Return the line of an entry."""
+        return os.pread(
+            self._lines.fileno(), entry.size, entry.start
+        )  # without a buffer, which would read the lines after this one in vain
 
     def _path_of(self, file: str) -> str:
-        return self._paths.get(file) or self._paths.get(known_as(file, self._paths) or "") or NO_FILE
+        return (
+            self._paths.get(file) or self._paths.get(known_as(file, self._paths) or "") or NO_FILE
+        )
 
 
 _OF_CHECKSUM = frozenset({PointerKind.PAYLOAD, PointerKind.REVISIT_ONLY, PointerKind.LAST_RESORT})
 
 
 def _choose(
-    pointers: Iterable[Pointer], store: KnownPayloads, counts: Counter[Reason], wait: Callable[[Pointer], object], wanted: _Wanted
+    pointers: Iterable[Pointer],
+    store: KnownPayloads,
+    counts: Counter[Reason],
+    wait: Callable[[Pointer], object],
+    wanted: _Wanted,
 ) -> None:
-    """Add what is to be read, with the originals that the store adds, and without those it has the content of."""
+    """Add the pointers to read.
+
+    Originals of earlier batches are added to them; originals whose content is known are removed.
+    """
 
     def by_checksum() -> Iterator[Pointer]:
         for pointer in pointers:
@@ -169,7 +216,9 @@ def _choose(
     chosen, asked = tee(by_checksum())
     known = store.known_contents((pointer.checksum, pointer.originals) for pointer in asked)
     for _, chunks in groupby(zip(chosen, known, strict=True), lambda found: found[0].checksum):
-        earlier: Iterator[UriR] = iter(())  # where earlier batches captured the payload; there may be a million
+        earlier: Iterator[UriR] = iter(
+            ()
+        )  # where earlier batches captured the payload; there may be a million
         for pointer, (payload, missing) in chunks:
             is_in_wat = payload is not None and _is_in_wat_only(payload, pointer)
             if is_in_wat and not replaces and pointer.chunk == 0:
@@ -184,13 +233,20 @@ def _choose(
             elif not missing:
                 counts[Reason.PAYLOAD_KNOWN] += pointer.chunk == 0
             elif pointer.kind is PointerKind.REVISIT_ONLY:
-                # Where the payload was read before, another original was captured; which one, the store does not say.
-                place = replace(pointer, file=payload.file, offset=payload.offset, length=-1, original=UriR(""))
+                # The payload was read before, but another original was captured. The store does not
+                # say which.
+                place = replace(
+                    pointer, file=payload.file, offset=payload.offset, length=-1, original=UriR("")
+                )
                 wanted.add(replace(place, kind=PointerKind.PAYLOAD, originals=tuple(missing)))
             else:
-                # The new capture may be damaged; the one that was read before was not.
+                # The new capture may be damaged; the capture that was read before was not.
                 before = FallBack(payload.file, payload.offset, -1, Timestamp(""), UriR(""))
-                wanted.add(replace(pointer, originals=tuple(missing), fall_backs=(*pointer.fall_backs, before)))
+                wanted.add(
+                    replace(
+                        pointer, originals=tuple(missing), fall_backs=(*pointer.fall_backs, before)
+                    )
+                )
         chunk = pointer.chunk
         while some := tuple(islice(earlier, ORIGINALS)):
             chunk += 1
@@ -198,12 +254,23 @@ def _choose(
 
 
 def _is_in_wat_only(payload: Payload, pointer: Pointer) -> bool:
-    """Tell whether a store has a payload from a WAT only, and its archive file is here now, which has more to tell."""
-    return payload.scope is not None and is_wat(payload.file) and pointer.kind is not PointerKind.REVISIT_ONLY and not is_wat(pointer.file)
+    """Return whether the store has a payload only from a WAT, and the archive file is here now.
+
+    The archive file holds more information than the WAT.
+    """
+    return (
+        payload.scope is not None
+        and is_wat(payload.file)
+        and pointer.kind is not PointerKind.REVISIT_ONLY
+        and not is_wat(pointer.file)
+    )
 
 
 def _with_earlier(pointer: Pointer, earlier: Iterable[UriR]) -> tuple[Pointer, Iterator[UriR]]:
-    """Return the first pointer of a payload with as many originals of earlier batches as it has room for, and the others."""
+    """Return a payload's first pointer, filled with originals of earlier batches, and the rest.
+
+    It takes as many originals as it has room for; the iterator has the others.
+    """
     own = set(pointer.originals)
     others = (original for original in earlier if original not in own)
     first = tuple(islice(others, max(ORIGINALS - len(own), 0)))
@@ -213,8 +280,10 @@ def _with_earlier(pointer: Pointer, earlier: Iterable[UriR]) -> tuple[Pointer, I
 def _share_out(wanted: Sequence[_Entry], tasks: int) -> Iterator[Sequence[_Entry]]:
     """Yield each task's share, sorted by file and offset.
 
-    Whole files where there are at least as many as tasks at a time, the largest first to the task that has least; else
-    ranges of one file's pointers, so that one large archive file keeps all cores busy.
+    Where there are at least as many files as tasks at a time, a share is made of whole files; the
+    largest goes first to the task with the fewest bytes. Otherwise it is made of ranges of one
+    file's
+    pointers, so that one large archive file keeps all cores busy.
     """
     files: dict[str, list[_Entry]] = {}
     for entry in wanted:
@@ -235,7 +304,7 @@ def _share_out(wanted: Sequence[_Entry], tasks: int) -> Iterator[Sequence[_Entry
 
 
 def _ranges(entries: Sequence[_Entry], most: int) -> Iterator[list[_Entry]]:
-    """Yield runs of one file's pointers of about ``most`` bytes; the chunks of one payload stay together."""
+    """Yield runs of about ``most`` bytes of one file's pointers, never splitting a payload."""
     piece: list[_Entry] = []
     filled = 0
     for entry in entries:
@@ -249,10 +318,10 @@ def _ranges(entries: Sequence[_Entry], most: int) -> Iterator[list[_Entry]]:
 
 
 def _weight(pointer: Pointer) -> int:
-    """Return what a pointer costs about: its bytes, or those of a common page where the CDX does not say."""
+    """Return the approximate cost of a pointer in bytes; 10,000 if the CDX has no length."""
     return pointer.length + 500 if pointer.length > 0 else 10_000
 
 
 def archive_paths(files: Iterable[ArchiveFile]) -> dict[str, str]:
-    """Return where archive files are, by name."""
+    """Return the paths of archive files by name."""
     return {file.name: file.path for file in files}

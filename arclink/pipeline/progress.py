@@ -1,38 +1,38 @@
-"""Shows a build to the person who waits for it: one live line on a terminal, plain lines elsewhere."""
+"""Progress of a build for its user: one live line on a terminal, plain lines elsewhere."""
 
 import sys
 import time
 from typing import Protocol, TextIO
 
-from arclink.pipeline.counts import Counts
+from arclink.counts import Counts
 from arclink.reasons import Reason
 
 SHARES = {"index": 0.1, "filter": 0.05, "extract": 0.4, "join": 0.25, "invert": 0.05, "load": 0.15}
-"""About how much of a batch's time each stage takes; for the time left, so roughly right will do."""
+"""Approximate share of a batch's time per stage; used for the remaining time only."""
 
 SECONDS_BETWEEN_LINES = 30.0
 
 
 class Progress(Protocol):
-    """What a build reports. Every method returns at once."""
+    """Receives the events of a build. Every method returns immediately."""
 
     def begin(self, batches: int, size: int) -> None:
-        """The build begins: so many batches, so many bytes of archive files."""
+        """The build begins, with its number of batches and bytes of archive files."""
 
     def stage(self, batch: int, size: int, name: str) -> None:
-        """A stage of a batch of ``size`` bytes begins: one of `SHARES`."""
+        """A stage of a batch of ``size`` bytes begins; its name is a key of `SHARES`."""
 
     def tasks(self, done: int, total: int) -> None:
-        """So many of the stage's tasks are done."""
+        """``done`` of the ``total`` tasks of the stage are finished."""
 
     def counts(self, counts: Counts) -> None:
-        """What the batch counted in a stage that is over."""
+        """A stage of the batch has ended with these counts."""
 
     def stored(self) -> None:
         """The batch is in the store."""
 
     def end(self) -> None:
-        """The build is over, for whatever reason."""
+        """The build has ended, with or without an error."""
 
 
 class Silent:
@@ -52,7 +52,7 @@ class Silent:
 
 
 class _Told:
-    """Keeps where a build is, and says it in words when something changed; a subclass shows them."""
+    """Keeps the state of a build and describes it in one line; a subclass shows the line."""
 
     def __init__(self) -> None:
         self._started = time.monotonic()
@@ -90,10 +90,13 @@ class _Told:
         """Show `line`, if it is time to."""
 
     def line(self) -> str:
-        """Return one line: batch, stage, captures, links, rate, time passed and left."""
+        """Return one line: batch, stage, captures, links, rate, elapsed and remaining time."""
         passed = max(time.monotonic() - self._started, 0.001)
         done, total = self._tasks
-        parts = [f"batch {self._batch}/{self._batches}", self._stage + (f" {done}/{total}" if total else "")]
+        parts = [
+            f"batch {self._batch}/{self._batches}",
+            self._stage + (f" {done}/{total}" if total else ""),
+        ]
         if captures := self._counts[Reason.ROW_KEPT]:
             parts.append(f"{captures:,} captures")
         if links := self._counts[Reason.LINK_KEPT]:
@@ -109,10 +112,10 @@ class _Told:
 
 
 class Lines(_Told):
-    """Writes a line when a stage begins, and now and then while it lasts.
+    """Writes a line when a stage begins, and every `SECONDS_BETWEEN_LINES` while it lasts.
 
     Args:
-        stream: Where to; standard error by default.
+        stream: Output stream; standard error by default.
     """
 
     def __init__(self, stream: TextIO | None = None) -> None:
@@ -128,7 +131,7 @@ class Lines(_Told):
 
 
 class Live(_Told):
-    """Keeps one line of a terminal true."""
+    """Keeps one line of a terminal up to date."""
 
     def __init__(self) -> None:
         from rich.console import Console
@@ -149,7 +152,7 @@ class Live(_Told):
 
 
 def clock(seconds: float) -> str:
-    """Return a time as people say it.
+    """Return a duration in seconds as ``H:MM:SS`` or ``M:SS``.
 
     >>> clock(75)
     '1:15'

@@ -1,36 +1,40 @@
-"""CDX rows for the batches: which archive file a row points to decides which batch it belongs to."""
+"""CDX rows of each batch: a row belongs to the batch of the archive file that it points to."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from arclink.archive_names import known_as
-from arclink.errors import CdxError, InputError
-from arclink.files.places import Location
-from arclink.filter.cdx import is_header, parse_row
-from arclink.pipeline.cdx_files import read_usual_lines
-from arclink.pipeline.compressed import open_members
+from arclink.archives.locations import Location
+from arclink.archives.names import known_as
+from arclink.archives.opener import open_members
+from arclink.errors import CdxError, InputError, RecordError
+from arclink.filter.index import date_at
 from arclink.reasons import Reason
+from arclink.rows.cdx import is_header, parse_row, with_files
+from arclink.rows.cdx_files import read_usual_lines
 
 NO_ROW = -1
-"""The batch of lines that are no rows: filter counts them."""
+"""Batch number of lines that are not rows; filter counts them."""
 
 HELD = 16 << 20
-"""Bytes of rows held before they are written: a system lets about a thousand files be open, and there may be more batches."""
+"""Bytes of rows held in memory before they are written.
+
+A system allows about a thousand open files, and there may be more batches.
+"""
 
 CACHED = 100_000
 
 ROWS_LOOKED_AT = 1_000
-"""Lines of a CDX file one of which has to be a row."""
+"""Number of first lines of a CDX file among which at least one must be a row."""
 
 IN_STORE = -2
-"""The batch of rows that point to a file the store has been built from already: they are passed over."""
+"""Batch number of rows that point to a file already in the store; they are skipped."""
 
 
 def count_lines(paths: Sequence[Path]) -> int:
-    """Return the lines in files; a last line without newline counts."""
+    """Return the number of lines in files; a last line without newline counts."""
     lines = 0
     for path in paths:
         last = b"\n"
@@ -44,12 +48,13 @@ def count_lines(paths: Sequence[Path]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class SharedRows:
-    """The rows of CDX files, by batch.
+    """The rows of CDX files by batch.
 
     Attributes:
         by_batch: One file per batch that has rows.
-        names: The archive files that rows point to, as the batches name them.
-        passed_over: Rows of files that are in the store already, or that were not given: they wait for their file.
+        names: Archive files that rows point to, by their names in the batches.
+        passed_over: Counts of rows whose file is in the store already, or was not given to the
+            build.
     """
 
     by_batch: Mapping[int, Path]
@@ -66,21 +71,26 @@ def share_rows(
 ) -> SharedRows:
     """Write each row of CDX files to the file of its batch.
 
-    One pass, whatever the number of batches. Lines that are no rows go to `NO_ROW`, so that filter counts them.
+    The rows are read in one pass, whatever the number of batches. Lines that are not rows go to
+    `NO_ROW`, so that filter counts them. A row without a date gets the date that the index gives
+    its
+    record.
 
     Args:
-        cdx: From `arclink.pipeline.cdx_files.find_cdx`.
-        batch_of: Batch by name of archive file, as the rows name it or its last parts; may be `IN_STORE`.
-        folder: Where the files go.
+        cdx: From `arclink.rows.cdx_files.find_cdx`.
+        batch_of: Batch by name of archive file, where the rows have this name or its last parts;
+            the batch may be `IN_STORE`.
+        folder: Folder for the files of the batches.
         prefixes: SURT prefixes of the selection; see `read_usual_lines`.
         names: Names of the archive files by path; see `read_usual_lines`.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    outputs: dict[int, list[bytes]] = {}
+    outputs: defaultdict[int, list[bytes]] = defaultdict(list)
     written: dict[int, Path] = {}
     seen: dict[bytes, int] = {}
     found: set[str] = set()
     passed_over: Counter[Reason] = Counter()
+    paths = {name: path for path, name in (names or {}).items()}
     size = 0
 
     def write_all() -> None:
@@ -92,29 +102,57 @@ def share_rows(
         outputs.clear()
 
     for path in cdx:
-        for line in read_usual_lines(path, prefixes, names):
-            name = _file_of(line)
-            if name not in seen:
+        for line, name in with_files(read_usual_lines(path, prefixes, names)):
+            if line.partition(b" ")[2].startswith(b"- "):
+                line = _dated(line, batch_of, paths, passed_over)
+                name = next(with_files([line]))[1]  # readable now
+            batch = seen.get(name)
+            if batch is None:
                 if len(seen) >= CACHED:
                     seen.clear()
                 known = known_as(name.decode("utf-8", "replace"), batch_of)
-                seen[name] = NO_ROW if known is None else batch_of[known]
+                batch = seen[name] = NO_ROW if known is None else batch_of[known]
                 if known is not None:
                     found.add(known)
-            batch = seen[name]
             if batch == IN_STORE:
                 passed_over[Reason.ROW_IN_STORE] += 1
                 continue
             if batch == NO_ROW and _is_row(line):
                 passed_over[Reason.ROW_FILE_NOT_GIVEN] += 1
                 continue
-            outputs.setdefault(batch, []).append(line if line.endswith(b"\n") else line + b"\n")
+            outputs[batch].append(line if line[-1:] == b"\n" else line + b"\n")
             size += len(line)
             if size >= HELD:
                 write_all()
                 size = 0
     write_all()
     return SharedRows(written, frozenset(found), passed_over)
+
+
+def _dated(
+    line: bytes,
+    batch_of: Mapping[str, int],
+    paths: Mapping[str, str],
+    counts: Counter[Reason],
+) -> bytes:
+    """Return a row whose timestamp is ``-`` with the date that the index gives its record.
+
+    Also count the note about that date, if there is one. The row is returned unchanged, so that
+    filter counts it as malformed, if its file was not given, or has no date or no such record.
+    """
+    key, _, rest = line.split(b" ", 2)
+    try:
+        row = parse_row(b"%b 2000 %b" % (key, rest))  # any date, so that the rest is parsed
+        known = known_as(row.file, batch_of)
+        path = paths.get(known) if known is not None else None
+        timestamp, note = date_at(path, row.offset) if path is not None else ("", None)
+    except (CdxError, InputError, RecordError):
+        return line
+    if not timestamp:
+        return line
+    if note is not None:
+        counts[note] += 1
+    return b"%b %b %b" % (key, timestamp.encode(), rest)
 
 
 def _is_row(line: bytes) -> bool:
@@ -126,10 +164,10 @@ def _is_row(line: bytes) -> bool:
 
 
 def check_rows(paths: Sequence[Location], prefixes: Sequence[str] = ()) -> None:
-    """Raise InputError if a file holds other things than CDX rows.
+    """Raise InputError if the first `ROWS_LOOKED_AT` lines of a file contain no CDX row or header.
 
     Args:
-        paths: From `arclink.pipeline.cdx_files.find_cdx`.
+        paths: From `arclink.rows.cdx_files.find_cdx`.
         prefixes: SURT prefixes of the selection; see `read_usual_lines`.
     """
     for path in paths:
@@ -139,13 +177,3 @@ def check_rows(paths: Sequence[Location], prefixes: Sequence[str] = ()) -> None:
                 f"{path}: no CDX or CDXJ file: none of its first {len(lines):,} lines is a row; the first is {lines[0][:80]!r}. "
                 "Give the index of the archive files, or none."
             )
-
-
-def _file_of(line: bytes) -> bytes:
-    """Return the archive file a row names; empty for a line that is no row."""
-    if b"{" not in line:
-        return line.split()[-1] if line.strip() else b""
-    try:
-        return parse_row(line).file.encode()
-    except CdxError:
-        return b""

@@ -1,18 +1,30 @@
-"""What a build is told: rules, limits, runner, size of a batch. What shapes the graph is stored with it."""
+"""Settings of a build: rules, limits, runner, batch size.
+
+The settings that shape the graph are stored with it, so that a later build can check that it uses
+the same ones.
+"""
 
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+
+import orjson
 
 from arclink.extract.extracting import ExtractSettings
 from arclink.filter.rules import Rules
 from arclink.model import Forgotten
 
 EXTRACTOR_VERSION = "2"
-"""Raised whenever the same payload would give other links than before."""
+"""Increased whenever the same payload would give other links than before."""
+
+WAYBACK_SETTING = "unwrapped wayback"
+"""Store setting that unwraps pages of a Wayback Machine to their originals; its value is JSON."""
+
+OF_OLDER_STORES = {WAYBACK_SETTING: "null"}
+"""Values of settings that older stores do not record, as these stores were built."""
 
 OUTLINKS_SETTING = "heritrix outlinks"
-"""What a store calls the setting that adds links which the crawler recorded."""
+"""Store setting that adds the links which the crawler recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +32,9 @@ class BuildSettings:
     """Settings of one build.
 
     Attributes:
-        forgotten: What the store was told to forget: never a row of the graph. It is no setting of the store, which has its own record.
+        forgotten: Takedowns of the store; no row of the graph may match them. The store records
+            them
+            separately, not as a setting.
         batch_bytes: Archive bytes that go through all stages together.
         runner: ``local`` (all cores) or ``inline`` (one process).
         cores: Tasks at a time.
@@ -33,20 +47,45 @@ class BuildSettings:
     runner: str = "local"
     cores: int = field(default_factory=lambda: os.cpu_count() or 1)
 
+    def key_prefixes(self) -> tuple[str, ...]:
+        """Return the SURT prefixes of the CDX rows to read.
+
+        Empty if any key may match: keys of wrapped URIs do not begin with the prefix of their
+        original.
+        """
+        return self.rules.prefixes if self.extract.wayback is None else ()
+
     def for_jobs(self) -> Mapping[str, object]:
-        """Return what the jobs' ``--settings`` hold."""
+        """Return the value of the jobs' ``--settings`` option."""
         forgotten = [[what.prefix, what.span.first, what.span.last] for what in self.forgotten]
-        return {"rules": self.rules.to_json(), "extract": asdict(self.extract), "forgotten": forgotten}
+        return {
+            "rules": self.rules.to_json(),
+            "extract": asdict(self.extract),
+            "forgotten": forgotten,
+        }
 
     def for_store(self) -> dict[str, str]:
-        """Return what decides which graph comes out: a store holds one answer to each."""
+        """Return the settings that shape the graph, as a store records them: one value per name."""
         limits = asdict(self.extract)
         lazy = limits.pop("lazy")
         adds_recorded = limits.pop("heritrix_outlinks")
+        wayback = limits.pop("wayback")
         return {
             "extractor version": EXTRACTOR_VERSION,
-            "rules": self.rules.to_json(),
+            "rules": _stored(self.rules),
             "lazy links": "yes" if lazy else "no",
             "limits": " ".join(f"{name}={limits[name]}" for name in sorted(limits)),
             OUTLINKS_SETTING: "on" if adds_recorded else "off",
+            WAYBACK_SETTING: orjson.dumps(None if wayback is None else sorted(wayback)).decode(),
         }
+
+
+def _stored(rules: Rules) -> str:
+    """Return rules in the form that a store records.
+
+    `Rules.mime_before_extension` is left out where it is off, because older stores do not have it.
+    """
+    values = orjson.loads(rules.to_json())
+    if not rules.mime_before_extension:
+        del values["mime_before_extension"]
+    return orjson.dumps(values, option=orjson.OPT_SORT_KEYS).decode()

@@ -1,7 +1,7 @@
-"""The stages of a batch, one function each: folders in, folders out, counts.
+"""The stages of a batch, one function each: folders in, folders out, counts returned.
 
-``arclink build`` runs them one after the other; ``arclink index``, ``filter``, ``extract`` and ``graph`` run one
-alone. docs/stage-files.md has the files between them.
+``arclink build`` runs them one after the other; ``arclink index``, ``filter``, ``extract`` and
+``graph`` each run one stage alone. docs/stage-files.md describes the files between the stages.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,17 +10,21 @@ from pathlib import Path
 
 import orjson
 
-from arclink.filter.pointers import Pointer
-from arclink.graph import relations
+from arclink.counts import Counts
+from arclink.filter.index import ROWS
+from arclink.mapreduce.runs import JobRunner, parts_of, sort_rows
 from arclink.model import Batch
-from arclink.pipeline.counts import Counts
+from arclink.pipeline.jobs import JOBS
 from arclink.pipeline.last_resorts import LastResorts, awaited
 from arclink.pipeline.planning import archive_paths, plan, read_pointers, write_pointers
-from arclink.pipeline.running import JobRunner, parts_of, sort_rows
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
-from arclink.store import ArchiveFile, GraphStore, LoadsByJob
-from arclink.store.nothing import KnownPayloads
+from arclink.rows import relations
+from arclink.rows.findings import FINDINGS
+from arclink.rows.pointers import Pointer
+from arclink.store.empty import KnownPayloads
+from arclink.store.graph_files import write_graph_sums
+from arclink.store.protocols import ArchiveFile, GraphStore, LoadsByJob
 
 POINTERS = b"pointers"
 PAGES = b"pages"
@@ -28,7 +32,10 @@ RETRIES = b"retries"
 
 
 def index(files: Sequence[ArchiveFile], folder: Path, run: JobRunner) -> Counts:
-    """Write the CDXJ rows of archive files to ``folder/rows``, one part per task."""
+    """Write the CDXJ rows of archive files to ``folder/rows``, and faults to ``folder/findings``.
+
+    ``rows`` has one part per task.
+    """
     manifests = folder / "index-manifests"
     manifests.mkdir(parents=True, exist_ok=True)
     paths = []
@@ -36,25 +43,45 @@ def index(files: Sequence[ArchiveFile], folder: Path, run: JobRunner) -> Counts:
         path = manifests / f"manifest-{number:05d}"
         path.write_bytes(b"".join(orjson.dumps([file.name, file.path]) + b"\n" for file in share))
         paths.append(path)
-    return run.run("index", paths, folder / "rows", {})
-
-
-def filter_rows(rows: Sequence[Path], folder: Path, settings: BuildSettings, run: JobRunner) -> Counts:
-    """Write ``folder/mementos`` and ``folder/pointers`` from CDX or CDXJ files."""
-    for name in ("mementos", "pointers"):
-        (folder / name).mkdir(parents=True, exist_ok=True)
-    if not rows:  # archive files without a capture; mrjob without input would read what stands on standard input
-        return Counts()
-    counts = run.run("filter", rows, folder / "filtered", settings.for_jobs(), are_relations=True)
-    run.split(folder / "filtered", {relations.MEMENTOS: folder / "mementos", POINTERS: folder / "pointers"}, "filter")
+    counts = run.run(JOBS["index"], paths, folder / "indexed", {}, are_relations=True)
+    outputs = {ROWS: folder / "rows", FINDINGS: folder / "findings"}
+    run.split(folder / "indexed", outputs, "index")
     return counts
 
 
-def extract(folder: Path, archives: Iterable[ArchiveFile], store: KnownPayloads, settings: BuildSettings, run: JobRunner) -> Counts:
-    """Write ``folder/pages``, ``folder/graph/mementos`` and ``payloads`` from ``folder/pointers`` and ``folder/mementos``.
+def filter_rows(
+    rows: Sequence[Path], folder: Path, settings: BuildSettings, run: JobRunner
+) -> Counts:
+    """Write ``folder/mementos`` and ``folder/pointers`` from CDX or CDXJ files."""
+    for name in ("mementos", "pointers"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    if not rows:  # no captures; without input files, mrjob would read standard input
+        return Counts()
+    counts = run.run(
+        JOBS["filter"], rows, folder / "filtered", settings.for_jobs(), are_relations=True
+    )
+    run.split(
+        folder / "filtered",
+        {relations.MEMENTOS: folder / "mementos", POINTERS: folder / "pointers"},
+        "filter",
+    )
+    return counts
 
-    A payload that cannot be read is tried again from another capture of it, in a further round, so that no round opens
-    a file twice but to try what is left.
+
+def extract(
+    folder: Path,
+    archives: Iterable[ArchiveFile],
+    store: KnownPayloads,
+    settings: BuildSettings,
+    run: JobRunner,
+) -> Counts:
+    """Write pages, ``graph/mementos`` and ``graph/payloads`` from pointers and mementos.
+
+    All are folders in ``folder``. The stage also writes ``findings``: how much of each archive file
+    could be read.
+
+    A payload that cannot be read is tried again from another capture, in a further round. In each
+    round a file is opened once; only payloads that are still unread cause another round.
     """
     paths = archive_paths(archives)
     run.fetch(folder / "pointers")
@@ -68,14 +95,35 @@ def extract(folder: Path, archives: Iterable[ArchiveFile], store: KnownPayloads,
     number = 0
     with LastResorts() as resorts:
         while is_left:
-            planned = plan(pointers, store, paths, folder / f"manifests-{number}", run.cores * 2 if run.cores > 1 else 1)
+            planned = plan(
+                pointers,
+                store,
+                paths,
+                folder / f"manifests-{number}",
+                run.cores * 2 if run.cores > 1 else 1,
+            )
             counts += planned.counts
             resorts.add(read_pointers([planned.waiting]))
             retried: list[Path] = []
             if planned.manifests:
                 output, retries = folder / f"extracted-{number}", folder / f"retries-{number}"
-                counts += run.run("extract", planned.manifests, output, settings.for_jobs(), are_relations=True)
-                run.split(output, {PAGES: folder / "pages", relations.MEMENTOS: folder / "mementos", RETRIES: retries}, f"extract{number}")
+                counts += run.run(
+                    JOBS["extract"],
+                    planned.manifests,
+                    output,
+                    settings.for_jobs(),
+                    are_relations=True,
+                )
+                run.split(
+                    output,
+                    {
+                        PAGES: folder / "pages",
+                        relations.MEMENTOS: folder / "mementos",
+                        RETRIES: retries,
+                        FINDINGS: folder / "findings",
+                    },
+                    f"extract{number}",
+                )
                 run.fetch(retries)
                 retried = parts_of(retries)
             number += 1
@@ -83,19 +131,24 @@ def extract(folder: Path, archives: Iterable[ArchiveFile], store: KnownPayloads,
                 pointers = read_pointers(retried)
                 continue
             run.fetch(folder / "mementos")
-            mementos, digested = (_parts_named(folder / "mementos", stage) for stage in ("filter", "extract"))
+            mementos, digested = (
+                _parts_named(folder / "mementos", stage) for stage in ("filter", "extract")
+            )
             further = resorts.further(mementos, digested, read_pointers(filtered))
             found = folder / f"further-{number}"
-            is_left = write_pointers(chain(further, awaited(digested, store) if is_first else ()), found)
+            is_left = write_pointers(
+                chain(further, awaited(digested, store) if is_first else ()), found
+            )
             pointers, is_first = read_pointers([found]), False
         counts += _write_unread(resorts, folder / "graph/payloads/part-extract-unread")
+    run.fetch(folder / "findings")
     run.fetch(folder / "mementos")
     sort_rows(parts_of(folder / "mementos"), folder / "graph/mementos", run)
     return counts
 
 
 def _write_unread(resorts: LastResorts, path: Path) -> Counts:
-    """Write what became of payloads that could not be read, if there are any; return their reasons."""
+    """Write one row per payload that could not be read, if there are any; return their reasons."""
     counts: Counts = Counts()
     with path.open("wb") as rows:
         for payload in resorts.unread():
@@ -111,14 +164,14 @@ def _parts_named(folder: Path, stage: str) -> list[Path]:
 
 
 def join(folder: Path, run: JobRunner) -> Counts:
-    """Write ``folder/graph/payloads``, ``folder/graph/outlinks`` and ``folder/postings`` from ``folder/pages``."""
+    """Write ``graph/payloads``, ``graph/outlinks`` and ``postings`` from ``pages``."""
     graph = folder / "graph"
     for relation in (relations.PAYLOADS, relations.OUTLINKS):
         (graph / relation.decode()).mkdir(parents=True, exist_ok=True)
     pages = run.parts(folder / "pages")
     if not pages:
         return Counts()
-    counts = run.run("join", pages, folder / "joined", {}, are_relations=True)
+    counts = run.run(JOBS["join"], pages, folder / "joined", {}, are_relations=True)
     run.split(
         folder / "joined",
         {
@@ -132,29 +185,39 @@ def join(folder: Path, run: JobRunner) -> Counts:
 
 
 def invert(folder: Path, run: JobRunner) -> Counts:
-    """Write ``folder/graph/inlinks`` from ``folder/postings``."""
+    """Write ``graph/inlinks`` from ``postings``, and the checksums of all graph files."""
     inlinks = folder / "graph/inlinks"
     inlinks.mkdir(parents=True, exist_ok=True)
     postings = run.parts(folder / "postings")
-    return run.run("invert", postings, inlinks, {}) if postings else Counts()
+    counts = run.run(JOBS["invert"], postings, inlinks, {}) if postings else Counts()
+    write_graph_sums(folder / "graph")
+    return counts
 
 
 def load(
-    folder: Path, files: Sequence[ArchiveFile], settings: Mapping[str, str], manifest: str, store: GraphStore, run: JobRunner
+    folder: Path,
+    files: Sequence[ArchiveFile],
+    settings: Mapping[str, str],
+    manifest: str,
+    store: GraphStore,
+    run: JobRunner,
 ) -> Batch:
-    """Load ``folder/graph`` into a store; one beyond this machine is loaded by tasks, if there is an engine to run them."""
+    """Load ``folder/graph`` into a store.
+
+    If the store is not on this machine and an engine is configured, tasks of the engine load it.
+    """
     graph = folder / "graph"
     if run.conf is None or not isinstance(store, LoadsByJob):
         return store.load(graph, files, settings, manifest, run.cores)
 
     def by_job(manifests: Sequence[Path], job_settings: Mapping[str, object]) -> None:
-        run.run("load", manifests, folder / "loaded", job_settings)
+        run.run(JOBS["load"], manifests, folder / "loaded", job_settings)
 
     return store.load_by_job(graph, files, settings, manifest, run.cores, run.place, by_job)
 
 
 def _shares(files: Sequence[ArchiveFile], tasks: int) -> list[list[ArchiveFile]]:
-    """Return files shared out by bytes, the largest first to the task that has least."""
+    """Return files shared out by bytes: largest first, each to the task with the fewest bytes."""
     shares: list[list[ArchiveFile]] = [[] for _ in range(max(1, min(tasks, len(files))))]
     filled = [0] * len(shares)
     for file in sorted(files, key=lambda file: (-file.size, file.name)):
@@ -165,11 +228,11 @@ def _shares(files: Sequence[ArchiveFile], tasks: int) -> list[list[ArchiveFile]]
 
 
 def check(counts: Counts, rows: int) -> list[str]:
-    """Return the sums that do not add up, in words; empty when nothing was lost.
+    """Return a message per sum that does not add up; empty when nothing was lost.
 
     Args:
-        counts: Of one batch, all stages.
-        rows: Lines of the CDX rows that filter was given, counted apart.
+        counts: Counts of one batch over all stages.
+        rows: Number of lines given to filter, counted separately.
     """
     wrong = []
     seen = sum(counts[reason] for reason in Reason if reason.group == "rows")

@@ -1,11 +1,12 @@
-"""An embargo: a store that answers as one that was built without some captures, which it has.
+"""An embargo hides some captures of a store from its readers.
 
-Hidden are captures that are younger than so many days, and those of parts of the web. Everything that follows from them is
-hidden with them: a content that only they show, its links, and also what another capture repeats of a payload that only they
-hold, since without them nobody could have read it.
+Hidden are captures that are younger than a number of days, and captures of given parts of the web.
+The store then answers as if it had been built without these captures. Everything that only they
+show is hidden too: contents, their links, and revisits by visible captures of a payload that only
+a hidden capture holds, because without that capture its bytes could not have been read.
 
-Every question to the graph goes through here, so no answer has to know of it. What has to be looked at for that makes answers
-slower, above all those about pages with very many inlinks.
+`EmbargoedStore` wraps a store and checks every query, so the code that answers queries need not
+know of the embargo. The checks make answers slower, most of all for pages with very many inlinks.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -37,30 +38,41 @@ from arclink.model import (
     UriR,
 )
 from arclink.reasons import Reason
-from arclink.store import ArchiveFile, ContentBlock, GraphStore, Removed, StoreState, StoreStats, StoreSums, Takedown, Violation
+from arclink.store.protocols import (
+    ArchiveFile,
+    ContentBlock,
+    GraphStore,
+    Removed,
+    StoreState,
+    StoreStats,
+    StoreSums,
+    Takedown,
+    Violation,
+)
 from arclink.uris.resolving import checksum_of
 from arclink.uris.surts import surt_of
 
 _AT_ONCE = 128
-"""Contents that are looked at together."""
+"""Number of contents that are checked together."""
 _KEPT = 100_000
-"""Contents and payloads of which it is remembered whether they are hidden."""
+"""Number of contents and payloads whose check results are cached."""
 
 
 @dataclass(frozen=True, slots=True)
 class Embargo:
-    """Which captures are hidden.
+    """The rule that says which captures are hidden.
 
     Attributes:
-        days: Captures are shown when they are older than so many days, at the midnight (UTC) after that; 0 shows all.
-        prefixes: SURTs, as those of `Forgotten`: captures below them are never shown.
+        days: A capture is shown from the first midnight (UTC) at which it is older than this number
+            of days; 0 shows captures of any age.
+        prefixes: SURT prefixes, as in `Forgotten`: captures below them are never shown.
     """
 
     days: int = 0
     prefixes: tuple[Surt, ...] = ()
 
     def __bool__(self) -> bool:
-        """Tell whether anything is hidden."""
+        """Return whether the embargo hides anything."""
         return self.days > 0 or bool(self.prefixes)
 
     def last_shown(self, now: datetime) -> Timestamp:
@@ -72,17 +84,19 @@ class Embargo:
         if not self.days:
             return ALL_TIME.last
         try:
-            midnight = datetime(now.year, now.month, now.day, tzinfo=UTC) - timedelta(days=self.days, seconds=1)
+            midnight = datetime(now.year, now.month, now.day, tzinfo=UTC) - timedelta(
+                days=self.days, seconds=1
+            )
         except OverflowError:
             return ALL_TIME.first
         return Timestamp(f"{midnight.year:04}{midnight:%m%d%H%M%S}")
 
     def hides(self, surt: Surt) -> bool:
-        """Tell whether the captures of a SURT are hidden whenever they were made."""
+        """Return whether the captures of a SURT are hidden, whenever they were made."""
         return bool(self.part_of(surt))
 
     def part_of(self, surt: Surt) -> Surt:
-        """Return how all SURTs begin that are hidden as this one is; empty if it is not.
+        """Return the prefix of all SURTs that the same rule hides; empty if ``surt`` is not hidden.
 
         >>> Embargo(prefixes=(Surt("org,example"),)).part_of(Surt("org,example,sub)/x"))
         'org,example,'
@@ -95,17 +109,22 @@ class Embargo:
 
 
 class EmbargoedStore:
-    """A `GraphStore` for reading, without the captures that an embargo hides.
+    """A read-only `GraphStore` without the captures that an embargo hides.
 
     Args:
-        store: Has all captures; closed with this one.
-        now: Tells the time.
+        store: The store with all captures; it is closed with this one.
+        now: Returns the current time.
 
     Attributes:
-        whole: The store with all captures: for what is told to nobody.
+        whole: The store with all captures, for uses whose results no reader sees.
     """
 
-    def __init__(self, store: GraphStore, embargo: Embargo, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+    def __init__(
+        self,
+        store: GraphStore,
+        embargo: Embargo,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
         self._store = self.whole = store
         self._embargo = embargo
         self._now = now
@@ -133,9 +152,11 @@ class EmbargoedStore:
         return self._store.mementos(surt, self._within(span))
 
     def payload(self, checksum: Checksum) -> Payload | None:
-        """Return what became of a payload; read from a capture that is shown, even if it was another one that was read.
+        """Return the state of a payload as if only visible captures had been read.
 
-        Of one that only revisits are left of, as if its captures had never been at hand.
+        If the payload was read from a hidden capture, file and offset are those of a visible
+        capture of the same payload. If only revisits are visible, the payload is reported as not at
+        hand. The result is None if no capture of it is visible.
         """
         self._look_again()
         found = self._store.payload(checksum)
@@ -147,9 +168,14 @@ class EmbargoedStore:
         if not shown:
             return None
         holding = [memento for memento in shown if memento.record_type != "revisit"]
-        first = min(holding or shown, key=lambda memento: (memento.timestamp, memento.original, memento.file, memento.offset))
+        first = min(
+            holding or shown,
+            key=lambda memento: (memento.timestamp, memento.original, memento.file, memento.offset),
+        )
         if not holding:
-            return Payload(checksum, None, "-", first.file, first.offset, Reason.PAYLOAD_NOT_AT_HAND.name)
+            return Payload(
+                checksum, None, "-", first.file, first.offset, Reason.PAYLOAD_NOT_AT_HAND.name
+            )
         return replace(found, file=first.file, offset=first.offset)
 
     def content_of(self, memento: Memento) -> ContentId | None:
@@ -160,22 +186,38 @@ class EmbargoedStore:
         return self._store.outlinks(content) if self._is_shown(content) else iter(())
 
     def inlinks(self, target: Surt, after: Inlink | None = None) -> Iterator[Inlink]:
-        if after is not None and not self._is_shown(after.content):  # nobody is to learn here that the store has it
-            raise UsageError(f"cannot go on behind an inlink of {after.content}: the store has no such content")
-        return (inlink for inlink in self._store.inlinks(target, after) if self._is_shown(inlink.content))
+        if after is not None and not self._is_shown(
+            after.content
+        ):  # the error must not reveal that the store has this content
+            raise UsageError(
+                f"cannot go on behind an inlink of {after.content}: the store has no such content"
+            )
+        return (
+            inlink
+            for inlink in self._store.inlinks(target, after)
+            if self._is_shown(inlink.content)
+        )
 
     def inlink_kinds(self, target: Surt) -> Iterator[tuple[Kind, int]]:
         return ((inlink.kind, 1) for inlink in self.inlinks(target))
 
     def sightings(self, content: ContentId, span: Span = ALL_TIME) -> Iterator[Sighting]:
         for pages in self.sources([content], span):
-            yield from (Sighting(original, timestamp) for original, timestamps in pages for timestamp in timestamps)
+            yield from (
+                Sighting(original, timestamp)
+                for original, timestamps in pages
+                for timestamp in timestamps
+            )
 
-    def sources(self, contents: Iterable[ContentId], span: Span = ALL_TIME) -> Iterator[Iterator[Source]]:
+    def sources(
+        self, contents: Iterable[ContentId], span: Span = ALL_TIME
+    ) -> Iterator[Iterator[Source]]:
         self._look_again()
         rest = iter(contents)
         while some := list(islice(rest, _AT_ONCE)):
-            for content, pages in zip(some, self._store.sources(some, self._within(span)), strict=True):
+            for content, pages in zip(
+                some, self._store.sources(some, self._within(span)), strict=True
+            ):
                 yield self._of_shown(content, pages)
 
     def _of_shown(self, content: ContentId, pages: Iterator[Source]) -> Iterator[Source]:
@@ -186,16 +228,19 @@ class EmbargoedStore:
 
     def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
         for surt in self._store.surts(prefix, after):
-            if next(self.mementos(surt), None) is not None or next(self.inlinks(surt), None) is not None:
+            if (
+                next(self.mementos(surt), None) is not None
+                or next(self.inlinks(surt), None) is not None
+            ):
                 yield surt
 
     def captured_surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
-        """Yield the SURTs that have a memento; what is hidden whenever it was captured is passed over in one step."""
+        """Yield the SURTs that have a visible memento; each hidden part is skipped in one step."""
         while True:
             for surt in self._store.captured_surts(prefix, after):
                 part = self._embargo.part_of(surt)
                 if part:
-                    after = Surt(f"{part}\U0010ffff")  # behind all that begins so
+                    after = Surt(f"{part}\U0010ffff")  # sorts after all SURTs with this prefix
                     break
                 if next(self.mementos(surt), None) is not None:
                     yield surt
@@ -203,16 +248,26 @@ class EmbargoedStore:
                 return
 
     def scan_mementos(self, span: Span = ALL_TIME) -> Iterator[Memento]:
-        return (memento for memento in self._store.scan_mementos(self._within(span)) if not self._embargo.hides(memento.surt))
+        return (
+            memento
+            for memento in self._store.scan_mementos(self._within(span))
+            if not self._embargo.hides(memento.surt)
+        )
 
     def scan_contents(self) -> Iterator[ContentBlock]:
         for block in self._store.scan_contents():
-            shown = [place for place, content in enumerate(block.contents) if self._is_shown(content)]
+            shown = [
+                place for place, content in enumerate(block.contents) if self._is_shown(content)
+            ]
             if shown:
-                yield ContentBlock([block.contents[place] for place in shown], block.links, [block.lists[place] for place in shown])
+                yield ContentBlock(
+                    [block.contents[place] for place in shown],
+                    block.links,
+                    [block.lists[place] for place in shown],
+                )
 
     def batches(self) -> Iterator[Batch]:
-        """Yield the batches; not which files they had and what was counted, which would tell of what is hidden."""
+        """Yield the batches without file names and counts, which would reveal hidden captures."""
         return (Batch(batch.number, (), "{}") for batch in self._store.batches())
 
     def last_batch(self) -> int:
@@ -222,10 +277,13 @@ class EmbargoedStore:
         if self._held is not None:
             return self._held[0]
         state = self._store.state()
-        return replace(state, version=StoreState.of((state.version, self._embargo, self._last_shown()), ()).version)
+        return replace(
+            state,
+            version=StoreState.of((state.version, self._embargo, self._last_shown()), ()).version,
+        )
 
     def files(self) -> Iterator[ArchiveFile]:
-        """Yield the archive files that captures which are shown are in. Reads the whole store."""
+        """Yield the archive files that hold visible captures. Reads the whole store."""
         names = {memento.file for surt in self.surts(Surt("")) for memento in self.mementos(surt)}
         return (file for file in self._store.files() if file.name in names)
 
@@ -233,9 +291,18 @@ class EmbargoedStore:
         return self._store.setting(name)
 
     def sums(self) -> StoreSums:
-        """Return the counts of what is shown; they do need a look at it all, once a batch and day."""
+        """Return the counts of all visible data. Reads the whole store, once per batch and day."""
         stats = self.stats()
-        return StoreSums(stats.batches, stats.files, stats.payloads, stats.contents, stats.links, stats.first, stats.last, stats.bytes)
+        return StoreSums(
+            stats.batches,
+            stats.files,
+            stats.payloads,
+            stats.contents,
+            stats.links,
+            stats.first,
+            stats.last,
+            stats.bytes,
+        )
 
     def stats(self) -> StoreStats:
         self._look_again()
@@ -255,19 +322,35 @@ class EmbargoedStore:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.close()
 
-    # What builds ask and write: nothing here
+    # Methods for builds: most of them refuse, because the store is read-only
 
-    def known_contents(self, wanted: Iterable[tuple[Checksum, Sequence[UriR]]]) -> Iterator[tuple[Payload | None, Sequence[UriR]]]:
+    def known_contents(
+        self, wanted: Iterable[tuple[Checksum, Sequence[UriR]]]
+    ) -> Iterator[tuple[Payload | None, Sequence[UriR]]]:
         self._refuse()
 
     def originals_of(self, checksum: Checksum) -> Iterator[UriR]:
-        return (original for original in self._store.originals_of(checksum) if next(self._of_payload(original, checksum), None) is not None)
+        return (
+            original
+            for original in self._store.originals_of(checksum)
+            if next(self._of_payload(original, checksum), None) is not None
+        )
 
     def load(
-        self, graph: Path, files: Sequence[ArchiveFile], settings: Mapping[str, str], manifest: str, cores: int | None = None
+        self,
+        graph: Path,
+        files: Sequence[ArchiveFile],
+        settings: Mapping[str, str],
+        manifest: str,
+        cores: int | None = None,
     ) -> Batch:
         self._refuse()
 
@@ -281,7 +364,9 @@ class EmbargoedStore:
         self._refuse()
 
     def _refuse(self) -> NoReturn:
-        raise StoreError("a store under an embargo is for reading; open it without one to build or forget")
+        raise StoreError(
+            "a store under an embargo is for reading; open it without one to build or forget"
+        )
 
     # Inside
 
@@ -292,7 +377,10 @@ class EmbargoedStore:
         return self._embargo.last_shown(self._now()) if self._held is None else self._held[1]
 
     def _look_again(self) -> None:
-        """Drop what is remembered if the store has changed, or the day has; and what was found out of contents, if that is much."""
+        """Clear all caches when the store or the day has changed.
+
+        The results of checks are also cleared when there are more than `_KEPT`.
+        """
         state = self.state()
         if state != self._seen:
             self._seen = state
@@ -303,31 +391,49 @@ class EmbargoedStore:
         self._shown.clear()
 
     def _is_shown(self, content: ContentId) -> bool:
-        """Tell whether a capture that is shown shows ``content``."""
+        """Return whether a visible capture shows ``content``."""
         self._look_again()
         if content not in self._shown:
-            self._shown[content] = any(next(pages, None) is not None for pages in self.sources([content]))
+            self._shown[content] = any(
+                next(pages, None) is not None for pages in self.sources([content])
+            )
         return self._shown[content]
 
     def _is_readable(self, checksum: Checksum, page: Source | None = None) -> bool:
-        """Tell whether a capture that is shown holds the payload; a revisit does not. ``page`` is one that may."""
+        """Return whether a visible capture holds the payload; a revisit does not hold it.
+
+        Args:
+            checksum: Of the payload.
+            page: A page whose captures are checked first.
+        """
         self._look_again()
         if checksum not in self._readable:
             likely: Iterable[Memento] = ()
             if page is not None:
                 original, timestamps = page
                 span = Span(timestamps[0], timestamps[-1])
-                likely = (memento for memento in self.mementos(surt_of(original), span) if memento.checksum == checksum)
-            self._readable[checksum] = any(memento.record_type != "revisit" for memento in chain(likely, self._captures(checksum)))
+                likely = (
+                    memento
+                    for memento in self.mementos(surt_of(original), span)
+                    if memento.checksum == checksum
+                )
+            self._readable[checksum] = any(
+                memento.record_type != "revisit"
+                for memento in chain(likely, self._captures(checksum))
+            )
         return self._readable[checksum]
 
     def _captures(self, checksum: Checksum) -> Iterator[Memento]:
-        """Yield the captures of a payload that are shown, but those that a rule kept from being read."""
+        """Yield the visible captures of a payload, except those that a rule kept from reading."""
         for original in self._store.originals_of(checksum):
             yield from self._of_payload(original, checksum)
 
     def _of_payload(self, original: UriR, checksum: Checksum) -> Iterator[Memento]:
-        return (memento for memento in self.mementos(surt_of(original)) if memento.original == original and memento.checksum == checksum)
+        return (
+            memento
+            for memento in self.mementos(surt_of(original))
+            if memento.original == original and memento.checksum == checksum
+        )
 
     def _counted(self) -> StoreStats:
         originals: set[UriR] = set()
@@ -341,7 +447,10 @@ class EmbargoedStore:
                 mementos += 1
                 originals.add(memento.original)
                 files.add(memento.file)
-                first, last = min(first or memento.timestamp, memento.timestamp), max(last, memento.timestamp)
+                first, last = (
+                    min(first or memento.timestamp, memento.timestamp),
+                    max(last, memento.timestamp),
+                )
                 content = self.content_of(memento)
                 if content is not None:
                     contents.add(content)

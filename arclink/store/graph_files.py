@@ -1,4 +1,9 @@
-"""Reads the relations of a batch from its graph files: the parts of a relation as one sorted stream of rows."""
+"""Reads graph files: the parts of each relation of a batch, as one sorted stream of rows.
+
+A stage writes each relation (mementos, payloads, outlinks, inlinks) as one or more sorted files,
+its *parts*. This module merges the parts, checks their order and checksums, and computes the
+identity of a batch. ``docs/graph-files.md`` describes the format.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
@@ -7,7 +12,8 @@ from itertools import chain, pairwise
 from pathlib import Path
 
 from arclink.errors import StoreError
-from arclink.store import ArchiveFile
+from arclink.files.sums import damage_in, write_sums
+from arclink.store.protocols import ArchiveFile
 
 _BUFFER = 256 * 1024
 
@@ -15,21 +21,24 @@ RELATIONS = ("mementos", "payloads", "outlinks", "inlinks")
 
 
 def parts_of(graph: Path, relation: str) -> list[Path]:
-    """Return the parts of a relation in order; none if the batch has no such relation."""
+    """Return the parts of a relation in order; an empty list if the batch has no such relation."""
     return sorted((graph / relation).glob("part-*"))
 
 
 def read_sorted(graph: Path, relation: str, columns: int, keys: int) -> Iterator[list[bytes]]:
-    """Yield the rows of all parts of a relation as one sorted stream, split into columns; the last one ends in a newline.
+    """Yield the rows of all parts of a relation as one sorted stream, split into columns.
+
+    The last column of each row ends in a newline.
 
     Args:
         graph: Folder of the batch.
         relation: Name of the relation.
         columns: Its number of columns.
-        keys: The first so many of them are what the parts are sorted by.
+        keys: Number of leading columns that the parts are sorted by.
 
     Raises:
-        StoreError: A part is not sorted, has rows with another number of columns, or cannot be read.
+        StoreError: A part is not sorted, has rows with another number of columns, or is not
+            readable.
     """
     paths = [path for path in parts_of(graph, relation) if path.stat().st_size]
     parts = [read_part(path, columns, keys) for path in paths]
@@ -39,7 +48,10 @@ def read_sorted(graph: Path, relation: str, columns: int, keys: int) -> Iterator
 
 
 def _follow_each_other(paths: Sequence[Path], keys: int) -> bool:
-    """Return whether each part begins where the one before it ends, as the parts of one sort do: they need no merging."""
+    """Return whether each part begins where the part before it ends.
+
+    The parts of one sort do, and then need no merging.
+    """
     ends = [_first_and_last_key(path, keys) for path in paths]
     return all(last <= first for (_, last), (first, _) in pairwise(ends))
 
@@ -61,11 +73,13 @@ def read_part(path: Path, columns: int, keys: int) -> Iterator[list[bytes]]:
     """Yield the rows of one part; arguments and errors are those of `read_sorted`."""
     last: list[bytes] = []
     try:
-        with path.open("rb", buffering=_BUFFER) as file:  # rows are longer than the usual buffer
+        with path.open("rb", buffering=_BUFFER) as file:  # rows exceed Python's default buffer
             for number, line in enumerate(file, start=1):
                 row = line.split(b"\t", columns - 1)
                 if len(row) != columns:
-                    raise StoreError(_problem(path, number, f"{len(row)} columns instead of {columns}"))
+                    raise StoreError(
+                        _problem(path, number, f"{len(row)} columns instead of {columns}")
+                    )
                 key = row[:keys]
                 if key < last:
                     raise StoreError(_problem(path, number, "not sorted"))
@@ -79,16 +93,30 @@ def _problem(path: Path, number: int, found: str) -> str:
     return f"{path}, line {number}: {found} (docs/graph-files.md). Write the graph files again."
 
 
-def identity_of(graph: Path, files: Iterable[ArchiveFile]) -> bytes:
-    """Return what tells this batch from another: SHA-256 over its archive files, mementos and payloads, and the sizes of its links.
+def write_graph_sums(graph: Path) -> None:
+    """Write the checksums of the local parts of a batch; loading compares them."""
+    write_sums(graph, [path for relation in RELATIONS for path in parts_of(graph, relation)])
 
-    Links follow from the payloads, and are most of the bytes: they are not read twice for this.
+
+def identity_of(graph: Path, files: Iterable[ArchiveFile]) -> bytes:
+    """Return the identity of a batch, a SHA-256 digest that distinguishes it from other batches.
+
+    The digest covers the archive files, the mementos, the payloads and the sizes of the link files.
+    Links follow from the payloads and are most of the bytes, so they are not read again for this.
 
     Raises:
-        StoreError: The folder holds no graph files, or they cannot be read.
+        StoreError: The folder holds no graph files, they cannot be read, or one fails its checksum.
     """
     if not any((graph / relation).is_dir() for relation in RELATIONS):
-        raise StoreError(f"{graph} holds no graph files: none of the folders {', '.join(RELATIONS)}.")
+        raise StoreError(
+            f"{graph} holds no graph files: none of the folders {', '.join(RELATIONS)}."
+        )
+    try:
+        damage = damage_in(graph)
+    except OSError as error:
+        raise StoreError(f"{graph} cannot be read: {error}") from error
+    if damage is not None:
+        raise StoreError(f"{damage}. Write the graph files again (docs/graph-files.md).")
     digest = sha256()
     for file in sorted(files, key=lambda file: file.name):
         digest.update(f"{file.name}\t{file.size}\t{file.fingerprint}\n".encode())

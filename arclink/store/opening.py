@@ -1,11 +1,11 @@
-"""`open_store`: a store from what people write after ``--store``."""
+"""Opens the store that a path or URL names (`open_store`), and names the files next to it."""
 
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import unquote
 
 from arclink.errors import OperatorError, UsageError
-from arclink.store import GraphStore
+from arclink.store.protocols import GraphStore
 
 _SQLITE = "sqlite:///"
 _CASSANDRA = "cassandra://"
@@ -15,13 +15,15 @@ def open_store(where: str, *, create: bool = False, patience: float | None = Non
     """Return the store at a path or URL.
 
     Args:
-        where: A path, ``sqlite:///`` and a path (relative after three slashes, absolute after four), or ``cassandra://host/keyspace``.
-        create: Open it for loading, and make it if there is none; else for reading only.
-        patience: Seconds after which a store elsewhere that does not answer is given up, if its URL does not say.
+        where: A path, ``sqlite:///`` and a path (relative after three slashes, absolute after
+            four), or ``cassandra://host/keyspace``.
+        create: Open the store for loading, and create it if it is missing; otherwise open it for
+            reading only.
+        patience: Seconds to wait for an answer from a remote store, if its URL does not say.
 
     Raises:
-        UsageError: No store is named so.
-        StoreError: There is no store, or it cannot be used; the text says why.
+        UsageError: The path or URL does not name a store.
+        StoreError: The store is missing or cannot be used; the text says why.
     """
     if where.startswith(_CASSANDRA):
         needs_driver()
@@ -29,23 +31,25 @@ def open_store(where: str, *, create: bool = False, patience: float | None = Non
         from arclink.store.cassandra.store import CassandraStore
 
         return CassandraStore(parse_address(where, patience or PATIENCE), create=create)
-    from arclink.store.sqlite import SqliteStore
+    from arclink.store.sqlite.store import SqliteStore
 
     return SqliteStore(path_of(where), create=create)
 
 
 def needs_driver() -> None:
-    """Check that what the Cassandra store needs is installed.
+    """Check that the driver for Cassandra stores is installed.
 
     Raises:
-        OperatorError: It is not.
+        OperatorError: It is not installed.
     """
     if find_spec("cassandra") is None:
-        raise OperatorError("a Cassandra store needs the package cassandra-driver; install it: pip install 'arclink[cassandra]'")
+        raise OperatorError(
+            "a Cassandra store needs the package cassandra-driver; install it: pip install 'arclink[cassandra]'"
+        )
 
 
 def is_remote(where: str) -> bool:
-    """Return whether a store is no file of this machine."""
+    """Return whether a store is on a server, not in a local file."""
     return where.startswith(_CASSANDRA)
 
 
@@ -53,7 +57,7 @@ def path_of(where: str) -> Path:
     """Return the file that a path or URL names.
 
     Raises:
-        UsageError: No SQLite store is named so.
+        UsageError: The path or URL does not name a SQLite store.
 
     >>> path_of("sqlite:////srv/links.db").as_posix()
     '/srv/links.db'
@@ -70,13 +74,28 @@ def path_of(where: str) -> Path:
     return Path(path)
 
 
-def local_path_of(where: str) -> Path:
-    """Return the path whose neighbours are the files that go with a store on this machine: locks, and what a build keeps.
-
-    It is that of the store's file; for a store elsewhere, one in the current folder that is named like its keyspace.
+def local_file_of(where: str, command: str) -> Path:
+    """Return the file of a store, for a command that works on files only.
 
     Raises:
-        UsageError: No store is named so.
+        UsageError: The store is remote, or ``where`` does not name a store.
+    """
+    if is_remote(where):
+        raise UsageError(
+            f"--store {where}: `{command}` is for SQLite stores. docs/operations.md says how to "
+            "back up and restore one in Cassandra"
+        )
+    return path_of(where)
+
+
+def local_path_of(where: str) -> Path:
+    """Return the local path that the names of a store's lock and build files are derived from.
+
+    For a SQLite store it is the path of its file; for a remote store, a path in the current folder
+    with the name of its keyspace.
+
+    Raises:
+        UsageError: The path or URL does not name a store.
     """
     if is_remote(where):
         from arclink.store.cassandra.addresses import parse_address
@@ -86,7 +105,10 @@ def local_path_of(where: str) -> Path:
 
 
 def let_go(where: str) -> None:
-    """Close what this process keeps open of a store elsewhere for the next who opens it: no child could go on with that."""
+    """Close this process's connections to a remote store; the next `open_store` makes new ones.
+
+    A child process could not use the open connections.
+    """
     if is_remote(where):
         from arclink.store.cassandra.addresses import parse_address
         from arclink.store.cassandra.database import forget_database
@@ -95,10 +117,10 @@ def let_go(where: str) -> None:
 
 
 def exists(where: str) -> bool:
-    """Return whether there is a store.
+    """Return whether a store exists.
 
     Raises:
-        StoreError: Nobody answers there.
+        StoreError: The server does not answer.
     """
     if is_remote(where):
         needs_driver()
@@ -110,22 +132,25 @@ def exists(where: str) -> bool:
 
 
 def work_folder(where: str) -> Path:
-    """Return the folder where a build keeps its files between the stages: next to a store, or in the current folder."""
+    """Return the folder for a build's files between the stages.
+
+    It is next to the store; for a remote store, it is in the current folder.
+    """
     path = local_path_of(where)
     return path.with_name(path.name + ".build")
 
 
 def takedowns_path(where: str) -> Path:
-    """Return the file that holds what a store was told to forget while it is built anew."""
+    """Return the file that holds the takedowns of a store while the store is rebuilt."""
     path = local_path_of(where)
     return path.with_name(path.name + ".forgotten")
 
 
 def remove_store(where: str) -> None:
-    """Remove a store that is one of ours; nothing happens if there is none. A Cassandra store is left empty.
+    """Remove an ArcLink store, if there is one. A Cassandra store keeps its keyspace, empty.
 
     Raises:
-        StoreError: It is in use, or no store of ours: nothing is removed.
+        StoreError: The store is in use, or is not an ArcLink store: nothing is removed.
     """
     if is_remote(where):
         needs_driver()
@@ -134,7 +159,7 @@ def remove_store(where: str) -> None:
 
         empty_store(parse_address(where))
         return
-    from arclink.store.schema import open_for_loading, remove_logs
+    from arclink.store.sqlite.schema import open_for_loading, remove_logs
 
     path = path_of(where)
     if path.exists():
@@ -144,11 +169,14 @@ def remove_store(where: str) -> None:
 
 
 def remove_if_empty(where: str) -> bool:
-    """Remove a store that no batch was loaded into and that was told to forget nothing; tell whether there is none now."""
+    """Remove a store without batches and takedowns; return whether it was empty or missing.
+
+    An empty Cassandra store is not removed, because its keyspace was made on purpose.
+    """
     if not exists(where):
         return True
     with open_store(where) as store:
         is_empty = next(store.batches(), None) is None and next(store.forgotten(), None) is None
-    if is_empty and not is_remote(where):  # a keyspace was made on purpose, and stays
+    if is_empty and not is_remote(where):  # an operator made the keyspace on purpose: keep it
         remove_store(where)
     return is_empty

@@ -1,19 +1,20 @@
-"""Takedowns as lines of JSON: how a list of them goes from one store to another, and outlives the rebuilding of its own."""
+"""Takedowns as lines of JSON: for copying them to another store and keeping them in a rebuild."""
 
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
 import orjson
 
 from arclink.errors import UsageError
-from arclink.model import Forgotten, Span, Surt
-from arclink.store import GraphStore, Takedown
+from arclink.model import Forgotten, Span, Surt, Timestamp
+from arclink.store.protocols import GraphStore, Takedown
 from arclink.timestamps import first_of, last_of
 
 
 def format_takedowns(takedowns: Iterable[Takedown]) -> bytes:
-    r"""Return a line for each takedown.
+    r"""Return one line of JSON per takedown.
 
     >>> format_takedowns([Takedown(Forgotten(Surt("org,example)/")), "of the owner", "2026-11-21T20:00:00Z")])[:60]
     b'{"prefix":"org,example)/","from":"00000000000000","to":"9999'
@@ -35,35 +36,64 @@ def format_takedowns(takedowns: Iterable[Takedown]) -> bytes:
 
 
 def read_takedowns(path: Path) -> list[Takedown]:
-    """Return what `format_takedowns` was given.
+    """Return the takedowns of a file that `format_takedowns` wrote.
 
     Raises:
-        UsageError: The file cannot be read, or a line is no takedown.
+        UsageError: The file cannot be read, or a line is not a takedown.
     """
     try:
         lines = path.read_bytes().splitlines()
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
-    return [_takedown(line, f"{path}, line {number}") for number, line in enumerate(lines, 1) if line.strip()]
+    return [
+        _takedown(line, f"{path}, line {number}")
+        for number, line in enumerate(lines, 1)
+        if line.strip()
+    ]
 
 
 def _takedown(line: bytes, where: str) -> Takedown:
     try:
         row = orjson.loads(line)
-        prefix, targets, reason, time = row["prefix"], row.get("targets", False), row.get("reason", ""), row["time"]
-        span = span_of(row.get("from"), row.get("to"))
+        prefix, targets, reason, time = (
+            row["prefix"],
+            row.get("targets", False),
+            row.get("reason", ""),
+            row["time"],
+        )
+        span = _span(row.get("from"), row.get("to"))
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise UsageError(f"{where}: no takedown as `arclink forget --export` writes it: {line[:200]!r}") from error
-    if not (isinstance(prefix, str) and prefix and isinstance(reason, str) and isinstance(time, str) and isinstance(targets, bool)):
-        raise UsageError(f"{where}: no takedown as `arclink forget --export` writes it: {line[:200]!r}")
+        raise UsageError(
+            f"{where}: no takedown as `arclink forget --export` writes it: {line[:200]!r}"
+        ) from error
+    if not (
+        isinstance(prefix, str)
+        and prefix
+        and isinstance(reason, str)
+        and isinstance(time, str)
+        and isinstance(targets, bool)
+    ):
+        raise UsageError(
+            f"{where}: no takedown as `arclink forget --export` writes it: {line[:200]!r}"
+        )
     return Takedown(Forgotten(Surt(prefix), span, targets), reason, time)
 
 
+def _span(first: object, last: object) -> Span:
+    """Return the span of a line. Bounds of 14 digits stay unchanged: callers may pad."""
+    if all(isinstance(bound, str) and _BOUND.fullmatch(bound) for bound in (first, last)):
+        return Span(Timestamp(str(first)), Timestamp(str(last)))
+    return span_of(first, last)  # type: ignore[arg-type]  # other types raise TypeError
+
+
+_BOUND = re.compile("[0-9]{14}")
+
+
 def span_of(first: str | None, last: str | None) -> Span:
-    """Return the span from one time to another; what is not given, or is that of all time, has no end.
+    """Return the span from one time to another. A bound that is None or that of all time is open.
 
     Raises:
-        TimestampError: One of them is no time.
+        TimestampError: A bound is not a time.
         UsageError: The first is after the last.
     """
     everything = Span()
@@ -77,7 +107,7 @@ def span_of(first: str | None, last: str | None) -> Span:
 
 
 def set_aside(store: GraphStore, path: Path) -> None:
-    """Write the takedowns of a store to a file, if there are any: whole, or not at all."""
+    """Write the takedowns of a store to a file, if there are any: the whole file, or nothing."""
     takedowns = [takedown for takedown, _ in store.forgotten()]
     if takedowns:
         part = path.with_name(path.name + ".part")
@@ -89,7 +119,10 @@ def set_aside(store: GraphStore, path: Path) -> None:
 
 
 def take_back(store: GraphStore, path: Path) -> None:
-    """Make a store forget what `set_aside` wrote, and remove the file; nothing happens if there is none."""
+    """Apply the takedowns that `set_aside` wrote, and remove the file.
+
+    Nothing happens if the file is missing.
+    """
     if path.exists():
         for takedown in read_takedowns(path):
             store.forget(takedown)

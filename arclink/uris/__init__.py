@@ -1,1 +1,1 @@
-"""URIs: how a link resolves, which key it is found under, and the id of that key."""
+"""URIs: resolving links, the key that all variants of a URI share, and the id of that key."""

@@ -1,8 +1,9 @@
-"""The host and the registered domain that a SURT belongs to.
+"""The host and the registered domain of a SURT.
 
-A host is that of the SURT, so ``www.example.org`` and ``example.org`` are one, and ports make no difference. A domain is
-what its owner registered: one label and a public suffix (``bbc.co.uk``), by the Public Suffix List that ``tldextract``
-brings with it. No network is asked. Its ICANN section alone counts: ``a.blogspot.com`` is of the domain ``blogspot.com``.
+The host is taken from the SURT, so ``www.example.org`` and ``example.org`` are one host, and ports
+make no difference. The domain is the part that its owner registered: one label and a public suffix
+(``bbc.co.uk``), by the Public Suffix List that is part of ``tldextract``. No network is used. Only
+the ICANN section of the list counts: the domain of ``a.blogspot.com`` is ``blogspot.com``.
 """
 
 import re
@@ -15,12 +16,14 @@ if TYPE_CHECKING:
     from tldextract import TLDExtract
 
 Host = NewType("Host", str)
-"""Name or address of a host, lower case, without port; empty for URIs that have none (``mailto:``)."""
+"""Name or address of a host, lower case, without port; empty for URIs without host."""
 
 Domain = NewType("Domain", str)
-"""Registered domain; of an address, and of a public suffix, itself."""
+"""Registered domain; an address or a public suffix is its own domain."""
 
-_PLACE = re.compile(r"(?:(?P<labels>[^:/?#()@\s]+)|(?P<address>[0-9a-f.]*:[0-9a-f.]*:[0-9a-f.:]*))(?::[0-9]{1,5})?\)/")
+_PLACE = re.compile(
+    r"(?:(?P<labels>[^:/?#()@\s]+)|(?P<address>[0-9a-f.]*:[0-9a-f.]*:[0-9a-f.:]*))(?::[0-9]{1,5})?\)/"
+)
 _NUMBERS = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
 
 
@@ -40,7 +43,7 @@ def host_of(surt: Surt) -> Host:
 
 
 def stem_of_host(surt: Surt) -> Surt | None:
-    """Return what the SURTs of all URIs of the host of ``surt`` begin with, at its port; None if it has no host.
+    """Return the common beginning of the SURTs of one host and port; None if ``surt`` has no host.
 
     >>> stem_of_host(Surt("org,example:8080)/x"))
     'org,example:8080)'
@@ -50,7 +53,9 @@ def stem_of_host(surt: Surt) -> Surt | None:
 
 
 def stems_of_domain(surt: Surt) -> tuple[Surt, ...]:
-    """Return what the SURTs of the host of ``surt`` and of all hosts below it begin with, at any port, sorted; none without a host.
+    """Return the beginnings of the SURTs of a host and of all its subdomains, at any port, sorted.
+
+    The host is that of ``surt``; the result is empty if it has none.
 
     >>> stems_of_domain(Surt("org,example:8080)/x"))
     ('org,example)', 'org,example,', 'org,example:')
@@ -64,9 +69,9 @@ def stems_of_domain(surt: Surt) -> tuple[Surt, ...]:
 
 @lru_cache(maxsize=1 << 14)
 def domain_of(host: Host) -> Domain:
-    """Return the registered domain of ``host``; empty if that is.
+    """Return the registered domain of ``host``; empty if ``host`` is empty.
 
-    A suffix that no list has counts as one label (the list's rule ``*``).
+    A suffix that is not in the list counts as one label (the list's rule ``*``).
 
     Source: https://github.com/publicsuffix/list/wiki/Format, *Formal algorithm*.
 
@@ -87,6 +92,6 @@ def _public_suffix(host: Host) -> str:
 
 @cache
 def _list() -> "TLDExtract":
-    from tldextract import TLDExtract  # lazily: it takes half of all start-up
+    from tldextract import TLDExtract  # lazily: its import takes half of the start-up
 
     return TLDExtract(cache_dir=None, suffix_list_urls=(), fallback_to_snapshot=True)

@@ -1,6 +1,7 @@
-"""A query is written in the charset of its page: ``?q=ä`` is ``?q=%E4`` on a page in windows-1252.
+"""Queries in the charset of their page: ``?q=ä`` is ``?q=%E4`` on a page in windows-1252.
 
-Only the query, only behind a special scheme: paths are UTF-8 everywhere, and so is every other scheme.
+This holds only for the query, and only for special schemes: paths are always UTF-8, and so are URIs
+of all other schemes.
 """
 
 import re
@@ -42,7 +43,10 @@ _CODECS = {
     "shift_jis": "cp932",
     "euc-kr": "cp949",
 }
-"""Python's codec for each encoding of the Encoding Standard that is not UTF-8 for output (UTF-16 and replacement are)."""
+"""Python's codec for each encoding of the Encoding Standard whose output is not UTF-8.
+
+The output of UTF-16 and replacement is UTF-8.
+"""
 
 _NON_ASCII = re.compile(r"[^\x00-\x7f]+")
 
@@ -51,10 +55,12 @@ _KEPT = frozenset(range(0x21, 0x7F)) - frozenset(b"\"#<>'")
 
 
 def codec_of(charset: str) -> str | None:
-    """Return Python's codec for the queries of a page; None where they are UTF-8, also for a name that is unknown.
+    """Return Python's codec for the queries of a page; None if they are UTF-8.
+
+    They are UTF-8 for an unknown name, too.
 
     Args:
-        charset: Name of the Encoding Standard, in any case.
+        charset: Name in the Encoding Standard, in upper or lower case.
 
     Source:
         Encoding Standard, *get an output encoding*.
@@ -63,10 +69,11 @@ def codec_of(charset: str) -> str | None:
 
 
 def encode_query(query: str, codec: str) -> str:
-    """Return ``query`` with what is not ASCII percent-encoded by ``codec``; what it cannot hold becomes ``%26%23n%3B``.
+    """Return ``query`` with all characters that are not ASCII percent-encoded by ``codec``.
 
-    ASCII stays as it is. Where Python's tables differ from the standard's (a handful of signs in each of the East
-    Asian ones), Python's hold.
+    A character that the codec does not have becomes ``%26%23n%3B``. ASCII is unchanged. If Python's
+    tables differ from the standard's (for a few characters in each of the East Asian encodings),
+    Python's are used.
 
     Source:
         URL Standard, *percent-encode after encoding*.

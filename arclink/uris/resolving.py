@@ -1,11 +1,12 @@
-"""Where links lead, how much of their page they depend on, and which pages may share one list of links.
+"""Resolving links: their targets, the part of the page's URI they depend on, and the *cut*.
 
-Strategy: most references are plain (``/path``, ``http://host/path``, ``x.html``, of signs that no step of the URL
-parser touches), so their target is a concatenation; a regular expression proves it, and a test holds it against the
-parser. Everything else goes to the parser, ada.
+Strategy: most references are plain (``/path``, ``http://host/path``, ``x.html``, of characters that
+no step of the URL parser changes), so their target is a concatenation. The scanner
+``arclink/native/resolving.pyx`` finds them, and a test compares it with the parser. All other
+references go to the parser, ada, and so does every reference if the scanner is not compiled.
 
-A URI of an archived page falls into five *fields*, scheme, origin, directory, name and query; a *cut* is the first few
-of them::
+A URI of an archived page has five *fields*: scheme, origin, directory, name and query. A *cut* is
+the first few of them. Pages with the same payload and the same cut share one list of links::
 
     http://user@host:8080/a/b/c.html?q
     [s-]  [--- origin ---][dir][name][q]
@@ -25,45 +26,36 @@ from arclink.reasons import Reason
 from arclink.uris.query_encoding import codec_of, encode_query
 
 MAX_URI_LENGTH = 64 * 1024
-"""A longer target is a mistake or a trap: it is counted, not kept."""
+"""Maximum characters of a target; a longer one is a mistake or a trap: counted, but not kept."""
 
 SPECIAL_SCHEMES = frozenset({"http", "https", "ftp", "file", "ws", "wss"})
-"""URL Standard, *special scheme*: they have an authority, and ``\\`` is as good as ``/``."""
+"""URL Standard, *special scheme*: URIs with an authority, in which ``\\`` is equal to ``/``."""
 
 UriFields = tuple[str, str, str, str, str]
 """Scheme, origin, directory, name, query."""
 
-# Signs that the URL parser keeps in a path and a special query. No %2e: it is a dot to the parser.
-_PATH = r"[A-Za-z0-9_~!$&()*+,;=:@/.-]*"
-_TAIL = rf"{_PATH}(?:%(?!2[eE]){_PATH})*(?:\?[!$-&(-;=?-~]*)?"
-
-# Host: the last label is letters, so it is no IPv4 address in disguise; the parser checks no xn-- label that is ASCII.
-# A colon in a first segment would end a scheme.
-_plain = re.compile(
-    rf"((?:(https?://(?:[a-z0-9_-]+\.)+[a-z]{{2,}})/|(/)(?!/)|[A-Za-z0-9_~](?![A-Za-z0-9+.-]*:)){_TAIL})(?:\#.*)?",
-    re.DOTALL,
-).fullmatch
-
 _CLEANED_AWAY = re.compile(r"[\t\n\r]")
 _WRITTEN_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _FIELDS = re.compile(r"([^:]+):(//[^/?]*|/\.(?=//)|)((?:/[^?]*)?/|)([^/?]*)(\?.*|)", re.DOTALL)
-_NEEDS_CLEANING = "/\\\t\n\r"  # or is the end: the empty string is in every string
+_NEEDS_CLEANING = "/\\\t\n\r"  # also matches the end: the empty string is in every string
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _C0_AND_SPACE = "".join(map(chr, range(0x21)))
 
 
 def class_of(reference: str, scheme: str) -> Scope:
-    r"""Return how much of its page a reference depends on, on a page with this scheme and without base.
+    r"""Return the part of the page's URI that a reference depends on if there is no base element.
 
-    The answer is the same for every special scheme, so it holds wherever the payload is captured: ``http:x`` is relative on
-    a page with that scheme only, and yet is `Scope.DIRECTORY` on all.
+    The answer is the same for every special scheme, so it holds at every place where the payload
+    was captured: ``http:x`` is relative only on a page with that scheme, but is `Scope.DIRECTORY`
+    on all pages.
 
     Args:
-        reference: As written; cleaned here as the URL parser does.
-        scheme: Of the page, lower case, without colon.
+        reference: As written; cleaned here in the same way as in the URL parser.
+        scheme: Scheme of the page, lower case, without colon.
 
     Source:
-        URL Standard, *basic URL parser*: scheme, relative and relative slash state; ``docs/data-model.md``, *Content*.
+        URL Standard, *basic URL parser*: scheme, relative and relative slash state;
+        ``docs/data-model.md``, *Content*.
 
     >>> class_of("/x", "http").name, class_of(" ?q", "http").name, class_of("mailto:a@b", "http").name
     ('ORIGIN', 'PATH', 'NONE')
@@ -98,26 +90,29 @@ def _class_of_cleaned(rest: str, scheme: str) -> Scope:
 
 
 def scope_of(classes: Iterable[Scope]) -> Scope:
-    """Return the scope of a content: the widest class of its links; `Scope.NONE` if there are none.
+    """Return the scope of a content: the widest class of its links; `Scope.NONE` without links.
 
     Args:
-        classes: Of the links that are kept; not of those that lead to the same page.
+        classes: Classes of the kept links; without links that lead to the same page.
     """
     return max(classes, default=Scope.NONE)
 
 
 class Base:
-    """Where the links of one page resolve: its base element if that is usable, else the page.
+    """The URI that the links of one page resolve against: of its base element, else of the page.
 
     Args:
-        page: The URI as captured. One that is no valid URL resolves absolute references only.
-        base_href: The ``href`` of the first base element that has one, as written; None if there is none.
-        charset: Of the page, by its name in the Encoding Standard; for what is not ASCII in queries.
-        limit: Longest target, in characters (a target's are nearly all ASCII).
+        page: The URI as captured. If it is not a valid URL, only absolute references resolve.
+        base_href: The ``href`` of the first base element that has one, as written; None if missing.
+        charset: Charset of the page, by its name in the Encoding Standard; used for characters in
+            queries that are not ASCII.
+        limit: Maximum length of a target, in characters (nearly all are ASCII).
 
     Attributes:
-        uri: What references resolve against, without fragment; None if neither base nor page is a valid URL.
-        usable: Whether ``base_href`` is a base: there is one, it is valid, and neither ``data:`` nor ``javascript:``.
+        uri: The URI that references resolve against, without fragment; None if neither base nor
+            page is a valid URL.
+        usable: Whether ``base_href`` is a base: it is given, valid, and neither ``data:`` nor
+            ``javascript:``.
 
     Source:
         HTML Standard, *document base URL*; URL Standard.
@@ -125,7 +120,14 @@ class Base:
 
     __slots__ = ("_class", "_codec", "_directory", "_limit", "_origin", "_scheme", "uri", "usable")
 
-    def __init__(self, page: UriR, base_href: str | None, charset: str = "utf-8", *, limit: int = MAX_URI_LENGTH) -> None:
+    def __init__(
+        self,
+        page: UriR,
+        base_href: str | None,
+        charset: str = "utf-8",
+        *,
+        limit: int = MAX_URI_LENGTH,
+    ) -> None:
         self._limit = limit
         self._codec = codec_of(charset)
         self._stand_on(_normalize(page))
@@ -150,35 +152,40 @@ class Base:
         self.uri = uri
         self._origin = self._directory = None
         self._scheme = "" if uri is None else uri[: uri.index(":")]
-        # A path of file: may begin with a drive letter, which has rules of its own; any other scheme may lack a path.
+        # A path of file: may begin with a drive letter, which has its own rules; URIs of schemes
+        # that are not special may have no path.
         if uri is not None and self._scheme in SPECIAL_SCHEMES and self._scheme != "file":
             scheme, origin, directory, _, _ = _fields(uri)
             self._origin = f"{scheme}:{origin}"
             self._directory = self._origin + directory
 
     def class_of(self, reference: str) -> Scope:
-        """Return how much of the page a reference depends on: the smaller of its own class and the base's.
+        """Return the part of the page's URI that a reference depends on.
 
-        `Scope.DOCUMENT` means *same page*: the reference leads to the page itself, whatever that is.
+        It is the smaller of the reference's own class and the class of the base. `Scope.DOCUMENT`
+        means *same page*: the reference leads to the page itself, at any URI.
         """
         own = class_of(reference, self._scheme)
         return own if own < self._class else self._class
 
     def resolve(self, reference: str) -> UriR:
-        """Return the absolute target of a reference, as the URL Standard serialises it, without fragment.
+        """Return the absolute target of a reference in the URL Standard's form, without fragment.
 
         Raises:
-            UriError: `Reason.LINK_INVALID` if it does not resolve, `Reason.LINK_TOO_LONG` if the target is too long.
+            UriError: `Reason.LINK_INVALID` if it does not resolve, `Reason.LINK_TOO_LONG` if the
+                target is too long.
         """
         return self.follow(reference)[0]
 
     def follow(self, reference: str) -> tuple[UriR, Scope]:
-        """Return what `resolve` and `class_of` do, in one step: most references are looked at once.
+        """Return the results of `resolve` and `class_of` in one step: faster for most references.
 
         Raises:
             UriError: As `resolve`.
         """
-        found = concatenated(reference, self._origin, self._directory) or self._from_above(reference)
+        found = concatenated(reference, self._origin, self._directory) or self._from_above(
+            reference
+        )
         target, scope = found or (self._parsed(reference), None)
         if len(target) > self._limit:
             raise UriError(Reason.LINK_TOO_LONG, f"{len(target)} characters: {_shown(target)}")
@@ -187,7 +194,10 @@ class Base:
         return UriR(target), scope if scope < self._class else self._class
 
     def _from_above(self, reference: str) -> tuple[str, Scope] | None:
-        """Return what `concatenated` does for ``../x``, ``../../x``: each step leaves one directory, the root none."""
+        """Return the result of `concatenated` for ``../x``, ``../../x``; None for any other.
+
+        Each ``../`` leaves one directory; at the root it has no effect.
+        """
         if self._directory is None or self._origin is None or not reference.startswith("../"):
             return None
         root = len(self._origin) + 1
@@ -204,7 +214,11 @@ class Base:
         if not reference.isascii():
             reference = self._with_encoded_query(_SURROGATE.sub("\ufffd", reference))
         try:
-            href = ada_url.normalize_url(reference) if self.uri is None else ada_url.join_url(self.uri, reference)
+            href = (
+                ada_url.normalize_url(reference)
+                if self.uri is None
+                else ada_url.join_url(self.uri, reference)
+            )
         except ValueError as error:
             raise UriError(Reason.LINK_INVALID, _shown(written)) from error
         return href.partition("#")[0]
@@ -218,42 +232,37 @@ class Base:
         scheme = written[1].lower() if written else self._scheme
         if scheme not in SPECIAL_SCHEMES or scheme in ("ws", "wss"):
             return reference
-        # The fragment must stay: without it, a blank at the end of the query would be stripped.
+        # Keep the fragment: without it, the parser would strip a blank at the end of the query.
         return path + mark + encode_query(query, self._codec) + sharp + fragment
 
 
-@native
-def concatenated(reference: str, origin: str | None, directory: str | None) -> tuple[str, Scope] | None:
-    """Return the target of a plain reference, and its class; None if that takes the parser, or what is needed of the base is not there.
+@native("resolving")
+def concatenated(
+    reference: str, origin: str | None, directory: str | None
+) -> tuple[str, Scope] | None:
+    """Return the target of a plain reference, and its class; None if the parser is needed.
+
+    It is also None if a part of the base is missing. Without the compiled module, every reference
+    needs the parser.
 
     Args:
         reference: As written.
-        origin: Scheme and origin of the base, where a path follows them.
-        directory: The base up to its last slash, likewise.
+        origin: Scheme and origin of the base; None if no path follows them.
+        directory: The base up to its last slash; None in the same cases.
     """
-    match = _plain(reference)
-    if match is None:
-        return None
-    plain, host, rooted = match.groups()
-    if "/." in plain:
-        return None
-    if host:
-        return None if "xn--" in host else (plain, Scope.NONE)
-    if origin is None or directory is None:
-        return None
-    return (origin + plain, Scope.ORIGIN) if rooted else (directory + plain, Scope.DIRECTORY)
+    return None
 
 
-@lru_cache(maxsize=1024)  # of one page they are asked for some five times
+@lru_cache(maxsize=1024)  # called about five times per page
 def fields_of(original: UriR) -> UriFields:
-    """Return the fields of a URI, fit to sort and compare: pages with equal first fields stand together.
+    """Return the fields of a URI, to sort and compare: pages with equal first fields are adjacent.
 
-    They are those of its serialisation without fragment (URL Standard), with these exceptions, each of which keeps
-    apart what resolves links differently:
+    They are the fields of its serialisation without fragment (URL Standard), with these exceptions.
+    Each exception distinguishes URIs that resolve links differently:
 
-    - no valid URL: the raw text is the second field, the first is empty;
+    - not a valid URL: the raw text is the second field, the first is empty;
     - an opaque path (``mailto:a@b``): the whole URI is the first field, which then has a colon;
-    - ``file:``: the whole path belongs to the origin, since ``/x`` depends on its drive letter.
+    - ``file:``: the whole path belongs to the origin, because ``/x`` depends on its drive letter.
 
     >>> fields_of(UriR("http://h:80/a/b.html?q#f"))
     ('http', '//h', '/a/', 'b.html', '?q')
@@ -263,10 +272,11 @@ def fields_of(original: UriR) -> UriFields:
 
 
 def cut(original: UriR, scope: Scope) -> str:
-    """Return the part of a page's URI that links of this scope depend on; pages with equal cuts resolve them alike.
+    """Return the part of a page's URI that links of this scope depend on.
 
-    Its fields, each but the first after a newline (which no valid URL holds): cuts of one scope are equal only where all
-    fields are. Empty for `Scope.NONE`.
+    Pages with equal cuts resolve these links to the same targets. A cut is the first fields of the
+    URI, separated by newlines (which no valid URL contains), so that cuts of one scope are equal
+    only if all fields are equal. It is empty for `Scope.NONE`.
 
     >>> cut(UriR("http://h/a/b.html"), Scope.DIRECTORY) == cut(UriR("HTTP://h:80/a/"), Scope.DIRECTORY)
     True
@@ -276,12 +286,15 @@ def cut(original: UriR, scope: Scope) -> str:
 
 @lru_cache(maxsize=1024)  # the pages of a site have few cuts
 def _digest_of(cut: str) -> str:
-    # A raw original may hold anything, lone surrogates too.
+    # A raw original may contain any character, also lone surrogates.
     return sha1(cut.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()[:16]
 
 
 def content_id(checksum: Checksum, original: UriR, scope: Scope) -> ContentId:
-    """Return the vertex of a payload captured at ``original``: the checksum, or with 16 hex digits of SHA-1 of the cut.
+    """Return the vertex of a payload captured at ``original``.
+
+    It is the checksum alone, or, if the links depend on the page's URI, the checksum with 16 hex
+    digits of SHA-1 of the cut.
 
     >>> content_id(Checksum("ABC"), UriR("http://h/a"), Scope.NONE)
     'ABC'
@@ -297,7 +310,9 @@ _CUT = re.compile("(.*)-[0-9a-f]{16}", re.DOTALL)
 
 
 def checksum_of(content: ContentId) -> Checksum:
-    """Return the checksum of a vertex. None ends like a cut: `arclink.filter.cdx.normal_checksum` sees to it.
+    """Return the checksum of a vertex.
+
+    No checksum ends like a cut, because `arclink.checksums.normal_checksum` encodes such an end.
 
     >>> checksum_of(ContentId("ABC-34ed37a6987e402e"))
     'ABC'
@@ -306,14 +321,29 @@ def checksum_of(content: ContentId) -> Checksum:
     return Checksum(found[1] if found else content)
 
 
+def serialised(original: UriR) -> UriR:
+    """Return the URI of a page in the form of link targets, so that both can be joined.
+
+    The form is the serialisation of the URL Standard, without fragment. A text that is not a valid
+    URL is returned unchanged.
+
+    >>> serialised(UriR("HTTP://H:80/a b#c")), serialised(UriR("no url"))
+    ('http://h/a%20b', 'no url')
+    """
+    return UriR(_normalize(original) or original)
+
+
 @lru_cache(maxsize=1024)
 def _normalize(uri: str) -> str | None:
-    """Return the serialisation of an absolute URI without fragment; None if it is no valid URL."""
-    match = _plain(uri)
-    if match and match[2] and "/." not in match[1]:
-        return match[1]
+    """Return the serialisation of an absolute URI without fragment; None if it is not valid."""
+    plain = concatenated(uri, None, None)
+    if plain is not None:
+        return plain[0]
+    # Drop the fragment: with one that is not ASCII, the parser treats ASCII hosts differently.
+    # Keep its "#": a blank before it counts.
+    before, sharp, _ = uri.partition("#")
     try:
-        return ada_url.normalize_url(uri).partition("#")[0]
+        return ada_url.normalize_url(before + sharp).partition("#")[0]
     except ValueError:
         return None
 
@@ -321,7 +351,7 @@ def _normalize(uri: str) -> str | None:
 @lru_cache(maxsize=1024)
 def _fields(uri: str) -> UriFields:
     """Return the fields of a serialised URI without fragment."""
-    if uri.startswith(("http://", "https://")):  # nearly all: with a host, and a path
+    if uri.startswith(("http://", "https://")):  # nearly all; these have a host and a path
         scheme, _, rest = uri.partition(":")
         rest, mark, query = rest.partition("?")
         host = rest.index("/", 2)
@@ -337,7 +367,10 @@ def _fields(uri: str) -> UriFields:
 
 
 def _clean(reference: str) -> str:
-    """Return a reference as the URL parser sees it: no C0 control or space around it, no tab or newline in it."""
+    """Return a reference as the URL parser reads it, without C0 controls and spaces at its ends.
+
+    Tabs and newlines are removed everywhere.
+    """
     return _CLEANED_AWAY.sub("", reference.strip(_C0_AND_SPACE))
 
 

@@ -1,15 +1,18 @@
-"""URI-ID: the 128-bit SimHash of a SURT. Near SURTs have near ids; it is never an identity by itself.
+"""URI-ID: the 128-bit SimHash of a SURT. Near SURTs have near ids; an id alone is not unique.
 
 Features, each with the MD5 of its UTF-8 bytes:
 
-- every 4-gram of characters, weight 1, repeats counted; a shorter SURT is its own only gram;
-- the whole SURT, weight ``max(3, number of grams // 12)``: it tells apart what has the same grams (spider traps).
+- every 4-gram of characters, weight 1, repetitions counted; a shorter SURT is its own only gram;
+- the whole SURT, weight ``max(3, number of grams // 12)``: it distinguishes SURTs with the same
+  grams (spider traps).
 
-A bit is 1 where more than half of the total weight has it. `uri_id` lets the ``simhash`` package do that; `uri_ids` does
-the same for many at once: a hash becomes 128 counters of 8 bits in 16 words of 64, so that adding 16 words adds them all;
-the counters of a SURT with more weight than 255 would overflow, so it goes the other way.
+A bit is 1 if more than half of the total weight has it. `uri_id` uses the ``simhash`` package.
+`uri_ids` computes the same for many SURTs at once: a hash becomes 128 counters of 8 bits in 16
+words of 64 bits, so that adding 16 words adds all counters. For a SURT with a weight of more than
+255 the counters would overflow, so `uri_ids` calls `uri_id` for it.
 
-Source: Manku, Jain, Das Sarma: Detecting near-duplicates for web crawling (2007); paper, 3.2.1; ``docs/data-model.md``.
+Source: Manku, Jain, Das Sarma: Detecting near-duplicates for web crawling (2007); paper, 3.2.1;
+``docs/data-model.md``.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,13 +29,13 @@ BITS = 128
 GRAM = 4
 
 _MAX_PORTION = 50  # the package sums weights of one portion in 8 bits
-_MAX_LENGTH = 239  # 236 grams and the whole with weight 19: as much as counters of 8 bits hold
-_CHUNK = 16 * 1024  # characters at a time: their counters take 2 MiB
+_MAX_LENGTH = 239  # 236 grams and the whole with weight 19: the maximum of 8-bit counters
+_CHUNK = 16 * 1024  # characters per step: their counters take 2 MiB
 _MAX_CACHED_GRAMS = 1 << 16
 
 
 def uri_id(surt: Surt) -> UriId:
-    """Return the URI-ID of a SURT, by the ``simhash`` package: 50 to 200 µs.
+    """Return the URI-ID of a SURT, with the ``simhash`` package: 50 to 200 µs.
 
     >>> uri_id(Surt("org,example)/"))
     'fb4a7b9c51df6d3456494a0746454edb'
@@ -40,12 +43,17 @@ def uri_id(surt: Surt) -> UriId:
     grams = [surt[start : start + GRAM] for start in range(max(len(surt) - GRAM + 1, 1))]
     features = [(gram, 1) for gram in grams]
     weight = _weight_of_whole(len(grams))
-    features += [(surt, min(_MAX_PORTION, weight - done)) for done in range(0, weight, _MAX_PORTION)]
+    features += [
+        (surt, min(_MAX_PORTION, weight - done)) for done in range(0, weight, _MAX_PORTION)
+    ]
     return UriId(f"{Simhash(features, f=BITS, hashfunc=_md5).value:032x}")
 
 
 def uri_ids(surts: Sequence[Surt]) -> list[UriId]:
-    """Return the URI-ID of each SURT, in their order: equal to `uri_id`, at a tenth of its cost or less."""
+    """Return the URI-ID of each SURT, in their order.
+
+    The results are equal to those of `uri_id`, at 10 % of the cost or less.
+    """
     ids: list[UriId] = [UriId("")] * len(surts)
     chunk: list[int] = []
     size = 0
@@ -64,10 +72,10 @@ def uri_ids(surts: Sequence[Surt]) -> list[UriId]:
 
 
 def collisions(ids: Iterable[tuple[UriId, Surt]]) -> Iterator[tuple[UriId, Surt, Surt]]:
-    """Yield the neighbours that share an id but not the SURT: n SURTs with one id give n - 1 rows.
+    """Yield neighbours that share an id but not the SURT: n SURTs with one id give n - 1 rows.
 
     Args:
-        ids: Sorted by id, then SURT; may hold repeats. Read as a stream.
+        ids: Sorted by id, then SURT; may contain repetitions. Read as a stream.
     """
     for (one_id, one), (other_id, other) in pairwise(ids):
         if one_id == other_id and one != other:
@@ -83,14 +91,17 @@ def _md5(feature: bytes) -> bytes:
 
 
 def _fill(ids: list[UriId], surts: Sequence[Surt], chunk: Sequence[int]) -> None:
-    """Write the ids of those SURTs that ``chunk`` numbers; each is ASCII, of 4 characters to what 8 bits can count."""
+    """Write the ids of the SURTs whose indexes are in ``chunk``.
+
+    Each SURT is ASCII, and has 4 to `_MAX_LENGTH` characters.
+    """
     chosen = [surts[index] for index in chunk]
     grams = np.array([len(surt) for surt in chosen]) - (GRAM - 1)
     weights = np.maximum(3, grams // 12)
     sums = np.add.reduceat(_hashes_of_grams(chosen, grams), np.cumsum(grams) - grams, axis=1).T
     wholes = _counters(b"".join([_md5(surt.encode("ascii")) for surt in chosen]))
     sums = np.ascontiguousarray(sums + wholes * weights.astype(np.uint64)[:, None])
-    # A sum of whole numbers is more than half of the weight where it is more than that half rounded down.
+    # For integers, "more than half of the weight" is "more than that half rounded down".
     bits = sums.view(np.uint8) > ((grams + weights) // 2).astype(np.uint8)[:, None]
     digits = np.packbits(bits, axis=1).tobytes().hex()
     for place, index in enumerate(chunk):
@@ -100,7 +111,7 @@ def _fill(ids: list[UriId], surts: Sequence[Surt], chunk: Sequence[int]) -> None
 def _hashes_of_grams(surts: Sequence[Surt], grams: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
     """Return the counters of all grams of all SURTs, in order: 16 rows, a column for each gram.
 
-    That way round they are summed eight times as fast.
+    In this orientation they are summed 8 times as fast.
 
     Args:
         surts: ASCII, of 4 characters and more.
@@ -109,15 +120,17 @@ def _hashes_of_grams(surts: Sequence[Surt], grams: npt.NDArray[np.int64]) -> npt
     signs = np.frombuffer("".join(surts).encode("ascii"), np.uint8).astype(np.uint32)
     codes = signs[:-3] | signs[1:-2] << 8 | signs[2:-1] << 16 | signs[3:] << 24
     inside = np.ones(len(codes), np.bool_)
-    # The three grams that begin at the end of one SURT and reach into the next are none.
+    # The three codes that begin at the end of one SURT and reach into the next are not grams.
     ends = np.cumsum(grams + (GRAM - 1))[:-1]
     for reach in range(1, GRAM):
         inside[ends - reach] = False
     distinct, places = np.unique(codes[inside], return_inverse=True)
     known = _cached_grams.get
     hashes = b"".join([known(code) or _hash_of_gram(code) for code in distinct.tolist()])
-    # No place is out of range; to "clip" is what numpy does without looking first.
-    columns: npt.NDArray[np.uint64] = np.take(np.ascontiguousarray(_counters(hashes).T), places, axis=1, mode="clip")
+    # No place is out of range; in mode "clip" numpy does not check that first.
+    columns: npt.NDArray[np.uint64] = np.take(
+        np.ascontiguousarray(_counters(hashes).T), places, axis=1, mode="clip"
+    )
     return columns
 
 
@@ -125,7 +138,10 @@ _cached_grams: dict[int, bytes] = {}
 
 
 def _hash_of_gram(code: int) -> bytes:
-    """Return the MD5 of a gram of ASCII characters, the first in the lowest byte, and keep it."""
+    """Return the MD5 of a gram of ASCII characters, and cache it.
+
+    The first character is in the lowest byte of ``code``.
+    """
     if len(_cached_grams) >= _MAX_CACHED_GRAMS:
         _cached_grams.clear()
     found = _cached_grams[code] = _md5(code.to_bytes(GRAM, "little"))
@@ -133,5 +149,8 @@ def _hash_of_gram(code: int) -> bytes:
 
 
 def _counters(hashes: bytes) -> npt.NDArray[np.uint64]:
-    """Return hashes of 16 bytes as rows of 16 words: 128 counters of 8 bits, each 0 or 1, the first bit first."""
+    """Return hashes of 16 bytes as rows of 16 words: 128 counters of 8 bits, each 0 or 1.
+
+    The first bit comes first.
+    """
     return np.unpackbits(np.frombuffer(hashes, np.uint8)).view(np.uint64).reshape(-1, BITS // 8)

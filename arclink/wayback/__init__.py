@@ -1,1 +1,4 @@
-"""A Wayback Machine as a source: what a list of URIs has there becomes ordinary WARC files, which a build reads as any other."""
+"""A Wayback Machine as a source: captures of a list of URIs are downloaded as ordinary WARC files.
+
+A build reads these files like any others.
+"""

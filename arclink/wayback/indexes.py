@@ -1,18 +1,22 @@
-"""What the index of a Wayback Machine answers: rows of its CDX server, or a TimeMap. Values only; `listing` asks.
+"""Parsing of a Wayback Machine's index: rows of its CDX server, or a TimeMap. Values only.
 
-CDX servers speak in dialects; without ``output=`` every one of them writes lines, which are
+`arclink.wayback.capture_lists` sends the queries. CDX servers answer in several dialects. Without
+``output=``, every one of them writes lines:
 
 ============================= =====================================================================
 OpenWayback, Internet Archive 7 columns: key, timestamp, original, mime, status, checksum, length
 OutbackCDX                    9, 10 or 11 columns, as in a CDX file
 pywb, Common Crawl            CDXJ: key, timestamp, JSON object; or the object alone
-any of them, told to          one JSON array of arrays, the first of them with the names of the columns
+any of them, if configured    one JSON array of arrays, the first of them with the names of columns
 ============================= =====================================================================
 
-and after an empty line (an empty array) the *resume key*, if the answer is not all there is. A TimeMap is a list of links
-(RFC 7089, 5; RFC 6690), perhaps with links to further TimeMaps; it knows neither status nor mime type nor checksum.
+If the answer is incomplete, the *resume key* follows after an empty line (an empty array). A
+TimeMap
+is a list of links (RFC 7089, 5; RFC 6690), perhaps with links to further TimeMaps; it has no
+status, mime type or checksum.
 
-Source: https://github.com/internetarchive/wayback/tree/master/wayback-cdx-server, pywb's and OutbackCDX's manuals.
+Source: https://github.com/internetarchive/wayback/tree/master/wayback-cdx-server, the manuals of
+pywb and OutbackCDX.
 """
 
 import re
@@ -24,17 +28,17 @@ from urllib.parse import urljoin
 
 import orjson
 
+from arclink.counts import Counts
 from arclink.errors import CdxError, FetchError, UsageError
-from arclink.filter.cdx import Capture, parse_row
 from arclink.model import Timestamp
-from arclink.pipeline.counts import Counts
 from arclink.reasons import Reason
+from arclink.rows.cdx import Capture, parse_row
 from arclink.uris.surts import surt_or_none
 
 SEVEN = ("urlkey", "timestamp", "original", "mimetype", "statuscode", "digest", "length")
 
 NOWHERE = {"filename": "-archive-", "offset": 0}
-"""Where the archive has a capture is its own affair, and most do not say."""
+"""Placeholder for the place of a capture in the archive's own files, which most do not report."""
 
 
 _HOST = re.compile(r"(?P<scheme>[a-zA-Z][a-zA-Z0-9+.-]*://)?(?:[^/?#@]*@)?(?P<host>[^/?#]+)")
@@ -42,7 +46,7 @@ _UNFIT = re.compile(r"[\s\x00-\x1f\x7f*]")
 
 
 class Match(Enum):
-    """What of an archive an entry means: the ``matchType`` of CDX servers."""
+    """The captures that an entry means: the ``matchType`` of CDX servers."""
 
     EXACT = "exact"
     PREFIX = "prefix"
@@ -51,10 +55,11 @@ class Match(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry of a list: a URI, or all that begins with it, or all of a domain.
+    """One entry of a list: a URI, all URIs that begin with it, or all URIs of a domain.
 
     Attributes:
-        uri: Without the asterisk; of a domain its name only.
+        uri: The URI without the asterisk; for a domain, only its name.
+        match: The captures that the entry means.
     """
 
     uri: str
@@ -66,11 +71,11 @@ class IndexAnswer:
     """One page of an index.
 
     Attributes:
-        captures: In the order of the answer; their file, offset and length mean nothing.
-        rows: How many there were, whatever became of them.
-        counts: What of them is no capture, by reason.
-        resume_key: Where it goes on; empty at the end, and with servers that have none.
-        next_timemaps: TimeMaps that hold the rest.
+        captures: In the order of the answer; their file, offset and length have no meaning.
+        rows: Number of rows in the answer, with and without a capture.
+        counts: Rows that are not a capture, by reason.
+        resume_key: Key to continue with; empty at the end, and for servers without such keys.
+        next_timemaps: Addresses of TimeMaps with further mementos.
     """
 
     captures: Sequence[Capture]
@@ -81,7 +86,7 @@ class IndexAnswer:
 
 
 def parse_entry(text: str) -> Entry:
-    """Return what a line of a list means, in the notation of CDX servers.
+    """Return the entry that a line of a list means, in the notation of CDX servers.
 
     >>> parse_entry("http://example.org/news/*")
     Entry(uri='http://example.org/news/', match=<Match.PREFIX: 'prefix'>)
@@ -89,7 +94,7 @@ def parse_entry(text: str) -> Entry:
     <Match.DOMAIN: 'domain'>
 
     Raises:
-        UsageError: It is none.
+        UsageError: The line is not an entry.
     """
     text = text.strip()
     match = Match.EXACT
@@ -99,10 +104,16 @@ def parse_entry(text: str) -> Entry:
     elif text.endswith("*"):
         match, uri = Match.PREFIX, text.removesuffix("*")
     found = _HOST.match(uri)
-    if found is None or (match is not Match.DOMAIN and not found["scheme"] and "." not in found["host"]):
-        raise UsageError(f"not a URI: {text[:200]!r}; write http://example.org/page, http://example.org/* or *.example.org")
+    if found is None or (
+        match is not Match.DOMAIN and not found["scheme"] and "." not in found["host"]
+    ):
+        raise UsageError(
+            f"not a URI: {text[:200]!r}; write http://example.org/page, http://example.org/* or *.example.org"
+        )
     if _UNFIT.search(uri) or (match is Match.EXACT and surt_or_none(uri) is None):
-        raise UsageError(f"not a URI: {text[:200]!r} holds a blank, a control character or an asterisk, or has no key")
+        raise UsageError(
+            f"not a URI: {text[:200]!r} holds a blank, a control character or an asterisk, or has no key"
+        )
     return Entry(uri, match)
 
 
@@ -110,7 +121,7 @@ def parse_index(body: bytes) -> IndexAnswer:
     """Return the captures in the answer of a CDX server.
 
     Raises:
-        FetchError: Not one of its lines is a row: something else answers at this address (``ENTRY_NO_INDEX``).
+        FetchError: No line is a row, so this is not a CDX server (``ENTRY_NO_INDEX``).
     """
     lines = body.split(b"\n")
     rows, resume_key = _split_resume_key([line.strip() for line in lines])
@@ -129,7 +140,7 @@ def parse_index(body: bytes) -> IndexAnswer:
 
 
 def parse_page_count(body: bytes) -> int:
-    """Return how many pages an index has, as ``showNumPages`` is answered; 0 if the server knows no pages.
+    """Return the number of pages in an answer to ``showNumPages``; 0 if the server has no pages.
 
     >>> parse_page_count(b'{"pages": 4, "pageSize": 10, "blocks": 38}')
     4
@@ -146,15 +157,20 @@ def parse_page_count(body: bytes) -> int:
 
 
 def _split_resume_key(lines: Sequence[bytes]) -> tuple[list[bytes], str]:
-    """Return the rows, and the key that stands alone behind an empty line."""
+    """Return the rows, and the resume key, which is alone on a line after an empty line."""
     rows = [line for line in lines if line]
-    if len(rows) > 1 and lines[lines.index(rows[-1], len(rows) - 1) - 1] == b"" and len(rows[-1].split()) == 1 and rows[-1][:1] != b"{":
+    if (
+        len(rows) > 1
+        and lines[lines.index(rows[-1], len(rows) - 1) - 1] == b""
+        and len(rows[-1].split()) == 1
+        and rows[-1][:1] != b"{"
+    ):
         return rows[:-1], rows[-1].decode("utf-8", "replace")
     return rows, ""
 
 
 def _of_arrays(body: bytes) -> tuple[list[bytes], str]:
-    """Return an array of arrays as one JSON object a row, and the resume key."""
+    """Return the rows of an array of arrays, each as one JSON object, and the resume key."""
     try:
         rows = orjson.loads(body)
     except orjson.JSONDecodeError as error:
@@ -170,14 +186,17 @@ def _of_arrays(body: bytes) -> tuple[list[bytes], str]:
         rows = rows[:-2]
     if "timestamp" not in names:  # no heading
         names, rows = list(SEVEN), [names, *rows]
-    return [orjson.dumps({str(name): value for name, value in zip(names, row, strict=False)}) for row in rows], resume_key
+    return [
+        orjson.dumps({str(name): value for name, value in zip(names, row, strict=False)})
+        for row in rows
+    ], resume_key
 
 
 def _parse_server_row(row: bytes) -> Capture:
     """Return the capture in a row of any dialect.
 
     Raises:
-        CdxError: As `parse_row`.
+        CdxError: See `parse_row`.
     """
     columns = row.split()
     if len(columns) == len(SEVEN) and b"{" not in row:
@@ -189,26 +208,30 @@ def _parse_server_row(row: bytes) -> Capture:
     try:
         fields = orjson.loads(b"{" + json)
     except orjson.JSONDecodeError:
-        return parse_row(row)  # which says what is wrong
+        return parse_row(row)  # raises an error that names the fault
     status = fields.get("status")
     if status is not None and not re.fullmatch("[0-9]{3}", str(status)):
-        fields["status"] = "-"  # pywb writes 0 where it could not read an answer without a body
+        fields["status"] = "-"  # pywb writes 0 if it could not read an answer without a body
     if start.strip():
         key, _, timestamp = start.decode("utf-8", "replace").strip().rpartition(" ")
         fields = {"urlkey": key, "timestamp": timestamp} | fields
-    return parse_row(orjson.dumps(fields | {name: value for name, value in NOWHERE.items() if name not in fields}))
+    return parse_row(
+        orjson.dumps(
+            fields | {name: value for name, value in NOWHERE.items() if name not in fields}
+        )
+    )
 
 
 def parse_timemap(body: bytes, uri: str, memento_uri: re.Pattern[str]) -> IndexAnswer:
-    """Return the mementos in a TimeMap in the link format.
+    """Return the mementos in a TimeMap in link format.
 
     Args:
         body: The TimeMap.
-        uri: Where it came from; relative references are resolved against it.
+        uri: Address of the TimeMap; relative references are resolved against it.
         memento_uri: Matches a URI-M of this archive; its groups are timestamp and original.
 
     Raises:
-        FetchError: It holds no link with a relation at all (``ENTRY_NO_INDEX``).
+        FetchError: It has no link with a relation (``ENTRY_NO_INDEX``).
     """
     captures: list[Capture] = []
     counts: Counts = Counts()
@@ -234,15 +257,23 @@ def parse_timemap(body: bytes, uri: str, memento_uri: re.Pattern[str]) -> IndexA
             counts[error.reason] += 1
     if body.strip() and not links:
         raise FetchError(Reason.ENTRY_NO_INDEX, f"no TimeMap but {body[:100]!r}")
-    return IndexAnswer(captures, rows, counts, next_timemaps=[one for one in next_timemaps if one != uri])
+    return IndexAnswer(
+        captures, rows, counts, next_timemaps=[one for one in next_timemaps if one != uri]
+    )
 
 
-_LINK = re.compile(r"\s*<(?P<target>[^>]*)>(?P<parameters>(?:\s*;\s*[^\s=;,]+(?:\s*=\s*(?:\"(?:[^\"\\]|\\.)*\"|[^\s;,\"]*))?)*)\s*(?:,|$)")
-_PARAMETER = re.compile(r";\s*(?P<name>[^\s=;,]+)(?:\s*=\s*(?:\"(?P<quoted>(?:[^\"\\]|\\.)*)\"|(?P<token>[^\s;,\"]*)))?")
+_LINK = re.compile(
+    r"\s*<(?P<target>[^>]*)>(?P<parameters>(?:\s*;\s*[^\s=;,]+(?:\s*=\s*(?:\"(?:[^\"\\]|\\.)*\"|[^\s;,\"]*))?)*)\s*(?:,|$)"
+)
+_PARAMETER = re.compile(
+    r";\s*(?P<name>[^\s=;,]+)(?:\s*=\s*(?:\"(?P<quoted>(?:[^\"\\]|\\.)*)\"|(?P<token>[^\s;,\"]*)))?"
+)
 
 
 def parse_links(text: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield target and parameters of each link of a link-format document or ``Link`` field; stop where none is.
+    """Yield target and parameters of each link of a link-format document or ``Link`` field.
+
+    Stop at the first text that is not a link.
 
     >>> list(parse_links('<http://h/>; rel="original", <http://a/1>; rel=memento'))
     [('http://h/', {'rel': 'original'}), ('http://a/1', {'rel': 'memento'})]
@@ -260,24 +291,30 @@ def parse_links(text: str) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def memento_uris(base: str) -> re.Pattern[str]:
-    """Return what matches a URI-M below a base address: groups ``timestamp`` and ``original``; any modifier, any scheme.
+    """Return a pattern for the URI-Ms below a base address, with any modifier and scheme.
+
+    Its groups are ``timestamp`` and ``original``.
 
     >>> memento_uris("http://archive.example/web").fullmatch("https://archive.example/web/2010im_/http://h/")["original"]
     'http://h/'
     """
     place = re.sub("^[a-z]+:", "", base, flags=re.IGNORECASE)
     return re.compile(
-        rf"(?:https?:)?{re.escape(place)}/(?P<timestamp>[0-9]{{4,14}})(?:[a-z]{{2}}_)?/(?P<original>.+)", re.IGNORECASE | re.DOTALL
+        rf"(?:https?:)?{re.escape(place)}/(?P<timestamp>[0-9]{{4,14}})(?:[a-z]{{2}}_)?/(?P<original>.+)",
+        re.IGNORECASE | re.DOTALL,
     )
 
 
 def _absolute(base: str, target: str) -> str:
-    """Return where a link leads; an absolute one as it is written: joining would put the URI inside it right."""
+    """Return the absolute target of a link.
+
+    An absolute target is returned unchanged: joining would normalise the URI inside it.
+    """
     return target if re.match("https?://", target, re.IGNORECASE) else urljoin(base, target)
 
 
 def _timestamp(text: str) -> str:
-    """Return an HTTP date as 14 digits; empty if it is none (RFC 7089, 2.1.1)."""
+    """Return an HTTP date as 14 digits; empty if it is not a date (RFC 7089, 2.1.1)."""
     try:
         return parsedate_to_datetime(text).strftime("%Y%m%d%H%M%S")
     except ValueError:
@@ -285,7 +322,7 @@ def _timestamp(text: str) -> str:
 
 
 def memento_time(text: str) -> Timestamp:
-    """Return a ``Memento-Datetime`` as a timestamp; empty if there is none.
+    """Return a ``Memento-Datetime`` as a timestamp; empty if it is missing or not a date.
 
     >>> memento_time("Sun, 26 Jan 2014 20:06:24 GMT")
     '20140126200624'

@@ -1,9 +1,10 @@
-"""What was fetched, as WARC files: one record after the other, each whole on disk before it counts.
+"""WARC files of fetched captures: records are appended one by one, each on disk before it counts.
 
-A file holds, behind its warcinfo record, for each answer of the archive's index a ``metadata`` record with that answer, for
-each payload that was fetched a ``response`` (``resource`` where there is no HTTP) with the time of the memento and the digest
-that the index has, and for each further capture of a payload a ``revisit``. ``WARC-Source-URI`` is the URI-M it came from,
-``WARC-Creation-Date`` when: the names that pywb's recorder gives them.
+A file begins with a warcinfo record. It then has a ``metadata`` record for each answer of the
+archive's index; a ``response`` (``resource`` without HTTP) for each fetched payload, with the time
+of the memento and the digest of the index; and a ``revisit`` for each further capture of a payload.
+``WARC-Source-URI`` is the URI-M of a record's source and ``WARC-Creation-Date`` the time of the
+download, as in pywb's recorder.
 """
 
 import os
@@ -18,22 +19,22 @@ from typing import BinaryIO
 from warcio.statusandheaders import StatusAndHeaders  # type: ignore[import-untyped]
 from warcio.warcwriter import WARCWriter  # type: ignore[import-untyped]
 
-from arclink import __version__
 from arclink.errors import InputError
-from arclink.filter.cdx import RESOURCE, RESPONSE, REVISIT, REVISIT_MIME, Capture
 from arclink.model import NO_CHECKSUM, Checksum, Timestamp, UriR
 from arclink.reasons import Reason
+from arclink.rows.cdx import RESOURCE, RESPONSE, REVISIT, REVISIT_MIME, Capture
+from arclink.version import VERSION
 from arclink.wayback.replay import Fetched
 
 NAME, SUFFIX = "wayback-", ".warc.gz"
-VERSION = "1.1"
-SAME_PAYLOAD = f"http://netpreserve.org/warc/{VERSION}/revisit/identical-payload-digest"
-NOT_MODIFIED = f"http://netpreserve.org/warc/{VERSION}/revisit/server-not-modified"
+WARC_VERSION = "1.1"
+SAME_PAYLOAD = f"http://netpreserve.org/warc/{WARC_VERSION}/revisit/identical-payload-digest"
+NOT_MODIFIED = f"http://netpreserve.org/warc/{WARC_VERSION}/revisit/server-not-modified"
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a record stands: name of the file, offset and length in bytes as stored."""
+    """Place of a record: name of the file, offset and length in bytes as stored."""
 
     file: str
     offset: int
@@ -43,10 +44,10 @@ class Place:
 class WarcFiles:
     """The WARC files of a folder: ``wayback-00001.warc.gz`` and so on.
 
-    A run never adds to a file of an earlier one: a build may have read it since.
+    A run never appends to a file of an earlier run, because a build may have read it since.
 
     Args:
-        folder: Where they are.
+        folder: Folder of the files.
         source: Base address of the archive, for the warcinfo record.
         size: Bytes after which a new file is begun.
     """
@@ -66,29 +67,63 @@ class WarcFiles:
             self._file = None
 
     def write_answer(self, question: str, body: bytes, mime: str) -> Place:
-        """Append what the index of the archive answered; ``question`` is the URI it was asked at."""
-        return self._append("metadata", question, {"WARC-Date": _now()}, body=body, content_type=mime or "text/plain")
+        """Append an answer of the archive's index; ``question`` is the URI that was requested."""
+        return self._append(
+            "metadata",
+            question,
+            {"WARC-Date": _now()},
+            body=body,
+            content_type=mime or "text/plain",
+        )
 
     def write_capture(self, capture: Capture, fetched: Fetched) -> Place:
-        """Append a capture with the payload that was fetched; its checksum is that of the index, if it has one."""
-        fields = _fields(capture, fetched.uri_m) | {"WARC-Payload-Digest": digest_field(_checksum(capture, fetched))}
+        """Append a capture with its fetched payload; the index's checksum is used if it has one."""
+        fields = _fields(capture, fetched.uri_m) | {
+            "WARC-Payload-Digest": digest_field(_checksum(capture, fetched))
+        }
         if fetched.is_cut:
-            fields["WARC-Truncated"] = "length" if Reason.NOTE_ANSWER_CUT in fetched.notes else "unspecified"
-        if capture.record_type == RESOURCE and not capture.original.lower().startswith(("http:", "https:")):
-            return self._append(RESOURCE, capture.original, fields, body=fetched.body, content_type=fetched.mime.replace("-", ""))
+            fields["WARC-Truncated"] = (
+                "length" if Reason.NOTE_ANSWER_CUT in fetched.notes else "unspecified"
+            )
+        if capture.record_type == RESOURCE and not capture.original.lower().startswith(
+            ("http:", "https:")
+        ):
+            return self._append(
+                RESOURCE,
+                capture.original,
+                fields,
+                body=fetched.body,
+                content_type=fetched.mime.replace("-", ""),
+            )
         headers = [*fetched.headers, ("Content-Length", str(len(fetched.body)))]
-        return self._append(RESPONSE, capture.original, fields, body=fetched.body, http=(f"{fetched.status} {fetched.phrase}", headers))
+        return self._append(
+            RESPONSE,
+            capture.original,
+            fields,
+            body=fetched.body,
+            http=(f"{fetched.status} {fetched.phrase}", headers),
+        )
 
-    def write_revisit(self, capture: Capture, uri_m: str, payload: tuple[UriR, Timestamp] | None) -> Place:
-        """Append a capture whose payload is another's: original and time of that one, or None if it is not known.
+    def write_revisit(
+        self, capture: Capture, uri_m: str, payload: tuple[UriR, Timestamp] | None
+    ) -> Place:
+        """Append a capture that repeats a payload.
 
-        Without checksum it is one that the server said was not modified.
+        ``payload`` is the original and time of the capture with the payload; None if it is not
+        known.
+        Without a checksum, the record says that the server answered "not modified".
         """
         fields = _fields(capture, uri_m) | {"WARC-Profile": NOT_MODIFIED}
         if capture.checksum != NO_CHECKSUM:
-            fields |= {"WARC-Profile": SAME_PAYLOAD, "WARC-Payload-Digest": digest_field(capture.checksum)}
+            fields |= {
+                "WARC-Profile": SAME_PAYLOAD,
+                "WARC-Payload-Digest": digest_field(capture.checksum),
+            }
         if payload is not None:
-            fields |= {"WARC-Refers-To-Target-URI": payload[0], "WARC-Refers-To-Date": warc_date(payload[1])}
+            fields |= {
+                "WARC-Refers-To-Target-URI": payload[0],
+                "WARC-Refers-To-Date": warc_date(payload[1]),
+            }
         headers = [] if capture.mime in ("-", REVISIT_MIME) else [("Content-Type", capture.mime)]
         status = capture.status
         if status == "-":
@@ -104,7 +139,7 @@ class WarcFiles:
         content_type: str = "",
         http: tuple[str, Sequence[tuple[str, str]]] | None = None,
     ) -> Place:
-        """Write one record through to the disk."""
+        """Write one record, and flush it to disk."""
         if self._file is None or self._end >= self._size:
             self._begin()
         head = None if http is None else _Head(http[0], list(http[1]), protocol="HTTP/1.1")
@@ -122,13 +157,16 @@ class WarcFiles:
     def _begin(self) -> None:
         """Begin a new file with its warcinfo record."""
         self.close()
-        numbers = [int(path.name[len(NAME) : -len(SUFFIX)]) for path in self._folder.glob(f"{NAME}[0-9]*{SUFFIX}")]
+        numbers = [
+            int(path.name[len(NAME) : -len(SUFFIX)])
+            for path in self._folder.glob(f"{NAME}[0-9]*{SUFFIX}")
+        ]
         self._name = f"{NAME}{max(numbers, default=0) + 1:05}{SUFFIX}"
         self._file = (self._folder / self._name).open("xb")
         self._end = 0
         info = {
-            "software": f"arclink/{__version__}",
-            "format": f"WARC File Format {VERSION}",
+            "software": f"arclink/{VERSION}",
+            "format": f"WARC File Format {WARC_VERSION}",
             "description": f"fetched from {self._source}",
         }
         self._write(_writer().create_warcinfo_record(self._name, info))
@@ -147,11 +185,18 @@ class WarcFiles:
 
 
 class _Head(StatusAndHeaders):  # type: ignore[misc]  # warcio has no types
-    """The head of an HTTP message with the bytes that came: warcio would encode what is not ASCII in it, and not as a browser would."""
+    """The head of an HTTP message with its original bytes.
+
+    Warcio would encode non-ASCII characters in it, and not as a browser would.
+    """
 
     def compute_headers_buffer(self, header_filter: object = None) -> None:
-        lines = [f"{self.protocol} {self.statusline}".strip(), *(f"{name}: {value}" for name, value in self.headers)]
-        # http.client reads a header as Latin-1, so this gives back its bytes; a mime type of the index may be any text.
+        lines = [
+            f"{self.protocol} {self.statusline}".strip(),
+            *(f"{name}: {value}" for name, value in self.headers),
+        ]
+        # http.client decodes a header as Latin-1, so this restores its bytes; a mime type of the
+        # index may be any text.
         text = "".join(f"{line}\r\n" for line in [*lines, ""])
         try:
             self.headers_buff = text.encode("latin-1")
@@ -160,14 +205,16 @@ class _Head(StatusAndHeaders):  # type: ignore[misc]  # warcio has no types
 
 
 def cut_back(folder: Path, ends: Mapping[str, int]) -> None:
-    """Cut WARC files back to where they are known to end; what stands behind belongs to a run that was killed.
+    """Truncate WARC files to their recorded ends.
+
+    What follows was written by a run that was killed.
 
     Args:
-        folder: Where they are.
-        ends: Bytes by name of file; one that is not named is removed.
+        folder: Folder of the files.
+        ends: Bytes by name of file; files that are not named are removed.
 
     Raises:
-        InputError: A file is shorter than it was, or gone.
+        InputError: A file is missing or shorter than recorded.
     """
     for name, end in ends.items():
         path = folder / name
@@ -183,7 +230,7 @@ def cut_back(folder: Path, ends: Mapping[str, int]) -> None:
 
 
 def warc_date(timestamp: Timestamp) -> str:
-    """Return a timestamp as WARC-Date (ISO 28500, 5.4).
+    """Return a timestamp in the format of WARC-Date (ISO 28500, 5.4).
 
     >>> warc_date(Timestamp("20100212060001"))
     '2010-02-12T06:00:01Z'
@@ -194,7 +241,7 @@ def warc_date(timestamp: Timestamp) -> str:
 
 
 def digest_field(checksum: Checksum) -> str:
-    """Return a checksum as a WARC field has it: with the name of its algorithm (ISO 28500, 5.8).
+    """Return a checksum in the format of a WARC field, with its algorithm (ISO 28500, 5.8).
 
     >>> digest_field(Checksum("3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"))
     'sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ'
@@ -207,7 +254,11 @@ def _checksum(capture: Capture, fetched: Fetched) -> Checksum:
 
 
 def _fields(capture: Capture, uri_m: str) -> dict[str, str]:
-    return {"WARC-Date": warc_date(capture.timestamp), "WARC-Source-URI": uri_m, "WARC-Creation-Date": _now()}
+    return {
+        "WARC-Date": warc_date(capture.timestamp),
+        "WARC-Source-URI": uri_m,
+        "WARC-Creation-Date": _now(),
+    }
 
 
 def _now() -> str:
@@ -215,4 +266,4 @@ def _now() -> str:
 
 
 def _writer(out: BinaryIO | None = None) -> WARCWriter:
-    return WARCWriter(out or BytesIO(), gzip=True, warc_version=VERSION)
+    return WARCWriter(out or BytesIO(), gzip=True, warc_version=WARC_VERSION)

@@ -1,12 +1,14 @@
-"""Replay: one capture of a Wayback Machine, with the bytes that were captured.
+"""Replay of one capture from a Wayback Machine, with the bytes that were captured.
 
-Strategy. ``id_`` behind the timestamp asks for original bytes; an archive that does not know it is asked for the page in a
-frame (``if_``), then for the page as anybody gets it, and the rewriting is undone. A redirect with ``Memento-Datetime`` is a
-capture of a redirect (RFC 7089, 4.5.3), and not followed; one without is the replay's own, to a capture near by, and
-followed on the same host. What came is compared with what the index says: time, status, digest.
+Strategy. ``id_`` after the timestamp requests the original bytes. If an archive does not support
+it, the page in a frame (``if_``) is requested, then the ordinary page, and the rewriting is undone.
+A redirect with ``Memento-Datetime`` is a captured redirect (RFC 7089, 4.5.3) and is not followed.
+One without it is the replay's own redirect to a capture near by, and is followed on the same host.
+The answer is compared with the index: time, status, digest.
 
-Headers. The captured ones stand under ``X-Archive-Orig-…``, or under their own name among those of the archive; of the
-latter only those are kept that say how the payload is to be read. Chunks are undone by then, so lengths are set anew.
+Headers. Captured headers have the prefix ``X-Archive-Orig-…``, or their own name among the headers
+of the archive; of the latter, only those are kept that say how to read the payload. Chunks are
+already decoded, so lengths are set anew.
 """
 
 import base64
@@ -19,22 +21,26 @@ from urllib.parse import urljoin
 import ada_url
 
 from arclink.errors import FetchError
-from arclink.filter.cdx import Capture
+from arclink.extract.rewriting import is_rewritten, undo_rewriting, undo_uri
 from arclink.model import Checksum, Timestamp, UriR
 from arclink.reasons import Reason
+from arclink.rows.cdx import Capture
 from arclink.uris.surts import surt_of
 from arclink.wayback.client import Answer, Client
 from arclink.wayback.indexes import memento_time, memento_uris, parse_links
-from arclink.wayback.rewriting import is_rewritten, undo_rewriting, undo_uri
 
 ORIGINAL = "id_"
 MODIFIERS = (ORIGINAL, "if_", "")
-"""What an archive is asked for: the bytes, the page in a frame, the page."""
+"""The forms of a capture: original bytes, page in a frame, ordinary page."""
 
 MOST_HOPS = 5
 _PREFIX = "x-archive-orig-"
-_KEPT = frozenset({"content-type", "content-encoding", "content-language", "last-modified", "location", "refresh"})
-_OF_TRANSFER = frozenset({"transfer-encoding", "content-length", "connection", "keep-alive", "trailer", "upgrade"})
+_KEPT = frozenset(
+    {"content-type", "content-encoding", "content-language", "last-modified", "location", "refresh"}
+)
+_OF_TRANSFER = frozenset(
+    {"transfer-encoding", "content-length", "connection", "keep-alive", "trailer", "upgrade"}
+)
 _HOST_ONLY = re.compile("https?://[^/?#]+", re.IGNORECASE)
 _ALGORITHMS = frozenset({"md5", "sha256", "sha512"})
 _BASE32_SHA1 = re.compile("[A-Z2-7]{32}")
@@ -45,22 +51,22 @@ _REASONS = {
     410: Reason.FETCH_NOT_FOUND,
     451: Reason.FETCH_REFUSED,
 }
-"""What the archive's own answer means."""
+"""Reason for each status of the archive's own answers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """A capture as it came.
+    """A fetched capture.
 
     Attributes:
-        uri_m: Where from, in the end.
-        status: Of the capture, three digits.
+        uri_m: The URI-M that finally answered.
+        status: Status of the capture, three digits.
         phrase: Its reason phrase; may be empty.
-        headers: Of the capture, as far as they are known; without those about transfer.
+        headers: The known headers of the capture, without those about transfer.
         body: The payload, without transfer coding.
         checksum: SHA-1 of the body.
-        is_cut: Its end was not read, or did not come.
-        notes: What is worth knowing of it.
+        is_cut: Whether its end was not read, or was not received.
+        notes: Reasons that note something unusual.
     """
 
     uri_m: str
@@ -74,8 +80,10 @@ class Fetched:
 
     @property
     def mime(self) -> str:
-        """The content type in lower case without parameters; ``-`` if there is none."""
-        declared = next((value for name, value in self.headers if name.lower() == "content-type"), "")
+        """The content type in lower case without parameters; ``-`` if it is missing."""
+        declared = next(
+            (value for name, value in self.headers if name.lower() == "content-type"), ""
+        )
         return declared.partition(";")[0].strip().lower().replace(" ", "") or "-"
 
 
@@ -83,29 +91,36 @@ class Replay:
     """The replay of one archive.
 
     Args:
-        client: Asks.
-        base: What stands before ``/TIMESTAMP/URI`` in its URI-Ms, without a slash at its end.
-        limit: Most bytes of a payload to read.
-        modifiers: Which of `MODIFIERS` to try, in this order; the first that brings a memento is kept to.
+        client: Sends the requests.
+        base: Part of its URI-Ms before ``/TIMESTAMP/URI``, without a slash at its end.
+        limit: Maximum bytes of a payload to read.
+        modifiers: Members of `MODIFIERS` to try, in this order; the first one that returns a
+            memento
+            is used from then on.
     """
 
-    def __init__(self, client: Client, base: str, limit: int, modifiers: Sequence[str] = MODIFIERS) -> None:
+    def __init__(
+        self, client: Client, base: str, limit: int, modifiers: Sequence[str] = MODIFIERS
+    ) -> None:
         self._client = client
         self._base = base
         self._limit = limit
         self._modifiers = tuple(modifiers)
         self._memento_uri = memento_uris(base)
 
-    def fetch(self, capture: Capture, is_other: Callable[[Checksum], bool] = lambda checksum: False) -> Fetched:
-        """Return a capture.
+    def fetch(
+        self, capture: Capture, is_other: Callable[[Checksum], bool] = lambda checksum: False
+    ) -> Fetched:
+        """Fetch a capture.
 
         Args:
-            capture: What the index says of it.
-            is_other: Tells whether a checksum is that of another capture of the same URI and time.
+            capture: Its row in the index.
+            is_other: Returns whether a checksum is that of another capture of the same URI and
+                time.
 
         Raises:
-            FetchError: It did not come; the reason says whether it may another time.
-            WaybackError: As `Client.get`.
+            FetchError: It could not be fetched; the reason says whether a later try may succeed.
+            WaybackError: See `Client.get`.
         """
         problem: FetchError | None = None
         for modifier in self._modifiers:
@@ -121,12 +136,18 @@ class Replay:
         assert problem is not None
         raise problem
 
-    def _fetch(self, capture: Capture, modifier: str, is_other: Callable[[Checksum], bool]) -> Fetched:
-        answer, came = self._follow(capture, f"{self._base}/{capture.timestamp}{modifier}/{_with_path(capture.original)}")
+    def _fetch(
+        self, capture: Capture, modifier: str, is_other: Callable[[Checksum], bool]
+    ) -> Fetched:
+        answer, came = self._follow(
+            capture, f"{self._base}/{capture.timestamp}{modifier}/{_with_path(capture.original)}"
+        )
         wanted = capture.status if capture.status != "-" else "200"
         if not _is_memento(answer) and str(answer.status) != wanted:
             reason = _REASONS.get(answer.status, Reason.FETCH_NO_MEMENTO)
-            raise FetchError(reason, f"status {answer.status}, not {wanted}, for {answer.uri[:200]}")
+            raise FetchError(
+                reason, f"status {answer.status}, not {wanted}, for {answer.uri[:200]}"
+            )
         notes: list[Reason] = []
         body = answer.body
         if not answer.is_cut and (modifier != ORIGINAL or is_rewritten(body, self._base)):
@@ -150,19 +171,26 @@ class Replay:
         )
 
     def _follow(self, capture: Capture, uri: str) -> tuple[Answer, Timestamp]:
-        """Return the answer behind the replay's own redirects, and the time of the memento that it is, as far as it says."""
+        """Return the answer after the replay's own redirects, with the memento's time, if known."""
         for _ in range(MOST_HOPS + 1):
             answer = self._client.get(uri, self._limit, lambda one: _is_enough(one, capture))
             leads_to = self._leads_to(capture, answer)
             if not leads_to:
                 in_uri = self._memento_uri.fullmatch(uri)
-                came = memento_time(answer.headers.first("memento-datetime")) or Timestamp(in_uri["timestamp"] if in_uri else "")
+                came = memento_time(answer.headers.first("memento-datetime")) or Timestamp(
+                    in_uri["timestamp"] if in_uri else ""
+                )
                 return answer, came
             uri = leads_to
-        raise FetchError(Reason.FETCH_TOO_MANY_HOPS, f"more than {MOST_HOPS} redirects from {capture.timestamp}/{capture.original[:200]}")
+        raise FetchError(
+            Reason.FETCH_TOO_MANY_HOPS,
+            f"more than {MOST_HOPS} redirects from {capture.timestamp}/{capture.original[:200]}",
+        )
 
     def _leads_to(self, capture: Capture, answer: Answer) -> str:
-        """Return where the replay's own redirect leads; empty if the answer is none.
+        """Return the target of the replay's own redirect.
+
+        Empty if the answer is not such a redirect.
 
         Raises:
             FetchError: It leads to another URI, or out of the archive.
@@ -170,12 +198,16 @@ class Replay:
         location = answer.headers.first("location")
         if _is_memento(answer) or not 300 <= answer.status < 400 or not location:
             return ""
-        leads_to = location if re.match("https?://", location, re.IGNORECASE) else urljoin(answer.uri, location)
+        leads_to = (
+            location
+            if re.match("https?://", location, re.IGNORECASE)
+            else urljoin(answer.uri, location)
+        )
         found = self._memento_uri.fullmatch(leads_to)
         if found is not None and surt_of(found["original"]) == surt_of(capture.original):
             return leads_to
         if capture.status.startswith("3"):
-            return ""  # an archive that knows no Memento, and gives the captured redirect as it is
+            return ""  # an archive without Memento, which returns the captured redirect itself
         reason = Reason.FETCH_OTHER_HOST if found is None else Reason.FETCH_OTHER_MEMENTO
         raise FetchError(reason, f"{answer.uri[:200]} leads to {location[:200]}")
 
@@ -188,36 +220,48 @@ class Replay:
         is_other: Callable[[Checksum], bool],
         notes: list[Reason],
     ) -> None:
-        """Note how what came differs from what the index says, or refuse it as another capture's."""
+        """Note differences between answer and index, or refuse the answer as another capture's."""
         is_equal = digest == capture.checksum
         if came and came != capture.timestamp:
             if not is_equal or not capture.is_digested:
-                raise FetchError(Reason.FETCH_OTHER_MEMENTO, f"{came} came for {capture.timestamp}/{capture.original[:200]}")
+                raise FetchError(
+                    Reason.FETCH_OTHER_MEMENTO,
+                    f"{came} came for {capture.timestamp}/{capture.original[:200]}",
+                )
             notes.append(Reason.NOTE_OTHER_TIME)
         if capture.status not in ("-", str(answer.status)):
-            raise FetchError(Reason.FETCH_OTHER_MEMENTO, f"status {answer.status}, not {capture.status}, for {answer.uri[:200]}")
+            raise FetchError(
+                Reason.FETCH_OTHER_MEMENTO,
+                f"status {answer.status}, not {capture.status}, for {answer.uri[:200]}",
+            )
         if is_equal:
             return
         original = original_of(answer)
         if original and not is_same(original, capture.original):
-            raise FetchError(Reason.FETCH_OTHER_MEMENTO, f"{original[:200]} came for {answer.uri[:200]}")
+            raise FetchError(
+                Reason.FETCH_OTHER_MEMENTO, f"{original[:200]} came for {answer.uri[:200]}"
+            )
         if Reason.NOTE_REWRITING_UNDONE in notes or answer.is_cut or digest is None:
             return  # there is nothing to compare
         if is_other(digest):
-            raise FetchError(Reason.FETCH_OTHER_MEMENTO, f"digest {digest}, not {capture.checksum}, for {answer.uri[:200]}")
+            raise FetchError(
+                Reason.FETCH_OTHER_MEMENTO,
+                f"digest {digest}, not {capture.checksum}, for {answer.uri[:200]}",
+            )
         if capture.is_digested:
             notes.append(Reason.NOTE_DIGEST_OTHER)
 
 
 def _is_memento(answer: Answer) -> bool:
-    """Tell whether an answer says of itself that it is a memento (RFC 7089, 2.1.1)."""
+    """Return whether an answer declares itself a memento (RFC 7089, 2.1.1)."""
     return bool(memento_time(answer.headers.first("memento-datetime")))
 
 
 def _is_enough(answer: Answer, capture: Capture) -> bool:
-    """Tell whether an answer need not be asked for again: it is a memento, and whole, or of a redirect, whose body says nothing.
+    """Return whether an answer need not be requested again.
 
-    It is whole if it has the digest of the index, whatever its length says.
+    It is enough if it is a memento and complete, or a memento of a redirect, whose body has no
+    links. An answer with the digest of the index is complete, whatever its length says.
     """
     if _is_memento(answer) and (not answer.is_short or 300 <= answer.status < 400):
         return True
@@ -225,7 +269,7 @@ def _is_enough(answer: Answer, capture: Capture) -> bool:
 
 
 def original_of(answer: Answer) -> UriR:
-    """Return the URI-R that a memento says it is one of (RFC 7089, 2.2.1); empty if it does not say."""
+    """Return the URI-R that a memento declares (RFC 7089, 2.2.1); empty if it declares none."""
     for value in answer.headers.all("link"):
         for target, parameters in parse_links(value):
             if "original" in parameters.get("rel", "").split():
@@ -234,7 +278,7 @@ def original_of(answer: Answer) -> UriR:
 
 
 def is_same(one: str, other: str) -> bool:
-    """Tell whether two ways of writing a URI are the same to a browser; ``http`` and ``https`` are not.
+    """Return whether two spellings of a URI are equal to a browser; ``http`` and ``https`` differ.
 
     >>> is_same("http://H.example:80", "http://h.example/"), is_same("http://h.example/", "https://h.example/")
     (True, False)
@@ -246,21 +290,28 @@ def is_same(one: str, other: str) -> bool:
 
 
 def _with_path(original: UriR) -> str:
-    """Return a URI-R with the slash that a browser adds to a host: pywb sends those without it away for it."""
+    """Return a URI-R with the slash that browsers add to a host; pywb redirects URIs without it."""
     return f"{original}/" if _HOST_ONLY.fullmatch(original) else original
 
 
 def captured_headers(answer: Answer, base: str) -> list[tuple[str, str]]:
-    """Return the header fields of the capture, without those about transfer, in the order they came."""
-    prefixed = [(name[len(_PREFIX) :], value) for name, value in answer.headers.fields if name.lower().startswith(_PREFIX)]
+    """Return the header fields of the capture, in their order, without those about transfer."""
+    prefixed = [
+        (name[len(_PREFIX) :], value)
+        for name, value in answer.headers.fields
+        if name.lower().startswith(_PREFIX)
+    ]
     named = {name.lower() for name, _ in prefixed}
     own = [(name, value) for name, value in answer.headers.fields if name.lower() in _KEPT - named]
     headers = [(name, value) for name, value in prefixed + own if name.lower() not in _OF_TRANSFER]
-    return [(name, undo_uri(value, base) if name.lower() == "location" else value) for name, value in headers]
+    return [
+        (name, undo_uri(value, base) if name.lower() == "location" else value)
+        for name, value in headers
+    ]
 
 
 def digest_of(body: bytes, like: Checksum) -> Checksum | None:
-    """Return the digest of a payload by the algorithm of another one; None if that is not known.
+    """Return the digest of a payload by the algorithm of ``like``; None if that is not known.
 
     >>> digest_of(b"", Checksum("md5:00000000000000000000000000000000"))
     'md5:d41d8cd98f00b204e9800998ecf8427e'
@@ -270,9 +321,11 @@ def digest_of(body: bytes, like: Checksum) -> Checksum | None:
     algorithm, colon, _ = like.partition(":")
     if not colon or algorithm not in _ALGORITHMS:
         return None
-    return Checksum(f"{algorithm}:{hashlib.new(algorithm, body, usedforsecurity=False).hexdigest()}")
+    return Checksum(
+        f"{algorithm}:{hashlib.new(algorithm, body, usedforsecurity=False).hexdigest()}"
+    )
 
 
 def checksum_of(body: bytes) -> Checksum:
-    """Return the SHA-1 of a payload in the form of the data model; of an empty one, too."""
+    """Return the SHA-1 of a payload in the form of the data model, also of an empty one."""
     return Checksum(base64.b32encode(hashlib.sha1(body, usedforsecurity=False).digest()).decode())

@@ -1,14 +1,15 @@
-"""Where the fetching of a list stands: a small SQLite file, so that a run can be killed at any moment.
+"""State of a download in a small SQLite file, so that a run can be killed at any time.
 
-Each step is one transaction, after what it wrote to the WARC file is on disk. Started again, a run cuts WARC files back to
-where the last transaction says they end, and goes on: at most the one request that was under way is sent twice.
+Each step is one transaction, committed after its WARC records are on disk. When a run starts again,
+it truncates the WARC files to the ends in the last transaction and continues: at most the one
+request that was in progress is sent twice.
 
-========= ==================================================================================================
-entries   what the list has, in its order, and how far each is listed
-captures  what the index has, each once by original, timestamp and checksum, and what became of it
-files     the WARC files, and where they end
-settings  what the folder was begun with: it must not change, or half of it would be another collection
-========= ==================================================================================================
+========= ==========================================================================================
+entries   the entries of the list, in order, and how far each one is listed
+captures  the captures of the index, unique by original, timestamp and checksum, and their outcome
+files     the WARC files and their ends
+settings  settings of the folder, which must not change: its parts would be different collections
+========= ==========================================================================================
 """
 
 import fcntl
@@ -20,11 +21,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from arclink.counts import Counts
 from arclink.errors import InputError, UsageError, WaybackError
-from arclink.filter.cdx import Capture
 from arclink.model import Checksum, Timestamp, UriR
-from arclink.pipeline.counts import Counts
 from arclink.reasons import Reason
+from arclink.rows.cdx import Capture
 from arclink.wayback.records import Place
 
 NAME = "fetch.db"
@@ -33,7 +34,7 @@ FORMAT = "1"
 SCHEMA = """
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE files (name TEXT PRIMARY KEY, size INTEGER NOT NULL);
--- cursor: arclink/wayback/listing.py. reason: an ENTRY_ reason; ENTRY_WAITING until it is listed to its end.
+-- cursor: arclink/wayback/capture_lists.py. reason: an ENTRY_ reason; ENTRY_WAITING until it is listed to its end.
 CREATE TABLE entries (
     number INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE, cursor TEXT NOT NULL DEFAULT '', captures INTEGER NOT NULL DEFAULT 0,
     reason TEXT NOT NULL
@@ -51,7 +52,7 @@ CREATE INDEX captures_not_ended ON captures (reason, number) WHERE NOT is_ended;
 """
 
 _NO_REDIRECT = "status NOT LIKE '3%'"
-"""The bytes of a redirect are never shared with a page (docs/data-model.md)."""
+"""SQL condition: redirects never share their bytes with a page (docs/data-model.md)."""
 
 _NOT_ASKED_FOR = f"'{Reason.FETCH_DUPLICATE.name}', '{Reason.FETCH_NOT_MODIFIED.name}'"
 
@@ -60,13 +61,15 @@ _COLUMNS = "number, original, timestamp, checksum, surt, status, mime, type, rea
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A capture that the index has, and what became of it.
+    """A capture of the index, and its outcome.
 
     Attributes:
-        number: In the order it was listed.
-        capture: Its row; file, offset and length are those of its own record, or of the index answer that names it.
-        reason: One of ``fetches``.
-        is_ended: Whether it will stay so.
+        number: Position in the order of listing.
+        capture: Its row. File, offset and length are those of its own record, or of the index
+            answer
+            that names it.
+        reason: One of the ``fetches`` reasons.
+        is_ended: Whether the reason is final.
     """
 
     number: int
@@ -79,13 +82,13 @@ class State:
     """The state of one folder, open for one run.
 
     Args:
-        folder: Where it is; made if it is not there.
-        settings: What must be as it was when the folder was begun, by name of the option.
+        folder: Folder of the download; created if it does not exist.
+        settings: Settings that must not change after the folder was begun, by name of the option.
 
     Raises:
         UsageError: The folder was begun with other settings.
-        InputError: The file is not ours.
-        WaybackError: Another run is at work on the folder.
+        InputError: The file is not a state of `arclink fetch`.
+        WaybackError: Another run uses the folder.
     """
 
     def __init__(self, folder: Path, settings: Mapping[str, str]) -> None:
@@ -95,7 +98,9 @@ class State:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             self._lock.close()
-            raise WaybackError(f"another `arclink fetch` is at work on {folder}; wait for it, or end it first") from error
+            raise WaybackError(
+                f"another `arclink fetch` is at work on {folder}; wait for it, or end it first"
+            ) from error
         path = folder / NAME
         try:
             self._db = sqlite3.connect(path, isolation_level=None)
@@ -112,11 +117,16 @@ class State:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.close()
 
     def close(self) -> None:
-        """Let go of the folder."""
+        """Close the database and release the folder."""
         if hasattr(self, "_db"):
             self._db.close()
         self._lock.close()
@@ -137,7 +147,7 @@ class State:
 
     @contextmanager
     def step(self) -> Iterator[None]:
-        """Do all that is done inside, or nothing of it."""
+        """Run the block as one transaction."""
         self._db.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -146,27 +156,30 @@ class State:
             raise
         self._db.execute("COMMIT")
 
-    # What was written
+    # WARC files
 
     def file_ends(self) -> dict[str, int]:
-        """Return where each WARC file ends."""
+        """Return the end of each WARC file, in bytes by name."""
         return dict(self._db.execute("SELECT name, size FROM files").fetchall())
 
     def wrote(self, place: Place) -> None:
-        """Note a record that is on disk."""
-        self._db.execute("INSERT OR REPLACE INTO files VALUES (?, ?)", (place.file, place.offset + place.length))
+        """Record a WARC record that is on disk."""
+        self._db.execute(
+            "INSERT OR REPLACE INTO files VALUES (?, ?)", (place.file, place.offset + place.length)
+        )
 
     # Entries
 
     def add_entries(self, entries: Iterable[tuple[str, Reason]]) -> None:
-        """Add what the state does not have yet, in the order given."""
+        """Add the entries that the state does not have yet, in the order given."""
         with self.step():
             self._db.executemany(
-                "INSERT OR IGNORE INTO entries (text, reason) VALUES (?, ?)", ((text, reason.name) for text, reason in entries)
+                "INSERT OR IGNORE INTO entries (text, reason) VALUES (?, ?)",
+                ((text, reason.name) for text, reason in entries),
             )
 
     def next_entry(self, after: int) -> tuple[int, str, str] | None:
-        """Return number, text and cursor of the next entry behind number ``after`` that is not listed to its end."""
+        """Return number, text and cursor of the next unfinished entry after number ``after``."""
         row: tuple[int, str, str] | None = self._db.execute(
             "SELECT number, text, cursor FROM entries WHERE number > ? AND reason = ? ORDER BY number LIMIT 1",
             (after, Reason.ENTRY_WAITING.name),
@@ -174,20 +187,23 @@ class State:
         return row
 
     def move_entry(self, number: int, cursor: str, captures: int, reason: Reason) -> None:
-        """Note how far an entry is listed; ``captures`` are added to those it has."""
+        """Record how far an entry is listed, and add ``captures`` to its number of captures."""
         self._db.execute(
-            "UPDATE entries SET cursor = ?, captures = captures + ?, reason = ? WHERE number = ?", (cursor, captures, reason.name, number)
+            "UPDATE entries SET cursor = ?, captures = captures + ?, reason = ? WHERE number = ?",
+            (cursor, captures, reason.name, number),
         )
 
     def captures_of_entry(self, number: int) -> int:
-        """Return how many rows of the index an entry has so far."""
-        count: int = self._db.execute("SELECT captures FROM entries WHERE number = ?", (number,)).fetchone()[0]
+        """Return the number of index rows of an entry so far."""
+        count: int = self._db.execute(
+            "SELECT captures FROM entries WHERE number = ?", (number,)
+        ).fetchone()[0]
         return count
 
     # Captures
 
     def add_capture(self, capture: Capture, surt: str, reason: Reason, *, is_ended: bool) -> bool:
-        """Add a capture; False if there is one of the same original, timestamp and checksum."""
+        """Add a capture; return False if one of this original, timestamp and checksum exists."""
         cursor = self._db.execute(
             f"INSERT OR IGNORE INTO captures ({_COLUMNS}, listed) VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
@@ -208,8 +224,10 @@ class State:
         )
         return cursor.rowcount == 1
 
-    def end_capture(self, known: Known, capture: Capture, reason: Reason, *, is_ended: bool = True) -> None:
-        """Note what became of a capture, and its row as it is now."""
+    def end_capture(
+        self, known: Known, capture: Capture, reason: Reason, *, is_ended: bool = True
+    ) -> None:
+        """Record the outcome of a capture, and its present row."""
         self._db.execute(
             "UPDATE captures SET checksum = ?, status = ?, mime = ?, type = ?, reason = ?, is_ended = ?, "
             "file = ?, start = ?, length = ? WHERE number = ?",
@@ -228,15 +246,18 @@ class State:
         )
 
     def next_wanted(self, after: int) -> Known | None:
-        """Return the next capture behind number ``after`` that is to be fetched."""
-        return self._one(f"NOT is_ended AND reason NOT IN ({_NOT_ASKED_FOR}) AND number > ? ORDER BY number", (after,))
+        """Return the next capture after number ``after`` that must be fetched."""
+        return self._one(
+            f"NOT is_ended AND reason NOT IN ({_NOT_ASKED_FOR}) AND number > ? ORDER BY number",
+            (after,),
+        )
 
     def next_not_modified(self) -> Known | None:
-        """Return a capture that repeats an earlier one, without saying which."""
+        """Return a capture that repeats an earlier one that it does not name."""
         return self._one("NOT is_ended AND reason = ?", (Reason.FETCH_NOT_MODIFIED.name,))
 
     def payloads_at_hand(self) -> list[Known]:
-        """Return the pages that were fetched and that captures still wait for."""
+        """Return the fetched pages that unfinished captures still wait for."""
         waiting = "SELECT checksum FROM captures WHERE NOT is_ended AND reason = ?"
         rows = self._db.execute(
             f"SELECT {_COLUMNS} FROM captures WHERE reason = ? AND checksum IN ({waiting}) AND {_NO_REDIRECT}",
@@ -245,54 +266,90 @@ class State:
         return [_known(row) for row in rows.fetchall()]
 
     def duplicates(self, checksum: Checksum) -> Iterator[Known]:
-        """Yield the captures that wait for the payload with this checksum, earliest first; they may be ended meanwhile."""
+        """Yield the captures that wait for the payload with this checksum, earliest first.
+
+        The caller may end each of them while iterating.
+        """
         waiting = "NOT is_ended AND reason = ? AND checksum = ?"
-        while known := self._one(f"{waiting} ORDER BY type = 'revisit', timestamp, number", (Reason.FETCH_DUPLICATE.name, checksum)):
+        while known := self._one(
+            f"{waiting} ORDER BY type = 'revisit', timestamp, number",
+            (Reason.FETCH_DUPLICATE.name, checksum),
+        ):
             yield known
 
     def holder(self, checksum: Checksum) -> Known | None:
-        """Return the page that was fetched under a checksum; None if there is none."""
-        return self._one(f"checksum = ? AND reason = ? AND {_NO_REDIRECT}", (checksum, Reason.FETCH_STORED.name))
+        """Return the page that was fetched with a checksum; None if there is none yet."""
+        return self._one(
+            f"checksum = ? AND reason = ? AND {_NO_REDIRECT}", (checksum, Reason.FETCH_STORED.name)
+        )
 
     def is_wanted(self, checksum: Checksum) -> bool:
-        """Tell whether a page with this checksum was fetched, or is to be fetched."""
+        """Return whether a page with this checksum was fetched, or will be fetched."""
         is_to_be = f"checksum = ? AND NOT is_ended AND reason <> ? AND {_NO_REDIRECT}"
-        return self.holder(checksum) is not None or self._one(is_to_be, (checksum, Reason.FETCH_DUPLICATE.name)) is not None
+        return (
+            self.holder(checksum) is not None
+            or self._one(is_to_be, (checksum, Reason.FETCH_DUPLICATE.name)) is not None
+        )
 
     def has_sibling(self, capture: Capture, checksum: Checksum) -> bool:
-        """Tell whether the index has another capture of the same original and time, with this checksum."""
+        """Return whether another indexed capture of this original and time has this checksum."""
         row = self._db.execute(
-            "SELECT 1 FROM captures WHERE original = ? AND timestamp = ? AND checksum = ?", (capture.original, capture.timestamp, checksum)
+            "SELECT 1 FROM captures WHERE original = ? AND timestamp = ? AND checksum = ?",
+            (capture.original, capture.timestamp, checksum),
         ).fetchone()
         return row is not None and checksum != capture.checksum
 
     def ended(self) -> Iterator[tuple[str, Capture, Reason]]:
-        """Yield SURT, row and reason of the captures that are ended, by SURT and timestamp."""
-        for row in self._db.execute(f"SELECT {_COLUMNS} FROM captures WHERE is_ended ORDER BY surt, timestamp, original, checksum"):
+        """Yield SURT, row and reason of the finished captures, by SURT and timestamp."""
+        for row in self._db.execute(
+            f"SELECT {_COLUMNS} FROM captures WHERE is_ended ORDER BY surt, timestamp, original, checksum"
+        ):
             known = _known(row)
             yield row[4], known.capture, known.reason
 
     def counts(self) -> Counts:
-        """Return how many entries and captures there are by what became of them, over all runs."""
+        """Return the number of entries and captures by reason, over all runs."""
         counts: Counts = Counts()
         for table in ("entries", "captures"):
-            for name, number in self._db.execute(f"SELECT reason, count(*) FROM {table} GROUP BY reason"):
+            for name, number in self._db.execute(
+                f"SELECT reason, count(*) FROM {table} GROUP BY reason"
+            ):
                 counts[Reason[name]] += number
         return counts
 
     def waiting(self) -> tuple[int, int]:
-        """Return how many entries, and how many captures, are left for the next run."""
-        entries: int = self._db.execute("SELECT count(*) FROM entries WHERE reason = ?", (Reason.ENTRY_WAITING.name,)).fetchone()[0]
-        captures: int = self._db.execute("SELECT count(*) FROM captures WHERE NOT is_ended").fetchone()[0]
+        """Return the numbers of entries and of captures left for the next run."""
+        entries: int = self._db.execute(
+            "SELECT count(*) FROM entries WHERE reason = ?", (Reason.ENTRY_WAITING.name,)
+        ).fetchone()[0]
+        captures: int = self._db.execute(
+            "SELECT count(*) FROM captures WHERE NOT is_ended"
+        ).fetchone()[0]
         return entries, captures
 
     def _one(self, where: str, values: Sequence[object]) -> Known | None:
-        row = self._db.execute(f"SELECT {_COLUMNS} FROM captures WHERE {where} LIMIT 1", tuple(values)).fetchone()
+        row = self._db.execute(
+            f"SELECT {_COLUMNS} FROM captures WHERE {where} LIMIT 1", tuple(values)
+        ).fetchone()
         return None if row is None else _known(row)
 
 
 def _known(row: Sequence[object]) -> Known:
-    number, original, timestamp, checksum, surt, status, mime, record_type, reason, is_ended, file, start, length = row
+    (
+        number,
+        original,
+        timestamp,
+        checksum,
+        surt,
+        status,
+        mime,
+        record_type,
+        reason,
+        is_ended,
+        file,
+        start,
+        length,
+    ) = row
     capture = Capture(
         key=str(surt),
         timestamp=Timestamp(str(timestamp)),
@@ -309,5 +366,5 @@ def _known(row: Sequence[object]) -> Known:
 
 
 def at_place(capture: Capture, place: Place) -> Capture:
-    """Return a row that points to a record."""
+    """Return a capture's row that points to a record."""
     return replace(capture, file=place.file, offset=place.offset, length=place.length)

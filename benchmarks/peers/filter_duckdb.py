@@ -12,7 +12,19 @@ import duckdb
 EXTENSION = r"^(?:[^:/?#]*:(?://[^/?#]*)?)?(?:[^?#]*/)?([^?#;]*)"
 """The last part of a URI's path, without parameters."""
 
-COLUMNS = ["key", "timestamp", "original", "mime", "status", "checksum", "redirect", "meta", "length", "offset_", "file"]
+COLUMNS = [
+    "key",
+    "timestamp",
+    "original",
+    "mime",
+    "status",
+    "checksum",
+    "redirect",
+    "meta",
+    "length",
+    "offset_",
+    "file",
+]
 
 JUDGED = """
 CREATE TEMP TABLE judged AS

@@ -36,10 +36,17 @@ def write(folder: Path) -> dict[str, int]:
     with duckdb.connect(str(folder / "links.duckdb")) as connection:
         connection.execute("SET preserve_insertion_order = true")
         for name, (source, order) in ORDERS.items():
-            types = {column: "INTEGER" if column == "position" else "VARCHAR" for column in COLUMNS[source]}
+            types = {
+                column: "INTEGER" if column == "position" else "VARCHAR"
+                for column in COLUMNS[source]
+            }
             parameters = {"file": str(folder / f"{source}.tsv"), "columns": types}
-            connection.execute(f"CREATE TABLE {name} AS SELECT * FROM {READ} ORDER BY {order}", parameters)
-            connection.execute(f"COPY {name} TO '{folder / name}.parquet' (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 20000)")
+            connection.execute(
+                f"CREATE TABLE {name} AS SELECT * FROM {READ} ORDER BY {order}", parameters
+            )
+            connection.execute(
+                f"COPY {name} TO '{folder / name}.parquet' (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 20000)"
+            )
         links = connection.execute("SELECT count(*) FROM inlinks").fetchall()[0][0]
         connection.execute("CHECKPOINT")
     parquet = sum((folder / f"{name}.parquet").stat().st_size for name in ORDERS)
@@ -53,10 +60,15 @@ def ask(folder: Path, uris: list[str]) -> dict[str, list[float]]:
         query = "SELECT DISTINCT surt FROM mementos WHERE list_contains($uris, original)"
         surts = [surt for (surt,) in connection.execute(query, {"uris": uris}).fetchall()]
     for kind in ("Parquet", "DuckDB"):
-        with duckdb.connect(":memory:" if kind == "Parquet" else str(folder / "links.duckdb"), read_only=kind != "Parquet") as connection:
+        with duckdb.connect(
+            ":memory:" if kind == "Parquet" else str(folder / "links.duckdb"),
+            read_only=kind != "Parquet",
+        ) as connection:
             if kind == "Parquet":
                 for name in ORDERS:
-                    connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet('{folder / name}.parquet')")
+                    connection.execute(
+                        f"CREATE VIEW {name} AS SELECT * FROM read_parquet('{folder / name}.parquet')"
+                    )
             found[kind] = [_median(connection, query, surts) for query in (OUT, IN)]
     return found
 
@@ -72,4 +84,10 @@ def _median(connection: duckdb.DuckDBPyConnection, query: str, surts: list[str])
 
 if __name__ == "__main__":
     what, folder, *rest = sys.argv[1:]
-    print(json.dumps(write(Path(folder)) if what == "write" else ask(Path(folder), Path(rest[0]).read_text(encoding="utf-8").split())))
+    print(
+        json.dumps(
+            write(Path(folder))
+            if what == "write"
+            else ask(Path(folder), Path(rest[0]).read_text(encoding="utf-8").split())
+        )
+    )

@@ -20,7 +20,9 @@ def run(paths: Sequence[str]) -> tuple[int, int, int]:
                 http = record.http_headers
                 if http is None:  # as of a dns record, whatever its types say
                     continue
-                if http.status_code != 200 or not str(record.http_content_type).startswith("text/html"):
+                if http.status_code != 200 or not str(record.http_content_type).startswith(
+                    "text/html"
+                ):
                     continue
                 answers += 1
                 digest = record.headers.get("WARC-Payload-Digest") or ""

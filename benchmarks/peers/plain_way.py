@@ -26,7 +26,9 @@ def run(paths: Sequence[str], most: int) -> tuple[int, int]:
                 if not (http.get_header("Content-Type") or "").startswith("text/html"):
                     continue
                 page = record.rec_headers.get_header("WARC-Target-URI")
-                for anchor in BeautifulSoup(record.content_stream().read(), "html.parser").find_all("a", href=True):
+                for anchor in BeautifulSoup(record.content_stream().read(), "html.parser").find_all(
+                    "a", href=True
+                ):
                     key = surt(urljoin(page, str(anchor["href"])))
                     grams = [key[at : at + 4] for at in range(max(1, len(key) - 3))]
                     Simhash(grams, f=128, hashfunc=lambda data: hashlib.md5(data).digest())

@@ -30,7 +30,16 @@ from arclink.model import (
     Timestamp,
     UriR,
 )
-from arclink.store import ArchiveFile, ContentBlock, Removed, StoreState, StoreStats, StoreSums, Takedown, Violation
+from arclink.store.protocols import (
+    ArchiveFile,
+    ContentBlock,
+    Removed,
+    StoreState,
+    StoreStats,
+    StoreSums,
+    Takedown,
+    Violation,
+)
 from arclink.uris.resolving import content_id
 from arclink.uris.surts import surt_of
 
@@ -57,10 +66,15 @@ class Page:
     reason: str = "-"
     is_shared: bool = True
     record_type: str = "response"
+    mime: str = "text/html"
 
     @property
     def checksum(self) -> Checksum:
-        return Checksum(hashlib.sha1(repr((self.links, self.reason, self.is_shared)).encode()).hexdigest()[:32].upper())
+        return Checksum(
+            hashlib.sha1(repr((self.links, self.reason, self.is_shared)).encode())
+            .hexdigest()[:32]
+            .upper()
+        )
 
     @property
     def content(self) -> ContentId | None:
@@ -83,7 +97,7 @@ class Page:
             original,
             self.checksum,
             self.status,
-            "text/html",
+            self.mime,
             self.record_type,
             "crawl.warc.gz",
             offset,
@@ -107,23 +121,41 @@ class MemoryStore:
         self.count += 1
 
     def mementos(self, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]:
-        found = {page.memento for page in self.pages if page.memento.surt == surt and page.memento.timestamp in span}
-        yield from sorted(found, key=lambda memento: (memento.timestamp, memento.original, memento.checksum))
+        found = {
+            page.memento
+            for page in self.pages
+            if page.memento.surt == surt and page.memento.timestamp in span
+        }
+        yield from sorted(
+            found, key=lambda memento: (memento.timestamp, memento.original, memento.checksum)
+        )
 
     def payload(self, checksum: Checksum) -> Payload | None:
         for page in self.pages:
             if page.checksum == checksum and page.links is not None:
                 counts = (("LINK_KEPT", len(page.links)), ("LINK_SAME_PAGE", 1))
-                return Payload(checksum, page.scope, "utf-8", "crawl.warc.gz", page.memento.offset, "PAYLOAD_READ", counts)
+                return Payload(
+                    checksum,
+                    page.scope,
+                    "utf-8",
+                    "crawl.warc.gz",
+                    page.memento.offset,
+                    "PAYLOAD_READ",
+                    counts,
+                )
             if page.checksum == checksum and page.reason.startswith("PAYLOAD_"):
-                return Payload(checksum, None, "-", "crawl.warc.gz", page.memento.offset, page.reason)
+                return Payload(
+                    checksum, None, "-", "crawl.warc.gz", page.memento.offset, page.reason
+                )
         return None
 
     def content_of(self, memento: Memento) -> ContentId | None:
         return next((page.content for page in self.pages if page.memento == memento), None)
 
     def outlinks(self, content: ContentId) -> Iterator[Outlink]:
-        yield from next((page.links for page in self.pages if page.content == content and page.links), ())
+        yield from next(
+            (page.links for page in self.pages if page.content == content and page.links), ()
+        )
 
     def inlinks(self, target: Surt, after: Inlink | None = None) -> Iterator[Inlink]:
         found = {
@@ -133,7 +165,11 @@ class MemoryStore:
             for link in page.links or ()
             if surt_of(link.target) == target
         }
-        yield from (inlink for inlink in sorted(found, key=_store_order) if after is None or _store_order(inlink) > _store_order(after))
+        yield from (
+            inlink
+            for inlink in sorted(found, key=_store_order)
+            if after is None or _store_order(inlink) > _store_order(after)
+        )
 
     def inlink_kinds(self, target: Surt) -> Iterator[tuple[Kind, int]]:
         return ((inlink.kind, 1) for inlink in self.inlinks(target))
@@ -146,17 +182,29 @@ class MemoryStore:
         }
         yield from sorted(found, key=lambda sighting: (sighting.original, sighting.timestamp))
 
-    def sources(self, contents: Iterable[ContentId], span: Span = ALL_TIME) -> Iterator[Iterator[Source]]:
+    def sources(
+        self, contents: Iterable[ContentId], span: Span = ALL_TIME
+    ) -> Iterator[Iterator[Source]]:
         for content in contents:
             pages = groupby(self.sightings(content, span), attrgetter("original"))
-            yield ((original, [sighting.timestamp for sighting in seen]) for original, seen in pages)
+            yield (
+                (original, [sighting.timestamp for sighting in seen]) for original, seen in pages
+            )
 
     def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
-        found = {page.memento.surt for page in self.pages} | {surt_of(link.target) for page in self.pages for link in page.links or ()}
-        yield from sorted(surt for surt in found if surt.startswith(prefix) and (after is None or surt > after))
+        found = {page.memento.surt for page in self.pages} | {
+            surt_of(link.target) for page in self.pages for link in page.links or ()
+        }
+        yield from sorted(
+            surt for surt in found if surt.startswith(prefix) and (after is None or surt > after)
+        )
 
     def captured_surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
-        return (surt for surt in self.surts(prefix, after) if next(self.mementos(surt), None) is not None)
+        return (
+            surt
+            for surt in self.surts(prefix, after)
+            if next(self.mementos(surt), None) is not None
+        )
 
     def scan_mementos(self, span: Span = ALL_TIME) -> Iterator[Memento]:
         for surt in self.surts(Surt("")):
@@ -196,14 +244,27 @@ class MemoryStore:
     def verify(self) -> Iterator[Violation]:
         raise NotImplementedError
 
-    def known_contents(self, wanted: Iterable[tuple[Checksum, Sequence[UriR]]]) -> Iterator[tuple[Payload | None, Sequence[UriR]]]:
+    def known_contents(
+        self, wanted: Iterable[tuple[Checksum, Sequence[UriR]]]
+    ) -> Iterator[tuple[Payload | None, Sequence[UriR]]]:
         raise NotImplementedError
 
     def originals_of(self, checksum: Checksum) -> Iterator[UriR]:
-        yield from sorted({page.memento.original for page in self.pages if page.checksum == checksum and page.memento.reason == "-"})
+        yield from sorted(
+            {
+                page.memento.original
+                for page in self.pages
+                if page.checksum == checksum and page.memento.reason == "-"
+            }
+        )
 
     def load(
-        self, graph: Path, files: Sequence[ArchiveFile], settings: Mapping[str, str], manifest: str, cores: int | None = None
+        self,
+        graph: Path,
+        files: Sequence[ArchiveFile],
+        settings: Mapping[str, str],
+        manifest: str,
+        cores: int | None = None,
     ) -> Batch:
         raise NotImplementedError
 
@@ -228,9 +289,20 @@ class MemoryStore:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.close()
 
 
 def _store_order(inlink: Inlink) -> tuple[str, str, str, str, str]:
-    return inlink.target, inlink.content, inlink.kind, inlink.text, "" if inlink.rel is None else f"={inlink.rel}"
+    return (
+        inlink.target,
+        inlink.content,
+        inlink.kind,
+        inlink.text,
+        "" if inlink.rel is None else f"={inlink.rel}",
+    )

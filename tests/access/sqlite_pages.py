@@ -5,8 +5,8 @@ from pathlib import Path
 
 import orjson
 
-from arclink.store import GraphStore
 from arclink.store.opening import open_store
+from arclink.store.protocols import GraphStore
 from arclink.uris.surts import surt_of
 from tests.access.memory_store import MemoryStore, Page
 from tests.store.graphs import link_rows
@@ -32,14 +32,30 @@ def write_graph_files(folder: Path, pages: Sequence[Page]) -> None:
     memory = MemoryStore(pages)
     mementos = {page.memento for page in pages}
     outlinks = {
-        (surt_of(page.original), page.content, tuple(page.links)) for page in pages if page.content is not None and page.links is not None
+        (surt_of(page.original), page.content, tuple(page.links))
+        for page in pages
+        if page.content is not None and page.links is not None
     }
     # A content stands once, at the place of the first original seen with it.
-    once = {content: (place, content, links) for place, content, links in sorted(outlinks, reverse=True)}
+    once = {
+        content: (place, content, links) for place, content, links in sorted(outlinks, reverse=True)
+    }
     outlink_rows, inlink_rows = link_rows(sorted(once.values()))
     relations: dict[str, Sequence[Sequence[object]]] = {
         "mementos": sorted(
-            (m.surt, m.timestamp, m.original, m.checksum, m.status, m.mime, m.record_type, m.file, m.offset, m.length, m.reason)
+            (
+                m.surt,
+                m.timestamp,
+                m.original,
+                m.checksum,
+                m.status,
+                m.mime,
+                m.record_type,
+                m.file,
+                m.offset,
+                m.length,
+                m.reason,
+            )
             for m in mementos
         ),
         "payloads": [
@@ -52,7 +68,9 @@ def write_graph_files(folder: Path, pages: Sequence[Page]) -> None:
                 p.reason,
                 orjson.dumps(dict(p.counts)).decode(),
             )
-            for p in (memory.payload(checksum) for checksum in sorted({page.checksum for page in pages}))
+            for p in (
+                memory.payload(checksum) for checksum in sorted({page.checksum for page in pages})
+            )
             if p is not None
         ],
         "outlinks": [[row.decode()] for row in outlink_rows],
@@ -60,4 +78,6 @@ def write_graph_files(folder: Path, pages: Sequence[Page]) -> None:
     }
     for name, rows in relations.items():
         (folder / name).mkdir(parents=True)
-        (folder / name / "part-00000").write_text("".join("\t".join(map(str, row)) + "\n" for row in rows), encoding="utf-8")
+        (folder / name / "part-00000").write_text(
+            "".join("\t".join(map(str, row)) + "\n" for row in rows), encoding="utf-8"
+        )

@@ -10,39 +10,56 @@ from hypothesis import strategies as st
 from arclink.access.anchors import AnchorsAnswer, AnchorsQuery, answer_anchors
 from arclink.access.formats.anchors import anchors_as_rows
 from arclink.access.formats.rows import ROW_FORMATS
-from arclink.access.grouping import Budget
+from arclink.access.groups import Budget
 from arclink.access.queries import BadParameterError
 from arclink.access.replay import parse_replay
-from arclink.store import GraphStore
+from arclink.store.protocols import GraphStore
 from arclink.uris.surts import surt_of
 from tests.access.memory_store import MemoryStore, Page, link
 
-A, B, C, WWW = "http://a.example/", "http://b.example/", "http://c.example/x", "http://www.b.example/"
+A, B, C, WWW = (
+    "http://a.example/",
+    "http://b.example/",
+    "http://c.example/x",
+    "http://www.b.example/",
+)
 T1, T2, T3 = "20091104000000", "20100116120000", "20100116130000"
 
 Key = tuple[str, str, str, str]
 
 
-def ask(store: GraphStore, uri: str = A, budget: Budget | None = None, **parameters: str) -> AnchorsAnswer:
+def ask(
+    store: GraphStore, uri: str = A, budget: Budget | None = None, **parameters: str
+) -> AnchorsAnswer:
     given = [(name.rstrip("_"), value) for name, value in parameters.items()]
     return answer_anchors(store, AnchorsQuery.from_parameters([("uri", uri), *given]), budget)
 
 
 def counts(answer: AnchorsAnswer) -> dict[Key, tuple[int, int, int, int, str, str]]:
     return {
-        (one.period, one.host, one.text, one.kind): (*one.counts[:4], one.counts.first.timestamp, one.counts.last.timestamp)
+        (one.period, one.host, one.text, one.kind): (
+            *one.counts[:4],
+            one.counts.first.timestamp,
+            one.counts.last.timestamp,
+        )
         for one in answer.anchors
     }
 
 
-def plainly(pages: list[Page], digits: int, is_by_host: bool) -> dict[Key, tuple[int, int, int, int, str, str]]:
+def plainly(
+    pages: list[Page], digits: int, is_by_host: bool
+) -> dict[Key, tuple[int, int, int, int, str, str]]:
     """Return the counts as the words say it: look at every link of every page."""
     seen: dict[Key, list[tuple[Page, str | None]]] = defaultdict(list)
     for page in pages:
         for one in page.links or ():
             if surt_of(one.target) == surt_of(A):
-                day = f"{page.timestamp[:4]}-{page.timestamp[4:6]}-{page.timestamp[6:8]}"[: {0: 0, 4: 4, 6: 7, 8: 10}[digits]]
-                seen[day, host(page) if is_by_host else "", one.text, one.kind].append((page, one.rel))
+                day = f"{page.timestamp[:4]}-{page.timestamp[4:6]}-{page.timestamp[6:8]}"[
+                    : {0: 0, 4: 4, 6: 7, 8: 10}[digits]
+                ]
+                seen[day, host(page) if is_by_host else "", one.text, one.kind].append(
+                    (page, one.rel)
+                )
     return {
         key: (
             len({(page.original, rel) for page, rel in found}),
@@ -89,7 +106,9 @@ pages = st.builds(
 )
 @settings(max_examples=40, deadline=None)
 @given(archive=st.lists(pages, max_size=6, unique_by=lambda page: (page.original, page.timestamp)))
-def test_counts_are_those_of_the_plain_definition(by: str, digits: int, is_by_host: bool, archive: list[Page]) -> None:
+def test_counts_are_those_of_the_plain_definition(
+    by: str, digits: int, is_by_host: bool, archive: list[Page]
+) -> None:
     answer = ask(MemoryStore(archive), by=by, limit="0")
     assert counts(answer) == plainly(archive, digits, is_by_host)
     assert answer.extent.is_complete
@@ -111,7 +130,10 @@ def test_by_day_is_the_paper_s_table_6() -> None:
 
 
 def test_range_time_and_kind_narrow_what_is_counted() -> None:
-    pages = [Page(B, T1, [link(A, "old")]), Page(B, T2, [link(A, "new"), link(A, "logo", kind="img@src")])]
+    pages = [
+        Page(B, T1, [link(A, "old")]),
+        Page(B, T2, [link(A, "new"), link(A, "logo", kind="img@src")]),
+    ]
     store = MemoryStore(pages)
     assert [one.text for one in ask(store, to="2009").anchors] == ["old"]
     assert [one.text for one in ask(store, at="2010").anchors] == ["logo", "new"]
@@ -119,7 +141,12 @@ def test_range_time_and_kind_narrow_what_is_counted() -> None:
 
 
 def test_a_hub_is_counted_as_far_as_the_budget_goes_and_says_so() -> None:
-    store = MemoryStore([Page(f"http://h{number}.example/", T1, [link(A, "x")], is_shared=False) for number in range(300)])
+    store = MemoryStore(
+        [
+            Page(f"http://h{number}.example/", T1, [link(A, "x")], is_shared=False)
+            for number in range(300)
+        ]
+    )
     answer = ask(store, budget=Budget(look_ups=100))
     assert (answer.extent.links, answer.extent.is_complete) == (100, False)
     assert answer.anchors[0].counts.links == 100
@@ -136,8 +163,14 @@ def test_a_limit_cuts_rows_and_the_total_says_how_many_there_are() -> None:
 
 def test_a_uri_m_is_told_only_where_a_replay_prefix_is_known() -> None:
     answer = ask(MemoryStore([Page(B, T1, [link(A, "x")])]))
-    assert "first_uri_m" not in b"".join(ROW_FORMATS["json"].write(anchors_as_rows(answer))).decode()
-    written = b"".join(ROW_FORMATS["csv"].write(anchors_as_rows(answer, parse_replay("--replay", "https://w.example/web")))).decode()
+    assert (
+        "first_uri_m" not in b"".join(ROW_FORMATS["json"].write(anchors_as_rows(answer))).decode()
+    )
+    written = b"".join(
+        ROW_FORMATS["csv"].write(
+            anchors_as_rows(answer, parse_replay("--replay", "https://w.example/web"))
+        )
+    ).decode()
     assert f"https://w.example/web/{T1}/{B}" in written
 
 
@@ -155,3 +188,20 @@ def test_a_wrong_parameter_is_named(name: str, value: str, allowed: str) -> None
     with pytest.raises(BadParameterError, match=allowed) as raised:
         AnchorsQuery.from_parameters([("uri", A), (name, value)])
     assert raised.value.name == name
+
+
+def test_links_are_counted_at_the_time_that_is_asked_for() -> None:
+    pages = [Page(B, T1, [link(A, "old")]), Page(B, T2, [link(A, "new")]), Page(C, T2, [link(A)])]
+    store = MemoryStore(pages)
+    assert ask(store).extent.links == 3
+    times: list[tuple[str, str, int]] = [
+        ("to", T1, 1),
+        ("from", T2, 2),
+        ("at", T1, 1),
+        ("to", "1999", 0),
+    ]
+    for name, time, links in times:
+        answer = ask(store, A, None, **{name: time})
+        assert answer.extent.links == links
+        assert answer.extent.is_complete
+        assert sum(one.counts.links for one in answer.anchors) == links

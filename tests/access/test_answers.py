@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from arclink.access import store_order
 from arclink.access.answers import Budget, LinkAnswer, Member, answer_link_query, stream_members
 from arclink.access.queries import Direction, LinkQuery
-from arclink.store import GraphStore
+from arclink.store.protocols import GraphStore
 from arclink.uris.surts import surt_of
 from tests.access.memory_store import MemoryStore, Page, link
 from tests.access.sqlite_pages import store_of_pages
@@ -24,7 +24,9 @@ A, B, C = "http://a.example/", "http://b.example/", "http://c.example/"
 T1, T2, T3, T4 = "20090101000000", "20100101000000", "20110101000000", "20120101000000"
 
 
-def ask(store: GraphStore, uri: str = A, budget: Budget | None = None, **parameters: str) -> LinkAnswer:
+def ask(
+    store: GraphStore, uri: str = A, budget: Budget | None = None, **parameters: str
+) -> LinkAnswer:
     given = [(name.rstrip("_"), value) for name, value in parameters.items()]
     return answer_link_query(store, LinkQuery.from_parameters([("uri", uri), *given]), budget)
 
@@ -38,33 +40,60 @@ def inlinks(answer: LinkAnswer) -> list[tuple[str, str, tuple[str, ...]]]:
 
 
 def test_outlinks_come_in_page_order_of_the_first_memento_that_shows_them() -> None:
-    store = MemoryStore([Page(A, T2, [link(C, "new"), link(B, "old")]), Page(A, T1, [link(B, "old"), link(C, "gone")])])
+    store = MemoryStore(
+        [
+            Page(A, T2, [link(C, "new"), link(B, "old")]),
+            Page(A, T1, [link(B, "old"), link(C, "gone")]),
+        ]
+    )
     assert outlinks(ask(store)) == [(B, "old", (T1, T2)), (C, "gone", (T1,)), (C, "new", (T2,))]
 
 
 def test_inlinks_come_oldest_first() -> None:
-    store = MemoryStore([Page(B, T2, [link(A, "x")]), Page(C, T1, [link(A, "x")]), Page(B, T3, [link(A, "x"), link(C)])])
+    store = MemoryStore(
+        [
+            Page(B, T2, [link(A, "x")]),
+            Page(C, T1, [link(A, "x")]),
+            Page(B, T3, [link(A, "x"), link(C)]),
+        ]
+    )
     assert inlinks(ask(store)) == [(C, "x", (T1,)), (B, "x", (T2, T3))]
 
 
 @pytest.mark.parametrize("first", [0, 1])
 def test_a_member_is_as_old_as_the_oldest_of_its_contents(first: int) -> None:
     contents = [link(A, "x")], [link(A, "x"), link(C)]  # a store may give either of them first
-    store = MemoryStore([Page(B, T1, contents[first]), Page(B, T3, contents[1 - first]), Page(C, T2, [link(A, "x")])])
+    store = MemoryStore(
+        [
+            Page(B, T1, contents[first]),
+            Page(B, T3, contents[1 - first]),
+            Page(C, T2, [link(A, "x")]),
+        ]
+    )
     assert inlinks(ask(store)) == [(B, "x", (T1, T3)), (C, "x", (T2,))]
 
 
 def test_a_link_that_stands_twice_in_a_page_is_one_member() -> None:
-    assert outlinks(ask(MemoryStore([Page(A, T1, [link(B, "x"), link(C), link(B, "x")])]))) == [(B, "x", (T1,)), (C, "", (T1,))]
+    assert outlinks(ask(MemoryStore([Page(A, T1, [link(B, "x"), link(C), link(B, "x")])]))) == [
+        (B, "x", (T1,)),
+        (C, "", (T1,)),
+    ]
 
 
 def test_kind_text_and_rel_tell_members_apart() -> None:
-    links = [link(B, "x"), link(B, "y"), link(B, "x", rel="nofollow"), link(B, "x", kind="area@href")]
+    links = [
+        link(B, "x"),
+        link(B, "y"),
+        link(B, "x", rel="nofollow"),
+        link(B, "x", kind="area@href"),
+    ]
     assert len(outlinks(ask(MemoryStore([Page(A, T1, links)])))) == 4
 
 
 def test_variants_of_a_uri_meet_and_the_answer_says_which_were_used() -> None:
-    store = MemoryStore([Page("http://a.example/", T1, [link(B)]), Page("https://www.a.example/", T2, [link(B)])])
+    store = MemoryStore(
+        [Page("http://a.example/", T1, [link(B)]), Page("https://www.a.example/", T2, [link(B)])]
+    )
     (outlink,) = ask(store).outlinks
     assert outlink.variants == ("http://a.example/", "https://www.a.example/")
     store = MemoryStore([Page(B, T1, [link("http://a.example/"), link("https://www.a.example/")])])
@@ -85,7 +114,9 @@ def test_a_memento_in_two_batches_is_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("direction", "counts"), [("out", (1, 0)), ("in", (0, 1)), ("both", (1, 1))], ids=["only outlinks", "only inlinks", "both"]
+    ("direction", "counts"),
+    [("out", (1, 0)), ("in", (0, 1)), ("both", (1, 1))],
+    ids=["only outlinks", "only inlinks", "both"],
 )
 def test_only_the_direction_asked_for_is_answered(direction: str, counts: tuple[int, int]) -> None:
     store = MemoryStore([Page(A, T1, [link(B)]), Page(B, T1, [link(A)])])
@@ -94,17 +125,33 @@ def test_only_the_direction_asked_for_is_answered(direction: str, counts: tuple[
 
 
 def test_only_the_kinds_asked_for_are_answered() -> None:
-    store = MemoryStore([Page(A, T1, [link(B), link(C, kind="img@src")]), Page(C, T1, [link(A, kind="img@src"), link(A)])])
+    store = MemoryStore(
+        [
+            Page(A, T1, [link(B), link(C, kind="img@src")]),
+            Page(C, T1, [link(A, kind="img@src"), link(A)]),
+        ]
+    )
     answer = ask(store, kind="img@src")
     assert [member.kind for member in (*answer.outlinks, *answer.inlinks)] == ["img@src", "img@src"]
 
 
 def test_a_span_holds_both_its_ends_and_nothing_else() -> None:
-    store = MemoryStore([Page(page, time, [link(target)]) for page, target in ((A, B), (B, A)) for time in (T1, T2, T3)])
+    store = MemoryStore(
+        [
+            Page(page, time, [link(target)])
+            for page, target in ((A, B), (B, A))
+            for time in (T1, T2, T3)
+        ]
+    )
     answer = ask(store, from_=T2, to=T2)
     assert outlinks(answer) == [(B, "", (T2,))]
     assert inlinks(answer) == [(B, "", (T2,))]
-    assert (answer.mementos.count, answer.mementos.asked, answer.mementos.first, answer.mementos.last) == (3, 1, T1, T3)
+    assert (
+        answer.mementos.count,
+        answer.mementos.asked,
+        answer.mementos.first,
+        answer.mementos.last,
+    ) == (3, 1, T1, T3)
 
 
 def test_not_captured_differs_from_no_links() -> None:
@@ -119,7 +166,9 @@ class TestAt:
     """The state at a time: per original, the newest memento not after it, whatever its status."""
 
     def test_the_newest_memento_not_after_it_counts(self) -> None:
-        store = MemoryStore([Page(A, T1, [link(B, "1")]), Page(A, T2, [link(B, "2")]), Page(A, T3, [link(B, "3")])])
+        store = MemoryStore(
+            [Page(A, T1, [link(B, "1")]), Page(A, T2, [link(B, "2")]), Page(A, T3, [link(B, "3")])]
+        )
         assert outlinks(ask(store, at="20100601")) == [(B, "2", (T2,))]
         assert outlinks(ask(store, at=T2)) == [(B, "2", (T2,))]
         assert outlinks(ask(store, at="2008")) == []
@@ -129,14 +178,18 @@ class TestAt:
         [
             pytest.param(Page(A, T2, None, status="404", reason="MEMENTO_STATUS"), id="a 404"),
             pytest.param(Page(A, T2, None, reason="PAYLOAD_FILE_MISSING"), id="an unread memento"),
-            pytest.param(Page(A, T2, [link(C, kind="http@location")], status="301"), id="a redirect"),
+            pytest.param(
+                Page(A, T2, [link(C, kind="http@location")], status="301"), id="a redirect"
+            ),
         ],
     )
     def test_whatever_comes_later_ends_earlier_links_in_both_directions(self, later: Page) -> None:
         store = MemoryStore([Page(A, T1, [link(B, "1")]), later])
         answer = ask(store, at="2011")
         assert (B, "1", (T1,)) not in outlinks(answer)
-        assert [(found.memento.status, found.is_known) for found in answer.in_force] == [(later.status, later.links is not None)]
+        assert [(found.memento.status, found.is_known) for found in answer.in_force] == [
+            (later.status, later.links is not None)
+        ]
         assert inlinks(ask(store, B, at="2011")) == []
         assert inlinks(ask(store, B, at="2009")) == [(A, "1", (T1,))]
 
@@ -153,12 +206,16 @@ class TestAt:
         assert {text for _, text, _ in inlinks(ask(store, B, at="2011"))} == {"1", "2"}
 
     def test_an_old_content_that_comes_back_counts_again(self) -> None:
-        store = MemoryStore([Page(A, T1, [link(B, "1")]), Page(A, T2, [link(B, "2")]), Page(A, T3, [link(B, "1")])])
+        store = MemoryStore(
+            [Page(A, T1, [link(B, "1")]), Page(A, T2, [link(B, "2")]), Page(A, T3, [link(B, "1")])]
+        )
         assert inlinks(ask(store, B, at="2010")) == [(A, "2", (T2,))]
         assert inlinks(ask(store, B, at="2011")) == [(A, "1", (T3,))]
 
 
-def follow(store: GraphStore, uri: str, budget: Budget | None = None, **parameters: str) -> Iterator[LinkAnswer]:
+def follow(
+    store: GraphStore, uri: str, budget: Budget | None = None, **parameters: str
+) -> Iterator[LinkAnswer]:
     answer = ask(store, uri, budget, **parameters)
     yield answer
     while answer.next is not None:
@@ -167,7 +224,11 @@ def follow(store: GraphStore, uri: str, budget: Budget | None = None, **paramete
 
 
 def hub(sources: int, times: Sequence[str] = (T1,)) -> list[Page]:
-    pages = [Page(f"http://s{number}.example/", time, [link(A, f"t{number % 3}")]) for number in range(sources) for time in times]
+    pages = [
+        Page(f"http://s{number}.example/", time, [link(A, f"t{number % 3}")])
+        for number in range(sources)
+        for time in times
+    ]
     return [*pages, Page(A, T1, [link(f"http://t{number}.example/") for number in range(sources)])]
 
 
@@ -178,7 +239,11 @@ def test_pages_add_up_to_the_whole_answer(limit: str) -> None:
     pages = list(follow(store, A, limit=limit))
     assert [member for page in pages for member in page.outlinks] == list(whole.outlinks)
     assert [member for page in pages for member in page.inlinks] == list(whole.inlinks)
-    assert all(len(tuple(members)) <= int(limit) for page in pages for members in (page.outlinks, page.inlinks))
+    assert all(
+        len(tuple(members)) <= int(limit)
+        for page in pages
+        for members in (page.outlinks, page.inlinks)
+    )
     assert whole.next is None
 
 
@@ -213,7 +278,15 @@ def test_a_large_answer_comes_in_store_order_and_says_so(limit: str, budget: Bud
 
 
 def test_rows_of_one_request_are_bounded_and_a_short_page_goes_on() -> None:
-    store = MemoryStore([Page(A, T1, [*(link(f"http://x{n}.example/", kind="img@src") for n in range(20)), link(B)])])
+    store = MemoryStore(
+        [
+            Page(
+                A,
+                T1,
+                [*(link(f"http://x{n}.example/", kind="img@src") for n in range(20)), link(B)],
+            )
+        ]
+    )
     pages = list(follow(store, A, Budget(rows=5), direction="out", kind="a@href"))
     assert [len(tuple(page.outlinks)) for page in pages] == [0, 0, 0, 0, 1]
 
@@ -233,7 +306,11 @@ def test_pages_looked_up_for_one_request_are_bounded() -> None:
 
 
 def test_a_chunk_of_contents_at_a_time_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    pages = [Page(f"http://{host}a.example/", f"20100101{n:06}", [link(B, str(n % 7))]) for n in range(40) for host in ("", "www.")]
+    pages = [
+        Page(f"http://{host}a.example/", f"20100101{n:06}", [link(B, str(n % 7))])
+        for n in range(40)
+        for host in ("", "www.")
+    ]
     whole = list(ask(MemoryStore(pages), limit="0").outlinks)
     monkeypatch.setattr(store_order, "CHUNK", 3)
     assert list(ask(MemoryStore(pages), limit="0").outlinks) == whole
@@ -245,9 +322,15 @@ def test_unlimited_streams_everything_in_store_order() -> None:
     query = LinkQuery.from_parameters([("uri", A), ("limit", "0")])
     streamed = list(stream_members(store, query))
     answer = answer_link_query(store, query)
-    assert [member for direction, member in streamed if direction is Direction.OUT] == list(answer.outlinks)
-    assert [member for direction, member in streamed if direction is Direction.IN] == list(answer.inlinks)
-    assert ungrouped([member for _, member in streamed]) == ungrouped([*ask(store).outlinks, *ask(store).inlinks])
+    assert [member for direction, member in streamed if direction is Direction.OUT] == list(
+        answer.outlinks
+    )
+    assert [member for direction, member in streamed if direction is Direction.IN] == list(
+        answer.inlinks
+    )
+    assert ungrouped([member for _, member in streamed]) == ungrouped(
+        [*ask(store).outlinks, *ask(store).inlinks]
+    )
 
 
 def test_a_stream_reads_no_further_than_it_is_read() -> None:
@@ -258,17 +341,26 @@ def test_a_stream_reads_no_further_than_it_is_read() -> None:
             Counting.asked += 1
             return super().sightings(*arguments, **named)
 
-    stream = stream_members(Counting(hub(50)), LinkQuery.from_parameters([("uri", A), ("direction", "in")]))
+    stream = stream_members(
+        Counting(hub(50)), LinkQuery.from_parameters([("uri", A), ("direction", "in")])
+    )
     next(stream)
     assert Counting.asked == 1
 
 
-@pytest.mark.parametrize("budget", [Budget(), Budget(members=3)], ids=["grouped at first", "store order"])
+@pytest.mark.parametrize(
+    "budget", [Budget(), Budget(members=3)], ids=["grouped at first", "store order"]
+)
 @pytest.mark.parametrize("grown_after", [1, 2, 3])
-def test_no_member_is_lost_when_the_store_grows_between_pages(budget: Budget, grown_after: int) -> None:
+def test_no_member_is_lost_when_the_store_grows_between_pages(
+    budget: Budget, grown_after: int
+) -> None:
     before = hub(9)
     # Older mementos of what is there, a new source before all others, a link that moves to the front.
-    grown = [Page("http://0.example/", "20000101000000", [link(A, "first")]), Page(A, "20000101000000", [link("http://t8.example/")])]
+    grown = [
+        Page("http://0.example/", "20000101000000", [link(A, "first")]),
+        Page(A, "20000101000000", [link("http://t8.example/")]),
+    ]
     grown += [replace(page, timestamp="20010101000000") for page in before]
     store = MemoryStore(before)
     members: list[Member] = []
@@ -286,14 +378,19 @@ def test_in_store_order_growth_repeats_nothing() -> None:
     store = MemoryStore(before)
     seen: Counter[tuple[str, str, tuple[str, ...]]] = Counter()
     for page in follow(store, A, Budget(members=3), limit="2"):
-        seen.update((member.uri, member.text, member.variants) for member in (*page.outlinks, *page.inlinks))
+        seen.update(
+            (member.uri, member.text, member.variants) for member in (*page.outlinks, *page.inlinks)
+        )
         store.add([replace(before[0], timestamp=f"201501010000{store.count:02}")])
     assert set(seen.values()) == {1}
 
 
 times = st.sampled_from([T1, T2, T3, T4])
 uris = st.sampled_from([A, "http://www.a.example/", B, C])
-link_lists = st.lists(st.builds(link, uris, st.sampled_from(["", "x"]), st.sampled_from(["a@href", "img@src"])), max_size=4)
+link_lists = st.lists(
+    st.builds(link, uris, st.sampled_from(["", "x"]), st.sampled_from(["a@href", "img@src"])),
+    max_size=4,
+)
 pages = st.builds(Page, uris, times, st.none() | link_lists.map(tuple), is_shared=st.booleans())
 
 
@@ -310,8 +407,12 @@ def observed(pages: Sequence[Page], uri: str, direction: Direction) -> Counter[t
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(pages, max_size=6), st.integers(1, 4), st.sampled_from([Budget(), Budget(members=2)]))
-def test_every_way_of_answering_says_what_the_pages_say(captured: list[Page], limit: int, budget: Budget) -> None:
+@given(
+    st.lists(pages, max_size=6), st.integers(1, 4), st.sampled_from([Budget(), Budget(members=2)])
+)
+def test_every_way_of_answering_says_what_the_pages_say(
+    captured: list[Page], limit: int, budget: Budget
+) -> None:
     # One URI has one record of a payload: that its links depend on the URI is a fact of the payload.
     kept = list({page.checksum: page for page in captured}.values())
     store = MemoryStore(kept)
@@ -323,18 +424,34 @@ def test_every_way_of_answering_says_what_the_pages_say(captured: list[Page], li
     ):
         expected = set(observed(kept, A, direction))
         for answered in (members, streamed):
-            assert {(one.uri, one.kind, one.text, one.rel, time) for one in answered for time in one.timestamps} == expected
+            assert {
+                (one.uri, one.kind, one.text, one.rel, time)
+                for one in answered
+                for time in one.timestamps
+            } == expected
 
 
 @settings(max_examples=15, deadline=None)
-@given(st.lists(pages, max_size=6), st.sampled_from([Budget(), Budget(members=2)]), st.sampled_from(["", T2]))
-def test_the_sqlite_store_gives_the_same_answers(captured: list[Page], budget: Budget, at: str) -> None:
+@given(
+    st.lists(pages, max_size=6),
+    st.sampled_from([Budget(), Budget(members=2)]),
+    st.sampled_from(["", T2]),
+)
+def test_the_sqlite_store_gives_the_same_answers(
+    captured: list[Page], budget: Budget, at: str
+) -> None:
     kept = list({page.checksum: page for page in captured}.values())
     parameters = {"at": at} if at else {}
     with TemporaryDirectory() as folder, store_of_pages(Path(folder), kept[:3], kept[3:]) as real:
-        pages_of_answers = [list(follow(store, A, budget, limit="2", **parameters)) for store in (MemoryStore(kept), real)]
+        pages_of_answers = [
+            list(follow(store, A, budget, limit="2", **parameters))
+            for store in (MemoryStore(kept), real)
+        ]
     for members_of in (attrgetter("outlinks"), attrgetter("inlinks")):
-        expected, found = ([member for answer in answers for member in members_of(answer)] for answers in pages_of_answers)
+        expected, found = (
+            [member for answer in answers for member in members_of(answer)]
+            for answers in pages_of_answers
+        )
         assert ungrouped(found) == ungrouped(expected)
         if budget == Budget():
             assert found == expected

@@ -3,18 +3,19 @@
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from arclink.access.anchors import AnchorsQuery, answer_anchors
 from arclink.access.answers import Budget, LinkAnswer, answer_link_query
-from arclink.access.differing import DiffQuery, answer_diff
+from arclink.access.differences import DiffQuery, answer_diff
 from arclink.access.levels import LevelQuery, answer_level
 from arclink.access.queries import BadParameterError, Direction, LinkQuery
 from arclink.model import Forgotten, Surt
-from arclink.store import GraphStore, Takedown
 from arclink.store.embargo import Embargo, EmbargoedStore
 from arclink.store.opening import open_store
+from arclink.store.protocols import GraphStore, Takedown
 from tests.access.memory_store import Page, link
 from tests.access.sqlite_pages import load_pages, write_graph_files
 
@@ -27,14 +28,28 @@ Change = Callable[[Path], None]
 
 def pages() -> list[Page]:
     """Return pages that link to `A`, each once, and one with a link to each of them."""
-    linking = [Page(f"http://s{n}.example/", T1, [link(A, f"t{n}"), link("http://gone.example/"), link(A, f"u{n}")]) for n in range(6)]
-    return [*linking, Page(A, T1, [link(page.original) for page in linking] + [link("http://gone.example/")])]
+    linking = [
+        Page(
+            f"http://s{n}.example/",
+            T1,
+            [link(A, f"t{n}"), link("http://gone.example/"), link(A, f"u{n}")],
+        )
+        for n in range(6)
+    ]
+    return [
+        *linking,
+        Page(A, T1, [link(page.original) for page in linking] + [link("http://gone.example/")]),
+    ]
 
 
 def forget(prefix: str, *, has_targets: bool = False) -> Change:
     def change(path: Path) -> None:
         with open_store(str(path), create=True) as store:
-            store.forget(Takedown(Forgotten(Surt(prefix), has_targets=has_targets), "", "2026-11-22T00:00:00Z"))
+            store.forget(
+                Takedown(
+                    Forgotten(Surt(prefix), has_targets=has_targets), "", "2026-11-22T00:00:00Z"
+                )
+            )
 
     return change
 
@@ -61,11 +76,16 @@ def first_and_rest(
 
 
 def follow(
-    open_it: Callable[[], GraphStore], parameters: list[tuple[str, str]], cursor: str | None, budget: Budget
+    open_it: Callable[[], GraphStore],
+    parameters: list[tuple[str, str]],
+    cursor: str | None,
+    budget: Budget,
 ) -> Iterator[LinkAnswer]:
     while cursor is not None:
         with open_it() as store:
-            answer = answer_link_query(store, LinkQuery.from_parameters([*parameters, ("cursor", cursor)]), budget)
+            answer = answer_link_query(
+                store, LinkQuery.from_parameters([*parameters, ("cursor", cursor)]), budget
+            )
         yield answer
         cursor = answer.next
 
@@ -94,8 +114,13 @@ def path(tmp_path: Path) -> Path:
 CHANGES = [
     pytest.param(forget("example,s0)/"), id="a page is forgotten"),
     pytest.param(forget("example,s5)/"), id="another page is forgotten"),
-    pytest.param(forget("example,s3)/", has_targets=True), id="a page and links to it are forgotten"),
-    pytest.param(load(Page("http://0.example/", "20000101000000", [link(A, "first")])), id="an older page is loaded"),
+    pytest.param(
+        forget("example,s3)/", has_targets=True), id="a page and links to it are forgotten"
+    ),
+    pytest.param(
+        load(Page("http://0.example/", "20000101000000", [link(A, "first")])),
+        id="an older page is loaded",
+    ),
 ]
 
 
@@ -108,15 +133,28 @@ def test_a_grouped_answer_loses_nothing_that_is_still_there(path: Path, change: 
 
 @pytest.mark.parametrize("change", CHANGES[:3])
 @pytest.mark.parametrize("match_type", ["exact", "host"])
-def test_in_store_order_a_cursor_from_before_links_were_taken_back_is_refused(path: Path, change: Change, match_type: str) -> None:
+def test_in_store_order_a_cursor_from_before_links_were_taken_back_is_refused(
+    path: Path, change: Change, match_type: str
+) -> None:
     with pytest.raises(BadParameterError, match="the answer has changed, begin it anew"):
-        first_and_rest(path, change, IN_STORE_ORDER, lambda: open_store(str(path)), matchType=match_type)
+        first_and_rest(
+            path, change, IN_STORE_ORDER, lambda: open_store(str(path)), matchType=match_type
+        )
 
 
 def test_in_store_order_loading_repeats_and_loses_nothing(path: Path) -> None:
     before = whole(path)
-    first, rest = first_and_rest(path, load(Page(A, T2, [link("http://s1.example/")])), IN_STORE_ORDER, lambda: open_store(str(path)))
-    seen = [(member.uri, member.text, member.variants) for answer in (first, *rest) for member in (*answer.outlinks, *answer.inlinks)]
+    first, rest = first_and_rest(
+        path,
+        load(Page(A, T2, [link("http://s1.example/")])),
+        IN_STORE_ORDER,
+        lambda: open_store(str(path)),
+    )
+    seen = [
+        (member.uri, member.text, member.variants)
+        for answer in (first, *rest)
+        for member in (*answer.outlinks, *answer.inlinks)
+    ]
     assert told([first, *rest]) >= before
     assert len(seen) - len(set(seen)) <= 1  # the link that another content of the page has, too
 
@@ -124,12 +162,18 @@ def test_in_store_order_loading_repeats_and_loses_nothing(path: Path) -> None:
 def test_what_only_other_captures_show_does_not_cost_a_place(path: Path) -> None:
     again = pages()[0]
     load(Page("http://other.example/", T2, again.links))(path)
-    first, rest = first_and_rest(path, forget("example,other)/"), IN_STORE_ORDER, lambda: open_store(str(path)))
-    assert told([first, *rest]) == whole(path) | {(Direction.IN, "http://other.example/", "t0")}  # told before it was forgotten
+    first, rest = first_and_rest(
+        path, forget("example,other)/"), IN_STORE_ORDER, lambda: open_store(str(path))
+    )
+    assert told([first, *rest]) == whole(path) | {
+        (Direction.IN, "http://other.example/", "t0")
+    }  # told before it was forgotten
 
 
 def test_an_embargo_that_lets_go_between_two_pages_hides_nothing(path: Path) -> None:
-    load(*(Page(f"http://new{n}.example/", "20260101000000", [link(A, "new")]) for n in range(3)))(path)
+    load(*(Page(f"http://new{n}.example/", "20260101000000", [link(A, "new")]) for n in range(3)))(
+        path
+    )
     clock = [datetime(2026, 1, 5, tzinfo=UTC)]
 
     def opened() -> GraphStore:
@@ -167,13 +211,21 @@ def test_a_store_built_anew_knows_its_own_cursors_only(path: Path) -> None:
 ROWS = [
     pytest.param(AnchorsQuery, answer_anchors, {}, id="anchors"),
     pytest.param(LevelQuery, answer_level, {"level": "host", "direction": "in"}, id="level"),
-    pytest.param(DiffQuery, answer_diff, {"from": "2008", "to": "2010", "direction": "in"}, id="diff"),
+    pytest.param(
+        DiffQuery, answer_diff, {"from": "2008", "to": "2010", "direction": "in"}, id="diff"
+    ),
 ]
 
 
 @pytest.mark.parametrize(("question", "answer", "asked"), ROWS)
 @pytest.mark.parametrize("change", [*CHANGES[:2], CHANGES[3]])
-def test_counted_rows_begin_anew_after_a_change(path: Path, change: Change, question, answer, asked: dict[str, str]) -> None:  # type: ignore[no-untyped-def]  # of several kinds
+def test_counted_rows_begin_anew_after_a_change(
+    path: Path,
+    change: Change,
+    question: Any,  # Any: of several kinds
+    answer: Any,
+    asked: dict[str, str],
+) -> None:
     given = [("uri", A), ("limit", "2"), *asked.items()]
     with open_store(str(path)) as store:
         first = answer(store, question.from_parameters(given))

@@ -3,9 +3,9 @@
 import pytest
 
 from arclink.access.chronicles import Chronicle, answer_chronicle, unit_for, units_between
-from arclink.access.grouping import Budget
+from arclink.access.groups import Budget
+from arclink.access.link_states import State
 from arclink.access.queries import LinkQuery
-from arclink.access.states import State
 from arclink.access.tallies import Period
 from arclink.model import Timestamp
 from tests.access.memory_store import MemoryStore, Page, link
@@ -41,7 +41,8 @@ def test_captures_tell_what_they_know_and_units_without_one_are_missing() -> Non
 
 def test_a_link_counts_once_in_each_unit_that_shows_it() -> None:
     pages = [
-        Page(B, time, [link(A, "x"), link("http://www.a.example/", "x")]) for time in ("20100101000000", "20100101120000", "20110301000000")
+        Page(B, time, [link(A, "x"), link("http://www.a.example/", "x")])
+        for time in ("20100101000000", "20100101120000", "20110301000000")
     ]
     found = chronicle([*pages, Page(C, "20110315000000", [link(A, "x"), link(A, "y")])])
     assert found.unit is Period.MONTH
@@ -58,8 +59,18 @@ def test_nothing_known_is_an_empty_chronicle() -> None:
 
 
 def test_what_is_read_is_bounded() -> None:
-    pages = [Page(f"http://p{number}.example/", "20100101000000", [link(A, str(number))]) for number in range(20)]
-    pages += [Page(A, f"201001{day:02}000000", [link(f"http://t{day}-{number}.example/") for number in range(4)]) for day in range(1, 8)]
+    pages = [
+        Page(f"http://p{number}.example/", "20100101000000", [link(A, str(number))])
+        for number in range(20)
+    ]
+    pages += [
+        Page(
+            A,
+            f"201001{day:02}000000",
+            [link(f"http://t{day}-{number}.example/") for number in range(4)],
+        )
+        for day in range(1, 8)
+    ]
     found = chronicle(pages, Budget(members=5, rows=10, look_ups=5))
     assert (found.total, found.extent.links, found.extent.is_complete) == (5, 5, False)
     assert [one.links for one in found.captures] == [4, 4, None, None, None, None, None]

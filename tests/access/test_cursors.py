@@ -21,17 +21,31 @@ from arclink.access.cursors import (
     encode_cursor,
 )
 from arclink.model import ContentId, Inlink, Kind, Surt, UriR
-from arclink.store import StoreState
+from arclink.store.protocols import StoreState
 
 STATE = StoreState.of([1], [])
 
 texts = st.text(st.characters(codec="utf-8"), max_size=30)
-inlinks = st.builds(Inlink, texts.map(UriR), texts.map(Kind), texts, st.none() | texts, texts.map(ContentId))
+inlinks = st.builds(
+    Inlink, texts.map(UriR), texts.map(Kind), texts, st.none() | texts, texts.map(ContentId)
+)
 grouped = st.builds(Grouped, st.integers(0, 10_000))
-outlink_positions = st.builds(OutlinkPosition, texts.map(ContentId), texts.map(UriR), st.integers(-1, 10**6))
+outlink_positions = st.builds(
+    OutlinkPosition, texts.map(ContentId), texts.map(UriR), st.integers(-1, 10**6)
+)
 inlink_positions = st.builds(InlinkPosition, st.none() | inlinks, texts, texts.map(UriR))
-out_positions = st.just(DONE) | grouped | outlink_positions | st.builds(InRange, texts.map(Surt), st.just(DONE) | outlink_positions)
-in_positions = st.just(DONE) | grouped | inlink_positions | st.builds(InRange, texts.map(Surt), st.just(DONE) | inlink_positions)
+out_positions = (
+    st.just(DONE)
+    | grouped
+    | outlink_positions
+    | st.builds(InRange, texts.map(Surt), st.just(DONE) | outlink_positions)
+)
+in_positions = (
+    st.just(DONE)
+    | grouped
+    | inlink_positions
+    | st.builds(InRange, texts.map(Surt), st.just(DONE) | inlink_positions)
+)
 states = st.builds(StoreState, texts, texts)
 cursors = st.builds(Cursor, states, out_positions, in_positions)
 
@@ -63,8 +77,12 @@ def test_a_cursor_of_another_query_is_refused() -> None:
         pytest.param(["q", "v", "p", ["s", 1], None], id="grouped within a range"),
         pytest.param(["q", "v", "p", None, ["s", ["s", None]]], id="a range within a range"),
         pytest.param(["q", "v", "p", ["c", "o", -2], None], id="position before the first"),
-        pytest.param(["q", "v", "p", ["c", "o", 2**63 - 1], None], id="position behind what islice takes"),
-        pytest.param(["q", "v", "p", None, [["t", "k", "x", 1, "c"], "", ""]], id="rel is a number"),
+        pytest.param(
+            ["q", "v", "p", ["c", "o", 2**63 - 1], None], id="position behind what islice takes"
+        ),
+        pytest.param(
+            ["q", "v", "p", None, [["t", "k", "x", 1, "c"], "", ""]], id="rel is a number"
+        ),
         pytest.param(["q", "v", "p", None, [1, "", ""]], id="no inlink"),
         pytest.param(["q", 1, "p", None, None], id="version is a number"),
         pytest.param({"q": 1}, id="not a list"),
@@ -82,12 +100,16 @@ def test_a_made_up_cursor_with_a_right_checksum_is_refused(fields: object) -> No
     ("outlinks", "inlinks", "is_lost"),
     [
         pytest.param(Grouped(3), DONE, False, id="grouped"),
-        pytest.param(OutlinkPosition(ContentId("c"), UriR("o"), 2), DONE, True, id="outlinks in store order"),
+        pytest.param(
+            OutlinkPosition(ContentId("c"), UriR("o"), 2), DONE, True, id="outlinks in store order"
+        ),
         pytest.param(DONE, InlinkPosition(None, "", UriR("")), True, id="inlinks in store order"),
         pytest.param(InRange(Surt("s"), DONE), Grouped(3), True, id="in a range"),
     ],
 )
-def test_only_a_place_in_store_order_is_lost_when_links_are_taken_away(outlinks: Any, inlinks: Any, is_lost: bool) -> None:
+def test_only_a_place_in_store_order_is_lost_when_links_are_taken_away(
+    outlinks: Any, inlinks: Any, is_lost: bool
+) -> None:
     cursor = Cursor(StoreState("v", "p"), outlinks, inlinks)
     assert cursor.is_lost(StoreState("w", "q")) is is_lost
     assert not cursor.is_lost(StoreState("w", "p"))

@@ -8,7 +8,7 @@ import pytest
 import rdflib
 
 from arclink.access.answers import LinkAnswer, answer_link_query
-from arclink.access.differing import DiffQuery, answer_diff
+from arclink.access.differences import DiffQuery, answer_diff
 from arclink.access.formats import FORMATS
 from arclink.access.levels import LevelQuery, answer_level
 from arclink.access.queries import BadParameterError, Direction, LinkQuery
@@ -21,15 +21,23 @@ T1, T2 = "20091103011307", "20100130003005"
 
 STORE = MemoryStore(
     [
-        Page(A, T1, [link(B, "Latest News"), link(C, "Home", rel="nofollow"), link(C, "", kind="img@src")]),
+        Page(
+            A,
+            T1,
+            [link(B, "Latest News"), link(C, "Home", rel="nofollow"), link(C, "", kind="img@src")],
+        ),
         Page(B, T1, [link(A, "News")]),
         Page(C, T2, [link(A, "news \U0001f6f7"), link(A, "Home")]),
     ]
 )
 
 
-def ask(*filters: str, limit: str = "10", store: MemoryStore = STORE, **parameters: str) -> LinkAnswer:
-    query = LinkQuery.from_parameters([("uri", A), ("limit", limit), *parameters.items(), *(("filter", one) for one in filters)])
+def ask(
+    *filters: str, limit: str = "10", store: MemoryStore = STORE, **parameters: str
+) -> LinkAnswer:
+    query = LinkQuery.from_parameters(
+        [("uri", A), ("limit", limit), *parameters.items(), *(("filter", one) for one in filters)]
+    )
     return answer_link_query(store, query)
 
 
@@ -66,7 +74,16 @@ def test_counts_and_changes_are_of_links_that_pass(filters: list[str], texts: li
 
 @pytest.mark.parametrize(
     "text",
-    ["text", "nothing:x", "~text:(", "~text:(?=a)", "text:" + "a" * 1001, "~text:((a{100}){100}){100}", "=!text:a", ""],
+    [
+        "text",
+        "nothing:x",
+        "~text:(",
+        "~text:(?=a)",
+        "text:" + "a" * 1001,
+        "~text:((a{100}){100}){100}",
+        "=!text:a",
+        "",
+    ],
 )
 def test_what_is_no_filter_is_refused(text: str) -> None:
     if not text:
@@ -101,20 +118,48 @@ def test_fields_choose_columns() -> None:
     answer = ask("text:News", direction="in")
     lines = b"".join(FORMATS["jsonl"].with_fields(["uri", "timestamps"]).write(answer)).splitlines()
     assert [json.loads(line) for line in lines] == [{"uri": B, "timestamps": [T1]}]
-    assert b"".join(FORMATS["csv"].with_fields(["timestamps", "uri"]).write(answer)).decode() == f"uri,timestamp\r\n{B},{T1}\r\n"
+    assert (
+        b"".join(FORMATS["csv"].with_fields(["timestamps", "uri"]).write(answer)).decode()
+        == f"uri,timestamp\r\n{B},{T1}\r\n"
+    )
     with pytest.raises(BadParameterError, match="only jsonl and csv have any"):
         FORMATS["json"].with_fields(["uri"])
 
 
 MOVED = MemoryStore(
     [
-        Page("http://old.example/", T1, [link("http://www.old.example/", kind="http@location")], status="301"),
+        Page(
+            "http://old.example/",
+            T1,
+            [link("http://www.old.example/", kind="http@location")],
+            status="301",
+        ),
         Page("http://www.old.example/", T1, [link(B, "before the move")]),
-        Page("http://old.example/", T2, [link("http://new.example/", kind="http@location")], status="301"),
-        Page("http://new.example/", T2, [link("http://newer.example/", kind="http@location")], status="302"),
+        Page(
+            "http://old.example/",
+            T2,
+            [link("http://new.example/", kind="http@location")],
+            status="301",
+        ),
+        Page(
+            "http://new.example/",
+            T2,
+            [link("http://newer.example/", kind="http@location")],
+            status="302",
+        ),
         Page("http://newer.example/", T2, [link(B, "after it")]),
-        Page("http://circle.example/", T1, [link("http://other.example/", kind="http@location")], status="302"),
-        Page("http://other.example/", T1, [link("http://circle.example/", kind="http@location")], status="302"),
+        Page(
+            "http://circle.example/",
+            T1,
+            [link("http://other.example/", kind="http@location")],
+            status="302",
+        ),
+        Page(
+            "http://other.example/",
+            T1,
+            [link("http://circle.example/", kind="http@location")],
+            status="302",
+        ),
     ]
 )
 
@@ -122,38 +167,79 @@ MOVED = MemoryStore(
 @pytest.mark.parametrize(
     ("parameters", "uri", "texts"),
     [
-        pytest.param({"uri": "http://old.example/"}, "http://newer.example/", ["after it"], id="newest"),
-        pytest.param({"uri": "http://old.example/", "at": "2009"}, "http://old.example/", ["before the move"], id="at a time"),
-        pytest.param({"uri": "http://old.example/", "to": "2009"}, "http://old.example/", ["before the move"], id="in a range"),
-        pytest.param({"uri": "http://circle.example/"}, "http://other.example/", [""], id="in a circle"),
+        pytest.param(
+            {"uri": "http://old.example/"}, "http://newer.example/", ["after it"], id="newest"
+        ),
+        pytest.param(
+            {"uri": "http://old.example/", "at": "2009"},
+            "http://old.example/",
+            ["before the move"],
+            id="at a time",
+        ),
+        pytest.param(
+            {"uri": "http://old.example/", "to": "2009"},
+            "http://old.example/",
+            ["before the move"],
+            id="in a range",
+        ),
+        pytest.param(
+            {"uri": "http://circle.example/"}, "http://other.example/", [""], id="in a circle"
+        ),
         pytest.param({"uri": A}, A, [], id="not captured"),
     ],
 )
-def test_redirects_are_followed_as_of_the_time_asked_for(parameters: dict[str, str], uri: str, texts: list[str]) -> None:
-    query = LinkQuery.from_parameters([*parameters.items(), ("follow", "true"), ("direction", "out")])
+def test_redirects_are_followed_as_of_the_time_asked_for(
+    parameters: dict[str, str], uri: str, texts: list[str]
+) -> None:
+    query = LinkQuery.from_parameters(
+        [*parameters.items(), ("follow", "true"), ("direction", "out")]
+    )
     answer = answer_link_query(MOVED, query)
     assert answer.query.uri == uri
-    assert [member.text for member in answer.outlinks if member.kind == "a@href" or uri == "http://other.example/"] == texts
-    assert [hop.target for hop in answer.followed[-1:]] == ([] if uri == parameters["uri"] else [uri])
+    assert [
+        member.text
+        for member in answer.outlinks
+        if member.kind == "a@href" or uri == "http://other.example/"
+    ] == texts
+    assert [hop.target for hop in answer.followed[-1:]] == (
+        [] if uri == parameters["uri"] else [uri]
+    )
 
 
 def test_evidence_and_validity_are_told_in_rdf(tmp_path: Path) -> None:
     store = store_of_pages(tmp_path, [Page(A, T1, [link(B, "b")]), Page(A, T2, [])])
-    query = LinkQuery.from_parameters([("uri", A), ("direction", "out"), ("evidence", "true"), ("validity", "true")])
+    query = LinkQuery.from_parameters(
+        [("uri", A), ("direction", "out"), ("evidence", "true"), ("validity", "true")]
+    )
     with pytest.raises(BadParameterError, match="profile=links"):
         FORMATS["turtle"].check(query)
     graphs = []
     for name in ("turtle", "rdfxml"):
         form = FORMATS[name].in_profile("links")
         form.check(query)
-        answer = answer_link_query(store, query, replay=parse_replay("--replay", "http://w.example/"))
-        graphs.append(rdflib.Graph().parse(data=b"".join(form.write(answer)), format={"rdfxml": "xml"}.get(name, name)))
+        answer = answer_link_query(
+            store, query, replay=parse_replay("--replay", "http://w.example/")
+        )
+        graphs.append(
+            rdflib.Graph().parse(
+                data=b"".join(form.write(answer)), format={"rdfxml": "xml"}.get(name, name)
+            )
+        )
     twg = rdflib.Namespace("http://www.mementoweb.org/TemporalWebGraph/")
     assert set(graphs[0]) == set(graphs[1])
     (record,) = graphs[0].objects(None, twg.evidence)
     (validity,) = graphs[0].objects(None, twg.validity)
     about = [pair for node in (record, validity) for pair in graphs[0].predicate_objects(node)]
     told = {str(predicate).rpartition("/")[2]: str(value) for predicate, value in about}
-    assert (told["file"], told["timestamp"], told["memento"]) == ("crawl.warc.gz", T1, f"http://w.example/{T1}/{A}")
-    assert (told["firstWith"], told["lastWith"], told["firstWithout"], told["of"]) == (T1, T1, T2, B)
+    assert (told["file"], told["timestamp"], told["memento"]) == (
+        "crawl.warc.gz",
+        T1,
+        f"http://w.example/{T1}/{A}",
+    )
+    assert (told["firstWith"], told["lastWith"], told["firstWithout"], told["of"]) == (
+        T1,
+        T1,
+        T2,
+        B,
+    )
     assert query.direction is Direction.OUT

@@ -16,7 +16,7 @@ from arclink.access.archives import InArchives
 from arclink.access.formats import FORMATS
 from arclink.access.formats.table import cell
 from arclink.access.queries import BadParameterError, Direction, LinkQuery
-from arclink.access.reading import MementoSummary
+from arclink.access.reader import MementoSummary
 from arclink.model import Kind, Surt, Timestamp, UriR
 from tests.access.memory_store import MemoryStore, Page, link
 
@@ -48,10 +48,24 @@ def member(
     surt: str = "s",
     archives: InArchives | None = None,
 ) -> Member:
-    return Member(UriR(uri), Surt(surt), Kind(kind), text, rel, tuple(map(Timestamp, times)), tuple(map(UriR, variants)), archives)
+    return Member(
+        UriR(uri),
+        Surt(surt),
+        Kind(kind),
+        text,
+        rel,
+        tuple(map(Timestamp, times)),
+        tuple(map(UriR, variants)),
+        archives,
+    )
 
 
-def answer_of(outlinks: Iterable[Member] = (), inlinks: Iterable[Member] = (), uri: str = A, is_grouped: bool = True) -> LinkAnswer:
+def answer_of(
+    outlinks: Iterable[Member] = (),
+    inlinks: Iterable[Member] = (),
+    uri: str = A,
+    is_grouped: bool = True,
+) -> LinkAnswer:
     return LinkAnswer(
         LinkQuery(UriR(uri), Surt("example,a)/")),
         MementoSummary(2, Timestamp(T1), Timestamp(T2), 2, 2),
@@ -70,7 +84,11 @@ def written(name: str, answer: LinkAnswer) -> bytes:
 
 def test_json_has_the_documented_shape() -> None:
     store = MemoryStore(
-        [Page(A, T1, [link(B, "News")]), Page(A, T2, [link(B, "News")]), Page(C, T1, [link(A, "Official site", rel="nofollow")])]
+        [
+            Page(A, T1, [link(B, "News")]),
+            Page(A, T2, [link(B, "News")]),
+            Page(C, T1, [link(A, "Official site", rel="nofollow")]),
+        ]
     )
     answer = answer_link_query(store, LinkQuery.from_parameters([("uri", "a.example")]))
     document = json.loads(written("json", answer))
@@ -81,7 +99,15 @@ def test_json_has_the_documented_shape() -> None:
         "direction": "both",
         "mementos": {"count": 2, "first": T1, "last": T2, "asked": 2, "links_known": 2},
         "outlinks": [
-            {"uri": B, "surt": "example,b)/", "kind": "a@href", "text": "News", "rel": None, "timestamps": [T1, T2], "sources": [A]}
+            {
+                "uri": B,
+                "surt": "example,b)/",
+                "kind": "a@href",
+                "text": "News",
+                "rel": None,
+                "timestamps": [T1, T2],
+                "sources": [A],
+            }
         ],
         "inlinks": [
             {
@@ -100,9 +126,18 @@ def test_json_has_the_documented_shape() -> None:
 
 
 def test_json_says_what_is_in_force_at_a_time() -> None:
-    store = MemoryStore([Page(A, T1, [link(B)]), Page(A, T2, None, status="404", reason="MEMENTO_STATUS")])
-    document = json.loads(written("json", answer_link_query(store, LinkQuery.from_parameters([("uri", A), ("at", "2011")]))))
-    assert document["in_force"] == [{"uri": A, "timestamp": T2, "status": "404", "links_known": False}]
+    store = MemoryStore(
+        [Page(A, T1, [link(B)]), Page(A, T2, None, status="404", reason="MEMENTO_STATUS")]
+    )
+    document = json.loads(
+        written(
+            "json",
+            answer_link_query(store, LinkQuery.from_parameters([("uri", A), ("at", "2011")])),
+        )
+    )
+    assert document["in_force"] == [
+        {"uri": A, "timestamp": T2, "status": "404", "links_known": False}
+    ]
     assert document["outlinks"] == []
     assert (document["mementos"]["asked"], document["mementos"]["links_known"]) == (1, 0)
 
@@ -114,33 +149,56 @@ def test_json_lines_are_members_with_their_direction() -> None:
 
 
 def test_csv_has_a_row_per_timestamp() -> None:
-    document = written("csv", answer_of([member(B, 'a "b", c', T1, T2)], [member(C, "y", T1, rel="me", variants=(A, "http://x/a b"))]))
+    document = written(
+        "csv",
+        answer_of(
+            [member(B, 'a "b", c', T1, T2)],
+            [member(C, "y", T1, rel="me", variants=(A, "http://x/a b"))],
+        ),
+    )
     rows = list(csv.DictReader(io.StringIO(document.decode(), newline="")))
     assert [(row["direction"], row["uri"], row["text"], row["timestamp"]) for row in rows] == [
         ("out", B, 'a "b", c', T1),
         ("out", B, 'a "b", c', T2),
         ("in", C, "y", T1),
     ]
-    assert (rows[0]["rel"], rows[2]["rel"], rows[0]["sources"], rows[2]["targets"]) == ("", "me", A, f"{A} http://x/a%20b")
+    assert (rows[0]["rel"], rows[2]["rel"], rows[0]["sources"], rows[2]["targets"]) == (
+        "",
+        "me",
+        A,
+        f"{A} http://x/a%20b",
+    )
     assert document.endswith(b"\r\n")
 
 
 def test_csv_without_members_is_its_header() -> None:
-    assert written("csv", answer_of()) == b"direction,uri,surt,kind,text,rel,timestamp,sources,targets\r\n"
+    assert (
+        written("csv", answer_of())
+        == b"direction,uri,surt,kind,text,rel,timestamp,sources,targets\r\n"
+    )
 
 
 @pytest.mark.parametrize("name", sorted(FORMATS))
 @pytest.mark.parametrize("text", NASTY)
 def test_no_answer_holds_a_control_character(name: str, text: str) -> None:
-    nasty = member(f"http://x.example/{text}", text, T1, kind="a@href", rel=text, variants=(f"{A}{text}",))
+    nasty = member(
+        f"http://x.example/{text}", text, T1, kind="a@href", rel=text, variants=(f"{A}{text}",)
+    )
     document = written(name, answer_of([nasty], [nasty], uri=A + text)).decode()
     allowed = {"\n", "\r"} if name == "csv" else {"\n"}
-    assert not [character for character in document if unicodedata.category(character) == "Cc" and character not in allowed]
+    assert not [
+        character
+        for character in document
+        if unicodedata.category(character) == "Cc" and character not in allowed
+    ]
 
 
 @pytest.mark.parametrize("name", [name for name in sorted(FORMATS) if not FORMATS[name].streams])
 def test_a_format_that_does_not_stream_refuses_an_unlimited_query(name: str) -> None:
-    with pytest.raises(BadParameterError, match="only rdfxml, turtle, ntriples, nquads, jsonld, jsonl, csv can be unlimited"):
+    with pytest.raises(
+        BadParameterError,
+        match="only rdfxml, turtle, ntriples, nquads, jsonld, jsonl, csv can be unlimited",
+    ):
         FORMATS[name].check(LinkQuery.from_parameters([("uri", A), ("limit", "0")]))
 
 
@@ -152,7 +210,9 @@ def test_a_format_that_streams_writes_a_member_before_it_reads_the_next(name: st
 
     query = LinkQuery.from_parameters([("uri", A), ("limit", "0")])
     FORMATS[name].check(query)
-    pieces = FORMATS[name].write(replace(answer_of(is_grouped=False), query=query, outlinks=members()))
+    pieces = FORMATS[name].write(
+        replace(answer_of(is_grouped=False), query=query, outlinks=members())
+    )
     assert any(b"one text" in piece for piece in pieces)
 
 
@@ -161,14 +221,22 @@ def test_a_format_that_streams_writes_a_member_before_it_reads_the_next(name: st
     [
         pytest.param(MemoryStore(), "Not captured", id="not captured"),
         pytest.param(
-            MemoryStore([Page(A, T1, [])]), "1 memento, 2009-11-03 01:13:07 to 2009-11-03 01:13:07; the links of 1", id="no links"
+            MemoryStore([Page(A, T1, [])]),
+            "1 memento, 2009-11-03 01:13:07 to 2009-11-03 01:13:07; the links of 1",
+            id="no links",
         ),
         pytest.param(MemoryStore([Page(A, T1, None)]), "the links of 0 are known", id="not read"),
-        pytest.param(MemoryStore([Page(A, "20110101000000", [])]), "none in the range asked for", id="not in that range"),
+        pytest.param(
+            MemoryStore([Page(A, "20110101000000", [])]),
+            "none in the range asked for",
+            id="not in that range",
+        ),
     ],
 )
 def test_table_tells_not_captured_from_no_links(store: MemoryStore, says: str) -> None:
-    table = written("table", answer_link_query(store, LinkQuery.from_parameters([("uri", A), ("to", "2010")]))).decode()
+    table = written(
+        "table", answer_link_query(store, LinkQuery.from_parameters([("uri", A), ("to", "2010")]))
+    ).decode()
     assert says in table
     assert "OUTLINKS: none" in table
 
@@ -177,9 +245,13 @@ def test_table_columns_stay_straight_with_wide_combining_and_right_to_left_texts
     from rich.cells import cell_len
 
     texts = ["News", "中文中文", "e\u0301te\u0301", "اتصل بنا", "a\u202eb", "x" * 60]
-    lines = written("table", answer_of([member(B, text, T1) for text in texts])).decode().split("\n")
+    lines = (
+        written("table", answer_of([member(B, text, T1) for text in texts])).decode().split("\n")
+    )
     rows = [line for line in lines if line.endswith(B)]
-    assert {cell_len(row[: -len(B)].replace("\u2068", "").replace("\u2069", "")) for row in rows} == {99}
+    assert {
+        cell_len(row[: -len(B)].replace("\u2068", "").replace("\u2069", "")) for row in rows
+    } == {99}
     assert f"\u2068{texts[3]}\u2069" in rows[3]
     assert "\u202e" not in "".join(rows)
 
@@ -209,6 +281,8 @@ def test_json_and_csv_read_back_what_may_be_written(text: str, path: str) -> Non
 
 def test_directions_are_out_then_in_in_every_format() -> None:
     for name in ("json", "jsonl", "csv", "rdfxml", "turtle", "ntriples", "nquads", "jsonld"):
-        document = written(name, answer_of([member(B, "OUTTEXT", T1)], [member(C, "INTEXT", T1)])).decode()
+        document = written(
+            name, answer_of([member(B, "OUTTEXT", T1)], [member(C, "INTEXT", T1)])
+        ).decode()
         assert document.index("OUTTEXT") < document.index("INTEXT"), name
     assert Direction.OUT.is_out

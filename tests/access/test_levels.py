@@ -9,27 +9,39 @@ from hypothesis import strategies as st
 
 from arclink.access.formats.levels import level_as_rows
 from arclink.access.formats.rows import ROW_FORMATS
-from arclink.access.grouping import Budget
+from arclink.access.groups import Budget
 from arclink.access.levels import LevelAnswer, LevelQuery, answer_level
 from arclink.access.queries import BadParameterError
 from arclink.access.tallies import Counts
-from arclink.store import GraphStore
+from arclink.store.protocols import GraphStore
 from arclink.uris.surts import surt_of
 from tests.access.memory_store import MemoryStore, Page, link
 
 A, WWW = "http://a.example/", "http://www.a.example/"
-NEWS, SPORT, OTHER = "http://news.bbc.co.uk:8080/x", "https://www.sport.bbc.co.uk/", "http://o.example/"
+NEWS, SPORT, OTHER = (
+    "http://news.bbc.co.uk:8080/x",
+    "https://www.sport.bbc.co.uk/",
+    "http://o.example/",
+)
 T1, T2, T3 = "20091231235959", "20100101000000", "20100201000000"
 
 Numbers = tuple[int, int, int, int, str, str]
 Key = tuple[str, str, str]
 """Direction, host or domain, period; an empty period for all times."""
 
-DOMAINS = {"news.bbc.co.uk": "bbc.co.uk", "sport.bbc.co.uk": "bbc.co.uk", "o.example": "o.example", "a.example": "a.example", "": ""}
+DOMAINS = {
+    "news.bbc.co.uk": "bbc.co.uk",
+    "sport.bbc.co.uk": "bbc.co.uk",
+    "o.example": "o.example",
+    "a.example": "a.example",
+    "": "",
+}
 
 
 def ask(store: GraphStore, budget: Budget | None = None, **parameters: str) -> LevelAnswer:
-    return answer_level(store, LevelQuery.from_parameters([("uri", A), ("limit", "0"), *parameters.items()]), budget)
+    return answer_level(
+        store, LevelQuery.from_parameters([("uri", A), ("limit", "0"), *parameters.items()]), budget
+    )
 
 
 def numbers(counts: Counts) -> Numbers:
@@ -41,7 +53,10 @@ def told(answer: LevelAnswer) -> dict[Key, Numbers]:
     for direction, rows in answer.counted.items():
         for row in rows:
             found[direction.value, row.name, ""] = numbers(row.counts)
-            found |= {(direction.value, row.name, period): numbers(counts) for period, counts in row.over_time}
+            found |= {
+                (direction.value, row.name, period): numbers(counts)
+                for period, counts in row.over_time
+            }
     return found
 
 
@@ -53,13 +68,21 @@ def plainly(pages: list[Page], level: str, digits: int) -> dict[Key, Numbers]:
     seen: dict[Key, list[tuple[Page, str, tuple[str, ...]]]] = defaultdict(list)
     for page in pages:
         for one in page.links or ():
-            ends: list[tuple[str, str]] = [("out", one.target)] if surt_of(page.original) == surt_of(A) else []
+            ends: list[tuple[str, str]] = (
+                [("out", one.target)] if surt_of(page.original) == surt_of(A) else []
+            )
             ends += [("in", page.original)] if surt_of(one.target) == surt_of(A) else []
             for direction, other in ends:
                 name = host(other) if level == "host" else DOMAINS[host(other)]
-                period = page.timestamp[:4] if digits == 4 else f"{page.timestamp[:4]}-{page.timestamp[4:6]}"
+                period = (
+                    page.timestamp[:4]
+                    if digits == 4
+                    else f"{page.timestamp[:4]}-{page.timestamp[4:6]}"
+                )
                 for when in ("", period):
-                    seen[direction, name, when].append((page, other, (other, one.kind, one.text, str(one.rel))))
+                    seen[direction, name, when].append(
+                        (page, other, (other, one.kind, one.text, str(one.rel)))
+                    )
     return {
         key: (
             len({one for _, _, one in found}),
@@ -74,7 +97,9 @@ def plainly(pages: list[Page], level: str, digits: int) -> dict[Key, Numbers]:
 
 
 places = st.sampled_from([A, WWW, NEWS, SPORT, OTHER, "mailto:a@b.example"])
-links = st.builds(link, places, st.sampled_from(["", "News"]), rel=st.sampled_from([None, "nofollow"]))
+links = st.builds(
+    link, places, st.sampled_from(["", "News"]), rel=st.sampled_from([None, "nofollow"])
+)
 pages = st.builds(
     Page,
     st.sampled_from([A, WWW, NEWS, SPORT, OTHER]),
@@ -88,7 +113,9 @@ pages = st.builds(
 @pytest.mark.parametrize(("by", "digits"), [("month", 6), ("year", 4)])
 @settings(max_examples=60, deadline=None)
 @given(archive=st.lists(pages, max_size=7))
-def test_counts_are_those_of_the_plain_definition(level: str, by: str, digits: int, archive: list[Page]) -> None:
+def test_counts_are_those_of_the_plain_definition(
+    level: str, by: str, digits: int, archive: list[Page]
+) -> None:
     answer = ask(MemoryStore(archive), level=level, by=by)
     assert told(answer) == plainly(archive, level, digits)
     assert all(extent.is_complete for extent in answer.extents.values())
@@ -96,24 +123,48 @@ def test_counts_are_those_of_the_plain_definition(level: str, by: str, digits: i
 
 def test_those_with_most_links_come_first_and_a_limit_cuts_them() -> None:
     store = MemoryStore([Page(A, T1, [link(OTHER), link(NEWS, "a"), link(NEWS, "b")])])
-    answer = answer_level(store, LevelQuery.from_parameters([("uri", A), ("level", "host"), ("direction", "out"), ("limit", "1")]))
-    assert ([one.name for one in next(iter(answer.counted.values()))], list(answer.totals.values())) == (["news.bbc.co.uk"], [2])
+    answer = answer_level(
+        store,
+        LevelQuery.from_parameters(
+            [("uri", A), ("level", "host"), ("direction", "out"), ("limit", "1")]
+        ),
+    )
+    assert (
+        [one.name for one in next(iter(answer.counted.values()))],
+        list(answer.totals.values()),
+    ) == (["news.bbc.co.uk"], [2])
 
 
 def test_a_range_is_counted_alone() -> None:
     store = MemoryStore([Page(NEWS, T1, [link(A)]), Page(NEWS, T3, [link(A)])])
-    assert set(told(ask(store, level="host", to="2009"))) == {("in", "news.bbc.co.uk", ""), ("in", "news.bbc.co.uk", "2009-12")}
+    assert set(told(ask(store, level="host", to="2009"))) == {
+        ("in", "news.bbc.co.uk", ""),
+        ("in", "news.bbc.co.uk", "2009-12"),
+    }
 
 
 @pytest.mark.parametrize("budget", [Budget(look_ups=20), Budget(rows=20)], ids=["look-ups", "rows"])
 def test_a_hub_is_counted_as_far_as_the_budget_goes_and_says_so(budget: Budget) -> None:
-    pages = [Page(f"http://h{number}.example/", T1, [link(A)], is_shared=False) for number in range(60)]
+    pages = [
+        Page(f"http://h{number}.example/", T1, [link(A)], is_shared=False) for number in range(60)
+    ]
     for minute in range(60):
-        pages.append(Page(A, f"2010010100{minute:02}00", [link(f"http://h{number}.example/") for number in range(minute, 60)]))
+        pages.append(
+            Page(
+                A,
+                f"2010010100{minute:02}00",
+                [link(f"http://h{number}.example/") for number in range(minute, 60)],
+            )
+        )
     answer = ask(MemoryStore(pages), budget, level="host", direction="in")
     (extent,) = answer.extents.values()
-    assert (extent.is_complete, sum(one.counts.links for one in next(iter(answer.counted.values())))) == (False, 20)
-    (extent,) = ask(MemoryStore(pages), Budget(rows=20), level="host", direction="out").extents.values()
+    assert (
+        extent.is_complete,
+        sum(one.counts.links for one in next(iter(answer.counted.values()))),
+    ) == (False, 20)
+    (extent,) = ask(
+        MemoryStore(pages), Budget(rows=20), level="host", direction="out"
+    ).extents.values()
     assert not extent.is_complete
     table = b"".join(ROW_FORMATS["table"].write(level_as_rows(answer))).decode()
     assert "too many to count them all" in table

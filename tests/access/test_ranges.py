@@ -23,10 +23,10 @@ from arclink.access.formats import FORMATS
 from arclink.access.formats.iris import iri
 from arclink.access.levels import LevelQuery
 from arclink.access.queries import BadParameterError, Direction, LinkQuery
-from arclink.aggregate.merged_answers import MergedQuery
 from arclink.cli.main import group
+from arclink.federation.merged_answers import MergedQuery
 from arclink.model import ALL_TIME, Memento, Span, Surt
-from arclink.store import GraphStore, StoreState
+from arclink.store.protocols import GraphStore, StoreState
 from arclink.uris.surts import surt_of
 from tests.access.memory_store import MemoryStore, Page, link
 from tests.access.sqlite_pages import load_pages, store_of_pages
@@ -61,7 +61,11 @@ def is_asked(uri: str, match_type: str) -> bool:
     host = (parts.hostname or "").removeprefix("www.")
     if match_type == "domain":
         return host == "a.example" or host.endswith(".a.example")
-    return host == "a.example" and parts.port is None and (match_type == "host" or parts.path.startswith("/x"))
+    return (
+        host == "a.example"
+        and parts.port is None
+        and (match_type == "host" or parts.path.startswith("/x"))
+    )
 
 
 Link = tuple[Direction, str, str, str, str, str]
@@ -74,20 +78,36 @@ def links_of(pages: Iterable[Page], match_type: str, asked: Mapping[str, str]) -
     found: set[Link] = set()
     for page in pages:
         newest = max(
-            (one.timestamp for one in pages if one.original == page.original and one.timestamp <= asked.get("at", "9")), default=""
+            (
+                one.timestamp
+                for one in pages
+                if one.original == page.original and one.timestamp <= asked.get("at", "9")
+            ),
+            default="",
         )
-        if page.timestamp != newest if "at" in asked else not asked.get("from", "") <= page.timestamp <= asked.get("to", "9"):
+        if (
+            page.timestamp != newest
+            if "at" in asked
+            else not asked.get("from", "") <= page.timestamp <= asked.get("to", "9")
+        ):
             continue
         for one in page.links or ():
             is_redirect = one.kind == "http@location"
-            if asked.get("kind", one.kind) != one.kind or is_redirect is {"no": True, "only": False}.get(asked.get("redirects", "")):
+            if asked.get("kind", one.kind) != one.kind or is_redirect is {
+                "no": True,
+                "only": False,
+            }.get(asked.get("redirects", "")):
                 continue
             if "filter" in asked and asked["filter"] != f"=text:{one.text}":
                 continue
             if is_asked(page.original, match_type):
-                found.add((Direction.OUT, page.original, one.target, one.kind, one.text, page.timestamp))
+                found.add(
+                    (Direction.OUT, page.original, one.target, one.kind, one.text, page.timestamp)
+                )
             if is_asked(one.target, match_type):
-                found.add((Direction.IN, one.target, page.original, one.kind, one.text, page.timestamp))
+                found.add(
+                    (Direction.IN, one.target, page.original, one.kind, one.text, page.timestamp)
+                )
     return found
 
 
@@ -96,7 +116,10 @@ def links_in(members: Iterable[tuple[Direction, Member]]) -> set[Link]:
     found: set[Link] = set()
     for direction, member in members:
         (page,) = member.variants
-        found |= {(direction, page, member.uri, member.kind, member.text, time) for time in member.timestamps}
+        found |= {
+            (direction, page, member.uri, member.kind, member.text, time)
+            for time in member.timestamps
+        }
     return found
 
 
@@ -105,12 +128,16 @@ def query_of(match_type: str, uri: str = A, **parameters: str) -> LinkQuery:
     return LinkQuery.from_parameters([("uri", uri), ("matchType", match_type), *given])
 
 
-def answers(store: GraphStore, match_type: str, budget: Budget | None = None, **parameters: str) -> Iterator[LinkAnswer]:
+def answers(
+    store: GraphStore, match_type: str, budget: Budget | None = None, **parameters: str
+) -> Iterator[LinkAnswer]:
     """Yield the answers of one page after the other."""
     answer = answer_link_query(store, query_of(match_type, **parameters), budget)
     yield answer
     while answer.next is not None:
-        answer = answer_link_query(store, query_of(match_type, **parameters, cursor=answer.next), budget)
+        answer = answer_link_query(
+            store, query_of(match_type, **parameters, cursor=answer.next), budget
+        )
         yield answer
 
 
@@ -121,7 +148,9 @@ def members_of(parts: Sequence[LinkAnswer]) -> list[tuple[Direction, Member]]:
 
 
 uris = st.sampled_from(WEB)
-links = st.builds(link, uris, st.sampled_from(["", "t"]), st.sampled_from(["a@href", "img@src", "http@location"]))
+links = st.builds(
+    link, uris, st.sampled_from(["", "t"]), st.sampled_from(["a@href", "img@src", "http@location"])
+)
 pages = st.lists(
     st.builds(
         Page,
@@ -132,7 +161,16 @@ pages = st.lists(
     max_size=8,
 )
 asked = st.sampled_from(
-    [{}, {"at": T2}, {"from": T2}, {"to": T2}, {"kind": "a@href"}, {"filter": "=text:t"}, {"redirects": "no"}, {"redirects": "only"}]
+    [
+        {},
+        {"at": T2},
+        {"from": T2},
+        {"to": T2},
+        {"kind": "a@href"},
+        {"filter": "=text:t"},
+        {"redirects": "no"},
+        {"redirects": "only"},
+    ]
 )
 budgets = st.sampled_from([Budget(), Budget(rows=1, look_ups=1), Budget(rows=30, look_ups=3)])
 
@@ -147,15 +185,24 @@ def test_pages_and_stream_say_what_the_captures_say(
     assert links_in(streamed) == links_of(captured, match_type, asked)
     parts = list(answers(store, match_type, budget, limit=str(limit), **asked))
     assert members_of(parts) == streamed
-    assert all(len(tuple(members)) <= limit for part in parts for members in (part.outlinks, part.inlinks))
-    assert members_of([answer_link_query(store, query_of(match_type, limit="0", **asked))]) == streamed
+    assert all(
+        len(tuple(members)) <= limit for part in parts for members in (part.outlinks, part.inlinks)
+    )
+    assert (
+        members_of([answer_link_query(store, query_of(match_type, limit="0", **asked))]) == streamed
+    )
 
 
 @settings(max_examples=15, deadline=None)
 @given(pages, st.sampled_from(MATCH_TYPES), asked, budgets)
-def test_the_sqlite_store_gives_the_same_answers(captured: list[Page], match_type: str, asked: dict[str, str], budget: Budget) -> None:
+def test_the_sqlite_store_gives_the_same_answers(
+    captured: list[Page], match_type: str, asked: dict[str, str], budget: Budget
+) -> None:
     captured = list({(page.original, page.timestamp): page for page in captured}.values())
-    with TemporaryDirectory() as folder, store_of_pages(Path(folder), captured[:4], captured[4:]) as store:
+    with (
+        TemporaryDirectory() as folder,
+        store_of_pages(Path(folder), captured[:4], captured[4:]) as store,
+    ):
         parts = list(answers(store, match_type, budget, limit="2", **asked))
         assert members_of(parts) == list(stream_members(store, query_of(match_type, **asked)))
     assert links_in(members_of(parts)) == links_of(captured, match_type, asked)
@@ -171,17 +218,31 @@ def test_it_is_the_exact_answers_one_after_the_other(captured: list[Page], match
         exact = [
             member
             for surt in surts
-            for member in stream_members(store, LinkQuery.from_parameters([("uri", by_surt[surt]), ("direction", direction)]))
+            for member in stream_members(
+                store, LinkQuery.from_parameters([("uri", by_surt[surt]), ("direction", direction)])
+            )
         ]
         assert list(stream_members(store, query_of(match_type, direction=direction))) == exact
 
 
 SITE = MemoryStore(
     [
-        Page("http://a.example/", T1, [link("http://b.example/", "News"), link("http://c.example/{x}", "C")]),
+        Page(
+            "http://a.example/",
+            T1,
+            [link("http://b.example/", "News"), link("http://c.example/{x}", "C")],
+        ),
         Page("https://www.a.example/", T2, [link("http://b.example/", "News")]),
-        Page("http://sub.a.example/|", T1, [link("http://b.example/", "Sub"), link("http://a.example/", "Home", rel="up")]),
-        Page("http://b.example/", T1, [link("http://a.example/deep", "Deep"), link("http://ab.example/", "Other")]),
+        Page(
+            "http://sub.a.example/|",
+            T1,
+            [link("http://b.example/", "Sub"), link("http://a.example/", "Home", rel="up")],
+        ),
+        Page(
+            "http://b.example/",
+            T1,
+            [link("http://a.example/deep", "Deep"), link("http://ab.example/", "Other")],
+        ),
     ]
 )
 
@@ -194,18 +255,31 @@ def test_no_member_is_lost_when_the_store_grows_between_pages(grown_after: int) 
     for answer in answers(store, "domain", limit="1"):
         got.append(answer)
         if len(got) == grown_after:
-            store.add([Page(f"http://a.example/{name}", T1, [link("http://a.example/", "new")]) for name in "az"])
+            store.add(
+                [
+                    Page(f"http://a.example/{name}", T1, [link("http://a.example/", "new")])
+                    for name in "az"
+                ]
+            )
     after = Counter(members_of(got))
     assert all(after[member] == 1 for member in before)
 
 
 def test_work_of_one_request_is_bounded_and_an_empty_page_goes_on() -> None:
-    store = MemoryStore([Page(f"http://a.example/{number:02}", T1, [link("http://b.example/", "t")]) for number in range(20)])
+    store = MemoryStore(
+        [
+            Page(f"http://a.example/{number:02}", T1, [link("http://b.example/", "t")])
+            for number in range(20)
+        ]
+    )
     first = next(answers(store, "host", Budget(rows=100), kind="img@src"))
     assert (first.outlinks, first.next is None) == ((), False)
     parts = list(answers(store, "host", Budget(rows=100), direction="out"))
     counts = [len(tuple(part.outlinks)) for part in parts]
-    assert (sum(counts), max(counts)) == (20, 5)  # a page costs 20 rows, its capture and its link one each
+    assert (sum(counts), max(counts)) == (
+        20,
+        5,
+    )  # a page costs 20 rows, its capture and its link one each
 
 
 def test_a_stream_reads_no_further_than_it_is_read() -> None:
@@ -216,7 +290,12 @@ def test_a_stream_reads_no_further_than_it_is_read() -> None:
             Counting.asked += 1
             return super().mementos(surt, span)
 
-    store = Counting([Page(f"http://a.example/{number}", T1, [link("http://b.example/")]) for number in range(50)])
+    store = Counting(
+        [
+            Page(f"http://a.example/{number}", T1, [link("http://b.example/")])
+            for number in range(50)
+        ]
+    )
     assert len(list(islice(stream_members(store, query_of("host")), 3))) == 3
     assert Counting.asked <= 8
 
@@ -261,12 +340,17 @@ def test_counts_and_merged_answers_are_of_one_page() -> None:
         LevelQuery.from_parameters([("uri", A), ("level", "host"), ("matchType", "host")])
     with pytest.raises(BadParameterError, match="no matchType of merged links"):
         MergedQuery.from_parameters([("uri", A), ("matchType", "host")])
-    assert MergedQuery.from_parameters([("uri", A), ("matchType", "exact")]).query.surt == surt_of(A)
+    assert MergedQuery.from_parameters([("uri", A), ("matchType", "exact")]).query.surt == surt_of(
+        A
+    )
 
 
 def told(answer: LinkAnswer) -> set[tuple[str, str, str, str]]:
     """Return direction, page, other end and text of the members, as RDF writes URIs."""
-    return {(direction.value, iri(member.variants[0]), iri(member.uri), member.text) for direction, member in members_of([answer])}
+    return {
+        (direction.value, iri(member.variants[0]), iri(member.uri), member.text)
+        for direction, member in members_of([answer])
+    }
 
 
 @pytest.mark.parametrize("limit", ["0", "100"])
@@ -299,25 +383,39 @@ def test_every_link_has_both_its_ends_in_the_profile_links(name: str) -> None:
             for target in graph.objects(node, TWG.target)
         }
         assert found == expected
-        assert {str(one) for one in graph.objects(rdflib.URIRef("http://sub.a.example/%7C"), TWG.surt)} == {"example,a,sub)/|"}
+        assert {
+            str(one) for one in graph.objects(rdflib.URIRef("http://sub.a.example/%7C"), TWG.surt)
+        } == {"example,a,sub)/|"}
 
 
 @pytest.mark.parametrize("name", READERS)
 @pytest.mark.parametrize("profile", ["listing", "links"])
 def test_no_links_are_an_answer(name: str, profile: str) -> None:
-    document = written(name, profile, answer_link_query(SITE, query_of("host", "http://nobody.example/")))
-    assert list(read_by_rdflib(name, document)) == [(rdflib.URIRef("http://nobody.example/"), TWG.surt, rdflib.Literal("example,nobody)/"))]
+    document = written(
+        name, profile, answer_link_query(SITE, query_of("host", "http://nobody.example/"))
+    )
+    assert list(read_by_rdflib(name, document)) == [
+        (rdflib.URIRef("http://nobody.example/"), TWG.surt, rdflib.Literal("example,nobody)/"))
+    ]
 
 
 def test_json_and_csv_name_the_page_of_each_member() -> None:
-    document = json.loads(b"".join(FORMATS["json"].write(answer_link_query(SITE, query_of("host")))))
+    document = json.loads(
+        b"".join(FORMATS["json"].write(answer_link_query(SITE, query_of("host"))))
+    )
     assert (document["match_type"], "mementos" in document) == ("host", False)
     assert document["order"] == {"outlinks": "store", "inlinks": "store"}
     assert Counter(page for member in document["outlinks"] for page in member["sources"]) == {
         "http://a.example/": 2,
         "https://www.a.example/": 1,
     }
-    rows = list(csv.DictReader(b"".join(FORMATS["csv"].write(answer_link_query(SITE, query_of("host", limit="0")))).decode().splitlines()))
+    rows = list(
+        csv.DictReader(
+            b"".join(FORMATS["csv"].write(answer_link_query(SITE, query_of("host", limit="0"))))
+            .decode()
+            .splitlines()
+        )
+    )
     assert sorted((row["uri"], row["targets"]) for row in rows if row["direction"] == "in") == [
         ("http://b.example/", "http://a.example/deep"),
         ("http://sub.a.example/|", "http://a.example/"),
@@ -349,13 +447,17 @@ def test_the_service_answers_page_by_page_and_as_a_stream(client: FlaskClient) -
         pytest.param("matchType=host&level=host", "matchType", id="counts"),
     ],
 )
-def test_the_service_says_what_cannot_be_asked(client: FlaskClient, query: str, parameter: str) -> None:
+def test_the_service_says_what_cannot_be_asked(
+    client: FlaskClient, query: str, parameter: str
+) -> None:
     response = client.get(f"/linkQuery?uri=a.example&{query}")
     assert (response.status_code, response.get_json()["parameter"]) == (400, parameter)
 
 
 def test_the_page_for_people_shows_one_page_only(client: FlaskClient) -> None:
-    response = client.get("/?uri=a.example&view=links&matchType=host", headers={"Accept": "text/html"})
+    response = client.get(
+        "/?uri=a.example&view=links&matchType=host", headers={"Accept": "text/html"}
+    )
     assert response.status_code == 400
     assert "/linkQuery answers the others" in response.text
 
@@ -363,8 +465,18 @@ def test_the_page_for_people_shows_one_page_only(client: FlaskClient) -> None:
 def test_the_command_line_answers_the_same(tmp_path: Path) -> None:
     load_pages(tmp_path / "links.db", tmp_path / "graph", [SITE.pages])
     asked = ["links", "a.example", "--store", str(tmp_path / "links.db"), "--match-type", "domain"]
-    lines = CliRunner().invoke(group, [*asked, "--limit", "0", "--format", "jsonl"], catch_exceptions=False).stdout.splitlines()
-    assert Counter(json.loads(line)["text"] for line in lines) == {"News": 2, "C": 1, "Sub": 1, "Home": 2, "Deep": 1}
+    lines = (
+        CliRunner()
+        .invoke(group, [*asked, "--limit", "0", "--format", "jsonl"], catch_exceptions=False)
+        .stdout.splitlines()
+    )
+    assert Counter(json.loads(line)["text"] for line in lines) == {
+        "News": 2,
+        "C": 1,
+        "Sub": 1,
+        "Home": 2,
+        "Deep": 1,
+    }
     table = CliRunner().invoke(group, asked, catch_exceptions=False).stdout
     assert "All pages whose SURT begins with example,a) or example,a, or example,a:" in table
     assert "http://sub.a.example/| → http://a.example/" in table

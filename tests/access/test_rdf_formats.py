@@ -40,7 +40,9 @@ def written(name: str, profile: str, answer: LinkAnswer) -> bytes:
 def read_by_rdflib(name: str, document: bytes) -> rdflib.Graph:
     dataset, graph = rdflib.Dataset(), rdflib.Graph()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # rdflib 7 calls what it deprecates itself
+        warnings.simplefilter(
+            "ignore", DeprecationWarning
+        )  # rdflib 7 calls what it deprecates itself
         dataset.parse(io.BytesIO(document), format=READERS[name][0])
     for subject, predicate, value, _ in dataset.quads():
         graph.add((subject, predicate, value))
@@ -52,7 +54,9 @@ def read_by_oxigraph(name: str, document: bytes) -> rdflib.Graph:
 
 
 def test_there_is_a_reader_for_every_format_of_rdf() -> None:
-    assert set(READERS) == {form.name for form in FORMATS.values() if form.write_profile is not None}
+    assert set(READERS) == {
+        form.name for form in FORMATS.values() if form.write_profile is not None
+    }
     assert PROFILES == ("listing", "links")
 
 
@@ -62,7 +66,14 @@ def odd_answer() -> LinkAnswer:
         one
         for text in ODD
         for one in (
-            member(f"http://x.example/{text}?{text}#{text}", text, T1, T2, rel=text, variants=(A, A + text)),
+            member(
+                f"http://x.example/{text}?{text}#{text}",
+                text,
+                T1,
+                T2,
+                rel=text,
+                variants=(A, A + text),
+            ),
             member(text, "y", T1),
         )
     ]
@@ -75,7 +86,9 @@ def test_odd_texts_and_uris_are_one_graph_to_both_readers(name: str, profile: st
     document = written(name, profile, odd_answer())
     found = read_by_rdflib(name, document)
     assert isomorphic(found, read_by_oxigraph(name, document))
-    assert isomorphic(found, read_by_oxigraph("ntriples", written("ntriples", profile, odd_answer())))
+    assert isomorphic(
+        found, read_by_oxigraph("ntriples", written("ntriples", profile, odd_answer()))
+    )
     texts = {str(text) for text in found.objects(None, TWG.text)}
     assert {text for text in ODD if text.isprintable()} <= texts
     assert "\"double\" 'single' `back`" in texts
@@ -84,7 +97,9 @@ def test_odd_texts_and_uris_are_one_graph_to_both_readers(name: str, profile: st
 
 anything = st.text(st.characters(), max_size=12)
 members = st.builds(
-    lambda start, text, times, rel: member(start + text, text, *times, rel=rel, variants=(A, A + text)),
+    lambda start, text, times, rel: member(
+        start + text, text, *times, rel=rel, variants=(A, A + text)
+    ),
     st.sampled_from(["", "http://x.example/", "http://", "urn:x:", "rdf:", "twg:", "_:", "@"]),
     anything,
     st.lists(st.sampled_from([T1, T2]), min_size=1, max_size=2, unique=True),
@@ -94,7 +109,9 @@ members = st.builds(
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(members, max_size=2), st.lists(members, max_size=2), st.sampled_from(PROFILES))
-def test_whatever_is_written_is_one_graph_in_every_format(outlinks: list[Member], inlinks: list[Member], profile: str) -> None:
+def test_whatever_is_written_is_one_graph_in_every_format(
+    outlinks: list[Member], inlinks: list[Member], profile: str
+) -> None:
     answer = answer_of(outlinks, inlinks)
     graphs = [read_by_oxigraph(name, written(name, profile, answer)) for name in READERS]
     graphs += [read_by_rdflib(name, written(name, profile, answer)) for name in READERS]
@@ -104,7 +121,10 @@ def test_whatever_is_written_is_one_graph_in_every_format(outlinks: list[Member]
 
 
 def test_a_link_is_a_node_with_its_ends_text_and_times() -> None:
-    answer = replace(answer_of([member("http://b.example/x|y", "News", T1, T2, rel="nofollow")]), query=LinkQuery(UriR(A), surt_of(A)))
+    answer = replace(
+        answer_of([member("http://b.example/x|y", "News", T1, T2, rel="nofollow")]),
+        query=LinkQuery(UriR(A), surt_of(A)),
+    )
     graph = read_by_rdflib("turtle", written("turtle", "links", answer))
     (link,) = graph.subjects(rdflib.RDF.type, TWG.Link)
     told: dict[str, set[str]] = defaultdict(set)
@@ -119,15 +139,24 @@ def test_a_link_is_a_node_with_its_ends_text_and_times() -> None:
         "rel": {"nofollow"},
         "timestamp": {T1, T2},
     }
-    assert graph.value(rdflib.URIRef("http://b.example/x%7Cy"), TWG.original) == rdflib.Literal("http://b.example/x|y")
+    assert graph.value(rdflib.URIRef("http://b.example/x%7Cy"), TWG.original) == rdflib.Literal(
+        "http://b.example/x|y"
+    )
 
 
 def test_the_same_link_has_one_name_from_both_ends() -> None:
     surt_a, surt_b = surt_of(A), surt_of(B)
     out = replace(answer_of([member(B, "x", T1, surt=surt_b)]), query=LinkQuery(UriR(A), surt_a))
-    back = replace(answer_of([], [member(A, "x", T1, variants=(B,), surt=surt_a)], uri=B), query=LinkQuery(UriR(B), surt_b))
-    graphs = [read_by_oxigraph("ntriples", written("ntriples", "links", answer)) for answer in (out, back)]
-    assert len({link for graph in graphs for link in graph.subjects(rdflib.RDF.type, TWG.Link)}) == 1
+    back = replace(
+        answer_of([], [member(A, "x", T1, variants=(B,), surt=surt_a)], uri=B),
+        query=LinkQuery(UriR(B), surt_b),
+    )
+    graphs = [
+        read_by_oxigraph("ntriples", written("ntriples", "links", answer)) for answer in (out, back)
+    ]
+    assert (
+        len({link for graph in graphs for link in graph.subjects(rdflib.RDF.type, TWG.Link)}) == 1
+    )
 
 
 link_members = st.builds(
@@ -158,9 +187,20 @@ def test_in_the_profile_links_a_union_is_a_merge(ours: list[Member], theirs: lis
 @pytest.mark.parametrize("name", READERS)
 def test_archives_of_a_merged_answer_are_named(name: str, profile: str) -> None:
     times = (Timestamp(T1),), (Timestamp(T2),)
-    merged = member(B, "x", T1, T2, archives=InArchives((UriR(B),), (("iraq", times[0]), ("olympics", times[1]))))
-    reports = ArchiveReport("iraq", Outcome.ANSWERED), ArchiveReport("lost", Outcome.FAILED, "no answer <&>")
-    graph = read_by_rdflib(name, written(name, profile, replace(answer_of([merged]), archives=reports)))
+    merged = member(
+        B,
+        "x",
+        T1,
+        T2,
+        archives=InArchives((UriR(B),), (("iraq", times[0]), ("olympics", times[1]))),
+    )
+    reports = (
+        ArchiveReport("iraq", Outcome.ANSWERED),
+        ArchiveReport("lost", Outcome.FAILED, "no answer <&>"),
+    )
+    graph = read_by_rdflib(
+        name, written(name, profile, replace(answer_of([merged]), archives=reports))
+    )
     assert {str(archive) for archive in graph.objects(None, TWG.archive)} == {"iraq", "olympics"}
     assert str(graph.value(rdflib.URIRef(A), TWG.missing)) == "lost: no answer <&>"
     assert str(graph.value(rdflib.URIRef(A), TWG.askedArchive)) == "iraq"

@@ -101,12 +101,28 @@ def test_the_paper_s_listing_comes_out_with_absolute_subjects() -> None:
         (news, "News", ("20091103011307", "20100130003005")),
         (skiing, "Cross-Country Skiing", ("20091110011557", "20100227081100")),
     ]
-    pages = [Page(home, time, [link(uri, text)]) for uri, text, times in vancouver for time in times]
-    pages += [
-        Page("http://vancouver2010.teamgb.com/gallery/gillian-cooke/", "20100217101229", [link(home, "Official Vancouver Games site")]),
-        Page("http://www.swissolympic.ch/olympiablog/?tag=verletzung", "20100220104902", [link(home, "VANOC 2010")]),
+    pages = [
+        Page(home, time, [link(uri, text)]) for uri, text, times in vancouver for time in times
     ]
-    graph = read_by_rdflib(written(answer_link_query(MemoryStore(pages), LinkQuery.from_parameters([("uri", "vancouver2010.com")]))))
+    pages += [
+        Page(
+            "http://vancouver2010.teamgb.com/gallery/gillian-cooke/",
+            "20100217101229",
+            [link(home, "Official Vancouver Games site")],
+        ),
+        Page(
+            "http://www.swissolympic.ch/olympiablog/?tag=verletzung",
+            "20100220104902",
+            [link(home, "VANOC 2010")],
+        ),
+    ]
+    graph = read_by_rdflib(
+        written(
+            answer_link_query(
+                MemoryStore(pages), LinkQuery.from_parameters([("uri", "vancouver2010.com")])
+            )
+        )
+    )
     for predicate in OURS:
         graph.remove((None, predicate, None))
     listing = LISTING_1
@@ -125,13 +141,18 @@ def test_the_document_has_the_listing_s_elements() -> None:
     assert outlinks.attrib == {f"{{{rdf}}}parseType": "Collection"} == inlinks.attrib
     assert root.tag == f"{{{rdf}}}RDF"
     assert subject.attrib == {f"{{{rdf}}}about": A}
-    assert outlinks.find(f"{{{rdf}}}Description/{{{twg}}}timestamp/{{{rdf}}}Bag/{{{rdf}}}li") is not None
+    assert (
+        outlinks.find(f"{{{rdf}}}Description/{{{twg}}}timestamp/{{{rdf}}}Bag/{{{rdf}}}li")
+        is not None
+    )
 
 
 @pytest.mark.parametrize("text", NASTY)
 def test_nasty_texts_and_uris_are_the_same_graph_to_two_readers(text: str) -> None:
     nasty = member(f"http://x.example/{text}?{text}#{text}", text, T1, T2)
-    document = written(answer_of([nasty], [nasty, member("http://y.example/", "y", T1)], uri=A + text))
+    document = written(
+        answer_of([nasty], [nasty, member("http://y.example/", "y", T1)], uri=A + text)
+    )
     assert isomorphic(read_by_rdflib(document), read_by_oxigraph(document))
 
 
@@ -184,7 +205,9 @@ def test_what_is_an_iri_stays_as_it_is(uri: str) -> None:
 @settings(max_examples=300, deadline=None)
 @given(
     st.text(st.characters(), max_size=30),
-    st.sampled_from(["", "http://", "http://x/", "http://x/?", "urn:", "http://x:", "http://[", "a@"]),
+    st.sampled_from(
+        ["", "http://", "http://x/", "http://x/?", "urn:", "http://x:", "http://[", "a@"]
+    ),
 )
 def test_every_text_becomes_an_iri_that_a_strict_reader_takes(text: str, start: str) -> None:
     written = iri(start + text)
@@ -196,12 +219,18 @@ def test_members_stay_in_order() -> None:
     members = [member(f"http://x.example/{number}", str(number), T1) for number in range(9)]
     graph = read_by_rdflib(written(answer_of(members)))
     (head,) = graph.objects(rdflib.URIRef(A), TWG.hasOutlinks)
-    assert [str(item)[-1] for item in Collection(graph, head)] == [str(number) for number in range(9)]
+    assert [str(item)[-1] for item in Collection(graph, head)] == [
+        str(number) for number in range(9)
+    ]
 
 
 def test_types_are_the_paper_s_words_where_it_has_one() -> None:
     kinds = ["a@href", "img@src", "area@href"]
-    graph = read_by_rdflib(written(answer_of([member(f"http://x.example/{kind}", "", T1, kind=kind) for kind in kinds])))
+    graph = read_by_rdflib(
+        written(
+            answer_of([member(f"http://x.example/{kind}", "", T1, kind=kind) for kind in kinds])
+        )
+    )
     assert {str(word) for word in graph.objects(None, TWG.type)} == {"href", "image", "area@href"}
 
 
@@ -218,11 +247,16 @@ def test_members_that_differ_in_rel_alone_are_one_in_the_listing() -> None:
 
 
 def _bags(graph: rdflib.Graph) -> Sequence[tuple[str, ...]]:
-    return [tuple(sorted(str(item) for item in graph.objects(bag) if item != RDF.Bag)) for bag in graph.objects(None, TWG.timestamp)]
+    return [
+        tuple(sorted(str(item) for item in graph.objects(bag) if item != RDF.Bag))
+        for bag in graph.objects(None, TWG.timestamp)
+    ]
 
 
 def test_not_captured_is_told_by_the_number_of_mementos() -> None:
-    graph = read_by_rdflib(written(answer_link_query(MemoryStore(), LinkQuery.from_parameters([("uri", A)]))))
+    graph = read_by_rdflib(
+        written(answer_link_query(MemoryStore(), LinkQuery.from_parameters([("uri", A)])))
+    )
     assert [str(count) for count in graph.objects(rdflib.URIRef(A), TWG.mementoCount)] == ["0"]
     assert (rdflib.URIRef(A), TWG.hasInlinks, RDF.nil) in graph
 
@@ -238,7 +272,9 @@ members = st.builds(
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(members, max_size=3), st.lists(members, max_size=2))
-def test_whatever_is_written_is_the_same_graph_to_two_readers(outlinks: list[Member], inlinks: list[Member]) -> None:
+def test_whatever_is_written_is_the_same_graph_to_two_readers(
+    outlinks: list[Member], inlinks: list[Member]
+) -> None:
     document = written(answer_of(outlinks, inlinks))
     ours = read_by_rdflib(document)
     assert isomorphic(ours, read_by_oxigraph(document))

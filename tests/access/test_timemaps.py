@@ -26,7 +26,12 @@ _LINK = re.compile(r'<([^<>\s]*)>((?:; [a-z]+="[^"]*")*)')
 def link_format(found: TimeMap, place: str = "") -> list[tuple[str, dict[str, str]]]:
     """Return (URI, attributes) of each link of a TimeMap, as RFC 6690 has them."""
     links = []
-    for line in b"".join(write_link_timemap(found, REPLAY, place)).decode("ascii").removesuffix("\n").split(",\n"):
+    for line in (
+        b"".join(write_link_timemap(found, REPLAY, place))
+        .decode("ascii")
+        .removesuffix("\n")
+        .split(",\n")
+    ):
         match = _LINK.fullmatch(line)
         assert match, line
         links.append((match[1], dict(re.findall(r'; ([a-z]+)="([^"]*)"', match[2]))))
@@ -38,17 +43,30 @@ def link_format(found: TimeMap, place: str = "") -> list[tuple[str, dict[str, st
     captures=st.lists(st.tuples(st.sampled_from([A, WWW]), st.sampled_from(TIMES)), max_size=8),
     most=st.integers(1, 9),
 )
-def test_parts_follow_each_other_through_all_mementos(captures: list[tuple[str, str]], most: int) -> None:
+def test_parts_follow_each_other_through_all_mementos(
+    captures: list[tuple[str, str]], most: int
+) -> None:
     store = MemoryStore([Page(original, timestamp) for original, timestamp in captures])
     found = [read_timemap(store, A, most=most)]
     while (start := found[-1].following) is not None:
         found.append(read_timemap(store, A, start, most))
-    mementos = [(one, attributes["rel"]) for part in found for one, attributes in link_format(part) if "memento" in attributes["rel"]]
+    mementos = [
+        (one, attributes["rel"])
+        for part in found
+        for one, attributes in link_format(part)
+        if "memento" in attributes["rel"]
+    ]
     expected = sorted({(timestamp, original) for original, timestamp in captures})
-    assert [address for address, _ in mementos] == [f"https://w.example/web/{timestamp}/{original}" for timestamp, original in expected]
+    assert [address for address, _ in mementos] == [
+        f"https://w.example/web/{timestamp}/{original}" for timestamp, original in expected
+    ]
     relations = [relation for _, relation in mementos]
-    assert [number for number, relation in enumerate(relations) if "first" in relation] == ([0] if expected else [])
-    assert [number for number, relation in enumerate(relations) if "last" in relation] == ([len(expected) - 1] if expected else [])
+    assert [number for number, relation in enumerate(relations) if "first" in relation] == (
+        [0] if expected else []
+    )
+    assert [number for number, relation in enumerate(relations) if "last" in relation] == (
+        [len(expected) - 1] if expected else []
+    )
 
 
 def test_a_timemap_names_itself_its_original_its_range_and_the_next_one() -> None:
@@ -59,13 +77,21 @@ def test_a_timemap_names_itself_its_original_its_range_and_the_next_one() -> Non
     assert own[0] == f"http://s.example/olympics/timemap/link/{TIMES[1]}/{A}"
     assert (own[1]["rel"], own[1]["type"]) == ("self", "application/link-format")
     assert [parsedate_to_datetime(own[1][name]).year for name in ("from", "until")] == [2010, 2011]
-    assert (following[0], following[1]["rel"]) == (f"http://s.example/olympics/timemap/link/{TIMES[3]}/{A}", "timemap")
+    assert (following[0], following[1]["rel"]) == (
+        f"http://s.example/olympics/timemap/link/{TIMES[3]}/{A}",
+        "timemap",
+    )
 
 
 def test_json_has_times_but_no_address_without_a_replay_prefix() -> None:
     found = read_timemap(MemoryStore([Page(A, TIMES[0]), Page(WWW, TIMES[1])]), A)
-    without, having = (json.loads(b"".join(write_json_timemap(found, replay))) for replay in (NO_REPLAY, REPLAY))
-    assert [one["datetime"] for one in without["mementos"]["list"]] == ["2009-01-01T00:00:00Z", "2010-01-01T00:00:00Z"]
+    without, having = (
+        json.loads(b"".join(write_json_timemap(found, replay))) for replay in (NO_REPLAY, REPLAY)
+    )
+    assert [one["datetime"] for one in without["mementos"]["list"]] == [
+        "2009-01-01T00:00:00Z",
+        "2010-01-01T00:00:00Z",
+    ]
     assert all("uri" not in one for one in without["mementos"]["list"])
     assert having["mementos"]["last"]["uri"] == f"https://w.example/web/{TIMES[1]}/{WWW}"
     assert having["mementos"]["first"]["file"] == "crawl.warc.gz"
@@ -89,7 +115,14 @@ def test_what_is_no_uri_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["web.archive.org/web/", "javascript:x", "https://w.example/\n", "https://w.example/?a=", "https://é.example/"]
+    "text",
+    [
+        "web.archive.org/web/",
+        "javascript:x",
+        "https://w.example/\n",
+        "https://w.example/?a=",
+        "https://é.example/",
+    ],
 )
 def test_what_is_no_replay_prefix_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="--replay"):
@@ -97,5 +130,9 @@ def test_what_is_no_replay_prefix_is_refused(text: str) -> None:
 
 
 def test_a_replay_prefix_ends_with_a_slash() -> None:
-    assert parse_replay("--replay", "http://w.example/a") == parse_replay("--replay", "http://w.example/a/") == "http://w.example/a/"
+    assert (
+        parse_replay("--replay", "http://w.example/a")
+        == parse_replay("--replay", "http://w.example/a/")
+        == "http://w.example/a/"
+    )
     assert parse_replay("--replay", "") == ReplayPrefix("")

@@ -17,11 +17,29 @@ from arclink.uris.hosts import host_of
 from arclink.uris.surts import surt_of
 from tests.access.memory_store import MemoryStore, Page, link
 
-A, B, C, D = "http://a.example/", "http://sub.a.example/x", "http://c.example/", "http://a.example:8080/y"
+A, B, C, D = (
+    "http://a.example/",
+    "http://sub.a.example/x",
+    "http://c.example/",
+    "http://a.example:8080/y",
+)
 
 
-def query(level: Level, term: Term, by: str = "all", is_external: bool = False, uri: str = A, **parameters: str) -> AnchorTextQuery:
-    links = LinkQuery.from_parameters([("uri", uri), ("direction", "in"), *((name.rstrip("_"), text) for name, text in parameters.items())])
+def query(
+    level: Level,
+    term: Term,
+    by: str = "all",
+    is_external: bool = False,
+    uri: str = A,
+    **parameters: str,
+) -> AnchorTextQuery:
+    links = LinkQuery.from_parameters(
+        [
+            ("uri", uri),
+            ("direction", "in"),
+            *((name.rstrip("_"), text) for name, text in parameters.items()),
+        ]
+    )
     return AnchorTextQuery(Target.asked(uri, level), links, term, Windows.parse(by), is_external)
 
 
@@ -62,8 +80,12 @@ def test_counts_and_weights_are_those_of_the_plain_definition(
         for one in page.links or ():
             terms = list(term.of(one.text))
             documents[level.name_of(surt_of(one.target))].update(terms)
-            is_inner = inner_level.name_of(surt_of(page.original)) == inner_level.name_of(surt_of(A))
-            if level.name_of(surt_of(one.target)) == level.name_of(surt_of(A)) and not (is_external and is_inner):
+            is_inner = inner_level.name_of(surt_of(page.original)) == inner_level.name_of(
+                surt_of(A)
+            )
+            if level.name_of(surt_of(one.target)) == level.name_of(surt_of(A)) and not (
+                is_external and is_inner
+            ):
                 window = f"{page.timestamp[:4]}-{page.timestamp[4:6]}" if by == "month" else "all"
                 for word in set(terms):
                     uses[window, word].append((page, (page.original, one), terms.count(word)))
@@ -96,31 +118,56 @@ def test_counts_and_weights_are_those_of_the_plain_definition(
         for one in terms_found
     }
     assert told == expected
-    assert [(one.window, -one.tf_idf) for one in terms_found] == sorted((one.window, -one.tf_idf) for one in terms_found)
+    assert [(one.window, -one.tf_idf) for one in terms_found] == sorted(
+        (one.window, -one.tf_idf) for one in terms_found
+    )
 
 
 def test_a_page_that_was_never_captured_has_words_and_telling_ones_come_first() -> None:
     everywhere = [link(f"http://{name}.example/", "Home") for name in "abcdef"]
     archive = [
         Page("http://n.example/", "20100116000000", [*everywhere, link(A, "Winter games 2010")]),
-        Page("http://m.example/", "20100216000000", [link(A, "Winter games 2010"), link(A, "Home")]),
+        Page(
+            "http://m.example/", "20100216000000", [link(A, "Winter games 2010"), link(A, "Home")]
+        ),
     ]
     terms, found = anchor_texts(
-        MemoryStore(archive), asked := query(Level.URI, Term.TEXT), count_frequencies(MemoryStore(archive), Level.URI, Term.TEXT)
+        MemoryStore(archive),
+        asked := query(Level.URI, Term.TEXT),
+        count_frequencies(MemoryStore(archive), Level.URI, Term.TEXT),
     )
-    assert [(one.term, one.occurrences, one.documents) for one in terms] == [("Winter games 2010", 2, 1), ("Home", 2, 6)]
+    assert [(one.term, one.occurrences, one.documents) for one in terms] == [
+        ("Winter games 2010", 2, 1),
+        ("Home", 2, 6),
+    ]
     assert [one.tf_idf for one in terms] == pytest.approx([2 * log10(6), 0])
-    assert (terms[0].counts.first.timestamp, terms[0].counts.last.timestamp) == ("20100116000000", "20100216000000")
-    assert (found.targets, found.captured, found.links, asked.target.name) == (1, 0, 4, "example,a)/")
+    assert (terms[0].counts.first.timestamp, terms[0].counts.last.timestamp) == (
+        "20100116000000",
+        "20100216000000",
+    )
+    assert (found.targets, found.captured, found.links, asked.target.name) == (
+        1,
+        0,
+        4,
+        "example,a)/",
+    )
 
 
 def test_times_and_kinds_narrow_what_is_counted() -> None:
     store = MemoryStore(
-        [Page(C, "20090101000000", [link(A, "old")]), Page(C, "20100101000000", [link(A, "new"), link(A, "logo", kind="img@src")])]
+        [
+            Page(C, "20090101000000", [link(A, "old")]),
+            Page(C, "20100101000000", [link(A, "new"), link(A, "logo", kind="img@src")]),
+        ]
     )
     assert [one.term for one in ask(store, query(Level.URI, Term.TEXT, to="2009"))] == ["old"]
-    assert [one.term for one in ask(store, query(Level.HOST, Term.TEXT, at="2010"))] == ["logo", "new"]
-    assert [one.term for one in ask(store, query(Level.HOST, Term.TEXT, kind="img@src"))] == ["logo"]
+    assert [one.term for one in ask(store, query(Level.HOST, Term.TEXT, at="2010"))] == [
+        "logo",
+        "new",
+    ]
+    assert [one.term for one in ask(store, query(Level.HOST, Term.TEXT, kind="img@src"))] == [
+        "logo"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -128,7 +175,12 @@ def test_times_and_kinds_narrow_what_is_counted() -> None:
     [
         pytest.param("mailto:a@b.example", Level.HOST, "a URI with a host", id="no host"),
         pytest.param("", Level.URI, "a URI such as", id="nothing"),
-        pytest.param("http://a.example/\x00", Level.DOMAIN, "without control characters", id="control character"),
+        pytest.param(
+            "http://a.example/\x00",
+            Level.DOMAIN,
+            "without control characters",
+            id="control character",
+        ),
     ],
 )
 def test_what_is_no_target_is_said(text: str, level: Level, allowed: str) -> None:

@@ -29,7 +29,8 @@ HOSTS = [
 ]
 
 targets = st.one_of(
-    st.builds("http://{}{}".format, st.sampled_from(HOSTS), st.sampled_from(["/", "/x", "/y/z"])), st.just("mailto:a@a.example")
+    st.builds("http://{}{}".format, st.sampled_from(HOSTS), st.sampled_from(["/", "/x", "/y/z"])),
+    st.just("mailto:a@a.example"),
 )
 texts = st.sampled_from(["", "Home", "home page", "Next >>", "開会式", "the page"])
 
@@ -62,33 +63,70 @@ def test_frequencies_are_those_of_plain_sets_however_much_is_sorted_at_once(
             documents[level.name_of(surt_of(one.target))].update(term.of(one.text))
     documents.pop("", None)
     found = count_frequencies(MemoryStore(archive), level, term, rows=rows)
-    expected = {hash_of(one): sum(one in of_document for of_document in documents.values()) for one in set().union(*documents.values())}
+    expected = {
+        hash_of(one): sum(one in of_document for of_document in documents.values())
+        for one in set().union(*documents.values())
+    }
     assert found.documents == sum(1 for of_document in documents.values() if of_document)
     assert dict(zip(found.hashes.tolist(), found.counts.tolist(), strict=True)) == expected
     assert found.hashes.tolist() == sorted(expected)
 
 
 PAGES = [
-    Page("http://p.example/", "20100101000000", [link("http://a.example/", "Home"), link("http://b.example/", "Winter games")]),
-    Page("http://q.example/", "20100201000000", [link("http://b.example/", "home"), link("http://c.example/x", "Winter")]),
-    Page("http://q.example/", "20100301000000", [link("http://www.c.example/y", "Winter"), link("http://d.example/", "")]),
+    Page(
+        "http://p.example/",
+        "20100101000000",
+        [link("http://a.example/", "Home"), link("http://b.example/", "Winter games")],
+    ),
+    Page(
+        "http://q.example/",
+        "20100201000000",
+        [link("http://b.example/", "home"), link("http://c.example/x", "Winter")],
+    ),
+    Page(
+        "http://q.example/",
+        "20100301000000",
+        [link("http://www.c.example/y", "Winter"), link("http://d.example/", "")],
+    ),
 ]
 
 
 def test_tf_idf_is_count_times_log_of_documents_by_documents_with_the_term() -> None:
     words = count_frequencies(MemoryStore(PAGES), Level.HOST, Term.WORD)
-    assert (words.documents, words.of("home"), words.of("winter"), words.of("games"), words.of("never")) == (3, 2, 2, 1, 0)
+    assert (
+        words.documents,
+        words.of("home"),
+        words.of("winter"),
+        words.of("games"),
+        words.of("never"),
+    ) == (3, 2, 2, 1, 0)
     assert words.tf_idf(4, "home") == pytest.approx(4 * log10(3 / 2))
     whole = count_frequencies(MemoryStore(PAGES), Level.URI, Term.TEXT)
-    assert (whole.documents, whole.of("home"), whole.of("Home"), whole.of("Winter"), whole.of("")) == (4, 1, 1, 2, 0)
+    assert (
+        whole.documents,
+        whole.of("home"),
+        whole.of("Home"),
+        whole.of("Winter"),
+        whole.of(""),
+    ) == (4, 1, 1, 2, 0)
 
 
 def test_what_every_target_has_weighs_nothing() -> None:
-    store = MemoryStore([Page("http://p.example/", "20100101000000", [link(f"http://{host}.example/", "Home") for host in "abc"])])
+    store = MemoryStore(
+        [
+            Page(
+                "http://p.example/",
+                "20100101000000",
+                [link(f"http://{host}.example/", "Home") for host in "abc"],
+            )
+        ]
+    )
     assert count_frequencies(store, Level.HOST, Term.TEXT).tf_idf(17, "Home") == 0
 
 
-def test_the_file_is_used_until_the_store_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_file_is_used_until_the_store_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = MemoryStore(PAGES[:1])
     kept = FrequencyFile(tmp_path / "links.db.analysis", store, Level.URI, Term.TEXT)
     first = kept.read_or_count(refuse)
@@ -113,9 +151,14 @@ def test_the_file_is_used_until_the_store_changes(tmp_path: Path, monkeypatch: p
         pytest.param(lambda data: b"{}\n" + data, id="another head"),
         pytest.param(lambda data: data.replace(b'"uri"', b'"host"'), id="another level"),
         pytest.param(lambda data: b"\xff" * 5000, id="rubbish"),
+        pytest.param(
+            lambda data: data[:-9] + bytes([data[-9] ^ 1]) + data[-8:], id="a flipped bit"
+        ),
     ],
 )
-def test_a_file_that_cannot_be_used_is_written_anew(damage: Callable[[bytes], bytes], tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_used_is_written_anew(
+    damage: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
     kept = FrequencyFile(tmp_path, MemoryStore(PAGES), Level.URI, Term.TEXT)
     kept.read_or_count(refuse)
     whole = kept.path.read_bytes()
@@ -127,5 +170,10 @@ def test_a_file_that_cannot_be_used_is_written_anew(damage: Callable[[bytes], by
 def test_a_folder_that_cannot_be_written_is_told_and_does_no_harm(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     told: list[str] = []
-    assert FrequencyFile(tmp_path / "file", MemoryStore(PAGES), Level.URI, Term.TEXT).read_or_count(told.append).documents == 4
+    assert (
+        FrequencyFile(tmp_path / "file", MemoryStore(PAGES), Level.URI, Term.TEXT)
+        .read_or_count(told.append)
+        .documents
+        == 4
+    )
     assert "cannot be written" in told[0]

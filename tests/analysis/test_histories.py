@@ -23,13 +23,22 @@ from arclink.uris.hosts import host_of
 from arclink.uris.surts import surt_of
 from tests.access.memory_store import MemoryStore, Page, link
 
-A, B, C, WWW = "http://a.example/", "http://b.example/", "http://sub.b.example/x", "http://www.a.example/"
+A, B, C, WWW = (
+    "http://a.example/",
+    "http://b.example/",
+    "http://sub.b.example/x",
+    "http://www.a.example/",
+)
 TIMES = ["20100101000000", "20100131120000", "20100201000000", "20100515000000", "20110101000000"]
 T1, T2, T3, T4, T5 = TIMES
 ALL = Windows.parse("all").names_at
 MONTH = Windows.parse("month").names_at
 
-links = st.builds(link, st.sampled_from([A, B, C, "mailto:x@y.example"]), kind=st.sampled_from(["a@href", "img@src"]))
+links = st.builds(
+    link,
+    st.sampled_from([A, B, C, "mailto:x@y.example"]),
+    kind=st.sampled_from(["a@href", "img@src"]),
+)
 pages = st.builds(
     Page,
     st.sampled_from([A, WWW, B]),
@@ -39,7 +48,12 @@ pages = st.builds(
     is_shared=st.booleans(),
 )
 archives = st.lists(pages, max_size=9, unique_by=lambda page: (page.original, page.timestamp))
-scopes = st.builds(LinkScope, st.sampled_from(Level), st.sampled_from([lambda _: True, lambda kind: kind == "a@href"]), st.booleans())
+scopes = st.builds(
+    LinkScope,
+    st.sampled_from(Level),
+    st.sampled_from([lambda _: True, lambda kind: kind == "a@href"]),
+    st.booleans(),
+)
 
 
 def telling(archive: list[Page], scope: LinkScope) -> dict[str, list[tuple[str, set[str]]]]:
@@ -51,7 +65,8 @@ def telling(archive: list[Page], scope: LinkScope) -> dict[str, list[tuple[str, 
         names = {
             scope.level.name_of(surt_of(one.target))
             for one in page.links or ()
-            if scope.wants(one.kind) and scope.leads_out(surt_of(page.original), scope.level.name_of(surt_of(one.target)))
+            if scope.wants(one.kind)
+            and scope.leads_out(surt_of(page.original), scope.level.name_of(surt_of(one.target)))
         }
         found[page.original].append((page.timestamp, names - {""}))
     return found
@@ -79,7 +94,9 @@ def read(archive: list[Page], scope: LinkScope) -> tuple[list[PageHistory], Targ
 
 @settings(max_examples=120, deadline=None)
 @given(archive=archives, scope=scopes)
-def test_validities_are_those_of_looking_at_every_capture(archive: list[Page], scope: LinkScope) -> None:
+def test_validities_are_those_of_looking_at_every_capture(
+    archive: list[Page], scope: LinkScope
+) -> None:
     histories, targets_of = read(archive, scope)
     found = {
         (history.original, target): validity
@@ -103,14 +120,22 @@ def test_lives_are_counted_by_cohort(archive: list[Page], scope: LinkScope, only
             expected[cohort]["censored", (seen - born) // 86_400] += 1
         else:
             missed = seconds_of(one.first_without)
-            for name, end in (("earliest", seen), ("middle", (seen + missed) // 2), ("latest", missed)):
+            for name, end in (
+                ("earliest", seen),
+                ("middle", (seen + missed) // 2),
+                ("latest", missed),
+            ):
                 expected[cohort][name, (end - born) // 86_400] += 1
     histories, targets_of = read(archive, scope)
     lives = lives_of_links(histories, targets_of, scope, MONTH, only_new=only_new)
     told = {
         cohort: Counter(
             {("censored", age): count for age, count in lived.censored.items()}
-            | {(ending.value, age): count for ending in Ending for age, count in lived.ends[ending].items()}
+            | {
+                (ending.value, age): count
+                for ending in Ending
+                for age, count in lived.ends[ending].items()
+            }
         )
         for cohort, lived in lives.items()
     }
@@ -121,7 +146,11 @@ def test_a_link_that_goes_between_two_captures_ends_between_them() -> None:
     archive = [Page(A, T1, [link(B)]), Page(A, T3, [link(B)]), Page(A, T4, []), Page(A, T5, [])]
     histories, targets_of = read(archive, LinkScope(Level.URI))
     lived = lives_of_links(histories, targets_of, LinkScope(Level.URI), ALL)["all"]
-    assert {ending: list(lived.ends[ending]) for ending in Ending} == {Ending.EARLIEST: [31], Ending.MIDDLE: [82], Ending.LATEST: [134]}
+    assert {ending: list(lived.ends[ending]) for ending in Ending} == {
+        Ending.EARLIEST: [31],
+        Ending.MIDDLE: [82],
+        Ending.LATEST: [134],
+    }
     assert (lived.links, lived.gone, lived.gap_seconds // 86_400) == (1, 1, 103)
     assert lived.curve(Ending.MIDDLE).share[[81, 82]].tolist() == [1, 0]
 
@@ -130,12 +159,16 @@ def test_a_link_that_goes_between_two_captures_ends_between_them() -> None:
     "after",
     [
         pytest.param([], id="never captured again"),
-        pytest.param([Page(A, T3, None), Page(A, T4, None, status="-")], id="captured again, but not read"),
+        pytest.param(
+            [Page(A, T3, None), Page(A, T4, None, status="-")], id="captured again, but not read"
+        ),
         pytest.param([Page(WWW, T3, [])], id="another page of the same SURT"),
     ],
 )
 def test_what_was_not_seen_is_not_gone(after: list[Page]) -> None:
-    histories, targets_of = read([Page(A, T1, [link(B)]), Page(A, T2, [link(B)]), *after], LinkScope(Level.URI))
+    histories, targets_of = read(
+        [Page(A, T1, [link(B)]), Page(A, T2, [link(B)]), *after], LinkScope(Level.URI)
+    )
     lived = lives_of_links(histories, targets_of, LinkScope(Level.URI), ALL)["all"]
     assert (lived.gone, lived.censored) == (0, {30: 1})
     churn = churn_of_links(histories, targets_of, LinkScope(Level.URI), ALL, host_of)
@@ -143,7 +176,9 @@ def test_what_was_not_seen_is_not_gone(after: list[Page]) -> None:
 
 
 def test_an_error_page_ends_links() -> None:
-    histories, targets_of = read([Page(A, T1, [link(B)]), Page(A, T2, None, status="404")], LinkScope(Level.HOST))
+    histories, targets_of = read(
+        [Page(A, T1, [link(B)]), Page(A, T2, None, status="404")], LinkScope(Level.HOST)
+    )
     assert lives_of_links(histories, targets_of, LinkScope(Level.HOST), ALL)["all"].gone == 1
 
 
@@ -153,7 +188,9 @@ def test_no_lives_have_an_empty_curve() -> None:
 
 @settings(max_examples=80, deadline=None)
 @given(archive=archives, scope=scopes)
-def test_churn_is_what_neighbouring_captures_differ_in(archive: list[Page], scope: LinkScope) -> None:
+def test_churn_is_what_neighbouring_captures_differ_in(
+    archive: list[Page], scope: LinkScope
+) -> None:
     expected: dict[tuple[str, str], Churn] = {}
     seen: set[tuple[str, str]] = set()
     for original, captures in telling(archive, scope).items():
@@ -172,7 +209,13 @@ def test_churn_is_what_neighbouring_captures_differ_in(archive: list[Page], scop
 
 
 def test_a_site_has_its_ports_and_what_is_below_it_but_no_neighbours() -> None:
-    names = ["http://b.example/", "http://b.example:8080/", "http://sub.b.example/", "http://bb.example/", "http://b-c.example/"]
+    names = [
+        "http://b.example/",
+        "http://b.example:8080/",
+        "http://sub.b.example/",
+        "http://bb.example/",
+        "http://b-c.example/",
+    ]
     store = MemoryStore([Page(name, T1, [link(A)]) for name in names])
     assert {history.original for history in histories_asked(store, "b.example")} == set(names[:3])
     assert len(list(histories_asked(store, ""))) == 5
@@ -189,7 +232,9 @@ def spread_query(uri: str = A) -> LinkQuery:
 
 @settings(max_examples=80, deadline=None)
 @given(archive=archives, level=st.sampled_from(Level), is_external=st.booleans())
-def test_first_links_are_the_beginnings_of_validities(archive: list[Page], level: Level, is_external: bool) -> None:
+def test_first_links_are_the_beginnings_of_validities(
+    archive: list[Page], level: Level, is_external: bool
+) -> None:
     scope = LinkScope(level, is_external=is_external)
     target = Target.asked(B, level)
     expected = {
@@ -210,7 +255,9 @@ def test_adoption_adds_up_by_window() -> None:
         Page("http://b.example/other", T3, [link(A)]),
         Page("http://d.example/", T4, [link(A)]),
     ]
-    found = first_links(MemoryStore(archive), Target.asked(A, Level.URI), spread_query(), LinkScope(Level.URI))
+    found = first_links(
+        MemoryStore(archive), Target.asked(A, Level.URI), spread_query(), LinkScope(Level.URI)
+    )
     assert [(one.page, one.last_without, one.text) for one in found[:1]] == [(B, None, "first")]
     assert [(one.last_without, one.text) for one in found if one.page == C] == [(T1, "dated")]
     windows = Windows.parse("month").between(found[0].first_with, found[-1].first_with)
@@ -226,5 +273,11 @@ def test_adoption_adds_up_by_window() -> None:
 def test_kinds_that_are_not_asked_for_are_not_counted() -> None:
     store = MemoryStore([Page(B, T1, [link(A, kind="img@src")]), Page(C, T2, [link(A)])])
     query = LinkQuery.from_parameters([("uri", A), ("kind", "a@href")])
-    assert [one.page for one in first_links(store, Target.asked(A, Level.URI), query, LinkScope(Level.URI))] == [C]
-    assert LinkScope(Level.URI, lambda kind: kind == Kind("a@href")).name_of(link(A, kind="img@src")) == ""
+    assert [
+        one.page
+        for one in first_links(store, Target.asked(A, Level.URI), query, LinkScope(Level.URI))
+    ] == [C]
+    assert (
+        LinkScope(Level.URI, lambda kind: kind == Kind("a@href")).name_of(link(A, kind="img@src"))
+        == ""
+    )

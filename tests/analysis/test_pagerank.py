@@ -31,7 +31,9 @@ def matrices(draw: st.DrawFn) -> csr_matrix:
 
 def matrix_of(nodes: int, triples: list[tuple[int, int, int]]) -> csr_matrix:
     sources, targets, weights = zip(*triples, strict=True) if triples else ((), (), ())
-    return coo_matrix((np.array(weights, dtype=np.int64), (sources, targets)), shape=(nodes, nodes)).tocsr()
+    return coo_matrix(
+        (np.array(weights, dtype=np.int64), (sources, targets)), shape=(nodes, nodes)
+    ).tocsr()
 
 
 def edges_of(matrix: csr_matrix, options: RankOptions) -> list[tuple[int, int, int]]:
@@ -45,7 +47,9 @@ def by_networkx(matrix: csr_matrix, options: RankOptions) -> list[float]:
     graph.add_nodes_from(range(matrix.shape[0]))
     graph.add_weighted_edges_from(edges_of(matrix, options))
     weight = "weight" if options.is_weighted else None
-    ranks = networkx.pagerank(graph, alpha=options.damping, tol=1e-15, max_iter=10_000, weight=weight)
+    ranks = networkx.pagerank(
+        graph, alpha=options.damping, tol=1e-15, max_iter=10_000, weight=weight
+    )
     return [ranks[node] for node in range(matrix.shape[0])]
 
 
@@ -57,12 +61,21 @@ def by_igraph(matrix: csr_matrix, options: RankOptions) -> list[float]:
     return found
 
 
-options = st.builds(RankOptions, st.sampled_from([0.5, 0.85, 0.95]), st.just(1e-13), st.just(5000), st.booleans(), st.booleans())
+options = st.builds(
+    RankOptions,
+    st.sampled_from([0.5, 0.85, 0.95]),
+    st.just(1e-13),
+    st.just(5000),
+    st.booleans(),
+    st.booleans(),
+)
 
 
 @settings(deadline=None)
 @given(matrix=matrices(), chosen=options, block=st.sampled_from([1, 3, 1000]))
-def test_ranks_are_those_of_networkx_and_igraph(matrix: csr_matrix, chosen: RankOptions, block: int) -> None:
+def test_ranks_are_those_of_networkx_and_igraph(
+    matrix: csr_matrix, chosen: RankOptions, block: int
+) -> None:
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         patch.setattr(edges, "BLOCK", block)
         found = rank(matrix, chosen)
@@ -90,7 +103,9 @@ def test_an_empty_graph_has_no_ranks() -> None:
     assert rank(matrix_of(0, [])).ranks.tolist() == []
 
 
-@pytest.mark.parametrize("wrong", [{"damping": 1.0}, {"damping": 0.0}, {"damping": float("nan")}, {"tolerance": 0.0}])
+@pytest.mark.parametrize(
+    "wrong", [{"damping": 1.0}, {"damping": 0.0}, {"damping": float("nan")}, {"tolerance": 0.0}]
+)
 def test_options_that_mean_nothing_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(UsageError, match="above 0"):
         RankOptions(**wrong)  # type: ignore[arg-type]
@@ -108,7 +123,10 @@ def test_the_first_ones_stand_by_rank_and_then_by_name(tmp_path: Path, count: in
     ranks = np.array([0.1, 0.3, 0.2, 0.3 + 1e-15, 0.1])
     first = first_ranked(one, ranks, count)
     told = [(found.node, found.place, found.is_captured) for found in first.nodes]
-    assert told == [(13, 1, False), (17, 1, False), (14, 3, True), (10, 4, True), (18, 4, True)][:count]
+    assert (
+        told
+        == [(13, 1, False), (17, 1, False), (14, 3, True), (10, 4, True), (18, 4, True)][:count]
+    )
     assert first.tied == {1: 1, 4: 1}.get(count, 0)
 
 
@@ -124,15 +142,22 @@ lists = st.dictionaries(st.integers(0, 15), st.integers(1, 6), max_size=12)
 
 
 @given(one=lists, other=lists)
-def test_agreement_is_kendalls_tau_of_what_both_lists_have(one: dict[int, int], other: dict[int, int]) -> None:
+def test_agreement_is_kendalls_tau_of_what_both_lists_have(
+    one: dict[int, int], other: dict[int, int]
+) -> None:
     """By the definition: equal places are in no order, which takes from what can agree (Kendall 1945, equation 3)."""
     shared = sorted(one.keys() & other.keys())
-    steps = [[np.sign(some[first] - some[second]) for first, second in combinations(shared, 2)] for some in (one, other)]
+    steps = [
+        [np.sign(some[first] - some[second]) for first, second in combinations(shared, 2)]
+        for some in (one, other)
+    ]
     agreed = sum(before * after for before, after in zip(*steps, strict=True))
     ordered = [sum(step != 0 for step in of_list) for of_list in steps]
     found = agreement(one, other)
     assert found.overlap == len(shared)
-    assert found.tau == (pytest.approx(agreed / sqrt(ordered[0] * ordered[1])) if all(ordered) else None)
+    assert found.tau == (
+        pytest.approx(agreed / sqrt(ordered[0] * ordered[1])) if all(ordered) else None
+    )
 
 
 def test_nodes_that_rank_alike_agree_in_nothing_by_their_names() -> None:

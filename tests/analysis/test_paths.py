@@ -13,7 +13,13 @@ from arclink.model import Timestamp
 from arclink.uris.surts import surt_of
 from tests.access.memory_store import MemoryStore, Page, link
 
-A, B, C, D, WWW = "http://a.example/", "http://b.example/", "http://c.example/", "http://d.example/", "http://www.b.example/"
+A, B, C, D, WWW = (
+    "http://a.example/",
+    "http://b.example/",
+    "http://c.example/",
+    "http://d.example/",
+    "http://www.b.example/",
+)
 TIMES = [f"2010010{day}000000" for day in range(1, 6)]
 T1, T2, T3, T4, T5 = TIMES
 END = "9" * 14
@@ -27,22 +33,40 @@ def ask(
     most_hops: int = 20,
     **times: str,
 ) -> PathAnswer:
-    links = LinkQuery.from_parameters([("uri", A), *((name.rstrip("_"), text) for name, text in times.items())])
-    return find_path(MemoryStore(archive), PathQuery(links, surt_of(D), usable, wanted, most_pages, most_hops))
+    links = LinkQuery.from_parameters(
+        [("uri", A), *((name.rstrip("_"), text) for name, text in times.items())]
+    )
+    return find_path(
+        MemoryStore(archive), PathQuery(links, surt_of(D), usable, wanted, most_pages, most_hops)
+    )
 
 
 def edges(archive: list[Page], usable: Usable) -> list[tuple[str, str, str, str]]:
     """Return (from, to, begin, end): usable from begin to before end, or at begin only if they are equal."""
     found: list[tuple[str, str, str, str]] = []
-    for _, of_page in groupby(sorted(archive, key=lambda page: (page.original, page.timestamp)), lambda page: page.original):
+    for _, of_page in groupby(
+        sorted(archive, key=lambda page: (page.original, page.timestamp)),
+        lambda page: page.original,
+    ):
         captures = list(of_page)
         for page, following in zip(captures, [*captures[1:], None], strict=True):
-            end = page.timestamp if usable is Usable.SEEN else following.timestamp if following else END
-            found += [(surt_of(page.original), surt_of(one.target), page.timestamp, end) for one in page.links or ()]
+            end = (
+                page.timestamp
+                if usable is Usable.SEEN
+                else following.timestamp
+                if following
+                else END
+            )
+            found += [
+                (surt_of(page.original), surt_of(one.target), page.timestamp, end)
+                for one in page.links or ()
+            ]
     return found
 
 
-def arrivals(archive: list[Page], usable: Usable, first: str, last: str) -> Iterator[tuple[str, int]]:
+def arrivals(
+    archive: list[Page], usable: Usable, first: str, last: str
+) -> Iterator[tuple[str, int]]:
     """Yield (arrival, links) of every way that visits no page twice, followed at all times at which something happens."""
 
     def go(place: str, time: str, visited: tuple[str, ...]) -> Iterator[tuple[str, int]]:
@@ -62,7 +86,8 @@ pages = st.builds(
     Page,
     st.sampled_from([A, B, C, WWW]),
     st.sampled_from(TIMES),
-    st.none() | st.lists(st.builds(link, st.sampled_from([A, B, C, D, WWW])), max_size=2).map(tuple),
+    st.none()
+    | st.lists(st.builds(link, st.sampled_from([A, B, C, D, WWW])), max_size=2).map(tuple),
     is_shared=st.booleans(),
 )
 
@@ -73,7 +98,9 @@ pages = st.builds(
     usable=st.sampled_from(Usable),
     ends=st.tuples(st.sampled_from(TIMES), st.sampled_from(TIMES)).map(sorted),
 )
-def test_paths_are_the_best_of_all_ways(archive: list[Page], usable: Usable, ends: list[str]) -> None:
+def test_paths_are_the_best_of_all_ways(
+    archive: list[Page], usable: Usable, ends: list[str]
+) -> None:
     first, last = ends
     ways = list(arrivals(archive, usable, first, last))
     earliest = ask(archive, Wanted.EARLIEST, usable, from_=first, to=last)
@@ -84,16 +111,27 @@ def test_paths_are_the_best_of_all_ways(archive: list[Page], usable: Usable, end
     if ways:
         assert earliest.hops[-1].time == min(time for time, _ in ways)
         fewest = min(links for _, links in ways)
-        assert (len(shortest.hops), shortest.hops[-1].time) == (fewest, min(time for time, links in ways if links == fewest))
+        assert (len(shortest.hops), shortest.hops[-1].time) == (
+            fewest,
+            min(time for time, links in ways if links == fewest),
+        )
     for hops in (earliest.hops, shortest.hops):
         assert [hop.time for hop in hops] == sorted(hop.time for hop in hops)
         places = [surt_of(A), *(surt_of(hop.link.target) for hop in hops)]
         for place, hop in zip(places, hops, strict=False):
             assert surt_of(hop.page) == place
             assert first <= hop.time <= last
-            shown = [page.links or () for page in archive if (page.original, page.timestamp) == (hop.page, hop.seen)]
+            shown = [
+                page.links or ()
+                for page in archive
+                if (page.original, page.timestamp) == (hop.page, hop.seen)
+            ]
             assert any(hop.link in links for links in shown)
-            ends_at = [end for begin_of, to, begin, end in edges(archive, usable) if begin == hop.seen and begin_of == place]
+            ends_at = [
+                end
+                for begin_of, to, begin, end in edges(archive, usable)
+                if begin == hop.seen and begin_of == place
+            ]
             assert hop.time == hop.seen or any(hop.time < end for end in ends_at)
         if hops:
             assert places[-1] == surt_of(D)

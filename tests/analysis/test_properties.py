@@ -18,9 +18,16 @@ from scipy.special import zeta
 from arclink.analysis import edges, properties
 from arclink.analysis.edges import Nodes, has_edges, rows_of
 from arclink.analysis.power_law import PowerLaw, fit_power_law
-from arclink.analysis.properties import BowTie, Degrees, bow_tie, properties_of, strong_components, weak_components
+from arclink.analysis.properties import (
+    BowTie,
+    Degrees,
+    bow_tie,
+    properties_of,
+    strong_components,
+    weak_components,
+)
+from arclink.analysis.slice_builder import build_slices
 from arclink.analysis.slices import SliceOptions
-from arclink.analysis.slicing import build_slices
 from arclink.analysis.windows import Windows
 from arclink.store.opening import open_store
 from tests.analysis.test_pagerank import matrices, matrix_of
@@ -30,7 +37,11 @@ def graph_of(matrix: csr_matrix) -> "networkx.DiGraph[int]":
     graph: networkx.DiGraph[int] = networkx.DiGraph()
     graph.add_nodes_from(range(matrix.shape[0]))
     found = matrix.tocoo()
-    graph.add_edges_from((row, column) for row, column in zip(found.row.tolist(), found.col.tolist(), strict=True) if row != column)
+    graph.add_edges_from(
+        (row, column)
+        for row, column in zip(found.row.tolist(), found.col.tolist(), strict=True)
+        if row != column
+    )
     return graph
 
 
@@ -46,7 +57,9 @@ def test_components_are_those_of_networkx(matrix: csr_matrix, block: int) -> Non
         patch.setattr(edges, "BLOCK", block)
         weak, strong = weak_components(matrix), strong_components(matrix)
     assert parts(weak) == {frozenset(some) for some in networkx.weakly_connected_components(graph)}
-    assert parts(strong) == {frozenset(some) for some in networkx.strongly_connected_components(graph)}
+    assert parts(strong) == {
+        frozenset(some) for some in networkx.strongly_connected_components(graph)
+    }
     assert weak.max() + 1 == len(parts(weak))
     assert strong.max() + 1 == len(parts(strong))
 
@@ -67,9 +80,19 @@ def test_the_bow_tie_is_what_can_be_reached(matrix: csr_matrix, block: int) -> N
     behind = {node for begin in coming for node in networkx.descendants(graph, begin)}
     before = {node for end in going for node in networkx.ancestors(graph, end)}
     tubes = rest & behind & before
-    expected = BowTie(len(core), len(coming), len(going), len(tubes), len(rest - tubes), matrix.shape[0] - len(near))
+    expected = BowTie(
+        len(core),
+        len(coming),
+        len(going),
+        len(tubes),
+        len(rest - tubes),
+        matrix.shape[0] - len(near),
+    )
     assert found == expected
-    assert found.core + found.coming + found.going + found.tubes + found.tendrils + found.apart == matrix.shape[0]
+    assert (
+        found.core + found.coming + found.going + found.tubes + found.tendrils + found.apart
+        == matrix.shape[0]
+    )
 
 
 @pytest.mark.parametrize("step", [1, -1], ids=["in the order of names", "against it"])
@@ -85,7 +108,13 @@ def test_a_long_chain_is_followed_link_by_link(step: int, monkeypatch: pytest.Mo
     monkeypatch.setattr(properties, "rows_of", counted)
     chain = list(range(3000))[::step]
     middle = len(chain) // 2
-    matrix = matrix_of(len(chain), [*((one, other, 1) for one, other in pairwise(chain)), (chain[middle + 1], chain[middle], 1)])
+    matrix = matrix_of(
+        len(chain),
+        [
+            *((one, other, 1) for one, other in pairwise(chain)),
+            (chain[middle + 1], chain[middle], 1),
+        ],
+    )
     found = bow_tie(matrix, weak_components(matrix), strong_components(matrix))
     assert found == BowTie(2, middle, len(chain) - middle - 2, 0, 0, 0)
     assert sum(read) <= 4 * matrix.nnz
@@ -95,7 +124,9 @@ def test_a_long_chain_is_followed_link_by_link(step: int, monkeypatch: pytest.Mo
 @given(matrix=matrices())
 def test_an_edge_is_found_where_there_is_one(matrix: csr_matrix) -> None:
     nodes = matrix.shape[0]
-    sources, targets = (places.ravel() for places in np.meshgrid(np.arange(nodes), np.arange(nodes), indexing="ij"))
+    sources, targets = (
+        places.ravel() for places in np.meshgrid(np.arange(nodes), np.arange(nodes), indexing="ij")
+    )
     assert has_edges(matrix, sources, targets).tolist() == (matrix.toarray().ravel() != 0).tolist()
 
 
@@ -104,7 +135,9 @@ def drawn(exponent: float, least: int) -> "np.ndarray[tuple[int], np.dtype[np.in
     dice = np.random.default_rng(7)
     values = np.arange(least, 100_000)
     chances = zeta(exponent, values) - zeta(exponent, values + 1)
-    return np.concatenate([dice.choice(values, 3_000, p=chances / chances.sum()), dice.integers(1, least + 1, 600)])
+    return np.concatenate(
+        [dice.choice(values, 3_000, p=chances / chances.sum()), dice.integers(1, least + 1, 600)]
+    )
 
 
 @pytest.mark.parametrize(("exponent", "least"), [(2.1, 1), (2.5, 6), (2.8, 4)])
@@ -116,12 +149,17 @@ def test_a_power_law_is_the_one_that_the_powerlaw_package_fits(exponent: float, 
     assert found.tail == (values >= found.least).sum()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # the package's, of itself
-        warnings.simplefilter("ignore", OptimizeWarning)  # it begins outside of the range that it looks in: up to 3
-        fitted = powerlaw.Fit(values, discrete=True, estimate_discrete=False, xmin=found.least, verbose=False).power_law
+        warnings.simplefilter(
+            "ignore", OptimizeWarning
+        )  # it begins outside of the range that it looks in: up to 3
+        fitted = powerlaw.Fit(
+            values, discrete=True, estimate_discrete=False, xmin=found.least, verbose=False
+        ).power_law
     assert found.exponent == pytest.approx(fitted.alpha, abs=1e-4)  # its own search ends there
     tail = values[values >= found.least]
     likelihoods = [
-        -exponent * np.log(tail).sum() - len(tail) * np.log(zeta(exponent, found.least)) for exponent in (found.exponent, fitted.alpha)
+        -exponent * np.log(tail).sum() - len(tail) * np.log(zeta(exponent, found.least))
+        for exponent in (found.exponent, fitted.alpha)
     ]
     assert likelihoods[0] >= likelihoods[1]
 
@@ -137,7 +175,11 @@ def test_the_least_value_is_the_one_with_the_smallest_distance(exponent: float, 
         tail = np.sort(values[values >= law.least])
         numbers = np.arange(law.least, tail[-1] + 1)
         there = np.searchsorted(tail, numbers, "right") / len(tail)
-        return float(np.abs(there - (1 - zeta(law.exponent, numbers + 1) / zeta(law.exponent, law.least))).max())
+        return float(
+            np.abs(
+                there - (1 - zeta(law.exponent, numbers + 1) / zeta(law.exponent, law.least))
+            ).max()
+        )
 
     assert found.distance == pytest.approx(distance(found), abs=1e-12)
     for other in range(1, 30):
@@ -164,11 +206,21 @@ def test_the_properties_of_the_whole_are_those_of_networkx(demo_store: str, tmp_
         graph = graph_of(one.matrix)
         names = [slices.names[node] for node in one.nodes.tolist()]
         targets = {node for node, degree in graph.in_degree() if degree}
-        assert (found.window, found.nodes, found.edges) == (one.window.name, len(graph), graph.number_of_edges())
+        assert (found.window, found.nodes, found.edges) == (
+            one.window.name,
+            len(graph),
+            graph.number_of_edges(),
+        )
         assert found.targets == len(targets)
         assert found.never_captured == sum(names[node] not in captured for node in targets)
-        assert found.not_captured == sum(not one.captured[node] for node in targets) >= found.never_captured
-        assert found.reciprocal == round(networkx.overall_reciprocity(graph) * graph.number_of_edges())
+        assert (
+            found.not_captured
+            == sum(not one.captured[node] for node in targets)
+            >= found.never_captured
+        )
+        assert found.reciprocal == round(
+            networkx.overall_reciprocity(graph) * graph.number_of_edges()
+        )
         assert counted(found.inward) == Counter(degree for _, degree in graph.in_degree())
         assert counted(found.outward) == Counter(degree for _, degree in graph.out_degree())
         assert found.weak == networkx.number_weakly_connected_components(graph)

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from arclink.analysis.charts import Points, Series, bars, log_log
 from arclink.cli.main import group
 from arclink.store.opening import open_store
-from tests.analysis.test_opening import a_graph
+from tests.analysis.test_slice_cache import a_graph
 from tests.store.contract import load_next
 
 
@@ -34,15 +34,28 @@ class Tags(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def report(demo_store: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[dict[str, str]], str]:
+def report(
+    demo_store: str, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[str, list[dict[str, str]], str]:
     page = tmp_path_factory.mktemp("report") / "graph.html"
-    words = ["analyze", "properties", "--store", demo_store, "--level", "host", "--output", str(page)]
+    words = [
+        "analyze",
+        "properties",
+        "--store",
+        demo_store,
+        "--level",
+        "host",
+        "--output",
+        str(page),
+    ]
     run = CliRunner().invoke(group, words, catch_exceptions=False)
     with page.with_suffix(".csv").open(newline="") as table:
         return page.read_text("utf-8"), list(csv.DictReader(table)), run.output
 
 
-def test_the_page_is_whole_and_asks_nothing_of_anybody(report: tuple[str, list[dict[str, str]], str]) -> None:
+def test_the_page_is_whole_and_asks_nothing_of_anybody(
+    report: tuple[str, list[dict[str, str]], str],
+) -> None:
     page, _, _ = report
     tags = Tags()
     tags.feed(page)
@@ -57,7 +70,14 @@ def test_the_page_is_whole_and_asks_nothing_of_anybody(report: tuple[str, list[d
 
 def test_page_table_and_lines_say_the_same(report: tuple[str, list[dict[str, str]], str]) -> None:
     page, rows, lines = report
-    assert [row["window"] for row in rows] == ["all", "2009-11", "2009-12", "2010-01", "2010-02", "2010-03"]
+    assert [row["window"] for row in rows] == [
+        "all",
+        "2009-11",
+        "2009-12",
+        "2010-01",
+        "2010-02",
+        "2010-03",
+    ]
     whole = rows[0]
     for column in ("nodes", "captured", "edges"):
         assert f"<b>{int(whole[column]):,}</b>" in page
@@ -65,33 +85,67 @@ def test_page_table_and_lines_say_the_same(report: tuple[str, list[dict[str, str
     assert float(whole["never_captured_share"]) == share
     assert f"{100 * share:.1f} %" in page
     assert f"{whole['never_captured']} of {whole['targets']} targets ({share:.1%})" in lines
-    assert sum(int(whole[place]) for place in ("core", "in", "out", "tubes", "tendrils", "apart")) == int(whole["nodes"])
+    assert sum(
+        int(whole[place]) for place in ("core", "in", "out", "tubes", "tendrils", "apart")
+    ) == int(whole["nodes"])
     for row in rows:
         assert f"<td>{row['window']}</td>" in page
 
 
 def test_degrees_of_each_window_add_up(demo_store: str, tmp_path: Path) -> None:
     page = tmp_path / "graph.html"
-    words = ["analyze", "properties", "--store", demo_store, "--by", "2009-11,1999", "--output", str(page)]
+    words = [
+        "analyze",
+        "properties",
+        "--store",
+        demo_store,
+        "--by",
+        "2009-11,1999",
+        "--output",
+        str(page),
+    ]
     run = CliRunner().invoke(group, words, catch_exceptions=False)
     assert "nothing was captured in 1999" in run.output
-    with page.with_suffix(".csv").open(newline="") as table, page.with_suffix(".degrees.csv").open(newline="") as degrees:
-        whole, rows = {row["window"]: row for row in csv.DictReader(table)}, list(csv.DictReader(degrees))
+    with (
+        page.with_suffix(".csv").open(newline="") as table,
+        page.with_suffix(".degrees.csv").open(newline="") as degrees,
+    ):
+        whole, rows = (
+            {row["window"]: row for row in csv.DictReader(table)},
+            list(csv.DictReader(degrees)),
+        )
     assert {row["window"] for row in rows} == {"all", "2009-11"}
     for window in ("all", "2009-11"):
         for direction, most in (("in", "most_inlinks"), ("out", "most_outlinks")):
-            some = [(int(row["links"]), int(row["nodes"])) for row in rows if (row["window"], row["direction"]) == (window, direction)]
+            some = [
+                (int(row["links"]), int(row["nodes"]))
+                for row in rows
+                if (row["window"], row["direction"]) == (window, direction)
+            ]
             assert sum(nodes for _, nodes in some) == int(whole[window]["nodes"])
             assert sum(links * nodes for links, nodes in some) == int(whole[window]["edges"])
             assert max(some)[0] == int(whole[window][most])
 
 
 @pytest.mark.parametrize("name", ["graph.csv", "graph"])
-def test_the_page_is_not_written_over_by_the_table(name: str, demo_store: str, tmp_path: Path) -> None:
-    words = ["analyze", "properties", "--store", demo_store, "--by", "all", "--output", str(tmp_path / name)]
+def test_the_page_is_not_written_over_by_the_table(
+    name: str, demo_store: str, tmp_path: Path
+) -> None:
+    words = [
+        "analyze",
+        "properties",
+        "--store",
+        demo_store,
+        "--by",
+        "all",
+        "--output",
+        str(tmp_path / name),
+    ]
     run = CliRunner().invoke(group, words)
     assert (run.exit_code == 0) is (name == "graph")
-    assert sorted(path.name for path in tmp_path.iterdir()) == (["graph", "graph.csv", "graph.degrees.csv"] if name == "graph" else [])
+    assert sorted(path.name for path in tmp_path.iterdir()) == (
+        ["graph", "graph.csv", "graph.degrees.csv"] if name == "graph" else []
+    )
 
 
 def test_a_graph_without_a_core_has_no_bow_tie(tmp_path: Path) -> None:
@@ -99,24 +153,41 @@ def test_a_graph_without_a_core_has_no_bow_tie(tmp_path: Path) -> None:
     with open_store(where, create=True) as opened:
         load_next(opened, a_graph(), 0, tmp_path / "graph")
     page = tmp_path / "graph.html"
-    CliRunner().invoke(group, ["analyze", "properties", "--store", where, "--output", str(page)], catch_exceptions=False)
+    CliRunner().invoke(
+        group,
+        ["analyze", "properties", "--store", where, "--output", str(page)],
+        catch_exceptions=False,
+    )
     assert "no two URIs lead to each other in all, 2009-11." in page.read_text("utf-8")
     assert "<b>0.0 %</b><span>are in the core" in page.read_text("utf-8")
     assert "tendrils 100" not in page.read_text("utf-8")
 
 
 def test_bars_are_as_tall_as_their_values() -> None:
-    chart = ElementTree.fromstring(bars(["a", "b"], [Series("one", [10, 5]), Series("two", [None, 20])]))
-    tall = {title: float(mark.attrib["height"]) for mark in chart.iter("rect") for title in [mark.findtext("title")] if title}
+    chart = ElementTree.fromstring(
+        bars(["a", "b"], [Series("one", [10, 5]), Series("two", [None, 20])])
+    )
+    tall = {
+        title: float(mark.attrib["height"])
+        for mark in chart.iter("rect")
+        for title in [mark.findtext("title")]
+        if title
+    }
     assert list(tall) == ["a: one 10", "b: one 5", "b: two 20"]
     assert tall["b: two 20"] == pytest.approx(4 * tall["b: one 5"], abs=0.3)
-    stacked = ElementTree.fromstring(bars(["a"], [Series("one", [0.25]), Series("two", [0.5])], is_share=True, is_stacked=True))
+    stacked = ElementTree.fromstring(
+        bars(["a"], [Series("one", [0.25]), Series("two", [0.5])], is_share=True, is_stacked=True)
+    )
     lower, upper = [mark for mark in stacked.iter("rect") if mark.find("title") is not None]
-    assert float(upper.attrib["y"]) + float(upper.attrib["height"]) == pytest.approx(float(lower.attrib["y"]), abs=0.2)
+    assert float(upper.attrib["y"]) + float(upper.attrib["height"]) == pytest.approx(
+        float(lower.attrib["y"]), abs=0.2
+    )
 
 
 def test_equal_factors_are_equal_steps_on_logarithmic_axes() -> None:
-    chart = ElementTree.fromstring(log_log([Points("dots", [(1, 1), (10, 0.1), (100, 0.01)])], "x", "y"))
+    chart = ElementTree.fromstring(
+        log_log([Points("dots", [(1, 1), (10, 0.1), (100, 0.01)])], "x", "y")
+    )
     x = [float(mark.attrib["cx"]) for mark in chart.iter("circle")]
     assert x[1] - x[0] == pytest.approx(x[2] - x[1], abs=0.2)
     assert log_log([], "x", "y") == ""
@@ -129,7 +200,18 @@ def test_names_cannot_break_the_page() -> None:
 
 def test_at_one_window_only_the_page_has_no_time(demo_store: str, tmp_path: Path) -> None:
     page = tmp_path / "all.html"
-    words = ["analyze", "properties", "--store", demo_store, "--by", "all", "--level", "domain", "--output", str(page)]
+    words = [
+        "analyze",
+        "properties",
+        "--store",
+        demo_store,
+        "--by",
+        "all",
+        "--level",
+        "domain",
+        "--output",
+        str(page),
+    ]
     CliRunner().invoke(group, words, catch_exceptions=False)
     assert "Through time" not in page.read_text("utf-8")
     assert "a node is a domain" in page.read_text("utf-8")

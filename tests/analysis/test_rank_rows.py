@@ -6,7 +6,7 @@ import orjson
 import pytest
 from click.testing import CliRunner
 
-from arclink.analysis.opening import open_slices
+from arclink.analysis.slice_cache import open_slices
 from arclink.analysis.slices import Level, SliceOptions
 from arclink.analysis.windows import Windows
 from arclink.cli.main import group
@@ -14,7 +14,9 @@ from arclink.errors import UsageError
 
 
 def told(*words: str) -> dict[str, list[dict[str, object]]]:
-    run = CliRunner().invoke(group, ["analyze", "pagerank", *words, "--format", "json"], catch_exceptions=False)
+    run = CliRunner().invoke(
+        group, ["analyze", "pagerank", *words, "--format", "json"], catch_exceptions=False
+    )
     answer: dict[str, list[dict[str, object]]] = orjson.loads(run.output)
     return answer
 
@@ -23,7 +25,10 @@ def test_each_window_and_the_whole_have_their_first_ones(demo_store: str) -> Non
     answer = told("--store", demo_store, "--top", "3")
     windows = [str(window["window"]) for window in answer["windows"]]
     assert windows == ["2009-11", "2009-12", "2010-01", "2010-02", "2010-03", "all"]
-    assert all(window["converged"] and float(str(window["residual"])) < 1e-12 for window in answer["windows"])
+    assert all(
+        window["converged"] and float(str(window["residual"])) < 1e-12
+        for window in answer["windows"]
+    )
     for name in windows:
         rows = [row for row in answer["ranks"] if row["window"] == name]
         ranks = [float(str(row["rank"])) for row in rows]
@@ -61,10 +66,15 @@ def test_edges_are_those_that_ranks_follow_and_ties_at_the_end_are_told(demo_sto
 
 def test_one_uri_is_followed_through_time(demo_store: str) -> None:
     rows = told("--store", demo_store, "--uri", "http://kalvik2010.example/")["history"]
-    ranks = {(row["window"], row["uri"]): row for row in told("--store", demo_store, "--top", "100000")["ranks"]}
+    ranks = {
+        (row["window"], row["uri"]): row
+        for row in told("--store", demo_store, "--top", "100000")["ranks"]
+    }
     for row in rows:
         same = ranks.get((row["window"], "kalvik2010.example/"), {})
-        assert [row[column] for column in ("place", "rank", "captured")] == [same.get(column) for column in ("place", "rank", "captured")]
+        assert [row[column] for column in ("place", "rank", "captured")] == [
+            same.get(column) for column in ("place", "rank", "captured")
+        ]
     assert [row["place"] is None for row in rows] == [False, True, False, False, False, False]
 
 
@@ -75,25 +85,43 @@ def test_a_window_without_captures_is_there_without_nodes(demo_store: str) -> No
         ("1999", True),
         ("all", False),
     ]
-    run = CliRunner().invoke(group, ["analyze", "pagerank", "--store", demo_store, "--by", "2009-11,1999"])
+    run = CliRunner().invoke(
+        group, ["analyze", "pagerank", "--store", demo_store, "--by", "2009-11,1999"]
+    )
     assert "nothing was captured in 1999" in run.output
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        pytest.param(["--by", "1999"], "nothing was captured in them; the graph is from 2009", id="empty windows"),
-        pytest.param(["--by", "week"], "Allowed: month, year, day, all, or times and ranges", id="no windows"),
-        pytest.param(["--by", "2010-02/2010-01"], "ends before it begins", id="range the wrong way round"),
+        pytest.param(
+            ["--by", "1999"],
+            "nothing was captured in them; the graph is from 2009",
+            id="empty windows",
+        ),
+        pytest.param(
+            ["--by", "week"], "Allowed: month, year, day, all, or times and ranges", id="no windows"
+        ),
+        pytest.param(
+            ["--by", "2010-02/2010-01"], "ends before it begins", id="range the wrong way round"
+        ),
         pytest.param(["--by", "2010,2010"], "there twice", id="window twice"),
         pytest.param(["--level", "page"], "Allowed: uri, host, domain", id="no level"),
         pytest.param(["--weight", "bytes"], "mementos, contents, links", id="no weight"),
-        pytest.param(["--weight", "mementos", "--in-force"], "Ask for --weight links", id="mementos in force"),
-        pytest.param(["--uri", "http://nobody.example/"], "neither captured nor linked to", id="unknown uri"),
+        pytest.param(
+            ["--weight", "mementos", "--in-force"], "Ask for --weight links", id="mementos in force"
+        ),
+        pytest.param(
+            ["--uri", "http://nobody.example/"], "neither captured nor linked to", id="unknown uri"
+        ),
         pytest.param(["--uri", "a.example", "--compare"], "ask one of them", id="two questions"),
         pytest.param(["--damping", "1"], "a chance above 0 and below 1", id="damping"),
     ],
 )
-def test_what_means_nothing_is_refused_with_what_helps(words: list[str], message: str, demo_store: str) -> None:
+def test_what_means_nothing_is_refused_with_what_helps(
+    words: list[str], message: str, demo_store: str
+) -> None:
     with pytest.raises(UsageError, match=message):
-        CliRunner().invoke(group, ["analyze", "pagerank", "--store", demo_store, *words], catch_exceptions=False)
+        CliRunner().invoke(
+            group, ["analyze", "pagerank", "--store", demo_store, *words], catch_exceptions=False
+        )

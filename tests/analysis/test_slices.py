@@ -11,15 +11,17 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from arclink.access.kinds import ALL_KINDS, NAVIGATION, Kinds
 from arclink.access.queries import Redirects
-from arclink.analysis import slicing, sorting
+from arclink.analysis import disk_sort as sorting
+from arclink.analysis import slice_builder as slicing
+from arclink.analysis.slice_builder import build_slices
 from arclink.analysis.slices import Level, SliceOptions, Slices, Weight
-from arclink.analysis.slicing import build_slices
 from arclink.analysis.windows import WHOLE, Window, Windows
 from arclink.errors import UsageError
-from arclink.model import Kind, Surt, Timestamp
-from arclink.store import GraphStore
+from arclink.model import Surt, Timestamp
 from arclink.store.opening import open_store
+from arclink.store.protocols import GraphStore
 from arclink.uris.surts import surt_of
 from tests.access.memory_store import MemoryStore, Page
 from tests.access.memory_store import link as linked
@@ -29,7 +31,11 @@ from tests.store.graphs import Graph, graphs
 
 Edges = dict[tuple[str, str], int]
 
-slowly = settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+slowly = settings(
+    deadline=None,
+    max_examples=25,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
 
 
 def plain_edges(store: GraphStore, window: Window, options: SliceOptions) -> Edges:
@@ -37,7 +43,9 @@ def plain_edges(store: GraphStore, window: Window, options: SliceOptions) -> Edg
     name = options.level.name_of
     mementos: dict[tuple[str, str], set[object]] = defaultdict(set)
     contents: dict[tuple[str, str], set[object]] = defaultdict(set)
-    links: dict[tuple[str, str], dict[object, list[Timestamp]]] = defaultdict(lambda: defaultdict(list))
+    links: dict[tuple[str, str], dict[object, list[Timestamp]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
     for block in store.scan_contents():
         for content in block.contents:
             for link in store.outlinks(content):
@@ -69,13 +77,18 @@ def told_edges(slices: Slices, place: int) -> Edges:
     matrix = one.matrix.tocoo()
     return {
         (names[row], names[column]): weight
-        for row, column, weight in zip(matrix.row.tolist(), matrix.col.tolist(), matrix.data.tolist(), strict=True)
+        for row, column, weight in zip(
+            matrix.row.tolist(), matrix.col.tolist(), matrix.data.tolist(), strict=True
+        )
     }
 
 
 @contextmanager
 def loaded(graph: Graph) -> Iterator[tuple[GraphStore, DictionaryStore, Path]]:
-    with tempfile.TemporaryDirectory() as name, open_store(f"{name}/links.db", create=True) as store:
+    with (
+        tempfile.TemporaryDirectory() as name,
+        open_store(f"{name}/links.db", create=True) as store,
+    ):
         dictionary = DictionaryStore()
         for number in range(len(graph.batches)):
             load_next(store, graph, number, Path(name))
@@ -85,40 +98,66 @@ def loaded(graph: Graph) -> Iterator[tuple[GraphStore, DictionaryStore, Path]]:
 
 options = st.builds(
     SliceOptions,
-    st.sampled_from(["month", "year", "all", "2009,20091103/2010-01", "20091103011307,2012"]).map(Windows.parse),
+    st.sampled_from(["month", "year", "all", "2009,20091103/2010-01", "20091103011307,2012"]).map(
+        Windows.parse
+    ),
     st.sampled_from(Level),
     st.sampled_from(Weight),
     st.just(False),
-    st.sampled_from([frozenset[Kind](), frozenset([Kind("img@src")])]),
+    st.sampled_from([ALL_KINDS, NAVIGATION, Kinds.of("img@src")]),
     st.sampled_from(Redirects),
 ) | st.builds(
-    SliceOptions, st.sampled_from(["month", "2010-01"]).map(Windows.parse), st.sampled_from(Level), st.just(Weight.LINKS), st.just(True)
+    SliceOptions,
+    st.sampled_from(["month", "2010-01"]).map(Windows.parse),
+    st.sampled_from(Level),
+    st.just(Weight.LINKS),
+    st.just(True),
 )
 
 
 @pytest.mark.parametrize("weight", Weight)
 def test_whatever_pages_say_is_sliced(weight: Weight, tmp_path: Path) -> None:
     texts = ["\x00", "lone \ud800", "x" * 100_000]
-    uris = ["http://b.example/\x00\n", "http://b.example/]]>", "http://b.example/\U0001d4b3", "http://b.example/" + "x" * 100_000]
-    page = Page("http://a.example/", "19961231235959", [linked(uri, text) for uri in uris for text in texts])
-    slices = build_slices(MemoryStore([page]), SliceOptions(Windows.parse("day"), weight=weight), tmp_path / "slices")
+    uris = [
+        "http://b.example/\x00\n",
+        "http://b.example/]]>",
+        "http://b.example/\U0001d4b3",
+        "http://b.example/" + "x" * 100_000,
+    ]
+    page = Page(
+        "http://a.example/", "19961231235959", [linked(uri, text) for uri in uris for text in texts]
+    )
+    slices = build_slices(
+        MemoryStore([page]), SliceOptions(Windows.parse("day"), weight=weight), tmp_path / "slices"
+    )
     assert len(slices.names) == len(uris) + 1
-    assert [(one.window.name, one.edges) for one in slices] == [("all", len(uris)), ("1996-12-31", len(uris))]
+    assert [(one.window.name, one.edges) for one in slices] == [
+        ("all", len(uris)),
+        ("1996-12-31", len(uris)),
+    ]
     assert set(slices.whole.matrix.data) == {len(texts) if weight is Weight.LINKS else 1}
 
 
 def test_a_leap_day_is_a_window(tmp_path: Path) -> None:
     pages = [
-        Page("http://a.example/", time, [linked("http://b.example/")]) for time in ("20240228235959", "20240229235959", "20240301000000")
+        Page("http://a.example/", time, [linked("http://b.example/")])
+        for time in ("20240228235959", "20240229235959", "20240301000000")
     ]
-    slices = build_slices(MemoryStore(pages), SliceOptions(Windows.parse("day")), tmp_path / "slices")
+    slices = build_slices(
+        MemoryStore(pages), SliceOptions(Windows.parse("day")), tmp_path / "slices"
+    )
     told = [(one.window.name, one.matrix.sum()) for one in slices.windows]
     assert told == [("2024-02-28", 1), ("2024-02-29", 1), ("2024-03-01", 1)]
 
 
 def test_a_link_is_in_force_between_its_mementos_and_not_outside(tmp_path: Path) -> None:
-    pages = [Page("http://a.example/", time, [linked("http://b.example/")]) for time in ("20090301000000", "20110301000000")]
-    chosen = SliceOptions(Windows.parse("2008,2009-02,2009,2010-05,2011-04"), weight=Weight.LINKS, is_in_force=True)
+    pages = [
+        Page("http://a.example/", time, [linked("http://b.example/")])
+        for time in ("20090301000000", "20110301000000")
+    ]
+    chosen = SliceOptions(
+        Windows.parse("2008,2009-02,2009,2010-05,2011-04"), weight=Weight.LINKS, is_in_force=True
+    )
     slices = build_slices(MemoryStore(pages), chosen, tmp_path / "slices")
     assert [one.edges for one in slices.windows] == [0, 0, 1, 1, 0]
 
@@ -140,12 +179,21 @@ def test_slices_are_what_a_plain_count_finds(graph: Graph, chosen: SliceOptions,
         for place, one in enumerate(slices):
             edges = plain_edges(dictionary, one.window, chosen)
             assert told_edges(slices, place) == edges
-            captured = {chosen.level.name_of(memento.surt) for memento in mementos if memento.timestamp in one.window.span}
+            captured = {
+                chosen.level.name_of(memento.surt)
+                for memento in mementos
+                if memento.timestamp in one.window.span
+            }
             nodes = {node for pair in edges for node in pair} | captured
             assert [slices.names[node] for node in one.nodes.tolist()] == sorted(nodes)
-            assert [slices.names[node] for node in one.nodes[one.captured].tolist()] == sorted(captured)
+            assert [slices.names[node] for node in one.nodes[one.captured].tolist()] == sorted(
+                captured
+            )
             for row in range(len(one.nodes)):
-                assert np.all(np.diff(one.matrix.indices[one.matrix.indptr[row] : one.matrix.indptr[row + 1]]) > 0)
+                assert np.all(
+                    np.diff(one.matrix.indices[one.matrix.indptr[row] : one.matrix.indptr[row + 1]])
+                    > 0
+                )
         names = list(slices.names)
         assert names == sorted(names)
         assert [slices.names.number_of(name) for name in names] == list(range(len(names)))

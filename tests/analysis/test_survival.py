@@ -18,14 +18,20 @@ WENT_ON = {6: 1, 9: 1, 10: 1, 11: 1, 17: 1, 19: 1, 20: 1, 25: 1, 32: 2, 34: 1, 3
 def curve_of(lives: list[tuple[int, bool]]) -> SurvivalCurve:
     """Return the curve of lives: age at the end, and whether it was seen."""
     ages = 1 + max((age for age, _ in lives), default=-1)
-    deaths, censored = (np.bincount([age for age, is_end in lives if is_end is seen], minlength=ages) for seen in (True, False))
+    deaths, censored = (
+        np.bincount([age for age, is_end in lives if is_end is seen], minlength=ages)
+        for seen in (True, False)
+    )
     return kaplan_meier(deaths.astype(np.int64), censored.astype(np.int64))
 
 
 def test_the_table_of_the_textbooks() -> None:
     """Kalbfleisch and Prentice, Kleinbaum and others: .857, .807, .753, .690, .627, .538, .448."""
     remissions = [
-        (weeks, seen) for counts, seen in ((ENDED, True), (WENT_ON, False)) for weeks, count in counts.items() for _ in range(count)
+        (weeks, seen)
+        for counts, seen in ((ENDED, True), (WENT_ON, False))
+        for weeks, count in counts.items()
+        for _ in range(count)
     ]
     curve = curve_of(remissions)
     told = {6: 0.8571, 7: 0.8067, 10: 0.7529, 13: 0.6902, 16: 0.6275, 22: 0.5378, 23: 0.4482}
@@ -40,14 +46,19 @@ def test_nobody_lives_on_or_nothing_is_known() -> None:
     assert curve_of([(2, True)]).share.tolist() == [1, 1, 0]
     assert curve_of([(2, False)]).median() is None
     assert curve_of([]).median() is None
-    assert curve_of([(0, True), (0, False), (3, False)]).share.tolist() == pytest.approx([2 / 3] * 4)
+    assert curve_of([(0, True), (0, False), (3, False)]).share.tolist() == pytest.approx(
+        [2 / 3] * 4
+    )
 
 
 @settings(max_examples=100, deadline=None)
 @given(lives=st.lists(st.tuples(st.integers(0, 12), st.booleans()), min_size=1, max_size=40))
 def test_shares_and_intervals_are_those_of_scipy(lives: list[tuple[int, bool]]) -> None:
     curve = curve_of(lives)
-    sample = stats.CensoredData(uncensored=[age for age, seen in lives if seen], right=[age for age, seen in lives if not seen])
+    sample = stats.CensoredData(
+        uncensored=[age for age, seen in lives if seen],
+        right=[age for age, seen in lives if not seen],
+    )
     theirs = stats.ecdf(sample).sf
     ages = np.arange(len(curve.share))
     assert curve.share == pytest.approx(theirs.evaluate(ages))

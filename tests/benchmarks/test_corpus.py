@@ -33,12 +33,20 @@ def test_each_uri_has_three_mementos(captures: list[Captured]) -> None:
     assert set(Counter(capture.uri for capture in captures).values()) == {3}
 
 
-def test_two_in_five_mementos_equal_an_earlier_one_and_half_of_these_are_revisits(captures: list[Captured]) -> None:
+def test_two_in_five_mementos_equal_an_earlier_one_and_half_of_these_are_revisits(
+    captures: list[Captured],
+) -> None:
     pairs = pairwise(captures)
-    equal = [capture for before, capture in pairs if (before.uri, before.payload) == (capture.uri, capture.payload)]
+    equal = [
+        capture
+        for before, capture in pairs
+        if (before.uri, before.payload) == (capture.uri, capture.payload)
+    ]
     assert 0.37 < len(equal) / COUNT < 0.43
     assert 0.45 < sum(capture.is_revisit for capture in captures) / len(equal) < 0.55
-    assert {id(capture) for capture in captures if capture.is_revisit} <= {id(capture) for capture in equal}
+    assert {id(capture) for capture in captures if capture.is_revisit} <= {
+        id(capture) for capture in equal
+    }
 
 
 def test_one_in_ten_is_not_200_and_one_in_five_is_not_html(captures: list[Captured]) -> None:
@@ -47,7 +55,13 @@ def test_one_in_ten_is_not_200_and_one_in_five_is_not_html(captures: list[Captur
 
 
 def pages(captures: list[Captured]) -> list[bytes]:
-    return list({capture.payload.body for capture in captures if (capture.payload.status, capture.payload.mime) == (200, "text/html")})
+    return list(
+        {
+            capture.payload.body
+            for capture in captures
+            if (capture.payload.status, capture.payload.mime) == (200, "text/html")
+        }
+    )
 
 
 def test_a_page_has_some_40_kb_and_80_links(captures: list[Captured]) -> None:
@@ -66,16 +80,27 @@ def test_half_of_a_page_s_links_stand_in_every_page_of_its_host() -> None:
 
 def test_links_off_the_host_follow_a_power_law(captures: list[Captured]) -> None:
     """The host that is linked to most is linked to several times as often as the median one."""
-    hosts = Counter(host for page in pages(captures) for host in re.findall(rb'href="http://([^/"]+)[^>]*external', page)).most_common()
+    hosts = Counter(
+        host
+        for page in pages(captures)
+        for host in re.findall(rb'href="http://([^/"]+)[^>]*external', page)
+    ).most_common()
     assert len(hosts) > 25
     assert hosts[0][1] > 5 * hosts[len(hosts) // 2][1]
 
 
-def test_the_same_seed_gives_the_same_bytes_and_another_one_others(folder: Path, tmp_path: Path) -> None:
+def test_the_same_seed_gives_the_same_bytes_and_another_one_others(
+    folder: Path, tmp_path: Path
+) -> None:
     write_corpus(tmp_path / "again", 300)
     write_corpus(tmp_path / "other", 300, seed=2)
     names = sorted(path.name for path in folder.iterdir())
-    assert names == ["corpus.cdx", "crawl-1-00000.warc.gz", "crawl-2-00000.warc.gz", "crawl-3-00000.warc.gz"]
+    assert names == [
+        "corpus.cdx",
+        "crawl-1-00000.warc.gz",
+        "crawl-2-00000.warc.gz",
+        "crawl-3-00000.warc.gz",
+    ]
     for name in names:
         assert (tmp_path / "again" / name).read_bytes() == (folder / name).read_bytes()
         assert (tmp_path / "other" / name).read_bytes() != (folder / name).read_bytes()
@@ -87,7 +112,9 @@ def test_the_cdx_is_sorted_and_leads_to_its_records(folder: Path) -> None:
     assert lines == sorted(lines)
     assert len(lines) == 300
     for line in lines[::20]:
-        _, timestamp, uri, mime, status, digest, _, _, length, offset, name = line.decode().split(" ")
+        _, timestamp, uri, mime, status, digest, _, _, length, offset, name = line.decode().split(
+            " "
+        )
         with (folder / name).open("rb") as file:
             file.seek(int(offset))
             record = next(iter(ArchiveIterator(file)))
@@ -115,7 +142,10 @@ def test_made_up_cdx_rows_are_sorted_and_of_every_kind() -> None:
     assert made == sorted(made)
     columns = [row.split(" ") for row in made]
     assert {len(row) for row in columns} == {11}
-    assert all(int(row[1][8:10]) < 24 and int(row[1][10:12]) < 60 and int(row[1][12:14]) < 60 for row in columns)
+    assert all(
+        int(row[1][8:10]) < 24 and int(row[1][10:12]) < 60 and int(row[1][12:14]) < 60
+        for row in columns
+    )
     assert {row[4] for row in columns} >= {"200", "404", "301", "-"}
     assert {row[3] for row in columns} >= {"text/html", "warc/revisit", "image/jpeg", "unk"}
     assert any(row[5] == "-" for row in columns)

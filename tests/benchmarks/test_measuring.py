@@ -16,7 +16,11 @@ def test_cpu_seconds_of_children_count() -> None:
     """The parent sleeps while its child works."""
     child = SPIN.format(seconds=0.4)
     figure = measure(
-        [sys.executable, "-c", f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}], check=True); print('done')"]
+        [
+            sys.executable,
+            "-c",
+            f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}], check=True); print('done')",
+        ]
     )
     assert figure.printed == "done"
     assert 0.4 <= figure.cpu < 2
@@ -28,7 +32,9 @@ def test_memory_of_the_largest_and_of_all_processes() -> None:
     hold = "import time; held = bytes(range(256)) * (60 << 12); time.sleep(1)"
     three = f"import subprocess, sys; [one.wait() for one in [subprocess.Popen([sys.executable, '-c', {hold!r}]) for _ in range(3)]]"
     small = f"import sys; from benchmarks.measuring import measure; one = measure([sys.executable, '-c', {three!r}])"
-    shown = measure([sys.executable, "-c", f"{small}; print(one.largest, one.megabytes)"], folder=ROOT).printed
+    shown = measure(
+        [sys.executable, "-c", f"{small}; print(one.largest, one.megabytes)"], folder=ROOT
+    ).printed
     largest, everything = map(float, shown.split())
     assert 60 < largest < 100
     if Path("/proc/self/smaps_rollup").exists():
@@ -47,7 +53,9 @@ def test_a_command_that_is_not_there_fails() -> None:
 
 def test_folder_and_environment_are_the_command_s(tmp_path: Path) -> None:
     figure = measure(
-        [sys.executable, "-c", "import os; print(os.getcwd(), os.environ['WORD'])"], folder=tmp_path, environment={"WORD": "here"}
+        [sys.executable, "-c", "import os; print(os.getcwd(), os.environ['WORD'])"],
+        folder=tmp_path,
+        environment={"WORD": "here"},
     )
     assert figure.printed == f"{tmp_path} here"
 

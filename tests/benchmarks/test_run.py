@@ -13,7 +13,10 @@ README = Path(__file__).resolve().parents[2] / "benchmarks/README.md"
 
 @pytest.mark.parametrize("name", [*USUAL, *LONG])
 def test_a_benchmark_is_a_module_with_one_function_that_yields_tables(name: str) -> None:
-    assert import_module(f"benchmarks.{name}").measure.__annotations__["return"].__args__[0].__name__ == "Table"
+    assert (
+        import_module(f"benchmarks.{name}").measure.__annotations__["return"].__args__[0].__name__
+        == "Table"
+    )
 
 
 def test_the_readme_has_a_row_for_each_benchmark_in_the_order_they_run() -> None:

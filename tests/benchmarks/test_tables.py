@@ -11,7 +11,9 @@ from benchmarks.tables import Cell, Table, Target, format_cell, format_table
         pytest.param(Target("CPU", 3.3, 3.3), "met", id="at most, just"),
         pytest.param(Target("CPU", 3.31, 3.3), "not met", id="at most, above"),
         pytest.param(Target("rows", 200_000, 200_000, at_most=False), "met", id="at least, just"),
-        pytest.param(Target("rows", 199_999, 200_000, at_most=False), "not met", id="at least, below"),
+        pytest.param(
+            Target("rows", 199_999, 200_000, at_most=False), "not met", id="at least, below"
+        ),
         pytest.param(Target("CPU", None, 1), "not measured", id="not measured"),
     ],
 )
@@ -35,7 +37,13 @@ def test_a_cell_has_three_digits_that_mean_something(cell: Cell, text: str) -> N
 
 
 def test_a_table_is_markdown_with_targets_and_notes_below() -> None:
-    table = Table("Filter", ["", "CPU s"], [["ours", 2.0], ["theirs", None]], [Target("CPU", 2.0, 3, unit=" s")], ["A note."])
+    table = Table(
+        "Filter",
+        ["", "CPU s"],
+        [["ours", 2.0], ["theirs", None]],
+        [Target("CPU", 2.0, 3, unit=" s")],
+        ["A note."],
+    )
     assert format_table(table) == (
         "### Filter\n\n"
         "|  | CPU s |\n| --- | --- |\n| ours | 2 |\n| theirs |  |\n\n"

@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -55,7 +55,9 @@ class Service:
     uri: str
     stores: Path
 
-    def view(self, name: str, collection: str = "demo", uri: str | None = None, **parameters: str) -> str:
+    def view(
+        self, name: str, collection: str = "demo", uri: str | None = None, **parameters: str
+    ) -> str:
         """Return the address of a view."""
         return f"{self.place}/{collection}/?{urlencode({'uri': uri or self.uri, 'view': name, **parameters})}"
 
@@ -65,18 +67,55 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A service of four collections: the demo archive, hostile pages, a graph still empty, and one whose file is removed."""
     folder = tmp_path_factory.mktemp("browser")
     demo = write_demo_archive(folder / "archive", 300, 12, 1)
-    build = ["build", str(folder / "archive"), "--store", str(folder / "demo.db"), "--runner", "inline", "--quiet"]
-    subprocess.run([sys.executable, "-m", "arclink.cli.main", *build], check=True, capture_output=True)
+    build = [
+        "build",
+        str(folder / "archive"),
+        "--store",
+        str(folder / "demo.db"),
+        "--runner",
+        "inline",
+        "--quiet",
+    ]
+    subprocess.run(
+        [sys.executable, "-m", "arclink.cli.main", *build], check=True, capture_output=True
+    )
     hostile = [
-        Captured(A, T1, [link('http://x.example/"><img src=x onerror=alert(1)>', NASTY), link("javascript:alert(1)", "<b>bold</b>")]),
-        Captured("http://h.example/'><script>alert(2)</script>", T2, [link(A, "x" * 400), link(B, "</script><script>alert(3)</script>")]),
+        Captured(
+            A,
+            T1,
+            [
+                link('http://x.example/"><img src=x onerror=alert(1)>', NASTY),
+                link("javascript:alert(1)", "<b>bold</b>"),
+            ],
+        ),
+        Captured(
+            "http://h.example/'><script>alert(2)</script>",
+            T2,
+            [link(A, "x" * 400), link(B, "</script><script>alert(3)</script>")],
+        ),
     ]
     load_pages(folder / "hostile.db", folder / "graph-hostile", [hostile])
     load_pages(folder / "gone.db", folder / "graph-gone", [hostile])
     open_store(str(folder / "empty.db"), create=True).close()
-    stores = [word for name in ("demo", "hostile", "empty", "gone") for word in ("--store", f"{name}={folder / name}.db")]
-    command = [sys.executable, "-m", "arclink.cli.main", "serve", *stores, "--replay", REPLAY, "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}) as process:
+    stores = [
+        word
+        for name in ("demo", "hostile", "empty", "gone")
+        for word in ("--store", f"{name}={folder / name}.db")
+    ]
+    command = [
+        sys.executable,
+        "-m",
+        "arclink.cli.main",
+        "serve",
+        *stores,
+        "--replay",
+        REPLAY,
+        "--port",
+        "0",
+    ]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}
+    ) as process:
         assert process.stdout is not None
         try:
             place = process.stdout.readline().split(" at ")[1].split("/  ")[0]
@@ -93,15 +132,23 @@ def browser() -> Iterator["Browser"]:
         from playwright.sync_api import sync_playwright
     except ImportError:
         missing("Playwright is not installed; run: make test-browser")
-    found = subprocess.run([str(ROOT / "engines" / "chromium.sh"), "path"], capture_output=True, text=True, check=False)
+    found = subprocess.run(
+        [str(ROOT / "engines" / "chromium.sh"), "path"], capture_output=True, text=True, check=False
+    )
     if found.returncode:
         missing(found.stderr.strip())
     program = Path(found.stdout.strip())
-    libraries = ":".join(filter(None, [str(program.parent / "lib"), os.environ.get("LD_LIBRARY_PATH", "")]))
+    libraries = ":".join(
+        filter(None, [str(program.parent / "lib"), os.environ.get("LD_LIBRARY_PATH", "")])
+    )
     with sync_playwright() as playwright:
         # Its sandbox needs user namespaces, which containers do not give; what it looks at is ours.
         with_sandbox = ["--no-sandbox", "--disable-dev-shm-usage"]
-        running = playwright.chromium.launch(executable_path=program, args=with_sandbox, env={**os.environ, "LD_LIBRARY_PATH": libraries})
+        running = playwright.chromium.launch(
+            executable_path=program,
+            args=with_sandbox,
+            env={**os.environ, "LD_LIBRARY_PATH": libraries},
+        )
         yield running
         running.close()
 
@@ -111,12 +158,55 @@ class Seen:
     """What a browser did while a test looked: all of it must be ours, and nothing may go wrong."""
 
     requests: list[str] = field(default_factory=list)
+    pages: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
 
 
+def what_does_not_apply(page: "Page", *, has_script: bool = True) -> list[str]:
+    """Return what of the page's own style and script has no effect: empty if all is well."""
+    found: dict[str, Any] = page.evaluate(
+        """() => ({
+            font: getComputedStyle(document.body).fontFamily,
+            links: document.querySelectorAll('link[rel=stylesheet]').length,
+            sheets: [...document.styleSheets].filter(sheet => sheet.cssRules.length > 0).length,
+            scripts: document.querySelectorAll('script[src]').length,
+            isPrepared: typeof prepare === 'function',
+        })"""
+    )
+    wrong = []
+    if "system-ui" not in found["font"]:  # which no browser takes by itself
+        wrong.append(f"the style does not apply: the font is {found['font']}")
+    if not found["links"] or found["sheets"] != found["links"]:
+        wrong.append(f"{found['sheets']} of {found['links']} style sheets are there")
+    if has_script and found["scripts"] and not found["isPrepared"]:
+        wrong.append("the script did not run")
+    return wrong
+
+
+def look_again(page: "Page", addresses: list[str], *, has_script: bool) -> list[str]:
+    """Open each address again, reload it, and go back to it; return what did not apply, and when."""
+    ways: list[tuple[str, Callable[[str], object]]] = [
+        ("opened again", page.goto),
+        ("reloaded", lambda _: page.reload()),
+        ("gone back to", lambda _: (page.goto("about:blank"), page.go_back())),
+    ]
+    wrong = []
+    for address in addresses:
+        for way, look in ways:
+            look(address)
+            found = what_does_not_apply(page, has_script=has_script)
+            wrong += [f"{address} {way}: {what}" for what in found]
+    return wrong
+
+
 @contextmanager
-def looking(browser: "Browser", service: Service, *, may_fail: bool = False, **options: Any) -> Iterator["Page"]:  # Any: of Playwright
-    """Open a page; at the end fail if it asked another host, showed a dialog, or anything went wrong in its script.
+def looking(
+    browser: "Browser", service: Service, *, may_fail: bool = False, **options: Any
+) -> Iterator["Page"]:  # Any: of Playwright
+    """Open a page; at the end open every address that it showed again, reload it, and go back to it.
+
+    Fails if the page asked another host, showed a dialog, anything went wrong in its script, or its style and script do
+    not apply, the second time too: then the browser has parts in its cache, and asks whether they still hold.
 
     Args:
         browser: What opens it.
@@ -124,7 +214,9 @@ def looking(browser: "Browser", service: Service, *, may_fail: bool = False, **o
         may_fail: Addresses may answer with an error: the browser notes that as one of its own.
         options: Of the browser's context: ``viewport``, ``color_scheme`` …
     """
-    context: BrowserContext = browser.new_context(**{"viewport": {"width": 1200, "height": 900}, **options})
+    context: BrowserContext = browser.new_context(
+        **{"viewport": {"width": 1200, "height": 900}, **options}
+    )
     seen = Seen()
 
     def refuse(dialog: "Dialog") -> None:
@@ -134,11 +226,32 @@ def looking(browser: "Browser", service: Service, *, may_fail: bool = False, **o
     page = context.new_page()
     page.on("request", lambda request: seen.requests.append(request.url))
     page.on("pageerror", lambda error: seen.errors.append(str(error)))
-    page.on("console", lambda message: seen.errors.append(message.text) if message.type in ("error", "warning") else None)
+    page.on(
+        "console",
+        lambda message: (
+            seen.errors.append(message.text) if message.type in ("error", "warning") else None
+        ),
+    )
     page.on("dialog", refuse)
+    page.on(
+        "response",
+        lambda response: (
+            seen.pages.append(response.url)
+            if response.request.is_navigation_request()
+            and response.headers.get("content-type", "").startswith("text/html")
+            else None
+        ),
+    )
     page.set_default_timeout(60_000)
     yield page
+    has_script = options.get("java_script_enabled", True)
+    unstyled = look_again(page, list(dict.fromkeys(seen.pages)), has_script=has_script)
     context.close()
-    foreign = [url for url in seen.requests if urlsplit(url).netloc != urlsplit(service.place).netloc]
+    assert unstyled == []
+    foreign = [
+        url for url in seen.requests if urlsplit(url).netloc != urlsplit(service.place).netloc
+    ]
     assert foreign == []
-    assert [error for error in seen.errors if not (may_fail and "Failed to load resource" in error)] == []
+    assert [
+        error for error in seen.errors if not (may_fail and "Failed to load resource" in error)
+    ] == []

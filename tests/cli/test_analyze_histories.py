@@ -28,7 +28,9 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def analyze(store: str, *arguments: str) -> str:
-    result: Result = CliRunner().invoke(group, ["analyze", *arguments, "--store", store], catch_exceptions=False)
+    result: Result = CliRunner().invoke(
+        group, ["analyze", *arguments, "--store", store], catch_exceptions=False
+    )
     assert result.exit_code == 0, result.output
     return result.output
 
@@ -36,11 +38,23 @@ def analyze(store: str, *arguments: str) -> str:
 def test_anchors_of_a_page_by_month(store: str) -> None:
     table = analyze(store, "anchors", OPENING, "--by", "month")
     assert "14 of 14 texts. tf-idf = tf · log10(N / df); N = 325 URIs that a text leads to" in table
-    assert "2010-02     2.512       1       1       1       1  2010-02-12 06:00:22  2010-02-12 06:00:22  開会式\n" in table
+    assert (
+        "2010-02     2.512       1       1       1       1  2010-02-12 06:00:22  2010-02-12 06:00:22  開会式\n"
+        in table
+    )
 
 
 def test_windows_that_are_listed_cut_the_time_and_a_limit_holds_for_each(store: str) -> None:
-    arguments = ("anchors", OPENING, "--by", "2009-11/2009-12,2010-02", "--limit", "1", "--format", "csv")
+    arguments = (
+        "anchors",
+        OPENING,
+        "--by",
+        "2009-11/2009-12,2010-02",
+        "--limit",
+        "1",
+        "--format",
+        "csv",
+    )
     rows = list(csv.DictReader(io.StringIO(analyze(store, *arguments))))
     assert [(row["window"], row["text"]) for row in rows] == [
         ("2009-11/2009-12", "Opening ceremony set for 12 February"),
@@ -49,15 +63,34 @@ def test_windows_that_are_listed_cut_the_time_and_a_limit_holds_for_each(store: 
 
 
 def test_words_of_a_host_that_others_wrote(store: str) -> None:
-    told = json.loads(analyze(store, "anchors", "kalvik2010.example", "--level", "host", "--external", "--of", "word", "--format", "json"))
-    assert told["found"] == {"links": 186, "inner": 505, "textless": 1, "uris": 12, "captured": 8}
-    assert [(row["word"], row["tf"], row["df"]) for row in told["words"][:2]] == [("kalvik", 62, 2), ("2010", 60, 2)]
+    told = json.loads(
+        analyze(
+            store,
+            "anchors",
+            "kalvik2010.example",
+            "--level",
+            "host",
+            "--external",
+            "--of",
+            "word",
+            "--format",
+            "json",
+        )
+    )
+    assert told["kinds"] == ["navigation"]
+    assert told["found"] == {"links": 185, "inner": 437, "textless": 1, "uris": 11, "captured": 8}
+    assert [(row["word"], row["tf"], row["df"]) for row in told["words"][:2]] == [
+        ("kalvik", 62, 2),
+        ("2010", 60, 2),
+    ]
     assert told["documents"] == 17
 
 
 def test_counts_are_kept_where_it_is_said(store: str, tmp_path: Path) -> None:
     first = analyze(store, "anchors", OPENING, "--cache", str(tmp_path / "kept"))
-    assert [path.name for path in (tmp_path / "kept").iterdir()] == ["document-frequencies-uri-text"]
+    assert [path.name for path in (tmp_path / "kept").iterdir()] == [
+        "document-frequencies-uri-text"
+    ]
     assert analyze(store, "anchors", OPENING, "--cache", str(tmp_path / "kept")) == first
 
 
@@ -66,7 +99,11 @@ def test_a_page_that_was_never_captured_has_words(store: str) -> None:
     from arclink.uris.surts import surt_of
 
     with open_store(store) as graph:
-        never = [surt for surt in graph.surts(Surt(surt_of(NEWSPAPER)[:-1])) if next(graph.mementos(surt), None) is None]
+        never = [
+            surt
+            for surt in graph.surts(Surt(surt_of(NEWSPAPER)[:-1]))
+            if next(graph.mementos(surt), None) is None
+        ]
         uri = next(inlink.target for surt in never for inlink in graph.inlinks(surt) if inlink.text)
     table = analyze(store, "anchors", uri)
     assert "Not captured" in table
@@ -74,12 +111,18 @@ def test_a_page_that_was_never_captured_has_words(store: str) -> None:
 
 
 def test_decay_tells_a_row_for_each_month_and_what_it_rests_on(store: str) -> None:
-    told = json.loads(analyze(store, "decay", "--level", "uri", "--kind", "a@href", "--format", "json"))
+    told = json.loads(
+        analyze(store, "decay", "--level", "uri", "--kinds", "a@href", "--format", "json")
+    )
     assert [row["months"] for row in told["months"]] == list(range(len(told["months"])))
     assert told["cohorts"]["all"]["links"] == told["months"][0]["at_risk"]
     shares = [row["share"] for row in told["months"]]
     assert shares == sorted(shares, reverse=True)
-    assert all(row["low"] <= row["share"] <= row["high"] for row in told["months"] if row["low"] is not None)
+    assert all(
+        row["low"] <= row["share"] <= row["high"]
+        for row in told["months"]
+        if row["low"] is not None
+    )
     assert told["cohorts"]["all"]["gone"] > 0
     table = analyze(store, "decay", "--by", "2009-11,2009-12/2010-03", "--new", "--external")
     assert "2009-12/2010-03: " in table
@@ -88,19 +131,27 @@ def test_decay_tells_a_row_for_each_month_and_what_it_rests_on(store: str) -> No
 
 def test_churn_adds_up_over_hosts(store: str) -> None:
     rows = list(csv.DictReader(io.StringIO(analyze(store, "churn", "--format", "csv"))))
-    whole = list(csv.DictReader(io.StringIO(analyze(store, "churn", "--per", "all", "--by", "all", "--format", "csv"))))
+    whole = list(
+        csv.DictReader(
+            io.StringIO(analyze(store, "churn", "--per", "all", "--by", "all", "--format", "csv"))
+        )
+    )
     assert len(whole) == 1
     assert len({row["host"] for row in rows}) > 5
     for column in ("comparisons", "links_before", "added", "removed"):
         assert sum(int(row[column]) for row in rows) == int(whole[0][column]) > 0
-    some = list(csv.DictReader(io.StringIO(analyze(store, "churn", "--site", "kalvik2010.example", "--format", "csv"))))
+    some = list(
+        csv.DictReader(
+            io.StringIO(analyze(store, "churn", "--site", "kalvik2010.example", "--format", "csv"))
+        )
+    )
     assert some == [row for row in rows if row["host"].endswith("kalvik2010.example")]
 
 
 def test_spread_tells_who_was_first_and_how_many_there_are(store: str) -> None:
     table = analyze(store, "spread", OPENING)
     assert "7 pages were seen to link to it" in table
-    assert table.splitlines()[4].startswith("2009-11-22 06:00:05")
+    assert table.splitlines()[5].startswith("2009-11-22 06:00:05")
     told = json.loads(analyze(store, "spread", OPENING, "--by", "month", "--format", "json"))
     assert [(row["window"], row["new_pages"], row["pages"]) for row in told["windows"]] == [
         ("2009-11", 1, 1),
@@ -113,7 +164,15 @@ def test_spread_tells_who_was_first_and_how_many_there_are(store: str) -> None:
 def test_a_path_is_told_link_by_link(store: str) -> None:
     table = analyze(store, "path", "http://snowblind.blog.example/", "http://lyzhnya.example/")
     assert table.startswith("3 links, arriving 2009-11-22 06:01:53; ")
-    arguments = ("path", "http://snowblind.blog.example/", "http://lyzhnya.example/", "--when", "in-force", "--format", "json")
+    arguments = (
+        "path",
+        "http://snowblind.blog.example/",
+        "http://lyzhnya.example/",
+        "--when",
+        "in-force",
+        "--format",
+        "json",
+    )
     told = json.loads(analyze(store, *arguments))
     assert told["found"]
     assert told["hops"][-1]["target"] == "http://lyzhnya.example/"
@@ -124,14 +183,38 @@ def test_a_path_is_told_link_by_link(store: str) -> None:
     ("arguments", "text"),
     [
         pytest.param(("anchors", "http://nowhere.example/"), "0 of 0 texts", id="no words"),
-        pytest.param(("decay", "--site", "nowhere.example"), "there is nothing to follow", id="no links"),
-        pytest.param(("churn", "--by", "2009-12-20"), "there is nothing to compare", id="nothing in the window"),
-        pytest.param(("spread", OPENING, "--by", "2009-11-01"), "2009-11-01       0          0", id="no link yet"),
-        pytest.param(("spread", "http://nowhere.example/"), "No page was seen to link to it", id="no spread"),
-        pytest.param(("spread", "http://nowhere.example/", "--by", "month"), "No page was seen to link to it", id="no spread by month"),
-        pytest.param(("path", "http://nowhere.example/", OPENING), "was not captured in that time", id="not captured"),
+        pytest.param(
+            ("decay", "--site", "nowhere.example"), "there is nothing to follow", id="no links"
+        ),
+        pytest.param(
+            ("churn", "--by", "2009-12-20"),
+            "there is nothing to compare",
+            id="nothing in the window",
+        ),
+        pytest.param(
+            ("spread", OPENING, "--by", "2009-11-01"),
+            "2009-11-01       0          0",
+            id="no link yet",
+        ),
+        pytest.param(
+            ("spread", "http://nowhere.example/"), "No page was seen to link to it", id="no spread"
+        ),
+        pytest.param(
+            ("spread", "http://nowhere.example/", "--by", "month"),
+            "No page was seen to link to it",
+            id="no spread by month",
+        ),
+        pytest.param(
+            ("path", "http://nowhere.example/", OPENING),
+            "was not captured in that time",
+            id="not captured",
+        ),
         pytest.param(("path", NEWSPAPER, "http://nowhere.example/"), "No path", id="no path"),
-        pytest.param(("path", NEWSPAPER, OPENING, "--most-pages", "1"), "and the search ended there", id="search cut"),
+        pytest.param(
+            ("path", NEWSPAPER, OPENING, "--most-pages", "1"),
+            "and the search ended there",
+            id="search cut",
+        ),
     ],
 )
 def test_what_is_not_there_is_said(store: str, arguments: tuple[str, ...], text: str) -> None:
@@ -142,16 +225,38 @@ def test_what_is_not_there_is_said(store: str, arguments: tuple[str, ...], text:
     ("arguments", "message"),
     [
         pytest.param(("anchors", "mailto:a@b.example"), "a URI with a host", id="no host"),
-        pytest.param(("anchors", OPENING, "--by", "week"), "Allowed: month, year, day, all", id="windows"),
-        pytest.param(("decay", "--by", "2010-02/2009-01"), "ends before it begins", id="window turned round"),
+        pytest.param(
+            ("anchors", OPENING, "--by", "week"), "Allowed: month, year, day, all", id="windows"
+        ),
+        pytest.param(
+            ("decay", "--by", "2010-02/2009-01"), "ends before it begins", id="window turned round"
+        ),
         pytest.param(("churn", "--site", "mailto:x"), "--site", id="site without host"),
-        pytest.param(("spread", OPENING, "--by", "1999"), "the graph is from 20091101060001 to 20100328060102", id="window outside"),
-        pytest.param(("anchors", OPENING, "--by", "1999"), "the graph is from 20091101060001 to 20100328060102", id="words outside"),
-        pytest.param(("decay", "--by", "1999,2011"), "windows 1999, 2011: nothing was captured in them", id="cohorts outside"),
-        pytest.param(("churn", "--by", "1999"), "the graph is from 20091101060001", id="comparisons outside"),
+        pytest.param(
+            ("spread", OPENING, "--by", "1999"),
+            "the graph is from 20091101060001 to 20100328060102",
+            id="window outside",
+        ),
+        pytest.param(
+            ("anchors", OPENING, "--by", "1999"),
+            "the graph is from 20091101060001 to 20100328060102",
+            id="words outside",
+        ),
+        pytest.param(
+            ("decay", "--by", "1999,2011"),
+            "windows 1999, 2011: nothing was captured in them",
+            id="cohorts outside",
+        ),
+        pytest.param(
+            ("churn", "--by", "1999"), "the graph is from 20091101060001", id="comparisons outside"
+        ),
         pytest.param(("path", OPENING, OPENING), "the same page", id="same page"),
-        pytest.param(("path", OPENING, NEWSPAPER, "--from", "2010", "--to", "2009"), "not after", id="time turned round"),
-        pytest.param(("decay", "--kind", "links"), "element and attribute", id="kind"),
+        pytest.param(
+            ("path", OPENING, NEWSPAPER, "--from", "2010", "--to", "2009"),
+            "not after",
+            id="time turned round",
+        ),
+        pytest.param(("decay", "--kinds", "links"), "element and attribute", id="kind"),
     ],
 )
 def test_what_is_wrong_is_named(store: str, arguments: tuple[str, ...], message: str) -> None:

@@ -11,28 +11,56 @@ def test_folders_of_the_caller_are_not_taken_for_ours(tmp_path: Path) -> None:
     """``jobs`` and ``service`` are common names of folders; the script's own folder comes first on the path, not the caller's."""
     for name in ("jobs", "service", "arclink"):
         (tmp_path / name).mkdir()
-        (tmp_path / name / "__init__.py").write_text("raise RuntimeError('a folder of the caller was imported')\n")
+        (tmp_path / name / "__init__.py").write_text(
+            "raise RuntimeError('a folder of the caller was imported')\n"
+        )
     for words in (
         ["demo-archive", "archive", "--captures", "40", "--hosts", "3", "--seed", "1"],
         ["build", "archive", "--store", "links.db", "--quiet"],
         ["stats", "--store", "links.db"],
         ["serve", "--help"],
     ):
-        done = subprocess.run([SCRIPT, *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [SCRIPT, *words], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
         assert done.returncode == 0, done.stderr
 
 
 def test_a_reader_who_leaves_early_is_no_error(tmp_path: Path) -> None:
     """As in ``arclink links … | head``."""
-    subprocess.run([SCRIPT, "demo-archive", "archive", "--captures", "40", "--hosts", "3", "--seed", "1"], cwd=tmp_path, check=True)
-    done = subprocess.run(f"{SCRIPT} --help | head -n 1", cwd=tmp_path, shell=True, capture_output=True, text=True, check=True)
+    subprocess.run(
+        [SCRIPT, "demo-archive", "archive", "--captures", "40", "--hosts", "3", "--seed", "1"],
+        cwd=tmp_path,
+        check=True,
+    )
+    done = subprocess.run(
+        f"{SCRIPT} --help | head -n 1",
+        cwd=tmp_path,
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stderr == ""
 
 
 def test_a_job_runs_by_hand(tmp_path: Path) -> None:
     rows = b"org,a)/ 20100101000000 http://a.org/ text/html 200 AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA - - 10 0 one.warc.gz\n"
     (tmp_path / "rows.cdx").write_bytes(rows)
-    command = [sys.executable, "-m", "jobs.filter_captures", "-r", "local", "--no-conf", "--settings", '{"rules": "{}"}', "rows.cdx"]
+    command = [
+        sys.executable,
+        "-m",
+        "arclink.jobs.filter_captures",
+        "-r",
+        "local",
+        "--no-conf",
+        "--settings",
+        '{"rules": "{}"}',
+        "rows.cdx",
+    ]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr.decode()
-    assert sorted(line.split(b"\t")[0] for line in done.stdout.splitlines()) == [b"mementos", b"pointers"]
+    assert sorted(line.split(b"\t")[0] for line in done.stdout.splitlines()) == [
+        b"mementos",
+        b"pointers",
+    ]

@@ -26,12 +26,19 @@ def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the rows of a demo archive, beside the archive."""
     folder = tmp_path_factory.mktemp("indexed")
     write_demo_archive(folder / "archive", 200, 6, 1)
-    assert run("index", folder / "archive", "--folder", folder / "batch", "--runner", "inline").exit_code == 0
+    assert (
+        run(
+            "index", folder / "archive", "--folder", folder / "batch", "--runner", "inline"
+        ).exit_code
+        == 0
+    )
     return folder
 
 
 @pytest.mark.parametrize("option", ["--store", "--takedowns"])
-def test_filter_leaves_out_what_a_store_was_told_to_forget(indexed: Path, tmp_path: Path, option: str) -> None:
+def test_filter_leaves_out_what_a_store_was_told_to_forget(
+    indexed: Path, tmp_path: Path, option: str
+) -> None:
     """As a build of that store does: its graph has none of the rows."""
     store, takedowns = tmp_path / "links.db", tmp_path / "takedowns.jsonl"
     run("build", indexed / "archive", "--store", store, "--runner", "inline", "--quiet")
@@ -40,22 +47,31 @@ def test_filter_leaves_out_what_a_store_was_told_to_forget(indexed: Path, tmp_pa
     filtering: list[str | Path] = ["filter", "--folder", tmp_path / "batch", "--runner", "inline"]
 
     all_counts = run(*filtering).stdout
-    mementos, pointers = (lines_of(tmp_path / "batch" / relation) for relation in ("mementos", "pointers"))
+    mementos, pointers = (
+        lines_of(tmp_path / "batch" / relation) for relation in ("mementos", "pointers")
+    )
     counts = run(*filtering, option, store if option == "--store" else takedowns).stdout
 
     of_site = [line for line in mementos if line.startswith(SITE.encode())]
     assert of_site
-    assert lines_of(tmp_path / "batch/mementos") == [line for line in mementos if line not in of_site]
+    assert lines_of(tmp_path / "batch/mementos") == [
+        line for line in mementos if line not in of_site
+    ]
     assert SITE.encode() not in b"".join(lines_of(tmp_path / "batch/pointers"))
     assert len(lines_of(tmp_path / "batch/pointers")) < len(pointers)
     assert "forgotten on request" in counts
     assert "forgotten on request" not in all_counts
 
 
-def test_an_engine_without_settings_is_refused(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_engine_without_settings_is_refused(
+    indexed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("MRJOB_CONF", raising=False)
     rows = lines_of(indexed / "batch/rows")
     for runner in ("hadoop", "spark"):
-        with pytest.raises(UsageError, match=rf"--runner {runner}: --engine-conf is to name mrjob's settings .* conf/{runner}\.conf"):
+        with pytest.raises(
+            UsageError,
+            match=rf"--runner {runner}: --engine-conf is to name mrjob's settings .* conf/{runner}\.conf",
+        ):
             run("filter", "--folder", indexed / "batch", "--runner", runner)
     assert lines_of(indexed / "batch/rows") == rows

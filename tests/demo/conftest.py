@@ -53,7 +53,9 @@ class Seen:
 
     @property
     def is_capture(self) -> bool:
-        return self.record_type in {"response", "revisit", "resource"} and not self.uri.startswith("dns:")
+        return self.record_type in {"response", "revisit", "resource"} and not self.uri.startswith(
+            "dns:"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,9 @@ class Archive:
 
     @property
     def captures(self) -> list[tuple[Seen, Truth]]:
-        return list(zip((seen for seen in self.records if seen.is_capture), self.truths, strict=True))
+        return list(
+            zip((seen for seen in self.records if seen.is_capture), self.truths, strict=True)
+        )
 
 
 def read_records(files: Sequence[Path]) -> Iterator[Seen]:
@@ -80,7 +84,9 @@ def read_records(files: Sequence[Path]) -> Iterator[Seen]:
                     record.rec_type,
                     record.rec_headers.get_header("WARC-Target-URI", ""),
                     {name.lower(): value for name, value in record.rec_headers.headers},
-                    None if record.http_headers is None else {name.lower(): value for name, value in record.http_headers.headers},
+                    None
+                    if record.http_headers is None
+                    else {name.lower(): value for name, value in record.http_headers.headers},
                     "-" if record.http_headers is None else record.http_headers.get_statuscode(),
                     raw,
                     b"",
@@ -100,7 +106,11 @@ def read_truths(path: Path) -> Iterator[Truth]:
         for line in lines:
             row = json.loads(line)
             links = row.pop("links")
-            kept = None if links is None else tuple((target, kind, text, rel) for target, kind, text, rel in links)
+            kept = (
+                None
+                if links is None
+                else tuple((target, kind, text, rel) for target, kind, text, rel in links)
+            )
             yield Truth(**row, links=kept)
 
 
@@ -109,5 +119,8 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Archive:
     """Return the demo archive that `make demo` makes."""
     summary = write_demo_archive(tmp_path_factory.mktemp("demo"), captures=300, hosts=12, seed=1)
     bodies = read_bodies(summary.files)
-    records = [replace(seen, body=body) for seen, body in zip(read_records(summary.files), bodies, strict=True)]
+    records = [
+        replace(seen, body=body)
+        for seen, body in zip(read_records(summary.files), bodies, strict=True)
+    ]
     return Archive(summary, records, list(read_truths(summary.truth)))

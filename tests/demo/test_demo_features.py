@@ -19,7 +19,11 @@ def http(seen: Seen, name: str) -> str:
 
 def pages(archive: Archive) -> Iterable[Seen]:
     """Yield the answers with status 200 whose links are known."""
-    return (seen for seen, truth in archive.captures if seen.record_type == "response" and seen.status == "200" and truth.links is not None)
+    return (
+        seen
+        for seen, truth in archive.captures
+        if seen.record_type == "response" and seen.status == "200" and truth.links is not None
+    )
 
 
 def writes(pattern: str) -> Feature:
@@ -30,7 +34,10 @@ def writes(pattern: str) -> Feature:
 
 def answers(status: str, location: str) -> Feature:
     """Return whether there is an answer with ``status`` whose Location matches ``location``."""
-    return lambda archive: any(seen.status == status and re.fullmatch(location, http(seen, "location")) for seen, _ in archive.captures)
+    return lambda archive: any(
+        seen.status == status and re.fullmatch(location, http(seen, "location"))
+        for seen, _ in archive.captures
+    )
 
 
 def sends(name: str, value: str) -> Feature:
@@ -45,12 +52,18 @@ def links(kind: str) -> Feature:
 
 def targets(pattern: str) -> Feature:
     """Return whether the truth has a target that matches ``pattern``."""
-    return lambda archive: any(re.fullmatch(pattern, target) for truth in archive.truths for target, *_ in truth.links or ())
+    return lambda archive: any(
+        re.fullmatch(pattern, target)
+        for truth in archive.truths
+        for target, *_ in truth.links or ()
+    )
 
 
 def says(pattern: str) -> Feature:
     """Return whether the truth has a text that matches ``pattern``."""
-    return lambda archive: any(re.search(pattern, text) for truth in archive.truths for _, _, text, _ in truth.links or ())
+    return lambda archive: any(
+        re.search(pattern, text) for truth in archive.truths for _, _, text, _ in truth.links or ()
+    )
 
 
 def shows(original: str, condition: Callable[[Truth], bool]) -> Feature:
@@ -63,8 +76,14 @@ def shows(original: str, condition: Callable[[Truth], bool]) -> Feature:
     return holds
 
 
-def revisits(archive: Archive, profile: str = "identical-payload-digest") -> Iterable[tuple[Seen, Truth]]:
-    return ((seen, truth) for seen, truth in archive.captures if seen.headers.get("warc-profile", "").endswith(profile))
+def revisits(
+    archive: Archive, profile: str = "identical-payload-digest"
+) -> Iterable[tuple[Seen, Truth]]:
+    return (
+        (seen, truth)
+        for seen, truth in archive.captures
+        if seen.headers.get("warc-profile", "").endswith(profile)
+    )
 
 
 def has_revisit_behind_its_payload_in_another_file(archive: Archive) -> bool:
@@ -81,43 +100,75 @@ def has_revisit_before_its_payload_in_another_file(archive: Archive) -> bool:
 
 def has_revisit_of_a_payload_that_never_came(archive: Archive) -> bool:
     payloads = {seen.digest for seen, _ in archive.captures if seen.record_type == "response"}
-    return any(seen.digest not in payloads and truth.links is None for seen, truth in revisits(archive))
+    return any(
+        seen.digest not in payloads and truth.links is None for seen, truth in revisits(archive)
+    )
 
 
 def has_revisit_at_another_host(archive: Archive) -> bool:
     hosts = {seen.digest: seen.uri.split("/")[2] for seen in pages(archive)}
-    return any(hosts.get(seen.digest, seen.uri.split("/")[2]) != seen.uri.split("/")[2] for seen, _ in revisits(archive))
+    return any(
+        hosts.get(seen.digest, seen.uri.split("/")[2]) != seen.uri.split("/")[2]
+        for seen, _ in revisits(archive)
+    )
 
 
 def has_revisit_whose_links_are_its_own(archive: Archive) -> bool:
-    shown = {seen.digest: truth.links for seen, truth in archive.captures if seen.record_type == "response"}
-    return any(truth.links and shown[seen.digest] != truth.links for seen, truth in revisits(archive) if seen.digest in shown)
+    shown = {
+        seen.digest: truth.links
+        for seen, truth in archive.captures
+        if seen.record_type == "response"
+    }
+    return any(
+        truth.links and shown[seen.digest] != truth.links
+        for seen, truth in revisits(archive)
+        if seen.digest in shown
+    )
 
 
 def has_not_modified_that_names_an_older_payload(archive: Archive) -> bool:
     mine = [truth for truth in archive.truths if truth.original.endswith("/desk/rota.html")]
     kinds = [(truth.status, (truth.links or ())[0][2]) for truth in mine]
-    return kinds == [("200", "Anna"), ("304", "Anna"), ("200", "Bjarne"), ("304", "Bjarne"), ("304", "Anna")]
+    return kinds == [
+        ("200", "Anna"),
+        ("304", "Anna"),
+        ("200", "Bjarne"),
+        ("304", "Bjarne"),
+        ("304", "Anna"),
+    ]
 
 
 def has_not_modified_without_digest(archive: Archive) -> bool:
     found = list(revisits(archive, "server-not-modified"))
-    return bool(found) and all(not seen.digest and seen.headers["warc-refers-to-date"] for seen, _ in found)
+    return bool(found) and all(
+        not seen.digest and seen.headers["warc-refers-to-date"] for seen, _ in found
+    )
 
 
 def soft_404(name: str, contents: int) -> Feature:
     """Return whether the bytes of this soft 404 stand at several URIs, with so many different lists of links."""
 
     def holds(archive: Archive) -> bool:
-        found = [(seen, truth) for seen, truth in archive.captures if f"/lost/{name}/" in seen.uri and truth.links is not None]
-        return len({seen.digest for seen, _ in found}) == 1 and len(found) == 5 and len({truth.links for _, truth in found}) == contents
+        found = [
+            (seen, truth)
+            for seen, truth in archive.captures
+            if f"/lost/{name}/" in seen.uri and truth.links is not None
+        ]
+        return (
+            len({seen.digest for seen, _ in found}) == 1
+            and len(found) == 5
+            and len({truth.links for _, truth in found}) == contents
+        )
 
     return holds
 
 
 def has_404_with_the_bytes_of_a_page(archive: Archive) -> bool:
     digests = {seen.digest for seen in pages(archive)}
-    return any(seen.status == "404" and seen.digest in digests and truth.links is None for seen, truth in archive.captures)
+    return any(
+        seen.status == "404" and seen.digest in digests and truth.links is None
+        for seen, truth in archive.captures
+    )
 
 
 def has_variants_of_one_surt(archive: Archive) -> bool:
@@ -141,9 +192,17 @@ def changes(change: Callable[[set[tuple[str, str]], set[tuple[str, str]]], bool]
         mementos = defaultdict(list)
         for truth in archive.truths:
             if truth.links is not None and truth.status == "200":
-                mementos[truth.original].append({(target, text) for target, kind, text, _ in truth.links if kind == "a@href"})
-        ordinary = {original: states for original, states in mementos.items() if original.count("/") == 3 and len(states) > 2}
-        return any(change(one, two) for states in ordinary.values() for one, two in pairwise(states))
+                mementos[truth.original].append(
+                    {(target, text) for target, kind, text, _ in truth.links if kind == "a@href"}
+                )
+        ordinary = {
+            original: states
+            for original, states in mementos.items()
+            if original.count("/") == 3 and len(states) > 2
+        }
+        return any(
+            change(one, two) for states in ordinary.values() for one, two in pairwise(states)
+        )
 
     return holds
 
@@ -177,7 +236,8 @@ FEATURES: dict[str, Feature] = {
     "relative base": writes('<base href="old/'),
     "base that is not usable": writes('<base href="javascript:'),
     "fragment on a page with base": shows(
-        "/lists/directory.html", lambda t: t.texts(t.original.rpartition("/")[0] + "/old/list.html") != []
+        "/lists/directory.html",
+        lambda t: t.texts(t.original.rpartition("/")[0] + "/old/list.html") != [],
     ),
     # redirects, and what is not read
     "301 absolute": answers("301", "https?://.*"),
@@ -188,14 +248,20 @@ FEATURES: dict[str, Feature] = {
     "308 scheme-relative": answers("308", "//.*"),
     "Location with fragment": answers("301", ".*#.*"),
     "meta refresh": links("meta@refresh"),
-    "404": shows("/athletes/nobody.html", lambda truth: truth.status == "404" and truth.links is None),
+    "404": shows(
+        "/athletes/nobody.html", lambda truth: truth.status == "404" and truth.links is None
+    ),
     "404 with the bytes of a page": has_404_with_the_bytes_of_a_page,
     "image": shows("/live/small.gif", lambda truth: truth.links is None),
     "style sheet": shows("/live.css", lambda truth: truth.links is None),
-    "resource record": shows("/images/thumb.gif", lambda truth: truth.record_type == "resource" and truth.status == "-"),
+    "resource record": shows(
+        "/images/thumb.gif", lambda truth: truth.record_type == "resource" and truth.status == "-"
+    ),
     "page without links": shows("/formats/empty.html", lambda truth: truth.links == ()),
     "XHTML": sends("content-type", "application/xhtml\\+xml"),
-    "no content type": lambda archive: any("content-type" not in (seen.http or {}) for seen in pages(archive)),
+    "no content type": lambda archive: any(
+        "content-type" not in (seen.http or {}) for seen in pages(archive)
+    ),
     # elements
     **{
         kind: links(kind)
@@ -235,7 +301,9 @@ FEATURES: dict[str, Feature] = {
     "UTF-8 by header": sends("content-type", "(?i).*=utf-8"),
     "UTF-8 by meta": writes('<meta charset="utf-8">'),
     "UTF-8 by BOM": writes("^\\xef\\xbb\\xbf"),
-    "UTF-8 undeclared": shows("/letters/undeclared/", lambda truth: "Café" in (truth.links or ())[0][2]),
+    "UTF-8 undeclared": shows(
+        "/letters/undeclared/", lambda truth: "Café" in (truth.links or ())[0][2]
+    ),
     # spellings
     "upper-case scheme and host": writes('href="HTTP://[A-Z]'),
     "upper-case path is kept": targets(".*/odd/Case\\.HTML"),
@@ -253,7 +321,9 @@ FEATURES: dict[str, Feature] = {
     "data:": writes('(href|src)="data:'),
     "about:": writes('href="about:'),
     "not a URI": writes('href="http://\\[broken'),
-    "none of these is a link": lambda archive: not targets("(?i)(javascript|data|about):.*")(archive),
+    "none of these is a link": lambda archive: (
+        not targets("(?i)(javascript|data|about):.*")(archive)
+    ),
     # texts
     "entities": writes("&mdash;.*&#x2603;"),
     "entity of a windows-1252 byte": says("1990\u20132010 <results>"),
@@ -266,24 +336,39 @@ FEATURES: dict[str, Feature] = {
     "folded white space": says("^Two lines of text$"),
     "comment inside": says("^Iceskating$"),
     "script inside": says("^Clock$"),
-    "rel folded": lambda archive: any(rel == "nofollow noopener" for truth in archive.truths for *_, rel in truth.links or ()),
+    "rel folded": lambda archive: any(
+        rel == "nofollow noopener" for truth in archive.truths for *_, rel in truth.links or ()
+    ),
     "the same link twice": lambda archive: any(
-        truth.texts(target).count("twice") == 2 for truth in archive.truths for target, *_ in truth.links or ()
+        truth.texts(target).count("twice") == 2
+        for truth in archive.truths
+        for target, *_ in truth.links or ()
     ),
     # codings
     "gzip": sends("content-encoding", "gzip"),
     "chunked": sends("transfer-encoding", "chunked"),
-    "gzip and chunked": lambda archive: any(http(seen, "content-encoding") and http(seen, "transfer-encoding") for seen in pages(archive)),
+    "gzip and chunked": lambda archive: any(
+        http(seen, "content-encoding") and http(seen, "transfer-encoding")
+        for seen in pages(archive)
+    ),
     # revisits
     "revisit behind its payload": has_revisit_behind_its_payload_in_another_file,
     "revisit before its payload": has_revisit_before_its_payload_in_another_file,
     "revisit of a payload that never came": has_revisit_of_a_payload_that_never_came,
     "revisit at another host": has_revisit_at_another_host,
     "revisit with links of its own": has_revisit_whose_links_are_its_own,
-    "revisit without HTTP headers": lambda archive: any(truth.status == "-" and truth.links for _, truth in revisits(archive)),
-    "revisit of a 404": lambda archive: any(truth.status == "404" and truth.links is None for _, truth in revisits(archive)),
-    "revisit profile of WARC 1.0": lambda archive: any("1.0" in seen.headers["warc-profile"] for seen, _ in revisits(archive)),
-    "revisit profile of WARC 1.1": lambda archive: any("1.1" in seen.headers["warc-profile"] for seen, _ in revisits(archive)),
+    "revisit without HTTP headers": lambda archive: any(
+        truth.status == "-" and truth.links for _, truth in revisits(archive)
+    ),
+    "revisit of a 404": lambda archive: any(
+        truth.status == "404" and truth.links is None for _, truth in revisits(archive)
+    ),
+    "revisit profile of WARC 1.0": lambda archive: any(
+        "1.0" in seen.headers["warc-profile"] for seen, _ in revisits(archive)
+    ),
+    "revisit profile of WARC 1.1": lambda archive: any(
+        "1.1" in seen.headers["warc-profile"] for seen, _ in revisits(archive)
+    ),
     "not modified": has_not_modified_without_digest,
     "not modified since an older payload": has_not_modified_that_names_an_older_payload,
     # equal payloads: a?id=1, a?id=2, b/y, https a?id=1, other host
@@ -296,8 +381,12 @@ FEATURES: dict[str, Feature] = {
     # variants
     "four variants of a SURT": has_variants_of_one_surt,
     "two originals of a SURT in one second": has_two_originals_of_one_surt_in_one_second,
-    "original with default port": lambda archive: any(":80/" in truth.original for truth in archive.truths),
-    "navigation on every host": lambda archive: len({seen.uri.split("/")[2] for seen in pages(archive) if b"<nav>" in seen.body}) >= 10,
+    "original with default port": lambda archive: any(
+        ":80/" in truth.original for truth in archive.truths
+    ),
+    "navigation on every host": lambda archive: (
+        len({seen.uri.split("/")[2] for seen in pages(archive) if b"<nav>" in seen.body}) >= 10
+    ),
 }
 
 

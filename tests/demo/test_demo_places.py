@@ -20,7 +20,9 @@ from arclink.demo.places import (
 )
 
 names = st.text("abcxyz019-", min_size=1, max_size=4)
-directories = st.lists(names, max_size=3).map(lambda parts: "/" + "".join(f"{part}/" for part in parts))
+directories = st.lists(names, max_size=3).map(
+    lambda parts: "/" + "".join(f"{part}/" for part in parts)
+)
 queries = st.just("") | names.map(lambda name: f"?{name}=1")
 locations = st.builds(
     Location,
@@ -43,11 +45,15 @@ references = st.one_of(
 
 @given(locations, references)
 def test_a_reference_leads_where_it_says(place: Location, reference: Reference) -> None:
-    assert reference.target(place) == ada_url.join_url(place.uri, reference.written).partition("#")[0]
+    assert (
+        reference.target(place) == ada_url.join_url(place.uri, reference.written).partition("#")[0]
+    )
 
 
 @given(directories, directories, st.just("") | names, queries)
-def test_the_shortest_reference_reaches_its_target(directory: str, other: str, name: str, query: str) -> None:
+def test_the_shortest_reference_reaches_its_target(
+    directory: str, other: str, name: str, query: str
+) -> None:
     source = Location("http", "a.example", directory, "page")
     target = Location("http", "a.example", other, name, query)
     assert between(directory, target).target(source) == target.uri
@@ -65,11 +71,19 @@ def test_the_shortest_reference_reaches_its_target(directory: str, other: str, n
     ],
 )
 def test_paths_are_encoded_as_browsers_do(written: str, encoded: str) -> None:
-    assert encoded_path(written) == encoded == ada_url.join_url("http://a.example/", written).removeprefix("http://a.example")
+    assert (
+        encoded_path(written)
+        == encoded
+        == ada_url.join_url("http://a.example/", written).removeprefix("http://a.example")
+    )
 
 
 @given(
-    st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="#\\"), max_size=8).filter(lambda text: text == text.strip())
+    st.text(
+        st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="#\\"), max_size=8
+    ).filter(lambda text: text == text.strip())
 )
 def test_queries_of_utf_8_pages_are_encoded_as_browsers_do(text: str) -> None:
-    assert "http://a.example/?" + encoded_query(text, "utf-8") == ada_url.join_url("http://a.example/", "?" + text)
+    assert "http://a.example/?" + encoded_query(text, "utf-8") == ada_url.join_url(
+        "http://a.example/", "?" + text
+    )

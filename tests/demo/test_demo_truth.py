@@ -17,13 +17,20 @@ NOT_ADDRESSES = ("javascript:", "data:", "about:")
 
 def payloads(archive: Archive) -> dict[str, Seen]:
     """Return the captures whose body is there and may be read, by payload digest; a 404 may have the bytes of another."""
-    return {seen.digest: seen for seen, _ in archive.captures if seen.record_type == "response" and seen.status == "200"}
+    return {
+        seen.digest: seen
+        for seen, _ in archive.captures
+        if seen.record_type == "response" and seen.status == "200"
+    }
 
 
 def payload_of(archive: Archive, seen: Seen) -> Seen | None:
     """Return the capture that holds the page which ``seen`` shows; None if there is none or it is not read."""
     if seen.headers.get("warc-profile", "").endswith("server-not-modified"):
-        named = seen.headers["warc-refers-to-target-uri"], "".join(filter(str.isdigit, seen.headers["warc-refers-to-date"]))
+        named = (
+            seen.headers["warc-refers-to-target-uri"],
+            "".join(filter(str.isdigit, seen.headers["warc-refers-to-date"])),
+        )
         [seen] = [other for other, _ in archive.captures if (other.uri, other.timestamp) == named]
     payload = payloads(archive).get(seen.digest)
     mime = "" if payload is None else (payload.http or {}).get("content-type", "text/html")
@@ -37,13 +44,17 @@ def charset_of(payload: Seen) -> str:
     if payload.body.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
     parameter = (payload.http or {}).get("content-type", "").partition("charset=")[2]
-    label = parameter or payload.body.partition(b"charset=")[2][:14].strip(b'"').split(b'"')[0].decode("ascii", "replace")
+    label = parameter or payload.body.partition(b"charset=")[2][:14].strip(b'"').split(b'"')[
+        0
+    ].decode("ascii", "replace")
     return {"iso-8859-1": "cp1252"}.get(label.lower(), label or "utf-8")
 
 
 def text_of(anchor: Tag) -> str:
     images = [str(image.get("alt", "")) for image in anchor.find_all("img")]
-    return " ".join(anchor.get_text().split()) or " ".join(alternate for alternate in images if alternate)
+    return " ".join(anchor.get_text().split()) or " ".join(
+        alternate for alternate in images if alternate
+    )
 
 
 def found_anchors(payload: Seen, page: str) -> list[tuple[str, str, str | None] | None]:
@@ -59,7 +70,9 @@ def found_anchors(payload: Seen, page: str) -> list[tuple[str, str, str | None] 
     found: list[tuple[str, str, str | None] | None] = []
     for anchor in soup.find_all("a", href=True):
         written = str(anchor["href"])
-        if written.translate({9: None, 10: None}).strip().lower().startswith(NOT_ADDRESSES) or (base == page and written[:1] in {"", "#"}):
+        if written.translate({9: None, 10: None}).strip().lower().startswith(NOT_ADDRESSES) or (
+            base == page and written[:1] in {"", "#"}
+        ):
             continue
         if "utf" not in charset.lower() and not written.partition("?")[2].isascii():
             found.append(None)
@@ -69,12 +82,16 @@ def found_anchors(payload: Seen, page: str) -> list[tuple[str, str, str | None] 
         except ValueError:
             continue
         rel = anchor.get_attribute_list("rel")
-        found.append((target, text_of(anchor), " ".join(str(word).lower() for word in rel if word) or None))
+        found.append(
+            (target, text_of(anchor), " ".join(str(word).lower() for word in rel if word) or None)
+        )
     return found
 
 
 def true_anchors(truth: Truth) -> list[tuple[str, str, str | None]]:
-    return [(target, text, rel) for target, kind, text, rel in truth.links or () if kind == "a@href"]
+    return [
+        (target, text, rel) for target, kind, text, rel in truth.links or () if kind == "a@href"
+    ]
 
 
 def test_anchors_found_in_the_files_are_those_of_the_truth(archive: Archive) -> None:
@@ -98,7 +115,9 @@ def test_anchors_found_in_the_files_are_those_of_the_truth(archive: Archive) -> 
 
 
 def test_redirects_lead_where_their_location_resolves_to(archive: Archive) -> None:
-    redirects = [(seen, truth) for seen, truth in archive.captures if seen.http and "location" in seen.http]
+    redirects = [
+        (seen, truth) for seen, truth in archive.captures if seen.http and "location" in seen.http
+    ]
     assert {seen.status for seen, _ in redirects} == {"301", "302", "303", "307", "308"}
     for seen, truth in redirects:
         assert seen.http is not None
@@ -109,24 +128,44 @@ def test_redirects_lead_where_their_location_resolves_to(archive: Archive) -> No
 @pytest.mark.parametrize(
     ("page", "queries"),
     [
-        pytest.param("windows-1252-header", ["?q=skil%F8ype", "?q=skil%F8ype%26%239731%3B"], id="windows-1252"),
-        pytest.param("iso-8859-1-means-1252", ["?q=gr%F6%DFe", "?q=gr%F6%DFe%26%239731%3B"], id="ISO-8859-1"),
+        pytest.param(
+            "windows-1252-header",
+            ["?q=skil%F8ype", "?q=skil%F8ype%26%239731%3B"],
+            id="windows-1252",
+        ),
+        pytest.param(
+            "iso-8859-1-means-1252", ["?q=gr%F6%DFe", "?q=gr%F6%DFe%26%239731%3B"], id="ISO-8859-1"
+        ),
         pytest.param("iso-8859-2-meta", ["?q=k%F9%F2", "?q=k%F9%F2%26%239731%3B"], id="ISO-8859-2"),
-        pytest.param("shift-jis", ["?q=%97\\%92%E8%95\\", "?q=%97\\%92%E8%95\\%26%239731%3B"], id="Shift_JIS"),
-        pytest.param("koi8-r-header", ["?q=%CC%D9%D6%C9", "?q=%CC%D9%D6%C9%26%239731%3B"], id="KOI8-R"),
-        pytest.param("utf-16-le", ["?q=%D1%81%D0%BE%D0%BB%D0%BD%D1%86%D0%B5"], id="UTF-16 sends UTF-8"),
+        pytest.param(
+            "shift-jis", ["?q=%97\\%92%E8%95\\", "?q=%97\\%92%E8%95\\%26%239731%3B"], id="Shift_JIS"
+        ),
+        pytest.param(
+            "koi8-r-header", ["?q=%CC%D9%D6%C9", "?q=%CC%D9%D6%C9%26%239731%3B"], id="KOI8-R"
+        ),
+        pytest.param(
+            "utf-16-le", ["?q=%D1%81%D0%BE%D0%BB%D0%BD%D1%86%D0%B5"], id="UTF-16 sends UTF-8"
+        ),
         pytest.param("undeclared", ["?q=caf%C3%A9", "?q=caf%C3%A9%E2%98%83"], id="UTF-8"),
     ],
 )
-def test_queries_are_in_the_charset_of_the_page(archive: Archive, page: str, queries: list[str]) -> None:
+def test_queries_are_in_the_charset_of_the_page(
+    archive: Archive, page: str, queries: list[str]
+) -> None:
     [truth] = [truth for truth in archive.truths if truth.original.endswith(f"/letters/{page}/")]
-    found = ["?" + target.partition("?")[2] for target, kind, _, _ in truth.links or () if "?" in target and kind == "a@href"]
+    found = [
+        "?" + target.partition("?")[2]
+        for target, kind, _, _ in truth.links or ()
+        if "?" in target and kind == "a@href"
+    ]
     assert found[: len(queries)] == queries
 
 
 def test_the_example_is_linked_to_in_changing_words(archive: Archive) -> None:
     example = archive.summary.example_uri
-    texts = [(truth.timestamp[:6], text) for truth in archive.truths for text in truth.texts(example)]
+    texts = [
+        (truth.timestamp[:6], text) for truth in archive.truths for text in truth.texts(example)
+    ]
     assert len({truth.original for truth in archive.truths if truth.texts(example)}) >= 6
     assert ("200911", "Opening ceremony set for 12 February") in texts
     assert ("201002", "Watch the opening ceremony live") in texts

@@ -13,10 +13,11 @@ from click.testing import CliRunner
 
 from arclink.cli.main import group
 from arclink.demo import write_demo_archive
+from arclink.mapreduce.runs import Job
 from arclink.model import Surt
-from arclink.pipeline import running
+from arclink.pipeline.jobs import JOBS
 from arclink.store.opening import open_store
-from tests.engines.slow_extract import POISON
+from tests.engines.slow_extract import POISON, SlowExtract
 
 ORIGINALS = 1_200
 """URIs of one payload: more than one pointer holds."""
@@ -29,7 +30,10 @@ def write_archive(folder: Path) -> None:
     """Write the demo archive, and a file in which one payload with relative links was captured at many URIs."""
     write_demo_archive(folder, captures=300, hosts=12, seed=2)
     body = b'<title>Page not found</title><a href="home.html">Home</a><a href="/">Start</a>'
-    http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
+    http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%b" % (
+        len(body),
+        body,
+    )
     with (folder / "soft-404.warc").open("wb") as file:
         for number in range(ORIGINALS):
             head = (
@@ -46,7 +50,10 @@ def write_poisoned_archive(folder: Path) -> None:
     """Write the demo archive, and a file with a page that takes the parser of `tests.engines.slow_extract` down."""
     write_demo_archive(folder, captures=300, hosts=12, seed=2)
     body = f'<p>{POISON}</p><a href="/never">never seen</a>'.encode()
-    http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
+    http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%b" % (
+        len(body),
+        body,
+    )
     (folder / "poisoned.warc").write_bytes(
         b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://poison.example/\r\nWARC-Date: 2010-03-01T00:00:00Z\r\n"
         b"WARC-Record-ID: <urn:uuid:1>\r\nContent-Type: application/http;msgtype=response\r\n"
@@ -63,7 +70,7 @@ def crashed(rows: Iterable[object]) -> int:
 def extracting_slowly() -> Iterator[None]:
     """Have the job called ``extract`` be `tests.engines.slow_extract.SlowExtract`."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(running.JOBS, "extract", ("tests.engines.slow_extract", "SlowExtract"))
+        patch.setitem(JOBS, "extract", Job("extract", lambda: SlowExtract))
         yield
 
 
@@ -83,7 +90,9 @@ def build(archive: str | Path, store: str | Path, *options: str | Path) -> list[
     words = ["build", archive, "--store", store, "--cores", "2", "--quiet", *options]
     done = CliRunner().invoke(group, list(map(str, words)))
     assert done.exit_code == 0, f"{done.output}\n{done.exception!r}"
-    return [line for line in done.output.splitlines() if " holds " not in line and "CPU" not in line]
+    return [
+        line for line in done.output.splitlines() if " holds " not in line and "CPU" not in line
+    ]
 
 
 def counts_of(store: Path) -> dict[str, dict[str, int]]:

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from arclink.pipeline.hadoop import HadoopRunner
-from arclink.pipeline.spark import SparkRunner
-from arclink.webhdfs import WebHdfs
+from arclink.archives.webhdfs import WebHdfs
+from arclink.mapreduce.hadoop import HadoopRunner
+from arclink.mapreduce.spark import SparkRunner
 from tests.engines.builds import Here, build_here
-from tests.jobs.contract import Inputs, make_inputs
+from tests.mapreduce.contract import Inputs, make_inputs
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -58,13 +58,17 @@ def needs(*paths: Path) -> None:
 def run_script(name: str, *arguments: object, **environment: str) -> None:
     """Run a script of engines/; fail with what it said."""
     command = [str(ROOT / "engines" / name), *map(str, arguments)]
-    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, env={**os.environ, **environment}, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}\n{done.stderr}"
 
 
 def environment_of(folder: Path) -> dict[str, str]:
     """Return the variables that an engine's ``env`` file sets."""
-    said = subprocess.run(["bash", "-c", f". {folder}/env && env -0"], capture_output=True, text=True, check=True).stdout
+    said = subprocess.run(
+        ["bash", "-c", f". {folder}/env && env -0"], capture_output=True, text=True, check=True
+    ).stdout
     return dict(line.split("=", 1) for line in said.split("\0") if "=" in line)
 
 
@@ -87,7 +91,13 @@ class Hadoop:
 
     def runner(self, work: Path, conf: Path | None = None, cores: int = 2) -> HadoopRunner:
         """Return a runner with a folder of HDFS of its own."""
-        return HadoopRunner("hadoop", cores, work / "tasks", conf=conf or self.conf, root=f"hdfs:///tests/{work.name}")
+        return HadoopRunner(
+            "hadoop",
+            cores,
+            work / "tasks",
+            conf=conf or self.conf,
+            root=f"hdfs:///tests/{work.name}",
+        )
 
     def put(self, files: Sequence[Path], folder: str) -> str:
         """Write files to a folder of HDFS; return its address."""
@@ -101,7 +111,11 @@ class Hadoop:
         """Return the lines of the parts in a folder of HDFS."""
         system, path = WebHdfs.of(url)
         parts = [entry.name for entry in system.entries(path) if entry.name.startswith("part-")]
-        return [line.decode() for part in parts for line in b"".join(system.read(f"{path}/{part}")).splitlines()]
+        return [
+            line.decode()
+            for part in parts
+            for line in b"".join(system.read(f"{path}/{part}")).splitlines()
+        ]
 
     def halt(self, part: str, number: int) -> None:
         """Stop one part of it: ``datanode`` or ``nodemanager``."""
@@ -114,7 +128,14 @@ def running_hadoop(folder: Path, nodes: int) -> Iterator[Hadoop]:
     needs(engines_folder() / "hadoop/cluster.jar")
     with pytest.MonkeyPatch.context() as patch:
         try:
-            run_script("hadoop.sh", "start", folder, NODES=str(nodes), NODE_MEMORY=str(3072 // nodes + 512), MASTER=str(os.getpid()))
+            run_script(
+                "hadoop.sh",
+                "start",
+                folder,
+                NODES=str(nodes),
+                NODE_MEMORY=str(3072 // nodes + 512),
+                MASTER=str(os.getpid()),
+            )
             environment = environment_of(folder)
             for name in ("ARCLINK_WEBHDFS", "HADOOP_CONF_DIR", "JAVA_HOME"):
                 patch.setenv(name, environment[name])
@@ -139,14 +160,35 @@ class Pig:
     def run(self, script: str, rules: Path | None = None, **parameters: str) -> None:
         """Run a script; fail with what Pig said."""
         where = "mapreduce" if self.cluster else "local"
-        given = [word for name, value in parameters.items() for word in ("-param", f"{name}={value}")]
-        command = [str(ROOT / "engines/pig.sh"), "run", "-x", where, *(["-param_file", str(rules)] if rules else []), *given]
-        command += ["-param", f"PYTHON={ROOT / '.venv/bin/python'}", "-param", f"SCRIPTS={ROOT / 'pig'}", str(ROOT / "pig" / script)]
+        given = [
+            word for name, value in parameters.items() for word in ("-param", f"{name}={value}")
+        ]
+        command = [
+            str(ROOT / "engines/pig.sh"),
+            "run",
+            "-x",
+            where,
+            *(["-param_file", str(rules)] if rules else []),
+            *given,
+        ]
+        command += [
+            "-param",
+            f"PYTHON={ROOT / '.venv/bin/python'}",
+            "-param",
+            f"SCRIPTS={ROOT / 'pig'}",
+            str(ROOT / "pig" / script),
+        ]
         environment = self.cluster.environment if self.cluster else dict(os.environ)
         done = subprocess.run(
-            command, cwd=self.folder, env={**environment, "ENGINES": str(engines_folder())}, capture_output=True, text=True
+            command,
+            cwd=self.folder,
+            env={**environment, "ENGINES": str(engines_folder())},
+            capture_output=True,
+            text=True,
         )
-        assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout[-2000:]}\n{done.stderr[-6000:]}"
+        assert done.returncode == 0, (
+            f"{' '.join(command)}\n{done.stdout[-2000:]}\n{done.stderr[-6000:]}"
+        )
 
     def address(self, name: str) -> str:
         """Return a path for a script's output."""
@@ -154,13 +196,21 @@ class Pig:
 
     def put(self, file: Path) -> str:
         """Return the path of a file for a script's input."""
-        return f"{self.cluster.put([file], '/tests/pig-input')}/{file.name}" if self.cluster else str(file)
+        return (
+            f"{self.cluster.put([file], '/tests/pig-input')}/{file.name}"
+            if self.cluster
+            else str(file)
+        )
 
     def read(self, name: str) -> list[str]:
         """Return the lines of an output."""
         if self.cluster:
             return self.cluster.read(self.address(name))
-        return [line.decode() for part in sorted((self.folder / name).glob("part-*")) for line in part.read_bytes().splitlines()]
+        return [
+            line.decode()
+            for part in sorted((self.folder / name).glob("part-*"))
+            for line in part.read_bytes().splitlines()
+        ]
 
 
 @pytest.fixture(scope="module")
@@ -240,9 +290,14 @@ class Cassandra:
         if self._given_up % 40 == 0:
             empty_store(address)
         database = open_database(address)
-        for step, is_finished in database.ask("SELECT step, is_finished FROM steps WHERE store = 0"):
+        for step, is_finished in database.ask(
+            "SELECT step, is_finished FROM steps WHERE store = 0"
+        ):
             if is_finished:
-                database.agree("UPDATE steps SET is_finished = false, identity = 0x00 WHERE store = 0 AND step = ? IF EXISTS", (step,))
+                database.agree(
+                    "UPDATE steps SET is_finished = false, identity = 0x00 WHERE store = 0 AND step = ? IF EXISTS",
+                    (step,),
+                )
 
     def pid(self, node: int) -> int:
         """Return the process of a node: 1, 2, 3."""
@@ -250,11 +305,22 @@ class Cassandra:
 
 
 @contextmanager
-def running_cassandra(folder: Path, nodes: int, commitlog: str = "batch", **options: str) -> Iterator[Cassandra]:
+def running_cassandra(
+    folder: Path, nodes: int, commitlog: str = "batch", **options: str
+) -> Iterator[Cassandra]:
     """Run a cluster in a folder; ``options`` are further ones of its script."""
     needs(engines_folder() / "cassandra/jars")
     try:
-        run_script("cassandra.sh", "start", folder, NODES=str(nodes), MASTER=str(os.getpid()), COMMITLOG=commitlog, SHORT="1", **options)
+        run_script(
+            "cassandra.sh",
+            "start",
+            folder,
+            NODES=str(nodes),
+            MASTER=str(os.getpid()),
+            COMMITLOG=commitlog,
+            SHORT="1",
+            **options,
+        )
         yield Cassandra(folder, environment_of(folder)["CASSANDRA"])
     finally:
         run_script("cassandra.sh", "stop", folder)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from arclink.jobs.load_graph import LoadGraph
+from arclink.mapreduce.job import Pair, attempt_number
 from arclink.store.cassandra import database
 from arclink.store.cassandra.database import Database, Found, Values, Writer
-from jobs.base import Pair, attempt_number
-from jobs.load_graph import LoadGraph
 
 DEATHS = "ARCLINK_TEST_DEATHS"
 """The environment variable with a folder, which gets a file for each task that was killed."""

@@ -8,8 +8,8 @@ from typing import Any
 
 from arclink.extract import feeds
 from arclink.extract.html import PageLinks, extract_links
-from jobs.base import Pair
-from jobs.extract_links import ExtractLinks
+from arclink.jobs.extract_links import ExtractLinks
+from arclink.mapreduce.job import Pair
 
 POISON = "this page takes the parser down"
 

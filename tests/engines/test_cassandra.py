@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from arclink.store import GraphStore
-from arclink.store.cassandra import counting, forgetting, tables, tasks, verifying
-from arclink.store.cassandra import store as store_module
+from arclink.store.cassandra import counting, forgetting, reader, tables, tasks, verifying
 from arclink.store.opening import open_store
+from arclink.store.protocols import GraphStore
 from tests.engines.conftest import Cassandra
 from tests.store.contract import StoreContract
 
@@ -20,7 +19,7 @@ def keyspace(request: pytest.FixtureRequest, cassandra: Cassandra) -> Iterator[N
     request.cls.url = cassandra.keyspace()
     request.cls.cluster = cassandra
     with pytest.MonkeyPatch.context() as patch:
-        for module in (counting, forgetting, store_module, verifying):
+        for module in (counting, forgetting, reader, verifying):
             patch.setattr(module, "PIECES", 3)
         yield
 
@@ -43,7 +42,7 @@ class TestCassandraStore(StoreContract):
 @pytest.fixture(scope="class")
 def tiny_rows() -> Iterator[None]:
     """Make chunks, buckets and pieces so small that a few links make a hub."""
-    from arclink.store import relations
+    from arclink.store.blocks import relations
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(relations, "CHUNK", 2)

@@ -25,7 +25,9 @@ PASSWORD = "ARCLINK_CASSANDRA_PASSWORD"
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cassandra]:
     """One node that asks for a user and a password, and talks by TLS."""
-    with running_cassandra(tmp_path_factory.mktemp("guarded"), 1, "periodic", LOGIN="1", TLS="1") as cluster:
+    with running_cassandra(
+        tmp_path_factory.mktemp("guarded"), 1, "periodic", LOGIN="1", TLS="1"
+    ) as cluster:
         yield cluster
 
 
@@ -37,7 +39,13 @@ def rule(cluster: Cassandra, *statements: str) -> None:
     address = parse_address(f"cassandra://{cluster.hosts}/x")
     context = ssl.create_default_context(cafile=str(cluster.folder / "ca.pem"))
     first = PlainTextAuthProvider("cassandra", "cassandra")
-    connected = Cluster(list(address.hosts), address.port, auth_provider=first, ssl_context=context, protocol_version=5)
+    connected = Cluster(
+        list(address.hosts),
+        address.port,
+        auth_provider=first,
+        ssl_context=context,
+        protocol_version=5,
+    )
     try:
         session = connected.connect()
         for statement in statements:
@@ -52,7 +60,9 @@ def said(*words: object) -> str:
     return str(done.exception) if done.exception else done.output
 
 
-def test_users_may_do_what_they_are_granted_and_no_more(guarded: Cassandra, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_users_may_do_what_they_are_granted_and_no_more(
+    guarded: Cassandra, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The grants are those of docs/operations.md."""
     write_demo_archive(tmp_path / "archive", captures=60, hosts=5, seed=1)
     where = f"{guarded.hosts}/links?tls={guarded.folder / 'ca.pem'}"
@@ -74,7 +84,9 @@ def test_users_may_do_what_they_are_granted_and_no_more(guarded: Cassandra, tmp_
     assert "CPU seconds: index" in said(*build, f"cassandra://loader@{where}")
     assert "refuses the user" in said("stats", "--store", f"cassandra://reader@{where}")
     monkeypatch.setenv(PASSWORD, "two")
-    assert "batches                    1\n" in said("stats", "--store", f"cassandra://reader@{where}")
+    assert "batches                    1\n" in said(
+        "stats", "--store", f"cassandra://reader@{where}"
+    )
     assert "every invariant holds" in said("verify", "--store", f"cassandra://reader@{where}")
     assert "no MODIFY permission" in said(*build, f"cassandra://reader@{where}", "--rebuild")
     assert "refuses the user" in said("stats", "--store", f"cassandra://{where}")
@@ -88,9 +100,13 @@ def test_users_may_do_what_they_are_granted_and_no_more(guarded: Cassandra, tmp_
         pytest.param("tls=/nowhere", "no file with certificates", id="no such file"),
     ],
 )
-def test_a_connection_that_is_not_as_the_cluster_wants_it_is_refused(tls: str, message: str, guarded: Cassandra) -> None:
+def test_a_connection_that_is_not_as_the_cluster_wants_it_is_refused(
+    tls: str, message: str, guarded: Cassandra
+) -> None:
     with pytest.raises(AssertionError, match=message):
-        raise AssertionError(said("stats", "--store", f"cassandra://cassandra@{guarded.hosts}/links?{tls}"))
+        raise AssertionError(
+            said("stats", "--store", f"cassandra://cassandra@{guarded.hosts}/links?{tls}")
+        )
 
 
 def test_who_asks_a_cluster_that_says_nothing_is_told_so_in_time(cassandra: Cassandra) -> None:
@@ -105,7 +121,9 @@ def test_who_asks_a_cluster_that_says_nothing_is_told_so_in_time(cassandra: Cass
                 status, body = fetch(port, path)
                 assert status == 503
                 assert b"try again later" in body
-                assert time.monotonic() - started < 6 + 9, "patience, what is asked after it, and a busy machine"
+                assert time.monotonic() - started < 6 + 9, (
+                    "patience, what is asked after it, and a busy machine"
+                )
         finally:
             os.kill(cassandra.pid(1), signal.SIGCONT)
         deadline = time.monotonic() + 120

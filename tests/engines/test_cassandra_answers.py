@@ -13,8 +13,8 @@ from click.testing import CliRunner
 from arclink.cli.main import group
 from arclink.demo import write_demo_archive
 from arclink.model import Surt
-from arclink.store import GraphStore
 from arclink.store.opening import open_store
+from arclink.store.protocols import GraphStore
 from tests.engines.conftest import Cassandra
 from tests.service.conftest import served
 
@@ -29,7 +29,9 @@ class Both:
 
 
 @pytest.fixture(scope="module", params=["demo", "real"])
-def both(request: pytest.FixtureRequest, cassandra: Cassandra, tmp_path_factory: pytest.TempPathFactory) -> Both:
+def both(
+    request: pytest.FixtureRequest, cassandra: Cassandra, tmp_path_factory: pytest.TempPathFactory
+) -> Both:
     """Build both stores with the commands that a person would use."""
     folder = tmp_path_factory.mktemp(request.param)
     if request.param == "demo":
@@ -37,9 +39,21 @@ def both(request: pytest.FixtureRequest, cassandra: Cassandra, tmp_path_factory:
         write_demo_archive(archive, 300, 12, 1)
     else:
         archive = request.getfixturevalue("shared_data") / "aut" / "example.warc.gz"
-    stores = Both(str(folder / "links.db"), cassandra.keyspace(), 3 if request.param == "demo" else 120)
+    stores = Both(
+        str(folder / "links.db"), cassandra.keyspace(), 3 if request.param == "demo" else 120
+    )
     for store in (stores.sqlite, stores.cassandra):
-        words = ["build", str(archive), "--store", store, "--quiet", "--work", str(folder / "work"), "--batch-size", "600k"]
+        words = [
+            "build",
+            str(archive),
+            "--store",
+            store,
+            "--quiet",
+            "--work",
+            str(folder / "work"),
+            "--batch-size",
+            "600k",
+        ]
         result = CliRunner().invoke(group, words, catch_exceptions=False)
         assert result.exit_code == 0, result.output
     return stores
@@ -74,10 +88,14 @@ def test_both_stores_hold_the_same(both: Both) -> None:
         assert replace(other.stats(), bytes=0) == replace(one.stats(), bytes=0)
         assert replace(other.sums(), bytes=0) == replace(one.sums(), bytes=0)
         assert list(other.files()) == list(one.files())
-        assert [batch.files for batch in other.batches()] == [batch.files for batch in one.batches()]
+        assert [batch.files for batch in other.batches()] == [
+            batch.files for batch in one.batches()
+        ]
         some = asked(one, both.every)
         assert len(some) > 50
-        for (name, expected), (_, answer) in zip(answers_about(one, some), answers_about(other, some), strict=True):
+        for (name, expected), (_, answer) in zip(
+            answers_about(one, some), answers_about(other, some), strict=True
+        ):
             assert answer == expected, name
         assert list(other.verify()) == []
 
@@ -110,7 +128,11 @@ def fetch_all(port: int, path: str) -> list[tuple[int, bytes]]:
 
 def test_both_stores_are_served_alike(both: Both) -> None:
     with open_store(both.sqlite) as store:
-        originals = [memento.original for surt in store.surts(Surt("")) for memento in islice(store.mementos(surt), 1)]
+        originals = [
+            memento.original
+            for surt in store.surts(Surt(""))
+            for memento in islice(store.mementos(surt), 1)
+        ]
     uris = originals[:: max(1, len(originals) // 12)]
     assert len(uris) >= 10
     asked = [
@@ -137,11 +159,21 @@ def test_both_stores_are_served_alike(both: Both) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        pytest.param(["stats", "--store", "cassandra://{hosts}/nobody_made_it"], "Make one: arclink schema apply --store", id="no store"),
-        pytest.param(["stats", "--store", "cassandra://127.0.0.1:1/x"], "no node of .* answers", id="no server"),
+        pytest.param(
+            ["stats", "--store", "cassandra://{hosts}/nobody_made_it"],
+            "Make one: arclink schema apply --store",
+            id="no store",
+        ),
+        pytest.param(
+            ["stats", "--store", "cassandra://127.0.0.1:1/x"],
+            "no node of .* answers",
+            id="no server",
+        ),
     ],
 )
-def test_what_is_wrong_is_said_with_what_to_do(words: list[str], message: str, cassandra: Cassandra) -> None:
+def test_what_is_wrong_is_said_with_what_to_do(
+    words: list[str], message: str, cassandra: Cassandra
+) -> None:
     result = CliRunner().invoke(group, [word.format(hosts=cassandra.hosts) for word in words])
     with pytest.raises(Exception, match=message):
         raise result.exception or AssertionError(result.output)

@@ -11,15 +11,16 @@ import zstandard
 
 from arclink.errors import StoreError
 from arclink.model import ALL_TIME, Forgotten, Surt
-from arclink.store import LoadsByJob, Takedown, relations
+from arclink.store.blocks import relations
+from arclink.store.blocks.outlinks import OutlinkBlock
+from arclink.store.blocks.packing import pack_checksum
 from arclink.store.cassandra import tables, tasks
 from arclink.store.cassandra.addresses import parse_address
 from arclink.store.cassandra.by_jobs import load_parts
 from arclink.store.cassandra.schema import open_database
 from arclink.store.cassandra.tables import KEYED, PLACED
 from arclink.store.opening import open_store
-from arclink.store.outlinks import OutlinkBlock
-from arclink.store.packing import pack_checksum
+from arclink.store.protocols import LoadsByJob, Takedown
 from arclink.uris.surts import surt_of
 from tests.engines.conftest import Cassandra
 from tests.engines.web import write_web
@@ -44,7 +45,9 @@ def texts_of(url: str) -> Iterator[tuple[str, int, int, bytes]]:
     database = open_database(parse_address(url))
     for table in (*KEYED, *PLACED):
         key = f"{KEYED[table]}, " if table in KEYED else ""
-        for *keys, load, version, data in database.ask(f"SELECT {key}load, version, data FROM {table}"):
+        for *keys, load, version, data in database.ask(
+            f"SELECT {key}load, version, data FROM {table}"
+        ):
             if table == "outlinks":
                 data = repr(OutlinkBlock(data, 0).distinct_links).encode()
             elif table == "surts" and data:
@@ -56,7 +59,10 @@ def tables_with(url: str, site: int) -> Counter[str]:
     """Return in how many rows of each table something of a site stands."""
     about = texts_about(site)
     results = open_database(parse_address(url)).ask("SELECT result FROM tasks")
-    rows = chain(((table, text) for table, _, _, text in texts_of(url)), (("tasks", result.encode()) for (result,) in results))
+    rows = chain(
+        ((table, text) for table, _, _, text in texts_of(url)),
+        (("tasks", result.encode()) for (result,) in results),
+    )
     return Counter(table for table, text in rows if any(one in text for one in about))
 
 
@@ -68,18 +74,29 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("site", "is_at_the_end"), [pytest.param(3, False, id="a site"), pytest.param(0, True, id="the first of the lists")]
+    ("site", "is_at_the_end"),
+    [pytest.param(3, False, id="a site"), pytest.param(0, True, id="the first of the lists")],
 )
 def test_nothing_of_what_was_forgotten_is_left_in_any_row(
-    site: int, is_at_the_end: bool, cassandra: Cassandra, graph: Path, monkeypatch: pytest.MonkeyPatch
+    site: int,
+    is_at_the_end: bool,
+    cassandra: Cassandra,
+    graph: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(tasks, "SURT_BYTES", 60)
     url = cassandra.keyspace()
     with open_store(url, create=True) as store:
         store.load(graph, FILES[:1], SETTINGS, "{}")
         before = tables_with(url, site)
-        assert before.keys() == {*KEYED, *PLACED} | ({"tasks"} if is_at_the_end else set()), "the search finds the site where it is"
-        store.forget(Takedown(Forgotten(Surt(f"example,a{site})/"), ALL_TIME, True), "asked to", "20200101000000"))
+        assert before.keys() == {*KEYED, *PLACED} | ({"tasks"} if is_at_the_end else set()), (
+            "the search finds the site where it is"
+        )
+        store.forget(
+            Takedown(
+                Forgotten(Surt(f"example,a{site})/"), ALL_TIME, True), "asked to", "20200101000000"
+            )
+        )
         answers = canonical(store)
         assert f"example,a{site})" not in repr(answers)
         hidden = tables_with(url, site)
@@ -109,7 +126,13 @@ def test_of_a_hub_what_is_left_is_found_when_its_first_rows_are_cleaned(
         assert len(inlinks) > 8
         for content in sorted({inlink.content for inlink in inlinks[:3]}):
             (sighting, *_) = store.sightings(content)
-            store.forget(Takedown(Forgotten(surt_of(sighting.original), ALL_TIME, False), "asked to", "20200101000000"))
+            store.forget(
+                Takedown(
+                    Forgotten(surt_of(sighting.original), ALL_TIME, False),
+                    "asked to",
+                    "20200101000000",
+                )
+            )
         question = "SELECT chunk, version, data FROM inlinks WHERE surt = ? AND bucket = 0"
         home = open_database(parse_address(url)).ask(question, (TARGET.encode(),))
         newest = {chunk: data for chunk, _, data in home}

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import pytest
 
+from arclink.store.blocks.packing import pack_checksum
 from arclink.store.cassandra.addresses import parse_address
 from arclink.store.cassandra.database import Database
 from arclink.store.cassandra.schema import open_database
 from arclink.store.cassandra.tables import KEYED
 from arclink.store.opening import open_store
-from arclink.store.packing import pack_checksum
 from tests.engines.conftest import Cassandra
 from tests.engines.web import write_web
 from tests.store.contract import FILES, SETTINGS
@@ -25,7 +25,11 @@ KEYS = {"surt": SURT, "checksum": pack_checksum(CHECKSUM), "content": CHECKSUM.e
 PLACE = "load = 1 AND part = 1 AND chunk = 0"
 
 SIGHTINGS, OUTLINKS = "sightings are the mementos of a payload", "each content has its outlinks"
-LINKS, SURTS, READABLE = "outlinks and inlinks are the same links", "SURTs are listed", "what is stored can be read"
+LINKS, SURTS, READABLE = (
+    "outlinks and inlinks are the same links",
+    "SURTs are listed",
+    "what is stored can be read",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,32 +83,84 @@ def damaged(database: Database, damage: Damage) -> Iterator[None]:
 @pytest.mark.parametrize(
     "damage",
     [
-        pytest.param(Damage("mementos", [(SIGHTINGS, "http://a3.example/page/3 is a sighting, but no memento")]), id="mementos"),
-        pytest.param(Damage("sightings", [(SIGHTINGS, "http://a3.example/page/3 is not among")]), id="sightings"),
         pytest.param(
-            Damage("payloads", [("only payloads that were read have contents", CHECKSUM), ("batches add up", "60 payloads")]), id="payloads"
+            Damage(
+                "mementos", [(SIGHTINGS, "http://a3.example/page/3 is a sighting, but no memento")]
+            ),
+            id="mementos",
         ),
-        pytest.param(Damage("contents", [("each memento has its content", CHECKSUM), (OUTLINKS, CHECKSUM)]), id="contents"),
-        pytest.param(Damage("inlinks", [(LINKS, "http://a3.example/page/3")]), id="inlinks"),
-        pytest.param(Damage("outlinks", [(LINKS, "block (1, 1, 0)"), ("batches add up", "links")], PLACE), id="outlinks"),
-        pytest.param(Damage("blocks", [(READABLE, "(1, 1, 0)")], PLACE), id="blocks"),
-        pytest.param(Damage("surts", [(SURTS, "example,hub)/ is in no list")], "load = 1 AND part = 1 AND chunk = 0"), id="surts"),
-        pytest.param(Damage("surts", [(SURTS, "the list (1, 2) has 1 rows")], "load = 1 AND part = 2 AND chunk = -1"), id="fences"),
         pytest.param(
-            Damage("surts", [(SURTS, "row (1, 2, 0) of the lists is lost")], "load = 1 AND part = 2 AND chunk = 0"),
+            Damage("sightings", [(SIGHTINGS, "http://a3.example/page/3 is not among")]),
+            id="sightings",
+        ),
+        pytest.param(
+            Damage(
+                "payloads",
+                [
+                    ("only payloads that were read have contents", CHECKSUM),
+                    ("batches add up", "60 payloads"),
+                ],
+            ),
+            id="payloads",
+        ),
+        pytest.param(
+            Damage("contents", [("each memento has its content", CHECKSUM), (OUTLINKS, CHECKSUM)]),
+            id="contents",
+        ),
+        pytest.param(Damage("inlinks", [(LINKS, "http://a3.example/page/3")]), id="inlinks"),
+        pytest.param(
+            Damage("outlinks", [(LINKS, "block (1, 1, 0)"), ("batches add up", "links")], PLACE),
+            id="outlinks",
+        ),
+        pytest.param(Damage("blocks", [(READABLE, "(1, 1, 0)")], PLACE), id="blocks"),
+        pytest.param(
+            Damage(
+                "surts",
+                [(SURTS, "example,hub)/ is in no list")],
+                "load = 1 AND part = 1 AND chunk = 0",
+            ),
+            id="surts",
+        ),
+        pytest.param(
+            Damage(
+                "surts",
+                [(SURTS, "the list (1, 2) has 1 rows")],
+                "load = 1 AND part = 2 AND chunk = -1",
+            ),
+            id="fences",
+        ),
+        pytest.param(
+            Damage(
+                "surts",
+                [(SURTS, "row (1, 2, 0) of the lists is lost")],
+                "load = 1 AND part = 2 AND chunk = 0",
+            ),
             id="surts listed elsewhere",
         ),
-        pytest.param(Damage("mementos", [(READABLE, "a3)/page/3")], data=b"\x05abc"), id="unreadable mementos"),
-        pytest.param(Damage("inlinks", [(READABLE, "a3)/page/3")], data=b"\xff\xff"), id="unreadable inlinks"),
-        pytest.param(Damage("outlinks", [(READABLE, "(1, 1, 0)")], PLACE, b"\x00"), id="unreadable outlinks"),
-        pytest.param(Damage("payloads", [(READABLE, CHECKSUM)], data=b"\xff"), id="unreadable payloads"),
+        pytest.param(
+            Damage("mementos", [(READABLE, "a3)/page/3")], data=b"\x05abc"),
+            id="unreadable mementos",
+        ),
+        pytest.param(
+            Damage("inlinks", [(READABLE, "a3)/page/3")], data=b"\xff\xff"), id="unreadable inlinks"
+        ),
+        pytest.param(
+            Damage("outlinks", [(READABLE, "(1, 1, 0)")], PLACE, b"\x00"), id="unreadable outlinks"
+        ),
+        pytest.param(
+            Damage("payloads", [(READABLE, CHECKSUM)], data=b"\xff"), id="unreadable payloads"
+        ),
     ],
 )
 def test_what_is_damaged_is_named(damage: Damage, url: str) -> None:
     with damaged(open_database(parse_address(url)), damage), open_store(url) as store:
         found = list(store.verify())
     for invariant, text in damage.says:
-        assert any(one.invariant == invariant and text in one.detail for one in found), (invariant, text, found)
+        assert any(one.invariant == invariant and text in one.detail for one in found), (
+            invariant,
+            text,
+            found,
+        )
     with open_store(url) as store:
         assert list(store.verify()) == []
 
@@ -112,8 +168,25 @@ def test_what_is_damaged_is_named(damage: Damage, url: str) -> None:
 def test_several_damages_are_all_named(url: str) -> None:
     """What cannot be read does not keep the others from being found."""
     database = open_database(parse_address(url))
-    damages = [Damage("mementos", [], data=b"\x05abc"), Damage("outlinks", [], PLACE, b"\x00"), Damage("contents", [])]
-    with damaged(database, damages[0]), damaged(database, damages[1]), damaged(database, damages[2]), open_store(url) as store:
+    damages = [
+        Damage("mementos", [], data=b"\x05abc"),
+        Damage("outlinks", [], PLACE, b"\x00"),
+        Damage("contents", []),
+    ]
+    with (
+        damaged(database, damages[0]),
+        damaged(database, damages[1]),
+        damaged(database, damages[2]),
+        open_store(url) as store,
+    ):
         found = list(store.verify())
-    for invariant, text in ((READABLE, "a3)/page/3"), (READABLE, "block (1, 1, 0)"), (OUTLINKS, CHECKSUM)):
-        assert any(one.invariant == invariant and text in one.detail for one in found), (invariant, text, found)
+    for invariant, text in (
+        (READABLE, "a3)/page/3"),
+        (READABLE, "block (1, 1, 0)"),
+        (OUTLINKS, CHECKSUM),
+    ):
+        assert any(one.invariant == invariant and text in one.detail for one in found), (
+            invariant,
+            text,
+            found,
+        )

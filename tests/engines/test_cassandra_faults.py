@@ -14,10 +14,10 @@ import pytest
 
 from arclink.errors import StoreError
 from arclink.model import Surt
-from arclink.store import GraphStore
 from arclink.store.cassandra.addresses import parse_address
 from arclink.store.cassandra.schema import open_database
 from arclink.store.opening import open_store
+from arclink.store.protocols import GraphStore
 from tests.engines.conftest import Cassandra, run_script, running_cassandra
 from tests.engines.web import FAMOUS, HUB, write_web
 from tests.store.contract import FILES, SETTINGS
@@ -40,7 +40,11 @@ with open_store(sys.argv[1], create=True) as store:
 def start_load(store: str, graph: Path) -> subprocess.Popen[str]:
     """Load the graph files of a second batch, in a process of its own."""
     return subprocess.Popen(
-        [sys.executable, "-c", LOAD, store, str(graph)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        [sys.executable, "-c", LOAD, store, str(graph)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
 
 
@@ -78,7 +82,9 @@ def graphs_of_batches(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, P
 
 
 @pytest.fixture(scope="module")
-def expected(graphs_of_batches: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[GraphStore]:
+def expected(
+    graphs_of_batches: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[GraphStore]:
     """Both batches in SQLite."""
     with open_store(str(tmp_path_factory.mktemp("expected") / "links.db"), create=True) as store:
         for number, graph in enumerate(graphs_of_batches):
@@ -108,11 +114,16 @@ def test_a_load_that_was_killed_is_finished_by_loading_again(
         assert list(store.verify()) == []
 
 
-def test_a_second_load_at_the_same_time_is_refused(cassandra: Cassandra, graphs_of_batches: tuple[Path, Path]) -> None:
+def test_a_second_load_at_the_same_time_is_refused(
+    cassandra: Cassandra, graphs_of_batches: tuple[Path, Path]
+) -> None:
     url = cassandra.keyspace()
     load = start_load(url, graphs_of_batches[1])
     wait_for_tasks(url, 1, 1)
-    with open_store(url, create=True) as store, pytest.raises(StoreError, match="is locked: another build is loading"):
+    with (
+        open_store(url, create=True) as store,
+        pytest.raises(StoreError, match="is locked: another build is loading"),
+    ):
         store.load(graphs_of_batches[0], FILES[:1], SETTINGS, "{}")
     out, err = load.communicate(timeout=300)
     assert (load.returncode, out) == (0, "1\n"), err
@@ -138,7 +149,10 @@ def test_a_node_that_is_killed_loses_nothing_and_fails_no_question(
                     try:
                         found = set(reader.inlinks(HUB_SURT))
                         assert inlinks <= found
-                        assert next(reader.mementos(Surt("example,a1)/page/1"))).timestamp == "20100101000000"
+                        assert (
+                            next(reader.mementos(Surt("example,a1)/page/1"))).timestamp
+                            == "20100101000000"
+                        )
                         asked.append(len(found))
                     except BaseException as error:
                         failures.append(error)
@@ -165,11 +179,38 @@ def test_a_node_that_is_killed_loses_nothing_and_fails_no_question(
             assert list(store.verify()) == []
 
 
+def test_without_a_quorum_the_error_says_how_many_replicas_are_missing(
+    tmp_path: Path, graphs_of_batches: tuple[Path, Path]
+) -> None:
+    """Two of three nodes are killed: a connection that was there, and a new one, in another process."""
+    with running_cassandra(tmp_path / "cluster", 3) as cluster:
+        url = cluster.keyspace("?replication=3&consistency=QUORUM&timeout=8&patience=20")
+        with open_store(url, create=True) as store:
+            store.load(graphs_of_batches[0], FILES[:1], SETTINGS, "{}")
+            for number in (2, 3):
+                os.kill(cluster.pid(number), signal.SIGKILL)
+            deadline = time.monotonic() + 120
+            said = ""
+            while "are up" not in said:  # at first a node is only slow to answer
+                assert time.monotonic() < deadline, said
+                with pytest.raises(StoreError) as raised:
+                    list(store.inlinks(HUB_SURT))
+                said = str(raised.value)
+                assert (
+                    "too few nodes answer: QUORUM needs 2 replicas of the data, and 1" in said
+                    or "nodes 2 are down: 127.0.0.2, 127.0.0.3." in said
+                )
+        command = [sys.executable, "-m", "arclink.cli.main", "links", HUB, "--store", url]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
+        assert done.returncode == 1
+        assert "QUORUM needs 2 replicas of the data, and 1 are up" in done.stderr
+
+
 def test_pages_of_a_hub_are_pages_like_others(
     cassandra: Cassandra, graphs_of_batches: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A hub is spread over partitions, and any of its inlinks is found without reading those before it."""
-    from arclink.store import relations
+    from arclink.store.blocks import relations
     from arclink.store.cassandra import tables
 
     monkeypatch.setattr(relations, "CHUNK", 4)
@@ -182,7 +223,9 @@ def test_pages_of_a_hub_are_pages_like_others(
         assert len(inlinks) == len(set(inlinks)) == 801
         assert {inlink.target for inlink in inlinks} == {HUB}
         database = open_database(parse_address(url))
-        rows = database.ask("SELECT bucket FROM inlinks WHERE surt = ? AND bucket = 0", (HUB_SURT.encode(),))
+        rows = database.ask(
+            "SELECT bucket FROM inlinks WHERE surt = ? AND bucket = 0", (HUB_SURT.encode(),)
+        )
         assert 0 < len(rows) <= 4 * 4
         for place in (0, 3, 17, 400, 555, 799, 800):
             assert list(store.inlinks(HUB_SURT, inlinks[place])) == inlinks[place + 1 :]

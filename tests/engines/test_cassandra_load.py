@@ -16,17 +16,19 @@ from click.testing import CliRunner
 from arclink.cli.main import group
 from arclink.cli.stage_options import write_archives, write_settings
 from arclink.errors import PipelineError, StoreError
-from arclink.pipeline import running, stages
-from arclink.pipeline.running import JobRunner
+from arclink.mapreduce.runs import Job, JobRunner
+from arclink.pipeline import stages
+from arclink.pipeline.jobs import JOBS
 from arclink.pipeline.settings import BuildSettings
-from arclink.store import LoadsByJob
 from arclink.store.cassandra.addresses import parse_address
 from arclink.store.cassandra.by_jobs import load_parts
 from arclink.store.cassandra.schema import open_database
 from arclink.store.cassandra.tables import KEYED, PLACED
 from arclink.store.opening import open_store
+from arclink.store.protocols import LoadsByJob
 from tests.engines import deadly_load
 from tests.engines.conftest import Cassandra
+from tests.engines.deadly_load import DeadlyLoad
 from tests.engines.web import write_web
 from tests.store.contract import FILES
 
@@ -35,7 +37,10 @@ TABLES = {
     "batches": "step, files, settings",
     "tasks": "load, task, result",
     "names": "number, name",
-    **{table: f"{key}, bucket, load, part, chunk, version, piece, data" for table, key in KEYED.items()},
+    **{
+        table: f"{key}, bucket, load, part, chunk, version, piece, data"
+        for table, key in KEYED.items()
+    },
     **dict.fromkeys(PLACED, "load, part, chunk, version, piece, data"),
 }
 
@@ -45,7 +50,10 @@ Rows = dict[str, list[Sequence[object]]]
 def rows_of(url: str) -> Rows:
     """Return all rows of all tables."""
     database = open_database(parse_address(url))
-    return {table: sorted(map(tuple, database.ask(f"SELECT {columns} FROM {table}")), key=repr) for table, columns in TABLES.items()}
+    return {
+        table: sorted(map(tuple, database.ask(f"SELECT {columns} FROM {table}")), key=repr)
+        for table, columns in TABLES.items()
+    }
 
 
 @pytest.fixture(scope="module")
@@ -66,9 +74,17 @@ def load_by_tasks(folder: Path, number: int, url: str) -> list[int]:
     totals: list[int] = []
     conf = folder / "mrjob.conf"
     conf.write_text("runners: {}\n")
-    run = JobRunner("local", 2, folder / "tasks", watch=lambda done, total: totals.append(total) if done == total else None, conf=conf)
+    run = JobRunner(
+        "local",
+        2,
+        folder / "tasks",
+        watch=lambda done, total: totals.append(total) if done == total else None,
+        conf=conf,
+    )
     with open_store(url, create=True) as store:
-        batch = stages.load(folder, FILES[number : number + 1], BuildSettings().for_store(), "{}", store, run)
+        batch = stages.load(
+            folder, FILES[number : number + 1], BuildSettings().for_store(), "{}", store, run
+        )
         assert batch.number == number + 1
         assert list(store.verify()) == []
     return totals
@@ -86,7 +102,10 @@ def expected(cassandra: Cassandra, batches: list[Path]) -> Rows:
 
 @pytest.fixture
 def copies(batches: list[Path], tmp_path: Path) -> list[Path]:
-    return [Path(shutil.copytree(folder, tmp_path / str(number))) for number, folder in enumerate(batches)]
+    return [
+        Path(shutil.copytree(folder, tmp_path / str(number)))
+        for number, folder in enumerate(batches)
+    ]
 
 
 def assert_same(found: Rows, expected: Rows) -> None:
@@ -95,11 +114,15 @@ def assert_same(found: Rows, expected: Rows) -> None:
         assert found[table] == expected[table], table
 
 
-def test_tasks_write_what_one_process_writes(cassandra: Cassandra, copies: list[Path], expected: Rows) -> None:
+def test_tasks_write_what_one_process_writes(
+    cassandra: Cassandra, copies: list[Path], expected: Rows
+) -> None:
     """Row by row; loaded once more, nothing runs and nothing changes."""
     url = cassandra.keyspace()
     jobs = [load_by_tasks(copies[number], number, url) for number in (0, 1)]
-    assert jobs == [[4, 4, 3], [4, 4, 3]], "three phases, of 9, 6 and 3 tasks, which at most twice as many as run at a time do"
+    assert jobs == [[4, 4, 3], [4, 4, 3]], (
+        "three phases, of 9, 6 and 3 tasks, which at most twice as many as run at a time do"
+    )
     assert_same(rows_of(url), expected)
     assert load_by_tasks(copies[1], 1, url) == []
     assert_same(rows_of(url), expected)
@@ -108,19 +131,32 @@ def test_tasks_write_what_one_process_writes(cassandra: Cassandra, copies: list[
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("moment", "tasks"),
-    [pytest.param("first", 4 + 3 + 3, id="first rows, which one task does not have"), pytest.param("noted", 4 + 4 + 3, id="not noted")],
+    [
+        pytest.param("first", 4 + 3 + 3, id="first rows, which one task does not have"),
+        pytest.param("noted", 4 + 4 + 3, id="not noted"),
+    ],
 )
 def test_tasks_that_were_killed_change_nothing(
-    moment: str, tasks: int, cassandra: Cassandra, copies: list[Path], expected: Rows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    moment: str,
+    tasks: int,
+    cassandra: Cassandra,
+    copies: list[Path],
+    expected: Rows,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Each task of the first batch dies once, and is done again; those of the second die twice, and the load is made again."""
     deaths = tmp_path / "deaths"
     deaths.mkdir()
     url = cassandra.keyspace()
-    for name, value in ((deadly_load.DEATHS, str(deaths)), (deadly_load.MOMENT, moment), (deadly_load.ATTEMPTS, "1")):
+    for name, value in (
+        (deadly_load.DEATHS, str(deaths)),
+        (deadly_load.MOMENT, moment),
+        (deadly_load.ATTEMPTS, "1"),
+    ):
         monkeypatch.setenv(name, value)
     with monkeypatch.context() as patch:
-        patch.setitem(running.JOBS, "load", ("tests.engines.deadly_load", "DeadlyLoad"))
+        patch.setitem(JOBS, "load", Job("load", lambda: DeadlyLoad))
         load_by_tasks(copies[0], 0, url)
         assert len(list(deaths.iterdir())) == tasks
         patch.setenv(deadly_load.ATTEMPTS, "2")
@@ -156,7 +192,11 @@ def test_a_child_asks_whatever_its_parents_threads_had_locked(cassandra: Cassand
     if not child:
         status = 1
         try:
-            status = 0 if open_database(address).ask("SELECT step FROM steps WHERE store = 0") is not None else 1
+            status = (
+                0
+                if open_database(address).ask("SELECT step FROM steps WHERE store = 0") is not None
+                else 1
+            )
         finally:
             os._exit(status)
     deadline = time.monotonic() + 60
@@ -170,16 +210,28 @@ def test_a_child_asks_whatever_its_parents_threads_had_locked(cassandra: Cassand
     assert ended == (child, 0), "the child waits for a lock of its parent"
 
 
-def test_a_job_that_did_not_do_its_tasks_is_noticed(cassandra: Cassandra, copies: list[Path]) -> None:
+def test_a_job_that_did_not_do_its_tasks_is_noticed(
+    cassandra: Cassandra, copies: list[Path]
+) -> None:
     """An engine that says that all is done, and is wrong."""
     with open_store(cassandra.keyspace(), create=True) as store:
         assert isinstance(store, LoadsByJob)
         with pytest.raises(StoreError, match="mementos/0 and 8 other tasks did nothing"):
-            store.load_by_job(copies[0] / "graph", FILES[:1], BuildSettings().for_store(), "{}", 2, str, lambda *_: None)
+            store.load_by_job(
+                copies[0] / "graph",
+                FILES[:1],
+                BuildSettings().for_store(),
+                "{}",
+                2,
+                str,
+                lambda *_: None,
+            )
         assert store.last_batch() == 0
 
 
-def test_a_load_that_another_one_overtook_begins_anew(cassandra: Cassandra, copies: list[Path]) -> None:
+def test_a_load_that_another_one_overtook_begins_anew(
+    cassandra: Cassandra, copies: list[Path]
+) -> None:
     """What its tasks found to be new is not new any more: both batches have the same contents."""
     url = cassandra.keyspace()
 
@@ -196,8 +248,21 @@ def test_a_load_that_another_one_overtook_begins_anew(cassandra: Cassandra, copi
                     assert list(load_parts(lines, orjson.dumps(settings).decode()))
 
         with pytest.raises(PipelineError, match="no more"):
-            store.load_by_job(copies[0] / "graph", FILES[:1], BuildSettings().for_store(), "{}", 2, str, two_phases)
+            store.load_by_job(
+                copies[0] / "graph",
+                FILES[:1],
+                BuildSettings().for_store(),
+                "{}",
+                2,
+                str,
+                two_phases,
+            )
         for number in (1, 0):
-            store.load(copies[number] / "graph", FILES[number : number + 1], BuildSettings().for_store(), "{}")
+            store.load(
+                copies[number] / "graph",
+                FILES[number : number + 1],
+                BuildSettings().for_store(),
+                "{}",
+            )
         assert list(store.verify()) == []
         assert store.sums().contents == 200 + 1

@@ -9,13 +9,12 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from arclink.pipeline.running import JOBS
+from arclink.pipeline.jobs import JOBS
 from tests.engines.conftest import ROOT
 
 BUCKET = "arclink-tests"
@@ -65,9 +64,8 @@ def finish_steps(stop: threading.Event) -> None:
 
 def start(job: str, options: Sequence[str]) -> str:
     """Run a job on EMR as its module does when it is called; return the id of its cluster."""
-    module, name = JOBS[job]
     settings = json.dumps({"rules": "{}"})
-    started = getattr(import_module(module), name)(["-r", "emr", "--no-cat-output", "--settings", settings, *options])
+    started = JOBS[job].load()(["-r", "emr", "--no-cat-output", "--settings", settings, *options])
     with started.make_runner() as run:
         run._opts["cleanup"] = ["NONE"]  # what was uploaded stays to be looked at
         run.run()
@@ -75,7 +73,9 @@ def start(job: str, options: Sequence[str]) -> str:
 
 
 @pytest.fixture(scope="module")
-def asked(aws: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:  # Any: as boto3 gives it
+def asked(
+    aws: str, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Any]:  # Any: as boto3 gives it
     """What the account has after all jobs: objects in S3, the cluster, its steps by job."""
     import boto3
 
@@ -83,13 +83,20 @@ def asked(aws: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     environment = folder / "arclink-environment.tar.gz"
     environment.write_bytes(b"a packed environment")
     rows = folder / "rows.cdx"
-    rows.write_bytes(b"org,example)/ 20100101000000 http://example.org/ text/html 200 - - - 700 1 a.warc.gz\n")
+    rows.write_bytes(
+        b"org,example)/ 20100101000000 http://example.org/ text/html 200 - - - 700 1 a.warc.gz\n"
+    )
     s3 = boto3.client("s3")
     s3.create_bucket(Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": REGION})
     subnet = boto3.client("ec2").describe_subnets()["Subnets"][0]["SubnetId"]
 
     # conf/emr.conf as it is, with what it asks to fill in filled in.
-    text = (ROOT / "conf/emr.conf").read_text("utf-8").replace("BUCKET", BUCKET).replace("SUBNET", subnet)
+    text = (
+        (ROOT / "conf/emr.conf")
+        .read_text("utf-8")
+        .replace("BUCKET", BUCKET)
+        .replace("SUBNET", subnet)
+    )
     conf = folder / "emr.conf"
     conf.write_text(text.replace("arclink-environment.tar.gz#", f"{environment}#"), "utf-8")
     options = ["--conf-path", str(conf), "--check-cluster-every", "1", "--cloud-fs-sync-secs", "0"]
@@ -102,7 +109,13 @@ def asked(aws: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         cluster_id = start("filter", [*options, "--output-dir", f"s3://{BUCKET}/filter", str(rows)])
         for job in JOBS:
             if job != "filter":
-                own = ["--cluster-id", cluster_id, "--output-dir", f"s3://{BUCKET}/{job}", f"s3://{BUCKET}/input/{job}/*"]
+                own = [
+                    "--cluster-id",
+                    cluster_id,
+                    "--output-dir",
+                    f"s3://{BUCKET}/{job}",
+                    f"s3://{BUCKET}/input/{job}/*",
+                ]
                 assert start(job, [*options, "--no-check-input-paths", *own]) == cluster_id
     finally:
         stop.set()
@@ -112,18 +125,22 @@ def asked(aws: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     steps = [step["Config"] for step in emr.list_steps(ClusterId=cluster_id)["Steps"]]
     return {
         "objects": {
-            one["Key"]: s3.get_object(Bucket=BUCKET, Key=one["Key"])["Body"].read() for one in s3.list_objects_v2(Bucket=BUCKET)["Contents"]
+            one["Key"]: s3.get_object(Bucket=BUCKET, Key=one["Key"])["Body"].read()
+            for one in s3.list_objects_v2(Bucket=BUCKET)["Contents"]
         },
         "cluster": emr.describe_cluster(ClusterId=cluster_id)["Cluster"],
         "groups": emr.list_instance_groups(ClusterId=cluster_id)["InstanceGroups"],
-        "steps": {dict(pairwise(step["Args"]))["-output"].removeprefix(f"s3://{BUCKET}/").strip("/"): step for step in steps},
+        "steps": {
+            dict(pairwise(step["Args"]))["-output"].removeprefix(f"s3://{BUCKET}/").strip("/"): step
+            for step in steps
+        },
         "subnet": subnet,
     }
 
 
 def test_script_input_and_environment_are_uploaded(asked: dict[str, Any]) -> None:
     objects = {key.rsplit("/", 1)[-1]: data for key, data in asked["objects"].items()}
-    assert objects["filter_captures.py"] == (ROOT / "jobs/filter_captures.py").read_bytes()
+    assert objects["filter_captures.py"] == (ROOT / "arclink/jobs/filter_captures.py").read_bytes()
     assert objects["arclink-environment.tar.gz"] == b"a packed environment"
     assert objects["rows.cdx"].startswith(b"org,example)/ ")
     assert b"check_environment.py" in objects["setup-wrapper.sh"]
@@ -138,7 +155,10 @@ def test_the_cluster_is_one_that_emr_still_makes(asked: dict[str, Any]) -> None:
     assert cluster["Ec2InstanceAttributes"]["IamInstanceProfile"] == "EMR_EC2_DefaultRole"
     assert cluster["Ec2InstanceAttributes"]["Ec2SubnetId"] == asked["subnet"]
     assert {"Key": "for-use-with-amazon-emr-managed-policies", "Value": "true"} in cluster["Tags"]
-    assert {(one["InstanceGroupType"], one["InstanceType"], one["RequestedInstanceCount"]) for one in asked["groups"]} == {
+    assert {
+        (one["InstanceGroupType"], one["InstanceType"], one["RequestedInstanceCount"])
+        for one in asked["groups"]
+    } == {
         ("MASTER", "m6i.xlarge", 1),
         ("CORE", "m6i.xlarge", 2),
     }
@@ -167,12 +187,18 @@ def test_each_jobs_step_starts_streaming_with_our_settings(
     words = step["Args"]
     assert words[0] == "hadoop-streaming"
     following = dict(pairwise(words))
-    assert following["-input"].startswith(f"s3://{BUCKET}/arclink/tmp/" if job == "filter" else f"s3://{BUCKET}/input/{job}/")
+    assert following["-input"].startswith(
+        f"s3://{BUCKET}/arclink/tmp/" if job == "filter" else f"s3://{BUCKET}/input/{job}/"
+    )
     assert "arclink-environment.tar.gz#" in following["-archives"]
-    script = JOBS[job][0].rpartition(".")[2]
+    script = JOBS[job].load().__module__.rpartition(".")[2]
     assert f"{script}.py --step-num=0 --mapper" in following["-mapper"]
     assert ("-reducer" in words) == has_reducer
     if has_reducer:
         assert f"{script}.py --step-num=0 --reducer" in following["-reducer"]
     given = {words[number + 1] for number, word in enumerate(words) if word == "-D"}
-    assert {"mapreduce.map.speculative=false", "mapreduce.task.timeout=600000", *properties} <= given
+    assert {
+        "mapreduce.map.speculative=false",
+        "mapreduce.task.timeout=600000",
+        *properties,
+    } <= given

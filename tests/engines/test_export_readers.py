@@ -8,7 +8,7 @@ from pathlib import Path
 import networkx as nx
 import pytest
 
-from arclink.export.exporting import export
+from arclink.export.exports import export
 from arclink.export.queries import ExportQuery
 from arclink.store.opening import open_store
 from tests.engines.conftest import ROOT, engines_folder, needs, run_script
@@ -30,14 +30,20 @@ def exported(store: Path, path: Path, form: str, **parameters: str) -> Path:
 
 def read_by_gephi(path: Path) -> list[list[str]]:
     command = [str(ROOT / "engines" / "readers.sh"), "gexf", str(path)]
-    done = subprocess.run(command, env=dict(os.environ), capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, env=dict(os.environ), capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     return [line.split("\t") for line in done.stdout.splitlines()]
 
 
 def moments(day: str) -> str:
     """Return the beginning of a day as Gephi has it: milliseconds; of no day the end of time."""
-    return "Infinity" if day == "None" else str(float(datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp() * 1000))
+    return (
+        "Infinity"
+        if day == "None"
+        else str(float(datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp() * 1000))
+    )
 
 
 @pytest.mark.parametrize("spells", ["observed", "in-force"])
@@ -52,7 +58,9 @@ def test_gephi_imports_gexf_with_every_spell(spells: str, store: Path, tmp_path:
     expected = {
         (labels[source], labels[target]): (
             str(data["weight"]),
-            "<" + "; ".join(f"[{moments(start)}, {moments(end)}]" for start, end in data["spells"]) + ">",
+            "<"
+            + "; ".join(f"[{moments(start)}, {moments(end)}]" for start, end in data["spells"])
+            + ">",
         )
         for source, target, data in by_networkx.edges(data=True)
     }

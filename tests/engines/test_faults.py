@@ -8,16 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from arclink.counts import Counts
+from arclink.mapreduce.runs import JobRunner, parts_of
 from arclink.pipeline import stages
-from arclink.pipeline.counts import Counts
 from arclink.pipeline.inputs import describe, find_archives
+from arclink.pipeline.jobs import JOBS
 from arclink.pipeline.planning import archive_paths, plan, read_pointers
-from arclink.pipeline.running import JobRunner, parts_of
 from arclink.pipeline.settings import BuildSettings
-from arclink.store.nothing import EmptyStore
+from arclink.store.empty import EmptyStore
 from tests.engines.builds import SECONDS, crashed, extracting_slowly, when, write_poisoned_archive
 from tests.engines.conftest import Hadoop, running_hadoop
-from tests.jobs.contract import without_blocks
+from tests.mapreduce.contract import without_blocks
 
 pytestmark = pytest.mark.slow
 
@@ -40,21 +41,30 @@ def manifests(cluster: Hadoop, tmp_path_factory: pytest.TempPathFactory) -> Sequ
     stages.filter_rows(parts_of(folder / "rows"), folder, BuildSettings(), run)
     address = cluster.put([Path(file.path) for file in files], "/archive")
     paths = {name: f"{address}/{Path(path).name}" for name, path in archive_paths(files).items()}
-    planned = plan(read_pointers(parts_of(folder / "pointers")), EmptyStore(), paths, folder / "manifests", 4)
+    planned = plan(
+        read_pointers(parts_of(folder / "pointers")), EmptyStore(), paths, folder / "manifests", 4
+    )
     assert len(planned.manifests) == 4
     return planned.manifests
 
 
 def extract(run: JobRunner, inputs: Sequence[str], output: str, options: Sequence[str]) -> Counts:
-    return run.run_job("extract", inputs, output, BuildSettings().for_jobs(), options)
+    return run.run_job(JOBS["extract"], inputs, output, BuildSettings().for_jobs(), options)
 
 
 @pytest.fixture(scope="module")
-def expected(manifests: Sequence[Path], tmp_path_factory: pytest.TempPathFactory) -> tuple[list[object], Counts]:
+def expected(
+    manifests: Sequence[Path], tmp_path_factory: pytest.TempPathFactory
+) -> tuple[list[object], Counts]:
     """Rows and counts of the runner for one machine, which meets the poisoned page, too."""
     folder = tmp_path_factory.mktemp("expected")
     with extracting_slowly():
-        counts = extract(JobRunner("local", 2, folder / "tasks"), [str(path) for path in manifests], str(folder / "out"), [])
+        counts = extract(
+            JobRunner("local", 2, folder / "tasks"),
+            [str(path) for path in manifests],
+            str(folder / "out"),
+            [],
+        )
     return list(without_blocks(parts_of(folder / "out"))), counts
 
 
@@ -64,7 +74,11 @@ def mappers_in(folder: Path) -> list[int]:
     for process in Path("/proc").glob("[0-9]*"):
         try:
             words = (process / "cmdline").read_bytes().split(b"\0")
-            if b"--mapper" in words and Path(os.readlink(process / "cwd")).is_relative_to(folder) and b"python" in words[0]:
+            if (
+                b"--mapper" in words
+                and Path(os.readlink(process / "cwd")).is_relative_to(folder)
+                and b"python" in words[0]
+            ):
                 found.append(int(process.name))
         except OSError:
             continue
@@ -72,7 +86,11 @@ def mappers_in(folder: Path) -> list[int]:
 
 
 def on_cluster(
-    cluster: Hadoop, manifests: Sequence[Path], folder: Path, seconds_per_page: float, fault: Callable[[threading.Event], None]
+    cluster: Hadoop,
+    manifests: Sequence[Path],
+    folder: Path,
+    seconds_per_page: float,
+    fault: Callable[[threading.Event], None],
 ) -> tuple[list[object], Counts]:
     """Run the job on the cluster while ``fault`` happens; return its rows and counts."""
     run = cluster.runner(folder)
@@ -93,13 +111,20 @@ def on_cluster(
 
 
 def test_a_page_that_kills_its_parser_is_counted_and_not_retried_to_death(
-    cluster: Hadoop, manifests: Sequence[Path], expected: tuple[list[object], Counts], tmp_path: Path
+    cluster: Hadoop,
+    manifests: Sequence[Path],
+    expected: tuple[list[object], Counts],
+    tmp_path: Path,
 ) -> None:
     """And a task that is killed from outside in the middle is tried again, too."""
 
     def kill_one(begun: threading.Event) -> None:
         data = cluster.folder / "data"
-        when(lambda: bool(mappers_in(data)), lambda: os.kill(mappers_in(data)[0], signal.SIGKILL), begun)
+        when(
+            lambda: bool(mappers_in(data)),
+            lambda: os.kill(mappers_in(data)[0], signal.SIGKILL),
+            begun,
+        )
 
     rows, counts = on_cluster(cluster, manifests, tmp_path / "killed", 0.05, kill_one)
     assert crashed(rows) == 1
@@ -108,7 +133,10 @@ def test_a_page_that_kills_its_parser_is_counted_and_not_retried_to_death(
 
 
 def test_a_node_that_goes_takes_nothing_with_it(
-    cluster: Hadoop, manifests: Sequence[Path], expected: tuple[list[object], Counts], tmp_path: Path
+    cluster: Hadoop,
+    manifests: Sequence[Path],
+    expected: tuple[list[object], Counts],
+    tmp_path: Path,
 ) -> None:
     """A DataNode and a NodeManager stop while tasks run on that node and read from it. Runs last: they do not come back."""
 

@@ -9,23 +9,35 @@ import pytest
 from click.testing import CliRunner
 
 from arclink.analysis.slices import Level
+from arclink.archives.webhdfs import BLOCK, KEPT, HdfsBytes, WebHdfs
 from arclink.cli.main import group
-from arclink.graph.relations import parse_inlinks, parse_outlinks
-from arclink.pipeline import running
-from arclink.pipeline.running import parts_of
-from arclink.webhdfs import BLOCK, KEPT, HdfsBytes, WebHdfs
-from jobs.rank_pages import RankPages
+from arclink.jobs.rank_pages import RankPages
+from arclink.mapreduce.runs import Job, parts_of
+from arclink.pipeline.jobs import JOBS
+from arclink.rows.relations import parse_inlinks, parse_outlinks
 from tests.engines import deadly_load
 from tests.engines.builds import ORIGINALS, Here, answers, build, counts_of
 from tests.engines.conftest import ROOT, Cassandra, Hadoop
+from tests.engines.deadly_load import DeadlyLoad
 from tests.jobs.test_rank_pages import assert_near, options_of, ranked, ranks_in
 
 
 @pytest.mark.slow
 def test_ranks_of_hadoop_are_those_of_the_analysis(hadoop: Hadoop, tmp_path: Path) -> None:
-    damping, iterations = 0.02, 6  # each iteration is a job of its own: so few are enough where little is handed on
+    damping, iterations = (
+        0.02,
+        6,
+    )  # each iteration is a job of its own: so few are enough where little is handed on
     parts, expected = ranked(Level.HOST, "month", tmp_path, damping)
-    given = ["-r", "hadoop", "--conf-path", str(hadoop.conf), "--no-cat-output", "--output-dir", "hdfs:///ranks"]
+    given = [
+        "-r",
+        "hadoop",
+        "--conf-path",
+        str(hadoop.conf),
+        "--no-cat-output",
+        "--output-dir",
+        "hdfs:///ranks",
+    ]
     job = RankPages([*given, *options_of(Level.HOST, "month", damping, iterations), *parts])
     with job.make_runner() as made:
         made.run()
@@ -37,7 +49,16 @@ def built(here: Here, hadoop: Hadoop, tmp_path_factory: pytest.TempPathFactory) 
     """The store of a build on the cluster."""
     store = tmp_path_factory.mktemp("built") / "hadoop.db"
     address = hadoop.put(sorted(here.archive.glob("*.warc*")), "/archive")
-    said = build(address, store, "--runner", "hadoop", "--engine-conf", hadoop.conf, "--hdfs", "hdfs:///built")
+    said = build(
+        address,
+        store,
+        "--runner",
+        "hadoop",
+        "--engine-conf",
+        hadoop.conf,
+        "--hdfs",
+        "hdfs:///built",
+    )
     assert said == here.said, "the same counts"
     return store
 
@@ -66,19 +87,31 @@ def flat(read: Callable[[str], list[bytes]]) -> dict[str, Flat]:
     inlinks: Flat = Counter()
     for surt, target, groups in map(parse_inlinks, read("inlinks")):
         for *head, sources in groups:
-            inlinks.update((surt, target, *head, blocks[name].contents[at]) for name, positions in sources for at in positions)
-    contents = ((content, repr(block.links_of(at))) for block in blocks.values() for at, content in enumerate(block.contents))
-    plain: dict[str, Flat] = {name: Counter((row,) for row in read(name)) for name in ("mementos", "payloads")}
+            inlinks.update(
+                (surt, target, *head, blocks[name].contents[at])
+                for name, positions in sources
+                for at in positions
+            )
+    contents = (
+        (content, repr(block.links_of(at)))
+        for block in blocks.values()
+        for at, content in enumerate(block.contents)
+    )
+    plain: dict[str, Flat] = {
+        name: Counter((row,) for row in read(name)) for name in ("mementos", "payloads")
+    }
     return {**plain, "outlinks": Counter(contents), "inlinks": inlinks}
 
 
-def test_the_graph_files_in_hdfs_are_those_of_a_build_here(built: Path, here: Here, hadoop: Hadoop, tmp_path: Path) -> None:
+def test_the_graph_files_in_hdfs_are_those_of_a_build_here(
+    built: Path, here: Here, hadoop: Hadoop, tmp_path: Path
+) -> None:
     """Loaded from HDFS by `arclink load`'s own words they give the same store, so only the rows are compared."""
+    from arclink.mapreduce.runs import JobRunner
     from arclink.pipeline import stages
     from arclink.pipeline.inputs import describe, find_archives
-    from arclink.pipeline.running import JobRunner
     from arclink.pipeline.settings import BuildSettings
-    from arclink.store.nothing import EmptyStore
+    from arclink.store.empty import EmptyStore
 
     run = JobRunner("local", 2, tmp_path / "tasks")
     files = describe(find_archives([str(here.archive)]), {})
@@ -91,22 +124,45 @@ def test_the_graph_files_in_hdfs_are_those_of_a_build_here(built: Path, here: He
     system, graph = WebHdfs.of("hdfs:///built/graph")
     (batch,) = system.entries(graph)
     relations = {entry.name for entry in system.entries(f"{graph}/{batch.name}")}
-    assert relations == {"mementos", "payloads", "outlinks", "inlinks", "manifest.json"}
-    there = flat(lambda relation: [line.encode() for line in hadoop.read(f"hdfs://{graph}/{batch.name}/{relation}")])
-    expected = flat(lambda relation: [row for part in parts_of(tmp_path / "graph" / relation) for row in part.read_bytes().splitlines()])
+    kept_with_them = {"checksums.txt", "manifest.json"}
+    assert relations == {"mementos", "payloads", "outlinks", "inlinks", *kept_with_them}
+    there = flat(
+        lambda relation: [
+            line.encode() for line in hadoop.read(f"hdfs://{graph}/{batch.name}/{relation}")
+        ]
+    )
+    expected = flat(
+        lambda relation: [
+            row
+            for part in parts_of(tmp_path / "graph" / relation)
+            for row in part.read_bytes().splitlines()
+        ]
+    )
     for relation, rows in expected.items():
         assert rows
         assert there[relation] == rows, relation
-    assert [entry.name for entry in system.entries("/built")] == ["graph"], "nothing is left of what lies between the stages"
+    assert [entry.name for entry in system.entries("/built")] == ["graph"], (
+        "nothing is left of what lies between the stages"
+    )
 
 
 def test_the_store_gives_the_answers_of_one_built_here(built: Path, here: Here) -> None:
     assert answers(built) == here.answers
 
 
-def test_a_second_build_passes_over_what_the_store_has(built: Path, here: Here, hadoop: Hadoop) -> None:
+def test_a_second_build_passes_over_what_the_store_has(
+    built: Path, here: Here, hadoop: Hadoop
+) -> None:
     """A file is known by what is in it, wherever it stands: no job is started."""
-    call = ["build", "hdfs:///archive", str(here.archive), "--store", str(built), "--runner", "hadoop"]
+    call = [
+        "build",
+        "hdfs:///archive",
+        str(here.archive),
+        "--store",
+        str(built),
+        "--runner",
+        "hadoop",
+    ]
     done = CliRunner().invoke(group, [*call, "--engine-conf", str(hadoop.conf), "--quiet"])
     assert done.exit_code == 0, done.output
     assert "were in the store already" in done.output
@@ -114,19 +170,39 @@ def test_a_second_build_passes_over_what_the_store_has(built: Path, here: Here, 
 
 @pytest.mark.slow
 def test_tasks_that_load_cassandra_and_are_killed_once_give_the_same_store(
-    here: Here, hadoop: Hadoop, cassandra: Cassandra, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    here: Here,
+    hadoop: Hadoop,
+    cassandra: Cassandra,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Archives in HDFS, graph files in HDFS, and a store that each task of a load writes to; of each the first attempt dies at its end."""
     deaths = tmp_path / "deaths"
     deaths.mkdir()
-    variables = {deadly_load.DEATHS: str(deaths), deadly_load.MOMENT: "noted", deadly_load.ATTEMPTS: "1", "PYTHONPATH": str(ROOT)}
+    variables = {
+        deadly_load.DEATHS: str(deaths),
+        deadly_load.MOMENT: "noted",
+        deadly_load.ATTEMPTS: "1",
+        "PYTHONPATH": str(ROOT),
+    }
     conf = tmp_path / "mrjob.conf"
-    conf.write_text(json.dumps({"include": str(hadoop.conf), "runners": {"hadoop": {"cmdenv": variables}}}))
-    monkeypatch.setitem(running.JOBS, "load", ("tests.engines.deadly_load", "DeadlyLoad"))
+    conf.write_text(
+        json.dumps({"include": str(hadoop.conf), "runners": {"hadoop": {"cmdenv": variables}}})
+    )
+    monkeypatch.setitem(JOBS, "load", Job("load", lambda: DeadlyLoad))
 
     url = cassandra.keyspace()
     address = hadoop.put(sorted(here.archive.glob("*.warc*")), "/loaded/archive")
-    options: list[str | Path] = ["--runner", "hadoop", "--engine-conf", conf, "--hdfs", "hdfs:///loaded/work", "--work", tmp_path / "work"]
+    options: list[str | Path] = [
+        "--runner",
+        "hadoop",
+        "--engine-conf",
+        conf,
+        "--hdfs",
+        "hdfs:///loaded/work",
+        "--work",
+        tmp_path / "work",
+    ]
     assert build(address, url, *options) == here.said
     assert len(list(deaths.iterdir())) >= 3, "one in each phase at least"
     assert answers(url) == here.answers
@@ -141,7 +217,17 @@ def test_a_file_in_hdfs_reads_as_one_on_disk(hadoop: Hadoop, tmp_path: Path) -> 
     path.write_bytes(data)
     with HdfsBytes(f"{hadoop.put([path], '/tests/reader')}/file") as file:
         assert file.size == len(data)
-        for offset in (0, 10, BLOCK - 5, 5 * BLOCK, BLOCK, len(data) - 3, len(data), len(data) + 5, 0):
+        for offset in (
+            0,
+            10,
+            BLOCK - 5,
+            5 * BLOCK,
+            BLOCK,
+            len(data) - 3,
+            len(data),
+            len(data) + 5,
+            0,
+        ):
             assert file.read(offset, 20) == data[offset : offset + 20]
         assert file.read(0, len(data) + 1) == data
 

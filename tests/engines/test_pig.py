@@ -10,25 +10,26 @@ from pathlib import Path
 
 import pytest
 
-from arclink.filter.pointers import PointerKind, parse_pointer
+from arclink.counts import Counts
 from arclink.filter.rules import Rules
+from arclink.mapreduce.runs import JobRunner, parts_of
 from arclink.model import Forgotten, Span, Surt, Timestamp
 from arclink.pipeline import stages
-from arclink.pipeline.counts import Counts
-from arclink.pipeline.running import JobRunner, parts_of
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
-from arclink.store import Takedown
+from arclink.rows.pointers import PointerKind, parse_pointer
+from arclink.store.protocols import Takedown
 from arclink.store.takedown_files import format_takedowns
 from arclink.uris.surts import surt_of
 from tests.engines.conftest import ROOT, Pig
-from tests.jobs.contract import Inputs
+from tests.mapreduce.contract import Inputs
 
 OTHER_RULES = Rules(
     statuses=("200", "404", "-"),
     mimes=("text/*", "application/*"),
     mimes_excluded=("text/css", "*javascript*"),
     extensions_excluded=("gif", "html"),
+    mime_before_extension=False,
     read_redirects=False,
     prefixes=("example,", "org,"),
     first=Timestamp("20090101000000"),
@@ -49,12 +50,28 @@ def batch(inputs: Inputs) -> Path:
 @pytest.fixture(scope="module")
 def rows(batch: Path, shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One file with the rows of the demo archive (CDXJ) and of real CDX files, of odd shapes too."""
-    parts = [*parts_of(batch / "rows"), *sorted(shared_data.glob("flink_web/*.cdx")), *sorted(shared_data.glob("cdx/**/*.cdx"))]
+    parts = [
+        *parts_of(batch / "rows"),
+        *sorted(shared_data.glob("flink_web/*.cdx")),
+        *sorted(shared_data.glob("cdx/**/*.cdx")),
+    ]
     originals = [b"http://a.example/x.GIF;v=1", ODD_URI.encode()]
-    odd = [b"no row\n", *(b"%b 20100101 %b Text/HTML;q=1 200 - - 10 20 a.warc.gz\n" % (uri, uri) for uri in originals)]
+    odd = [
+        b"no row\n",
+        *(
+            b"%b 20100101 %b %b 200 - - 10 20 a.warc.gz\n" % (uri, uri, mime)
+            for uri in originals
+            for mime in (b"Text/HTML;q=1", b"application/rss+xml", b"unk", b"-")
+        ),
+    ]
     path = tmp_path_factory.mktemp("rows") / "rows.cdx"
     # A header would hold for the files after it.
-    lines = (line for part in parts for line in part.read_bytes().splitlines(keepends=True) if not line.lstrip().startswith(b"CDX"))
+    lines = (
+        line
+        for part in parts
+        for line in part.read_bytes().splitlines(keepends=True)
+        if not line.lstrip().startswith(b"CDX")
+    )
     path.write_bytes(b"".join([*lines, *odd]))
     return path
 
@@ -65,16 +82,30 @@ def filtered(
     """Return what ArcLink's filter makes of rows: counts, mementos, and the captures that are read."""
     settings = BuildSettings(rules=rules, forgotten=tuple(takedown.what for takedown in takedowns))
     counts = stages.filter_rows([rows], folder, settings, JobRunner("local", 2, folder / "tasks"))
-    mementos = [line for part in parts_of(folder / "mementos") for line in part.read_text("utf-8").splitlines()]
+    mementos = [
+        line
+        for part in parts_of(folder / "mementos")
+        for line in part.read_text("utf-8").splitlines()
+    ]
     reads = []
     for part in parts_of(folder / "pointers"):
         for line in part.read_bytes().splitlines():
             pointer = parse_pointer(line)
             if pointer.memento:
                 mementos.append(pointer.memento.decode())
-            if pointer.kind not in (PointerKind.REVISIT_ONLY, PointerKind.NOT_MODIFIED) and pointer.chunk == 0:
+            if (
+                pointer.kind not in (PointerKind.REVISIT_ONLY, PointerKind.NOT_MODIFIED)
+                and pointer.chunk == 0
+            ):
                 reads.append(
-                    (pointer.checksum, pointer.timestamp, pointer.original, pointer.file, str(pointer.offset), str(pointer.length))
+                    (
+                        pointer.checksum,
+                        pointer.timestamp,
+                        pointer.original,
+                        pointer.file,
+                        str(pointer.offset),
+                        str(pointer.length),
+                    )
                 )
     return counts, sorted(mementos), sorted(reads)
 
@@ -95,10 +126,18 @@ def written(rules: Rules, folder: Path, takedowns: Sequence[Takedown] = ()) -> P
     return path
 
 
-def compare_filters(rules: Rules, rows: Path, pig: Pig, folder: Path, takedowns: Sequence[Takedown] = ()) -> Counts:
+def compare_filters(
+    rules: Rules, rows: Path, pig: Pig, folder: Path, takedowns: Sequence[Takedown] = ()
+) -> Counts:
     counts, mementos, reads = filtered(rows, rules, folder, takedowns)
     out, chosen = f"mementos-{folder.name}", f"reads-{folder.name}"
-    pig.run("filter.pig", written(rules, folder, takedowns), CDX=pig.put(rows), MEMENTOS=pig.address(out), READS=pig.address(chosen))
+    pig.run(
+        "filter.pig",
+        written(rules, folder, takedowns),
+        CDX=pig.put(rows),
+        MEMENTOS=pig.address(out),
+        READS=pig.address(chosen),
+    )
     assert len(mementos) > 1000
     assert sorted(pig.read(out)) == mementos
     assert sorted(tuple(line.split("\t")) for line in pig.read(chosen)) == reads
@@ -111,11 +150,23 @@ def takedowns_in(mementos: Sequence[str]) -> list[Takedown]:
     hosts = Counter(surt.partition(")")[0] for surt, _ in captures)
     (site, _), (domain, _), (other, _) = hosts.most_common(3)
     times = sorted(timestamp for surt, timestamp in captures if surt.startswith(f"{site})"))
-    folders = Counter(surt.rpartition("/")[0] for surt, _ in captures if surt.startswith(f"{other})/"))
+    folders = Counter(
+        surt.rpartition("/")[0] for surt, _ in captures if surt.startswith(f"{other})/")
+    )
     ((folder, _),) = folders.most_common(1)
     return [
-        Takedown(Forgotten(Surt(f"{site})/"), Span(Timestamp(times[len(times) // 4]), Timestamp(times[len(times) // 2]))), "", "2026"),
-        *(Takedown(Forgotten(Surt(prefix)), "", "2026") for prefix in (domain, f"{folder}/", surt_of(ODD_URI), domain[:-1])),
+        Takedown(
+            Forgotten(
+                Surt(f"{site})/"),
+                Span(Timestamp(times[len(times) // 4]), Timestamp(times[len(times) // 2])),
+            ),
+            "",
+            "2026",
+        ),
+        *(
+            Takedown(Forgotten(Surt(prefix)), "", "2026")
+            for prefix in (domain, f"{folder}/", surt_of(ODD_URI), domain[:-1])
+        ),
     ]
 
 
@@ -123,12 +174,17 @@ def test_pigs_filter_agrees_with_ours_row_for_row(rows: Path, pig: Pig, tmp_path
     compare_filters(Rules(), rows, pig, tmp_path)
 
 
-def test_pigs_filter_leaves_out_what_is_forgotten_as_ours_does(rows: Path, pig_here: Pig, tmp_path: Path) -> None:
+def test_pigs_filter_leaves_out_what_is_forgotten_as_ours_does(
+    rows: Path, pig_here: Pig, tmp_path: Path
+) -> None:
     (tmp_path / "before").mkdir()
     _, mementos, _ = filtered(rows, Rules(), tmp_path / "before")
     takedowns = takedowns_in(mementos)
     counts = compare_filters(Rules(), rows, pig_here, tmp_path, takedowns)
-    covered = [sum(takedown.what.covers(*line.split("\t")[:2]) for line in mementos) for takedown in takedowns]
+    covered = [
+        sum(takedown.what.covers(*line.split("\t")[:2]) for line in mementos)
+        for takedown in takedowns
+    ]
     assert all(covered[:-1]), "each takedown has a capture"
     assert not covered[-1], "half a label is none"
     assert counts[Reason.ROW_FORGOTTEN] == sum(covered)
@@ -139,16 +195,35 @@ def test_pigs_filter_leaves_out_what_is_forgotten_as_ours_does(rows: Path, pig_h
     "rules",
     [
         pytest.param(OTHER_RULES, id="others"),
-        pytest.param(replace(Rules(), checksum=False, statuses=(), mimes=(), extensions_excluded=()), id="none"),
+        pytest.param(
+            replace(Rules(), checksum=False, statuses=(), mimes=(), extensions_excluded=()),
+            id="none",
+        ),
     ],
 )
-def test_pigs_filter_agrees_with_ours_under_other_rules(rules: Rules, rows: Path, pig_here: Pig, tmp_path: Path) -> None:
+def test_pigs_filter_agrees_with_ours_under_other_rules(
+    rules: Rules, rows: Path, pig_here: Pig, tmp_path: Path
+) -> None:
     compare_filters(rules, rows, pig_here, tmp_path)
 
 
-def test_table_2_says_what_the_counts_of_filter_say(rows: Path, pig: Pig, tmp_path: Path) -> None:
-    counts, _, _ = filtered(rows, Rules(), tmp_path)
-    pig.run("table2.pig", written(Rules(), tmp_path), CDX=pig.put(rows), TABLE=pig.address("table2"))
+@pytest.mark.parametrize(
+    "rules",
+    [
+        pytest.param(Rules(), id="default"),
+        pytest.param(Rules(mime_before_extension=False), id="those of the paper"),
+    ],
+)
+def test_table_2_says_what_the_counts_of_filter_say(
+    rules: Rules, rows: Path, pig: Pig, tmp_path: Path
+) -> None:
+    counts, _, _ = filtered(rows, rules, tmp_path)
+    pig.run(
+        "table2.pig",
+        written(rules, tmp_path),
+        CDX=pig.put(rows),
+        TABLE=pig.address(f"table2-{tmp_path.name}"),
+    )
     kept = counts[Reason.ROW_KEPT]
     expected = {
         "no rule": kept,
@@ -158,11 +233,15 @@ def test_table_2_says_what_the_counts_of_filter_say(rows: Path, pig: Pig, tmp_pa
         "checksum": kept - counts[Reason.RULE_CHECKSUM],
         "all": counts[Reason.MEMENTO_WITH_PAYLOAD],
     }
-    table = [line.split("\t") for line in pig.read("table2")]
+    table = [line.split("\t") for line in pig.read(f"table2-{tmp_path.name}")]
     assert {name: int(left) for name, left, _ in table} == expected
     assert [name for name, _, _ in table] == list(expected)
-    assert {name: float(share) for name, _, share in table} == pytest.approx({name: left / kept for name, left in expected.items()})
-    assert len({*expected.values()}) == len(expected), "the rows would not tell one rule from another"
+    assert {name: float(share) for name, _, share in table} == pytest.approx(
+        {name: left / kept for name, left in expected.items()}
+    )
+    assert len({*expected.values()}) == len(expected), (
+        "the rows would not tell one rule from another"
+    )
 
 
 def true_inlinks(archive: Path) -> list[tuple[str, str, int, int]]:
@@ -171,8 +250,13 @@ def true_inlinks(archive: Path) -> list[tuple[str, str, int, int]]:
     for line in (archive / "truth.jsonl").read_text("utf-8").splitlines():
         memento = json.loads(line)
         for target, *_ in memento["links"] or []:
-            linking[surt_of(target), memento["timestamp"][:6]].add((memento["original"], memento["timestamp"]))
-    return sorted((target, month, len(found), len({original for original, _ in found})) for (target, month), found in linking.items())
+            linking[surt_of(target), memento["timestamp"][:6]].add(
+                (memento["original"], memento["timestamp"])
+            )
+    return sorted(
+        (target, month, len(found), len({original for original, _ in found}))
+        for (target, month), found in linking.items()
+    )
 
 
 def test_inlinks_by_month_are_those_of_the_true_links(batch: Path, pig: Pig) -> None:
@@ -182,6 +266,9 @@ def test_inlinks_by_month_are_those_of_the_true_links(batch: Path, pig: Pig) -> 
             pig.cluster.put(parts_of(batch / "graph" / relation), f"/tests/graph/{relation}")
         graph = "hdfs:///tests/graph"
     pig.run("inlinks_by_month.pig", GRAPH=graph, COUNTS=pig.address("inlinks"))
-    found = [(target, month, int(mementos), int(sources)) for target, month, mementos, sources in map(str.split, pig.read("inlinks"))]
+    found = [
+        (target, month, int(mementos), int(sources))
+        for target, month, mementos, sources in map(str.split, pig.read("inlinks"))
+    ]
     assert found == true_inlinks(batch / "archive"), "also in this order"
     assert max(mementos - sources for _, _, mementos, sources in found) > 0

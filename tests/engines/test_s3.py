@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from arclink.archives import remote
+from arclink.archives.opener import open_bytes
 from arclink.errors import InputError
-from arclink.files import remote
-from arclink.files.opening import open_bytes
 from arclink.pipeline.settings import BuildSettings
 from arclink.store.opening import open_store
-from tests.extract.made_archives import gzipped, page
+from tests.archives.made_archives import gzipped, page
 from tests.pipeline.reading import build_store, graph_of
 
 BUCKET = "arclink-files"
@@ -44,15 +44,22 @@ def s3() -> Iterator[str]:
             system = fsspec.filesystem("s3")
             system.mkdir(BUCKET)
             system.pipe(f"{BUCKET}/data", DATA)
-            system.pipe(f"{BUCKET}/crawl/a.warc.gz", gzipped([page(number) for number in range(40)]))
-            system.pipe(f"{BUCKET}/crawl/part/b.warc.gz", gzipped([page(number) for number in range(40, 60)]))
+            system.pipe(
+                f"{BUCKET}/crawl/a.warc.gz", gzipped([page(number) for number in range(40)])
+            )
+            system.pipe(
+                f"{BUCKET}/crawl/part/b.warc.gz",
+                gzipped([page(number) for number in range(40, 60)]),
+            )
             yield f"s3://{BUCKET}"
         finally:
             server.stop()
             fsspec.filesystem("s3").clear_instance_cache()
 
 
-@pytest.mark.parametrize(("offset", "count"), [(0, 10), (70_000, 100), (len(DATA) - 5, 9), (len(DATA), 5)])
+@pytest.mark.parametrize(
+    ("offset", "count"), [(0, 10), (70_000, 100), (len(DATA) - 5, 9), (len(DATA), 5)]
+)
 def test_bytes_are_those_of_the_range(offset: int, count: int, s3: str) -> None:
     source = open_bytes(f"{s3}/data")
     assert source.size == len(DATA)
@@ -63,8 +70,14 @@ def test_bytes_are_those_of_the_range(offset: int, count: int, s3: str) -> None:
 @pytest.mark.parametrize(
     ("place", "message"),
     [
-        pytest.param("missing.warc.gz", "missing.warc.gz: cannot be read: no such file", id="no such file"),
-        pytest.param("../no-such-bucket/a.warc.gz", "a.warc.gz: cannot be read: no such file", id="no such bucket"),
+        pytest.param(
+            "missing.warc.gz", "missing.warc.gz: cannot be read: no such file", id="no such file"
+        ),
+        pytest.param(
+            "../no-such-bucket/a.warc.gz",
+            "a.warc.gz: cannot be read: no such file",
+            id="no such bucket",
+        ),
     ],
 )
 def test_what_is_missing_is_said(place: str, message: str, s3: str, tmp_path: Path) -> None:
@@ -76,8 +89,16 @@ def test_what_is_missing_is_said(place: str, message: str, s3: str, tmp_path: Pa
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        pytest.param({"AWS_ENDPOINT_URL": "http://127.0.0.1:9"}, "cannot be read: Could not connect", id="nobody there"),
-        pytest.param({"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": ""}, "cannot be read: Unable to locate credentials", id="no key"),
+        pytest.param(
+            {"AWS_ENDPOINT_URL": "http://127.0.0.1:9"},
+            "cannot be read: Could not connect",
+            id="nobody there",
+        ),
+        pytest.param(
+            {"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": ""},
+            "cannot be read: Unable to locate credentials",
+            id="no key",
+        ),
     ],
 )
 def test_what_keeps_s3_from_answering_is_said(
@@ -89,12 +110,19 @@ def test_what_keeps_s3_from_answering_is_said(
         monkeypatch.setenv(name, value) if value else monkeypatch.delenv(name)
     fsspec.filesystem("s3").clear_instance_cache()
     with pytest.raises(InputError, match=message):
-        build_store(tmp_path, tmp_path / "l.db", BuildSettings(runner="inline", cores=1), [f"{s3}/crawl/a.warc.gz"])
+        build_store(
+            tmp_path,
+            tmp_path / "l.db",
+            BuildSettings(runner="inline", cores=1),
+            [f"{s3}/crawl/a.warc.gz"],
+        )
     fsspec.filesystem("s3").clear_instance_cache()
 
 
 @pytest.mark.parametrize("place", ["crawl/", "crawl/**/*.warc.gz"])
-def test_a_folder_in_s3_gives_the_graph_of_the_same_folder_here(place: str, s3: str, tmp_path: Path) -> None:
+def test_a_folder_in_s3_gives_the_graph_of_the_same_folder_here(
+    place: str, s3: str, tmp_path: Path
+) -> None:
     import fsspec
 
     folder = tmp_path / "crawl"
@@ -102,7 +130,10 @@ def test_a_folder_in_s3_gives_the_graph_of_the_same_folder_here(place: str, s3: 
     settings = BuildSettings(runner="inline", cores=1)
     build_store(tmp_path, tmp_path / "remote.db", settings, [f"{s3}/{place}"])
     build_store(folder, tmp_path / "local.db", settings)
-    with open_store(str(tmp_path / "remote.db")) as one, open_store(str(tmp_path / "local.db")) as other:
+    with (
+        open_store(str(tmp_path / "remote.db")) as one,
+        open_store(str(tmp_path / "local.db")) as other,
+    ):
         assert list(one.verify()) == []
         assert graph_of(one) == graph_of(other)
         assert one.stats().mementos == 60

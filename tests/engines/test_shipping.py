@@ -12,12 +12,13 @@ from click.testing import CliRunner
 
 from arclink.cli.main import group
 from arclink.errors import PipelineError
-from arclink.pipeline.running import JobRunner, parts_of
+from arclink.mapreduce.check_environment import MARK
+from arclink.mapreduce.runs import JobRunner, parts_of
+from arclink.mapreduce.versions import versions_here
+from arclink.pipeline.jobs import JOBS
 from arclink.pipeline.settings import BuildSettings
-from jobs.check_environment import MARK
-from jobs.versions import versions_here
 from tests.engines.conftest import Hadoop
-from tests.jobs.contract import Inputs, without_blocks
+from tests.mapreduce.contract import Inputs, without_blocks
 
 pytestmark = pytest.mark.slow
 
@@ -43,19 +44,30 @@ def bare_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def conf_with(hadoop: Hadoop, environment: Path, python: Path, folder: Path) -> Path:
     """Return the cluster's settings, but with that Python and the packed environment."""
-    setup = [f"export PYTHONPATH=$PYTHONPATH:{environment}#/", f"{python} {environment}#/check_environment.py"]
+    setup = [
+        f"export PYTHONPATH=$PYTHONPATH:{environment}#/",
+        f"{python} {environment}#/check_environment.py",
+    ]
     own = {"python_bin": str(python), "setup": setup, "jobconf": {"mapreduce.map.maxattempts": 1}}
     path = folder / "mrjob.conf"
     path.write_text(json.dumps({"include": str(hadoop.conf), "runners": {"hadoop": own}}))
     return path
 
 
-def extract(hadoop: Hadoop, inputs: Sequence[Path], conf: Path, folder: Path, expects: dict[str, str]) -> list[object]:
+def extract(
+    hadoop: Hadoop, inputs: Sequence[Path], conf: Path, folder: Path, expects: dict[str, str]
+) -> list[object]:
     run = hadoop.runner(folder, conf)
     address = hadoop.put(inputs, f"/tests/{folder.name}/input")
     names = [f"{address}/{path.name}" for path in inputs]
     options = ["--no-check-input-paths", "--expects", json.dumps(expects)]
-    run.run_job("extract", names, f"hdfs:///tests/{folder.name}/output", BuildSettings().for_jobs(), options)
+    run.run_job(
+        JOBS["extract"],
+        names,
+        f"hdfs:///tests/{folder.name}/output",
+        BuildSettings().for_jobs(),
+        options,
+    )
     run.fetch(folder / "output")
     return list(without_blocks(parts_of(folder / "output")))
 
@@ -66,7 +78,9 @@ def test_a_worker_without_our_packages_runs_a_job_with_native_modules(
     manifests = inputs.extract[:1]
     conf = conf_with(hadoop, environment, bare_python, tmp_path)
     rows = extract(hadoop, manifests, conf, tmp_path / "shipped", versions_here())
-    JobRunner("local", 1, tmp_path / "tasks").run("extract", manifests, tmp_path / "local", BuildSettings().for_jobs())
+    JobRunner("local", 1, tmp_path / "tasks").run(
+        JOBS["extract"], manifests, tmp_path / "local", BuildSettings().for_jobs()
+    )
     assert rows
     assert rows == without_blocks(parts_of(tmp_path / "local"))
 
@@ -75,21 +89,44 @@ def test_a_task_that_finds_other_versions_says_so(
     environment: Path, bare_python: Path, inputs: Inputs, hadoop: Hadoop, tmp_path: Path
 ) -> None:
     conf = conf_with(hadoop, environment, bare_python, tmp_path)
-    with pytest.raises(PipelineError, match=r"has other versions than the machine that started the build: selectolax \S+ instead of 0\.1"):
-        extract(hadoop, inputs.extract[:1], conf, tmp_path / "versions", {**versions_here(), "selectolax": "0.1"})
+    with pytest.raises(
+        PipelineError,
+        match=r"has other versions than the machine that started the build: selectolax \S+ instead of 0\.1",
+    ):
+        extract(
+            hadoop,
+            inputs.extract[:1],
+            conf,
+            tmp_path / "versions",
+            {**versions_here(), "selectolax": "0.1"},
+        )
 
 
 def test_an_environment_for_another_python_is_refused_before_anything_is_imported(
     environment: Path, bare_python: Path, tmp_path: Path
 ) -> None:
     with tarfile.open(environment) as archive:
-        archive.extractall(tmp_path, [archive.getmember(MARK), archive.getmember("check_environment.py")], filter="data")
-    fits = subprocess.run([bare_python, tmp_path / "check_environment.py"], capture_output=True, text=True, check=False)
+        archive.extractall(
+            tmp_path,
+            [archive.getmember(MARK), archive.getmember("check_environment.py")],
+            filter="data",
+        )
+    fits = subprocess.run(
+        [bare_python, tmp_path / "check_environment.py"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert (fits.returncode, fits.stderr) == (0, "")
     mark = json.loads((tmp_path / MARK).read_text())
     mark["made for"]["python"] = "3.99"
     (tmp_path / MARK).write_text(json.dumps(mark))
-    refused = subprocess.run([bare_python, tmp_path / "check_environment.py"], capture_output=True, text=True, check=False)
+    refused = subprocess.run(
+        [bare_python, tmp_path / "check_environment.py"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert refused.returncode == 1
     assert "instead of 3.99" in refused.stderr
     assert "docs/engines.md" in refused.stderr

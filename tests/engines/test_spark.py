@@ -11,16 +11,17 @@ import pytest
 
 from arclink.analysis.slices import Level
 from arclink.errors import PipelineError
+from arclink.jobs.rank_pages import RankPages
+from arclink.mapreduce import versions
+from arclink.mapreduce.job import ArclinkJob
+from arclink.mapreduce.runs import JobRunner, parts_of
 from arclink.pipeline import stages
 from arclink.pipeline.inputs import describe, find_archives
+from arclink.pipeline.jobs import JOBS
 from arclink.pipeline.planning import archive_paths, plan, read_pointers
-from arclink.pipeline.running import JobRunner, parts_of
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
-from arclink.store.nothing import EmptyStore
-from jobs import versions
-from jobs.base import ArclinkJob
-from jobs.rank_pages import RankPages
+from arclink.store.empty import EmptyStore
 from tests.engines.builds import (
     Here,
     answers,
@@ -33,17 +34,26 @@ from tests.engines.builds import (
 )
 from tests.engines.conftest import ROOT, Spark
 from tests.engines.two_steps import CountCounts, OnMrjobsRunner
-from tests.jobs.contract import without_blocks
 from tests.jobs.test_rank_pages import assert_near, options_of, ranked, ranks_in
+from tests.mapreduce.contract import without_blocks
 
 VERSIONS = versions.versions_here()
 
 MILLION = 1_000_000
 
 
-def test_a_build_on_spark_gives_the_counts_and_answers_of_one_here(spark: Spark, here: Here, tmp_path: Path) -> None:
+def test_a_build_on_spark_gives_the_counts_and_answers_of_one_here(
+    spark: Spark, here: Here, tmp_path: Path
+) -> None:
     """Steps follow each other in folders that are there, with blanks in their names, and each archive file is opened once."""
-    options: list[str | Path] = ["--runner", "spark", "--engine-conf", spark.conf, "--work", tmp_path / "work of spark"]
+    options: list[str | Path] = [
+        "--runner",
+        "spark",
+        "--engine-conf",
+        spark.conf,
+        "--work",
+        tmp_path / "work of spark",
+    ]
     assert build(here.archive, tmp_path / "spark.db", *options) == here.said
     counts = counts_of(tmp_path / "spark.db")
     assert counts == counts_of(here.store)
@@ -53,15 +63,25 @@ def test_a_build_on_spark_gives_the_counts_and_answers_of_one_here(spark: Spark,
 
 def test_a_folder_that_spark_takes_for_a_pattern_is_named(spark: Spark, tmp_path: Path) -> None:
     folder = tmp_path / "a, b"
-    with pytest.raises(PipelineError, match=r"a, b/out: Spark takes , in a path for a pattern; name another folder with --work"):
-        spark.runner(tmp_path).run("index", [], folder / "out", {})
+    with pytest.raises(
+        PipelineError,
+        match=r"a, b/out: Spark takes , in a path for a pattern; name another folder with --work",
+    ):
+        spark.runner(tmp_path).run(JOBS["index"], [], folder / "out", {})
 
 
-def test_a_task_that_fails_is_quoted(spark: Spark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_task_that_fails_is_quoted(
+    spark: Spark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(versions, "versions_here", lambda: {**VERSIONS, "selectolax": "0.1"})
     (tmp_path / "postings").write_bytes(b"key\t[]\n")
-    with pytest.raises(PipelineError, match=r"^invert: the job failed: .*other versions than .*: selectolax \S+ instead of 0\.1"):
-        spark.runner(tmp_path).run("invert", [tmp_path / "postings"], tmp_path / "inlinks", {})
+    with pytest.raises(
+        PipelineError,
+        match=r"^invert: the job failed: .*other versions than .*: selectolax \S+ instead of 0\.1",
+    ):
+        spark.runner(tmp_path).run(
+            JOBS["invert"], [tmp_path / "postings"], tmp_path / "inlinks", {}
+        )
 
 
 def processes_below(ancestor: int) -> dict[int, bytes]:
@@ -69,7 +89,9 @@ def processes_below(ancestor: int) -> dict[int, bytes]:
     parents, commands = {}, {}
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            parents[int(process.name)] = int((process / "stat").read_text().rpartition(")")[2].split()[1])
+            parents[int(process.name)] = int(
+                (process / "stat").read_text().rpartition(")")[2].split()[1]
+            )
             commands[int(process.name)] = (process / "cmdline").read_bytes()
     found, waiting = {}, [ancestor]
     while waiting:
@@ -89,22 +111,36 @@ def test_a_page_that_kills_its_parser_is_counted_and_an_executor_that_goes_count
     files = describe(find_archives([str(tmp_path / "archive")]), {})
     stages.index(files, tmp_path, run_here)
     stages.filter_rows(parts_of(tmp_path / "rows"), tmp_path, BuildSettings(), run_here)
-    planned = plan(read_pointers(parts_of(tmp_path / "pointers")), EmptyStore(), archive_paths(files), tmp_path / "manifests", 4)
+    planned = plan(
+        read_pointers(parts_of(tmp_path / "pointers")),
+        EmptyStore(),
+        archive_paths(files),
+        tmp_path / "manifests",
+        4,
+    )
     done = threading.Event()
 
     def executors() -> list[int]:
         below = processes_below(os.getpid())
         is_at_work = any(b"pyspark.daemon" in command for command in below.values())
-        return [found for found, command in below.items() if b"CoarseGrainedExecutorBackend" in command and is_at_work]
+        return [
+            found
+            for found, command in below.items()
+            if b"CoarseGrainedExecutorBackend" in command and is_at_work
+        ]
 
     def kill_one() -> None:
         when(lambda: bool(executors()), lambda: os.kill(executors()[0], signal.SIGKILL), done)
 
     with extracting_slowly():
-        expected = run_here.run("extract", planned.manifests, tmp_path / "local", BuildSettings().for_jobs())
+        expected = run_here.run(
+            JOBS["extract"], planned.manifests, tmp_path / "local", BuildSettings().for_jobs()
+        )
         threading.Thread(target=kill_one, daemon=True).start()
         monkeypatch.setenv("SECONDS_PER_PAGE", "0.05")
-        counts = spark.runner(tmp_path).run("extract", planned.manifests, tmp_path / "spark", BuildSettings().for_jobs())
+        counts = spark.runner(tmp_path).run(
+            JOBS["extract"], planned.manifests, tmp_path / "spark", BuildSettings().for_jobs()
+        )
     assert done.is_set(), "no executor was killed while the job ran"
     assert counts == expected
     rows = without_blocks(parts_of(tmp_path / "spark"))
@@ -113,7 +149,15 @@ def test_a_page_that_kills_its_parser_is_counted_and_an_executor_that_goes_count
 
 
 def run(job_class: type[ArclinkJob], path: Path, output: Path, spark: Spark) -> list[bytes]:
-    options = ["-r", "spark", "--conf-path", str(spark.conf), "--no-cat-output", "--cmdenv", f"PYTHONPATH={ROOT}"]
+    options = [
+        "-r",
+        "spark",
+        "--conf-path",
+        str(spark.conf),
+        "--no-cat-output",
+        "--cmdenv",
+        f"PYTHONPATH={ROOT}",
+    ]
     job = job_class([*options, "--output-dir", str(output), str(path)])
     with job.make_runner() as made:
         made.run()
@@ -127,34 +171,54 @@ def test_no_step_is_skipped(spark: Spark, tmp_path: Path, monkeypatch: pytest.Mo
     path.write_bytes(b"a\nb\nc\na\nb\nc\nd\ne\n")
     counts = [b"a\t2", b"b\t2", b"c\t2", b"d\t1", b"e\t1"]
     assert run(CountCounts, path, tmp_path / "ours", spark) == [b"1\t2", b"2\t3"]
-    assert run(OnMrjobsRunner, path, tmp_path / "mrjobs", spark) == counts, "mrjob has mended this: jobs/spark_runner.py may go"
+    assert run(OnMrjobsRunner, path, tmp_path / "mrjobs", spark) == counts, (
+        "mrjob has mended this: arclink/mapreduce/spark_runner.py may go"
+    )
 
 
 def test_ranks_of_spark_are_those_of_the_analysis(spark: Spark, tmp_path: Path) -> None:
     parts, expected = ranked(Level.HOST, "month", tmp_path)
-    given = ["-r", "spark", "--conf-path", str(spark.conf), "--no-cat-output", "--output-dir", str(tmp_path / "ranks")]
+    given = [
+        "-r",
+        "spark",
+        "--conf-path",
+        str(spark.conf),
+        "--no-cat-output",
+        "--output-dir",
+        str(tmp_path / "ranks"),
+    ]
     job = RankPages([*given, *options_of(Level.HOST, "month"), *parts])
     with job.make_runner() as made:
         made.run()
-    assert_near(ranks_in(line for part in parts_of(tmp_path / "ranks") for line in part.read_bytes().splitlines()), expected)
+    assert_near(
+        ranks_in(
+            line for part in parts_of(tmp_path / "ranks") for line in part.read_bytes().splitlines()
+        ),
+        expected,
+    )
 
 
 @pytest.mark.slow
-def test_a_key_with_a_million_values_needs_no_more_memory_than_another(spark: Spark, tmp_path: Path) -> None:
+def test_a_key_with_a_million_values_needs_no_more_memory_than_another(
+    spark: Spark, tmp_path: Path
+) -> None:
     """One payload captured at a million URIs. A worker may have 512 MB of addresses in all; its values alone take as much."""
     rows = tmp_path / "rows.cdx"
     with rows.open("wb") as file:
         for number in range(MILLION):
             file.write(
                 b"example,lost)/%07d 20100101000000 http://lost.example/%07d text/html 200 "
-                b"SOFT404SOFT404SOFT404SOFT404AAAA - - 700 %d lost.warc.gz\n" % (number, number, number * 700 + 1)
+                b"SOFT404SOFT404SOFT404SOFT404AAAA - - 700 %d lost.warc.gz\n"
+                % (number, number, number * 700 + 1)
             )
     conf = tmp_path / "mrjob.conf"
     limits = {"spark.executor.pyspark.memory": "512m", "spark.python.worker.memory": "128m"}
-    conf.write_bytes(orjson.dumps({"include": str(spark.conf), "runners": {"spark": {"jobconf": limits}}}))
+    conf.write_bytes(
+        orjson.dumps({"include": str(spark.conf), "runners": {"spark": {"jobconf": limits}}})
+    )
     runner = spark.runner(tmp_path)
     runner.conf = conf
-    counts = runner.run("filter", [rows], tmp_path / "filtered", BuildSettings().for_jobs())
+    counts = runner.run(JOBS["filter"], [rows], tmp_path / "filtered", BuildSettings().for_jobs())
     assert counts[Reason.MEMENTO_WITH_PAYLOAD] == 1
     assert counts[Reason.MEMENTO_DUPLICATE] == MILLION - 1
     originals: set[str] = set()

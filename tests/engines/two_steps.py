@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from mrjob.runner import MRJobRunner
 from mrjob.step import MRStep
 
+from arclink.mapreduce.job import ArclinkJob, Pair
 from arclink.reasons import Reason
-from jobs.base import ArclinkJob, Pair
 
 
 class CountCounts(ArclinkJob):

@@ -25,13 +25,34 @@ def write_web(folder: Path, pages: int, links: int, parts: int, name: str = "a")
     for number, uri in enumerate(uris):
         checksum = checksum_of(f"{name} {number}")
         of_page = [
-            Outlink(uris[(number + step * step) % pages], Kind("a@href"), f"link {step} of {number % 7}", None) for step in range(links - 1)
+            Outlink(
+                uris[(number + step * step) % pages],
+                Kind("a@href"),
+                f"link {step} of {number % 7}",
+                None,
+            )
+            for step in range(links - 1)
         ]
         of_page.append(Outlink(HUB, Kind("a@href"), f"hub {number % 3}", None))
-        mementos += [memento(uri, "20100101000000", checksum), memento(uri, "20110101000000", checksum, "revisit", offset=number)]
+        mementos += [
+            memento(uri, "20100101000000", checksum),
+            memento(uri, "20110101000000", checksum, "revisit", offset=number),
+        ]
         mementos.append(memento(uri, "20120101000000", FAMOUS))
-        payloads.append(Payload(checksum, Scope.NONE, "utf-8", "a.warc.gz", number, "PAYLOAD_READ", (("LINK_KEPT", links),)))
+        payloads.append(
+            Payload(
+                checksum,
+                Scope.NONE,
+                "utf-8",
+                "a.warc.gz",
+                number,
+                "PAYLOAD_READ",
+                (("LINK_KEPT", links),),
+            )
+        )
         contents[ContentId(checksum)] = (uri, of_page)
-    payloads.append(Payload(FAMOUS, Scope.NONE, "utf-8", "a.warc.gz", 1, "PAYLOAD_READ", (("LINK_KEPT", 1),)))
+    payloads.append(
+        Payload(FAMOUS, Scope.NONE, "utf-8", "a.warc.gz", 1, "PAYLOAD_READ", (("LINK_KEPT", 1),))
+    )
     contents[ContentId(FAMOUS)] = (uris[0], [Outlink(HUB, Kind("a@href"), "famous", None)])
     write_batch(folder, mementos, payloads, contents, parts)

@@ -10,7 +10,7 @@ import igraph
 import networkx as nx
 import pytest
 
-from arclink.export.exporting import export, picture_of
+from arclink.export.exports import export, picture_of
 from arclink.export.markup import links_of, nodes_of
 from arclink.export.queries import ExportQuery
 from arclink.export.spells import spells_of
@@ -32,7 +32,10 @@ ODD = [
 
 def weights(graph: "nx.DiGraph") -> dict[tuple[str, str], float]:
     labels = dict(graph.nodes(data="label"))
-    return {(labels[source], labels[target]): weight for source, target, weight in graph.edges(data="weight")}
+    return {
+        (labels[source], labels[target]): weight
+        for source, target, weight in graph.edges(data="weight")
+    }
 
 
 def expected(store: Path, **parameters: str) -> dict[tuple[str, str], int]:
@@ -40,7 +43,10 @@ def expected(store: Path, **parameters: str) -> dict[tuple[str, str], int]:
     query = ExportQuery.from_parameters([("format", "graphml"), *parameters.items()])
     with open_store(str(store)) as opened, picture_of(opened, query) as picture:
         labels = [label for _, _, label in nodes_of(picture)]
-        return {(labels[source], labels[target]): mementos for source, target, mementos, _, _ in links_of(picture.links)}
+        return {
+            (labels[source], labels[target]): mementos
+            for source, target, mementos, _, _ in links_of(picture.links)
+        }
 
 
 @pytest.mark.parametrize("level", ["uri", "host", "domain"])
@@ -49,15 +55,24 @@ def test_networkx_and_igraph_read_graphml(level: str, exported: Export, store: P
     links = expected(store, level=level)
     assert weights(nx.read_graphml(path)) == links
     graph = igraph.Graph.Read_GraphML(str(path))
-    assert {(graph.vs[edge.source]["label"], graph.vs[edge.target]["label"]): edge["weight"] for edge in graph.es} == links
+    assert {
+        (graph.vs[edge.source]["label"], graph.vs[edge.target]["label"]): edge["weight"]
+        for edge in graph.es
+    } == links
     assert graph.is_directed()
-    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", edge["first"]) and edge["first"] <= edge["last"] for edge in graph.es)
+    assert all(
+        re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", edge["first"])
+        and edge["first"] <= edge["last"]
+        for edge in graph.es
+    )
     assert ("surt" in graph.vs.attributes()) is (level == "uri")
 
 
 @pytest.mark.parametrize("level", ["uri", "domain"])
 @pytest.mark.parametrize("spells", ["observed", "in-force"])
-def test_networkx_reads_gexf_with_its_spells(level: str, spells: str, exported: Export, store: Path) -> None:
+def test_networkx_reads_gexf_with_its_spells(
+    level: str, spells: str, exported: Export, store: Path
+) -> None:
     path, _ = exported("gexf", level=level, spells=spells)
     graph = nx.read_gexf(path, version="1.3")
     assert graph.graph["mode"] == "dynamic"
@@ -65,13 +80,26 @@ def test_networkx_reads_gexf_with_its_spells(level: str, spells: str, exported: 
     query = ExportQuery.from_parameters([("format", "gexf"), ("level", level), ("spells", spells)])
     with open_store(str(store)) as opened, picture_of(opened, query) as picture:
         told_spells = spells_of(opened, query, picture)
-    read = {(int(source), int(target)): of_link for source, target, of_link in graph.edges(data="spells")}
+    read = {
+        (int(source), int(target)): of_link
+        for source, target, of_link in graph.edges(data="spells")
+    }
     assert read == {
-        pair: [(str(date.fromordinal(start)), "None" if end is None else str(date.fromordinal(end))) for start, end in of_link]
+        pair: [
+            (str(date.fromordinal(start)), "None" if end is None else str(date.fromordinal(end)))
+            for start, end in of_link
+        ]
         for pair, of_link in told_spells.items()
     }
     for node, of_node in graph.nodes(data="spells"):
-        days = {day for pair, of_link in read.items() if int(node) in pair for spell in of_link for day in spell if day != "None"}
+        days = {
+            day
+            for pair, of_link in read.items()
+            if int(node) in pair
+            for spell in of_link
+            for day in spell
+            if day != "None"
+        }
         assert min(days) == of_node[0][0]
 
 
@@ -91,11 +119,23 @@ def test_gexf_has_the_elements_of_the_schema_in_their_order(exported: Export) ->
     assert (root.tag, root.attrib) == (f"{space}gexf", {"version": "1.3"})
     assert [child.tag.removeprefix(space) for child in root] == ["meta", "graph"]
     graph = root[1]
-    assert graph.attrib == {"defaultedgetype": "directed", "mode": "dynamic", "timeformat": "date", "timerepresentation": "interval"}
-    assert [child.tag.removeprefix(space) for child in graph] == ["attributes", "attributes", "nodes", "edges"]
+    assert graph.attrib == {
+        "defaultedgetype": "directed",
+        "mode": "dynamic",
+        "timeformat": "date",
+        "timerepresentation": "interval",
+    }
+    assert [child.tag.removeprefix(space) for child in graph] == [
+        "attributes",
+        "attributes",
+        "nodes",
+        "edges",
+    ]
     for group in graph[2:]:
         assert int(group.attrib["count"]) == len(group)
-        assert {tuple(child.tag.removeprefix(space) for child in one) for one in group} == {("attvalues", "spells")}
+        assert {tuple(child.tag.removeprefix(space) for child in one) for one in group} == {
+            ("attvalues", "spells")
+        }
     declared = {one.attrib["id"] for one in graph.iter(f"{space}attribute")}
     assert {one.attrib["for"] for one in graph.iter(f"{space}attvalue")} == declared
     days = {time for one in graph.iter(f"{space}spell") for time in one.attrib.values()}
@@ -104,23 +144,39 @@ def test_gexf_has_the_elements_of_the_schema_in_their_order(exported: Export) ->
 
 @pytest.mark.parametrize("form", ["graphml", "gexf"])
 def test_odd_uris_are_written_so_that_xml_can_be_read(form: str, tmp_path: Path) -> None:
-    store = MemoryStore([Page("http://page.example/", "20100101000000", [link(uri, "x") for uri in (*ODD, "mailto:a@b.example")])])
+    store = MemoryStore(
+        [
+            Page(
+                "http://page.example/",
+                "20100101000000",
+                [link(uri, "x") for uri in (*ODD, "mailto:a@b.example")],
+            )
+        ]
+    )
     path = tmp_path / f"odd.{form}"
     told = export(store, ExportQuery.from_parameters([("format", form), ("level", "uri")]), path)
     graph = nx.read_gexf(path, version="1.3") if form == "gexf" else nx.read_graphml(path)
     assert told.tally.left_out == 1  # an address of mail is no node
     labels = {label for _, label in graph.nodes(data="label")}
-    assert labels == {"http://page.example/", *ODD} - {ODD[1], ODD[6]} | {"http://a.example/%1B[2J", "http://f.example/%00%EF%BF%BF"}
+    assert labels == {"http://page.example/", *ODD} - {ODD[1], ODD[6]} | {
+        "http://a.example/%1B[2J",
+        "http://f.example/%00%EF%BF%BF",
+    }
 
 
 def test_arcs_are_numbers_of_names_sorted_without_gap(exported: Export, store: Path) -> None:
     path, exported_told = exported("arcs", level="uri")
-    names = [line.split("\t")[0] for line in path.with_name("demo.arcs.names").read_text("utf-8").splitlines()]
+    names = [
+        line.split("\t")[0]
+        for line in path.with_name("demo.arcs.names").read_text("utf-8").splitlines()
+    ]
     with path.open(newline="") as lines:
         arcs = [(int(source), int(target)) for source, target in csv.reader(lines, delimiter="\t")]
     assert arcs == sorted(set(arcs))
     assert {end for arc in arcs for end in arc} == set(range(len(names)))
     query = ExportQuery.from_parameters([("format", "arcs"), ("level", "uri")])
     with open_store(str(store)) as opened, picture_of(opened, query) as picture:
-        assert {(names[source], names[target]) for source, target in arcs} == edges_told(picture).keys()
+        assert {(names[source], names[target]) for source, target in arcs} == edges_told(
+            picture
+        ).keys()
     assert list(exported_told.files) == ["demo.arcs", "demo.arcs.names"]

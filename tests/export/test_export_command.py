@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from arclink.access.kinds import NAVIGATION, kinds_line
 from arclink.access.queries import BadParameterError
 from arclink.cli.main import group
 from arclink.errors import ExportError
-from arclink.export import exporting
-from arclink.export.exporting import export
+from arclink.export import exports as exporting
+from arclink.export.exports import export
 from arclink.export.queries import ExportQuery, Form
 from arclink.store.opening import open_store
 from tests.access.memory_store import MemoryStore, Page
@@ -25,15 +26,37 @@ def run(store: Path, *options: object) -> Result:
 
 def test_it_says_what_it_wrote_and_what_it_left_out(store: Path, tmp_path: Path) -> None:
     path = tmp_path / "links.gexf"
-    done = run(store, "--format", "gexf", "--into", path, "--min-count", "3", "--top", "5", "--to", "20100301")
+    done = run(
+        store,
+        "--format",
+        "gexf",
+        "--into",
+        path,
+        "--min-count",
+        "3",
+        "--top",
+        "5",
+        "--to",
+        "20100301",
+    )
     assert done.exit_code == 0, done.output
     told = json.loads((tmp_path / "links.gexf.json").read_bytes())
     counts = told["counts"]
-    first, *cuts = done.output.splitlines()
+    first, kinds, *cuts = done.output.splitlines()
+    assert kinds == kinds_line(NAVIGATION)
     assert first == f"{counts['nodes']} nodes, {counts['links']} links"
-    assert cuts[:2] == [f"{cut['rule']} left out {cut['nodes']} nodes and {cut['links']} links" for cut in told["cut"]]
+    assert cuts[:2] == [
+        f"{cut['rule']} left out {cut['nodes']} nodes and {cut['links']} links"
+        for cut in told["cut"]
+    ]
     assert [cut["rule"] for cut in told["cut"]] == ["--min-count 3", "--top 5"]
-    assert (told["format"], told["level"], told["from"], told["to"], told["spells"]) == ("gexf", "host", None, "20100301235959", "observed")
+    assert (told["format"], told["level"], told["from"], told["to"], told["spells"]) == (
+        "gexf",
+        "host",
+        None,
+        "20100301235959",
+        "observed",
+    )
     assert told["files"] == {"links.gexf": path.stat().st_size}
     assert told["cut"][0]["rule"] in path.read_text("utf-8")  # the picture says so itself
 
@@ -43,16 +66,36 @@ def test_it_says_what_it_wrote_and_what_it_left_out(store: Path, tmp_path: Path)
     [
         pytest.param({"format": "docx"}, "parquet, csv", id="format"),
         pytest.param({"format": "gexf", "level": "page"}, "uri, host or domain", id="level"),
-        pytest.param({"format": "parquet", "level": "host"}, "a row for each link", id="level of a table"),
-        pytest.param({"format": "csv", "top": "5"}, "only graphml, gexf, arcs can be cut", id="cut of a table"),
-        pytest.param({"format": "csv", "min-count": "5"}, "single links", id="count of a table of links"),
-        pytest.param({"format": "graphml", "spells": "observed"}, "only gexf has spells", id="spells"),
-        pytest.param({"format": "gexf", "at": "2010", "spells": "observed"}, "no spells at one time", id="spells at a time"),
+        pytest.param(
+            {"format": "parquet", "level": "host"}, "a row for each link", id="level of a table"
+        ),
+        pytest.param(
+            {"format": "csv", "top": "5"},
+            "only graphml, gexf, arcs can be cut",
+            id="cut of a table",
+        ),
+        pytest.param(
+            {"format": "csv", "min-count": "5"}, "single links", id="count of a table of links"
+        ),
+        pytest.param(
+            {"format": "graphml", "spells": "observed"}, "only gexf has spells", id="spells"
+        ),
+        pytest.param(
+            {"format": "gexf", "at": "2010", "spells": "observed"},
+            "no spells at one time",
+            id="spells at a time",
+        ),
         pytest.param({"format": "gexf", "min-count": "0"}, "a number from 1 on", id="count"),
         pytest.param({"format": "gexf", "backbone": "2"}, "at most 1", id="share"),
-        pytest.param({"format": "gexf", "from": "2011", "to": "2010"}, "not after to=2010", id="window"),
+        pytest.param(
+            {"format": "gexf", "from": "2011", "to": "2010"}, "not after to=2010", id="window"
+        ),
         pytest.param({"format": "gexf", "from": "soon"}, "1 to 14 digits", id="time"),
-        pytest.param({"format": "gexf", "at": "2010", "to": "2011"}, "either at, or from and to", id="time and window"),
+        pytest.param(
+            {"format": "gexf", "at": "2010", "to": "2011"},
+            "either at, or from and to",
+            id="time and window",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused(parameters: dict[str, str], message: str) -> None:
@@ -62,26 +105,42 @@ def test_what_cannot_be_is_refused(parameters: dict[str, str], message: str) -> 
 
 def test_a_window_without_captures_says_when_there_are_some(store: Path, tmp_path: Path) -> None:
     query = ExportQuery.from_parameters([("format", "csv"), ("from", "1999"), ("to", "2001")])
-    with open_store(str(store)) as opened, pytest.raises(ExportError, match="from 20091101060001 to 20100328060102"):
+    with (
+        open_store(str(store)) as opened,
+        pytest.raises(ExportError, match="from 20091101060001 to 20100328060102"),
+    ):
         export(opened, query, tmp_path / "links.csv")
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("form", ["csv", "nquads", "graphml", "gexf"])
-def test_a_gap_between_captures_is_told_with_its_ends(form: str, store: Path, tmp_path: Path) -> None:
-    query = ExportQuery.from_parameters([("format", form), ("from", "20091130"), ("to", "20091201")])
-    with open_store(str(store)) as opened, pytest.raises(ExportError, match="next to it are of 20091122060213 and 20091213060001"):
+def test_a_gap_between_captures_is_told_with_its_ends(
+    form: str, store: Path, tmp_path: Path
+) -> None:
+    query = ExportQuery.from_parameters(
+        [("format", form), ("from", "20091130"), ("to", "20091201")]
+    )
+    with (
+        open_store(str(store)) as opened,
+        pytest.raises(ExportError, match="next to it are of 20091122060213 and 20091213060001"),
+    ):
         export(opened, query, tmp_path / "links")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_captures_without_a_link_are_an_empty_file(tmp_path: Path) -> None:
     store = MemoryStore([Page("http://a.example/", "20100101000000")])
-    told = export(store, ExportQuery.from_parameters([("format", "csv"), ("from", "2010")]), tmp_path / "links.csv")
+    told = export(
+        store,
+        ExportQuery.from_parameters([("format", "csv"), ("from", "2010")]),
+        tmp_path / "links.csv",
+    )
     assert told.tally.rows == 0
 
 
-def test_a_picture_too_large_for_gephi_says_how_large_and_what_helps(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_picture_too_large_for_gephi_says_how_large_and_what_helps(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(exporting, "MOST_NODES", 100)
     monkeypatch.setattr(exporting, "MOST_LINKS", 500)
     (tmp_path / "links.gexf").write_text("what was there")
@@ -89,21 +148,40 @@ def test_a_picture_too_large_for_gephi_says_how_large_and_what_helps(store: Path
     with open_store(str(store)) as opened, pytest.raises(ExportError) as caught:
         export(opened, query, tmp_path / "links.gexf")
     text = str(caught.value)
-    for part in ("nodes and ", "up to 100 and 500", "--level host or domain", "--top", "--backbone", "--core", "graphml"):
+    for part in (
+        "nodes and ",
+        "up to 100 and 500",
+        "--level host or domain",
+        "--top",
+        "--backbone",
+        "--core",
+        "graphml",
+    ):
         assert part in text
     count = text.partition("--min-count ")[2].partition(" ")[0]
-    nodes, left = (int(part.split()[0].replace(",", "")) for part in text.partition("(leaves ")[2].split(" and ")[:2])
-    query = ExportQuery.from_parameters([("format", "graphml"), ("level", "uri"), ("min-count", count)])
+    nodes, left = (
+        int(part.split()[0].replace(",", ""))
+        for part in text.partition("(leaves ")[2].split(" and ")[:2]
+    )
+    query = ExportQuery.from_parameters(
+        [("format", "graphml"), ("level", "uri"), ("min-count", count)]
+    )
     with open_store(str(store)) as opened:
         tally = export(opened, query, tmp_path / "few.graphml").tally
     assert (tally.nodes, tally.links) == (nodes, left)
     assert nodes <= 100
     assert left <= 500
     assert (tmp_path / "links.gexf").read_text() == "what was there"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["few.graphml", "few.graphml.json", "links.gexf"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "few.graphml",
+        "few.graphml.json",
+        "links.gexf",
+    ]
 
 
-def test_a_write_that_fails_leaves_what_was_there(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_write_that_fails_leaves_what_was_there(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "links.csv"
     path.write_text("what was there")
 
@@ -111,7 +189,10 @@ def test_a_write_that_fails_leaves_what_was_there(store: Path, tmp_path: Path, m
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(exporting, "manifest_of", full)
-    with open_store(str(store)) as opened, pytest.raises(OSError, match="No space left"):
+    with (
+        open_store(str(store)) as opened,
+        pytest.raises(ExportError, match=r"links\.csv cannot be written: No space left"),
+    ):
         export(opened, ExportQuery.from_parameters([("format", "csv")]), path)
     assert path.read_text() == "what was there"
     assert list(tmp_path.iterdir()) == [path]
@@ -143,4 +224,6 @@ def test_exports_made_elsewhere_on_earth_are_the_same_bytes(store: Path, tmp_pat
         command = [sys.executable, "-c", EVERY_FORM, str(store), str(folder), *forms]
         subprocess.run(command, check=True, env={**os.environ, "TZ": zone})
     for form in forms:
-        assert (tmp_path / "UTC" / form).read_bytes() == (tmp_path / "Pacific/Auckland" / form).read_bytes()
+        assert (tmp_path / "UTC" / form).read_bytes() == (
+            tmp_path / "Pacific/Auckland" / form
+        ).read_bytes()

@@ -9,16 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arclink.access.kinds import NAVIGATION, Kinds, parse_kinds
 from arclink.analysis.edges import Nodes as Numbers
 from arclink.analysis.edges import rows_of
-from arclink.analysis.opening import open_slices
+from arclink.analysis.slice_cache import open_slices
 from arclink.analysis.slices import Level, SliceOptions
-from arclink.export import cutting, graphs
-from arclink.export.cutting import Picture, in_core, significance
-from arclink.export.exporting import picture_of
+from arclink.export import cuts as cutting
+from arclink.export import graphs
+from arclink.export.cuts import Picture, in_core, significance
+from arclink.export.exports import picture_of
 from arclink.export.graphs import LINK
 from arclink.export.markup import links_of, nodes_of
 from arclink.export.queries import ExportQuery
+from arclink.model import Kind
 from arclink.store.opening import open_store
 from arclink.uris.surts import surt_of
 from tests.pipeline.reading import TrueMemento
@@ -29,7 +32,10 @@ Edges = dict[tuple[str, str], tuple[int, int, int]]
 def told(picture: Picture) -> Edges:
     """Return links by the names of their ends: mementos, first, last."""
     names = [name for _, name, _ in nodes_of(picture)]
-    return {(names[source], names[target]): (mementos, first, last) for source, target, mementos, first, last in links_of(picture.links)}
+    return {
+        (names[source], names[target]): (mementos, first, last)
+        for source, target, mementos, first, last in links_of(picture.links)
+    }
 
 
 def edges_of(store: Path, **parameters: str) -> Edges:
@@ -38,12 +44,19 @@ def edges_of(store: Path, **parameters: str) -> Edges:
         return told(picture)
 
 
-def true_edges(truth: list[TrueMemento], level: Level, first: str = "", last: str = "9") -> Edges:
+def true_edges(
+    truth: list[TrueMemento],
+    level: Level,
+    first: str = "",
+    last: str = "9",
+    kinds: Kinds = NAVIGATION,
+) -> Edges:
     times: dict[tuple[str, str], list[int]] = defaultdict(list)
     for one in truth:
         if first <= one["timestamp"] <= last:
             source = level.name_of(surt_of(one["original"]))
-            for target in {level.name_of(surt_of(link[0])) for link in one["links"] or ()}:
+            links = [link for link in one["links"] or () if Kind(link[1]) in kinds]
+            for target in {level.name_of(surt_of(link[0])) for link in links}:
                 if source and target:
                     times[source, target].append(int(one["timestamp"]))
     return {pair: (len(found), min(found), max(found)) for pair, found in times.items()}
@@ -57,9 +70,14 @@ def test_a_graph_has_the_true_links(
     for name in ("ROWS_AT_ONCE", "NAMES_AT_ONCE", "KEPT_NODES"):
         monkeypatch.setattr(graphs, name, room)
     assert edges_of(store, level=level.value) == true_edges(truth, level)
+    for word in ("resources", "all", "img@src"):
+        found = edges_of(store, level=level.value, kinds=word)
+        assert found == true_edges(truth, level, kinds=parse_kinds(word))
 
 
-def test_names_that_share_a_hash_are_kept_apart(store: Path, truth: list[TrueMemento], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_that_share_a_hash_are_kept_apart(
+    store: Path, truth: list[TrueMemento], monkeypatch: pytest.MonkeyPatch
+) -> None:
     right = graphs._NameRuns._hash
     keys = []
 
@@ -85,7 +103,9 @@ def test_a_graph_is_the_slice_of_all_time(level: Level, store: Path, tmp_path: P
     matrix = whole.matrix.tocoo()
     cells = zip(matrix.row.tolist(), matrix.col.tolist(), matrix.data.tolist(), strict=True)
     expected = {(names[row], names[column]): weight for row, column, weight in cells}
-    assert {pair: mementos for pair, (mementos, _, _) in edges_of(store, level=level.value).items()} == expected
+    assert {
+        pair: mementos for pair, (mementos, _, _) in edges_of(store, level=level.value).items()
+    } == expected
 
 
 def test_a_node_of_uris_has_one_of_its_uris_as_label(store: Path) -> None:
@@ -103,7 +123,9 @@ pairs = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12), st.integers(1
 
 
 def links_from(rows: list[tuple[int, int, int]]) -> graphs.Links:
-    unique = sorted({(source, target): (source, target, count, 0, 0) for source, target, count in rows}.values())
+    unique = sorted(
+        {(source, target): (source, target, count, 0, 0) for source, target, count in rows}.values()
+    )
     return np.array(unique, LINK)
 
 
@@ -125,7 +147,13 @@ def test_a_long_chain_is_taken_from_a_core_link_by_link(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(cutting, "rows_of", counted)
     chain = 3000
-    links = links_from([*((number, number + 1, 1) for number in range(chain)), (chain, 0, 1), *((0, to, 1) for to in (4000, 4001))])
+    links = links_from(
+        [
+            *((number, number + 1, 1) for number in range(chain)),
+            (chain, 0, 1),
+            *((0, to, 1) for to in (4000, 4001)),
+        ]
+    )
     assert in_core(links, 4002, 2).sum() == chain + 1
     assert in_core(links[1:], 4002, 2).sum() == 0
     assert sum(read) <= 4 * len(links)
@@ -139,26 +167,38 @@ def test_significance_is_the_integral_of_the_paper(rows: list[tuple[int, int, in
         source, target, weight, *_ = link
         values = [1.0]
         for end, node in ((0, source), (1, target)):
-            weights = [other[2] for other in links_of(links) if other[end] == node and other[0] != other[1]]
+            weights = [
+                other[2] for other in links_of(links) if other[end] == node and other[0] != other[1]
+            ]
             degree, share = len(weights), weight / sum(weights) if weights else 0.0
             if source != target and degree > 1:
                 steps = (np.arange(4000) + 0.5) * share / 4000
-                values.append(1 - (degree - 1) * float(np.sum((1 - steps) ** (degree - 2))) * share / 4000)
+                values.append(
+                    1 - (degree - 1) * float(np.sum((1 - steps) ** (degree - 2))) * share / 4000
+                )
         assert found == pytest.approx(min(values), abs=1e-5)
 
 
 def test_each_cut_leaves_what_it_says(store: Path) -> None:
     whole = edges_of(store, level="host")
-    query = ExportQuery.from_parameters([("format", "graphml"), ("min-count", "3"), ("core", "2"), ("top", "6")])
+    query = ExportQuery.from_parameters(
+        [("format", "graphml"), ("min-count", "3"), ("core", "2"), ("top", "6")]
+    )
     with open_store(str(store)) as opened, picture_of(opened, query) as picture:
         left, cuts = told(picture), picture.cuts
         nodes = len(picture.nodes)
     assert [cut.rule for cut in cuts] == ["--min-count 3", "--core 2", "--top 6"]
     assert len(whole) - sum(cut.links for cut in cuts) == len(left)
-    assert len({node for pair in whole for node in pair}) - sum(cut.nodes for cut in cuts) == nodes <= 6
+    assert (
+        len({node for pair in whole for node in pair}) - sum(cut.nodes for cut in cuts)
+        == nodes
+        <= 6
+    )
     assert all(mementos >= 3 for mementos, _, _ in left.values())
     assert left.items() <= whole.items()
-    strong = nx.DiGraph(pair for pair, (mementos, _, _) in whole.items() if mementos >= 3 and pair[0] != pair[1])
+    strong = nx.DiGraph(
+        pair for pair, (mementos, _, _) in whole.items() if mementos >= 3 and pair[0] != pair[1]
+    )
     core = strong.subgraph(nx.k_core(strong.to_undirected(), 2))
     most = sorted(core, key=lambda node: (-core.in_degree(node), node))[:6]
     assert {node for pair in left for node in pair} == set(most)

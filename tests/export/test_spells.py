@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arclink.analysis.slices import Level
-from arclink.export.exporting import picture_of
+from arclink.export.exports import picture_of
+from arclink.export.link_scan import links_shown
 from arclink.export.markup import nodes_of
 from arclink.export.queries import ExportQuery, node_of
-from arclink.export.scanning import links_shown
 from arclink.export.spells import Spell, joined, spells_of
 from arclink.model import Timestamp
-from arclink.store import GraphStore
 from arclink.store.opening import open_store
+from arclink.store.protocols import GraphStore
 from tests.access.memory_store import MemoryStore, Page, link
 
 HERE, THERE = "http://a.example/", "http://b.example/"
@@ -27,13 +27,18 @@ def page(day: str, *, has: bool = True, status: str = "200", is_read: bool = Tru
     return Page(HERE, f"{day}120000", links, status=status)
 
 
-def spells_at_uris(store: GraphStore, **parameters: str) -> dict[tuple[str, str], list[tuple[str, ...]]]:
+def spells_at_uris(
+    store: GraphStore, **parameters: str
+) -> dict[tuple[str, str], list[tuple[str, ...]]]:
     """Return the spells by the labels of both ends, as days; an end that is open is empty."""
     query = ExportQuery.from_parameters([("format", "gexf"), ("level", "uri"), *parameters.items()])
     with picture_of(store, query) as picture:
         labels = [label for _, _, label in nodes_of(picture)]
         found = spells_of(store, query, picture)
-    return {(labels[source], labels[target]): [tuple(map(shown, spell)) for spell in spells] for (source, target), spells in found.items()}
+    return {
+        (labels[source], labels[target]): [tuple(map(shown, spell)) for spell in spells]
+        for (source, target), spells in found.items()
+    }
 
 
 def shown(day: int | None) -> str:
@@ -43,7 +48,12 @@ def shown(day: int | None) -> str:
 @pytest.mark.parametrize(
     ("pages", "observed", "in_force"),
     [
-        pytest.param([page("20100101")], [("2010-01-01", "2010-01-01")], [("2010-01-01", "")], id="one memento"),
+        pytest.param(
+            [page("20100101")],
+            [("2010-01-01", "2010-01-01")],
+            [("2010-01-01", "")],
+            id="one memento",
+        ),
         pytest.param(
             [page("20100101"), page("20100201"), page("20100301", has=False)],
             [("2010-01-01", "2010-02-01")],
@@ -70,28 +80,43 @@ def shown(day: int | None) -> str:
         ),
     ],
 )
-def test_the_story_of_a_page(pages: Sequence[Page], observed: list[tuple[str, str]], in_force: list[tuple[str, str]]) -> None:
+def test_the_story_of_a_page(
+    pages: Sequence[Page], observed: list[tuple[str, str]], in_force: list[tuple[str, str]]
+) -> None:
     store = MemoryStore(pages)
     assert spells_at_uris(store)[HERE, THERE] == observed
     assert spells_at_uris(store, spells="in-force")[HERE, THERE] == in_force
 
 
 def test_a_window_knows_nothing_of_what_is_outside() -> None:
-    store = MemoryStore([page("20100101"), page("20100201"), page("20100301"), page("20100401", has=False)])
+    store = MemoryStore(
+        [page("20100101"), page("20100201"), page("20100301"), page("20100401", has=False)]
+    )
     found = spells_at_uris(store, **{"from": "201002", "to": "201003"})
     assert found == {(HERE, THERE): [("2010-02-01", "2010-03-01")]}
 
 
 def test_a_link_is_in_force_on_the_days_that_a_question_at_them_says(store: Path) -> None:
     with open_store(str(store)) as opened:
-        query = ExportQuery.from_parameters([("format", "gexf"), ("level", "uri"), ("spells", "in-force")])
+        query = ExportQuery.from_parameters(
+            [("format", "gexf"), ("level", "uri"), ("spells", "in-force")]
+        )
         with picture_of(opened, query) as picture:
             names = [name for _, name, _ in nodes_of(picture)]
             spells = spells_of(opened, query, picture)
-        for day in (date(2009, 10, 31), *(date(2009, 11, 1) + timedelta(days=days) for days in range(0, 160, 9))):
+        for day in (
+            date(2009, 10, 31),
+            *(date(2009, 11, 1) + timedelta(days=days) for days in range(0, 160, 9)),
+        ):
             at = ExportQuery.from_parameters([("format", "gexf"), ("at", day.isoformat())]).links
-            pairs = {(one.page, link.target) for one in links_shown(opened, at) for link in one.links}
-            expected = {pair for source, target in pairs if all(pair := (node_of(Level.URI, source), node_of(Level.URI, target)))}
+            pairs = {
+                (one.page, link.target) for one in links_shown(opened, at) for link in one.links
+            }
+            expected = {
+                pair
+                for source, target in pairs
+                if all(pair := (node_of(Level.URI, source), node_of(Level.URI, target)))
+            }
             then = day.toordinal()
             assert {
                 (names[source], names[target])
@@ -115,7 +140,11 @@ def test_observed_spells_hold_the_day_of_every_memento_that_shows_the_link(store
                     days.setdefault(pair, set()).update(map(_day, one.timestamps))
     assert spells.keys() == days.keys()
     for pair, of_link in spells.items():
-        assert {day for day in days[pair] if not any(start <= day <= (end or 0) for start, end in of_link)} == set()
+        assert {
+            day
+            for day in days[pair]
+            if not any(start <= day <= (end or 0) for start, end in of_link)
+        } == set()
         assert {end for span in of_link for end in span} <= days[pair]
 
 
@@ -124,7 +153,9 @@ def _day(timestamp: Timestamp) -> int:
 
 
 some_spells = st.builds(
-    lambda start, days: (start, None if days is None else start + days), st.integers(1, 40), st.integers(0, 6) | st.none()
+    lambda start, days: (start, None if days is None else start + days),
+    st.integers(1, 40),
+    st.integers(0, 6) | st.none(),
 )
 
 

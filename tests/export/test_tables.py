@@ -6,7 +6,6 @@ import json
 import re
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pyoxigraph
@@ -14,29 +13,27 @@ import pytest
 
 from arclink.access.answers import answer_link_query
 from arclink.access.formats import FORMATS
-from arclink.access.formats.statements import TWG
+from arclink.access.formats.rdf_lines import ntriples_lines
+from arclink.access.formats.statements import TWG, describe_outlink
+from arclink.access.members import member_of
 from arclink.access.queries import LinkQuery
-from arclink.export import parquet
-from arclink.export.exporting import export
+from arclink.export import parquet, sums
+from arclink.export.exports import export
+from arclink.export.link_scan import links_shown
 from arclink.export.queries import ExportQuery
-from arclink.export.sums import Sums
+from arclink.export.sums import DistinctLines, Sums
 from arclink.filter.rules import Rules
+from arclink.model import UriR
 from arclink.pipeline.settings import BuildSettings
 from arclink.store.opening import open_store
 from arclink.uris.hosts import domain_of, host_of
+from arclink.uris.resolving import serialised
 from arclink.uris.surts import surt_of
 from tests.access.memory_store import MemoryStore, Page, link
-from tests.export.conftest import Export
+from tests.export.conftest import Export, asked
 from tests.pipeline.reading import TrueMemento, build_store
 
 Rows = Counter[tuple[str, ...]]
-
-
-def asked(sql: str) -> list[tuple[Any, ...]]:
-    """Return what DuckDB answers."""
-    relation = duckdb.sql(sql)
-    assert relation is not None
-    return list(relation.fetchall())
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:
@@ -46,7 +43,10 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 
 def true_links(truth: list[TrueMemento], kind: str) -> Rows:
     return Counter(
-        (one["timestamp"], one["original"], target, text) for one in truth for target, of, text, _ in one["links"] or () if of == kind
+        (one["timestamp"], serialised(UriR(one["original"])), target, text)
+        for one in truth
+        for target, of, text, _ in one["links"] or ()
+        if of == kind
     )
 
 
@@ -54,7 +54,9 @@ def true_links(truth: list[TrueMemento], kind: str) -> Rows:
     ("form", "kind", "columns"),
     [
         pytest.param("csv", "a@href", ["crawl_date", "src", "dest", "anchor"], id="links"),
-        pytest.param("csv-images", "img@src", ["crawl_date", "src", "image_url", "alt_text"], id="images"),
+        pytest.param(
+            "csv-images", "img@src", ["crawl_date", "src", "image_url", "alt_text"], id="images"
+        ),
     ],
 )
 def test_csv_has_a_row_for_every_link_of_every_memento(
@@ -68,7 +70,9 @@ def test_csv_has_a_row_for_every_link_of_every_memento(
 
 
 @pytest.mark.parametrize("level", ["host", "domain"])
-def test_counts_are_those_of_the_rows(level: str, exported: Export, truth: list[TrueMemento]) -> None:
+def test_counts_are_those_of_the_rows(
+    level: str, exported: Export, truth: list[TrueMemento]
+) -> None:
     def name(uri: str) -> str:
         host = host_of(surt_of(uri))
         return host if level == "host" else domain_of(host)
@@ -79,7 +83,9 @@ def test_counts_are_those_of_the_rows(level: str, exported: Export, truth: list[
     without = sum(count for key, count in expected.items() if not all(key))
     path, told = exported("csv", level=level)
     rows = [tuple(row.values()) for row in rows_of(path)]
-    assert {row[:3]: int(row[3]) for row in rows} == {key: count for key, count in expected.items() if all(key)}
+    assert {row[:3]: int(row[3]) for row in rows} == {
+        key: count for key, count in expected.items() if all(key)
+    }
     assert rows == sorted(rows)
     assert told.tally.left_out == without > 0
 
@@ -101,15 +107,18 @@ def test_duckdb_finds_every_link_of_every_memento_in_parquet(
     exported: Export, truth: list[TrueMemento], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(parquet, "ROWS_OF_GROUP", 300)
-    path, told = exported("parquet")
+    path, told = exported("parquet", kinds="all")
     table = duckdb.read_parquet(str(path))
     assert tuple(table.columns) == parquet.COLUMNS
     query = f"""
-        SELECT strftime(unnest(timestamps) AT TIME ZONE 'UTC', '%Y%m%d%H%M%S'), source, target, kind, text, rel FROM '{path}'
+        SELECT strftime(unnest(timestamps) AT TIME ZONE 'UTC', '%Y%m%d%H%M%S'),
+            coalesce(source_written, source), target, kind, text, rel FROM '{path}'
     """
     found = Counter(asked(query))
     expected = {
-        (one["timestamp"], one["original"], target, kind, text, rel) for one in truth for target, kind, text, rel in one["links"] or ()
+        (one["timestamp"], one["original"], target, kind, text, rel)
+        for one in truth
+        for target, kind, text, rel in one["links"] or ()
     }
     assert found.keys() == expected
     assert set(found.values()) == {1}
@@ -120,14 +129,20 @@ def test_duckdb_finds_every_link_of_every_memento_in_parquet(
     assert told.tally.rows == asked(f"SELECT count(*) FROM '{path}'")[0][0]
 
 
-def test_a_page_of_many_links_with_many_mementos_is_more_than_one_row_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_of_many_links_with_many_mementos_is_more_than_one_row_group(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(parquet, "TIMES_OF_GROUP", 100)
     links = [link(f"http://b.example/{number}") for number in range(40)]
-    store = MemoryStore([Page("http://a.example/", f"201001{day:02}000000", links) for day in range(1, 31)])
+    store = MemoryStore(
+        [Page("http://a.example/", f"201001{day:02}000000", links) for day in range(1, 31)]
+    )
     path = tmp_path / "links.parquet"
     told = export(store, ExportQuery.from_parameters([("format", "parquet")]), path)
     assert told.tally.rows == 40
-    assert asked(f"SELECT count(*), sum(mementos), sum(len(timestamps)) FROM '{path}'") == [(40, 1200, 1200)]
+    assert asked(f"SELECT count(*), sum(mementos), sum(len(timestamps)) FROM '{path}'") == [
+        (40, 1200, 1200)
+    ]
     assert asked(f"SELECT count(DISTINCT row_group_id) FROM parquet_metadata('{path}')") == [(10,)]
 
 
@@ -145,45 +160,82 @@ ODD = {
 
 
 def test_whatever_pages_say_can_be_read(tmp_path: Path) -> None:
-    store = MemoryStore([Page("http://a.example/", "20100101000000", [link("http://b.example/", text) for text in ODD])])
+    store = MemoryStore(
+        [
+            Page(
+                "http://a.example/",
+                "20100101000000",
+                [link("http://b.example/", text) for text in ODD],
+            )
+        ]
+    )
     paths = {form: tmp_path / f"links.{form}" for form in ("csv", "parquet", "nquads")}
     for form, path in paths.items():
-        assert export(store, ExportQuery.from_parameters([("format", form)]), path).tally.rows == len(ODD)
+        assert export(
+            store, ExportQuery.from_parameters([("format", form)]), path
+        ).tally.rows == len(ODD)
     expected = Counter(ODD.values())
     assert Counter(row["anchor"] for row in rows_of(paths["csv"])) == expected
     assert Counter(text for (text,) in asked(f"SELECT text FROM '{paths['parquet']}'")) == expected
     quads = pyoxigraph.parse(path=str(paths["nquads"]), format=pyoxigraph.RdfFormat.N_QUADS)
-    assert expected.keys() <= {quad.object.value for quad in quads if isinstance(quad.object, pyoxigraph.Literal)}
+    assert expected.keys() <= {
+        quad.object.value for quad in quads if isinstance(quad.object, pyoxigraph.Literal)
+    }
 
 
-def test_nquads_say_of_a_page_what_its_answer_says(exported: Export, store: Path, truth: list[TrueMemento]) -> None:
+def test_nquads_say_of_a_page_what_its_answer_says(
+    exported: Export, store: Path, truth: list[TrueMemento]
+) -> None:
     path, _ = exported("nquads")
     all_of_it = set(pyoxigraph.parse(path=str(path), format=pyoxigraph.RdfFormat.N_QUADS))
-    links = {quad.subject for quad in all_of_it if quad.object == pyoxigraph.NamedNode(f"{TWG}Link")}
-    expected = {(surt_of(one["original"]), surt_of(target), kind, text) for one in truth for target, kind, text, _ in one["links"] or ()}
+    links = {
+        quad.subject for quad in all_of_it if quad.object == pyoxigraph.NamedNode(f"{TWG}Link")
+    }
+    expected = {
+        (surt_of(one["original"]), surt_of(target), kind, text)
+        for one in truth
+        for target, kind, text, _ in one["links"] or ()
+    }
     assert len(links) == len(expected)
     query = LinkQuery.from_parameters(
-        [("uri", "http://www.kalvik2010.example/ceremony/opening.html"), ("direction", "out"), ("limit", "0")]
+        [
+            ("uri", "http://www.kalvik2010.example/ceremony/opening.html"),
+            ("direction", "out"),
+            ("limit", "0"),
+        ]
     )
     with open_store(str(store)) as opened:
-        answer = b"".join(FORMATS["nquads"].in_profile("links").write(answer_link_query(opened, query)))
-    told = {quad for quad in pyoxigraph.parse(answer, format=pyoxigraph.RdfFormat.N_QUADS) if quad.subject in links}
+        answer = b"".join(
+            FORMATS["nquads"].in_profile("links").write(answer_link_query(opened, query))
+        )
+    told = {
+        quad
+        for quad in pyoxigraph.parse(answer, format=pyoxigraph.RdfFormat.N_QUADS)
+        if quad.subject in links
+    }
     assert told
     assert told <= all_of_it
 
 
-def test_a_window_has_the_rows_observed_in_it_and_a_time_those_in_force(exported: Export, truth: list[TrueMemento]) -> None:
+def test_a_window_has_the_rows_observed_in_it_and_a_time_those_in_force(
+    exported: Export, truth: list[TrueMemento]
+) -> None:
     expected = true_links(truth, "a@href")
     path, _ = exported("csv", **{"from": "201002", "to": "20100215"})
     found = Counter(tuple(row.values()) for row in rows_of(path))
-    assert found == Counter({key: count for key, count in expected.items() if "20100201" <= key[0][:8] <= "20100215"})
+    assert found == Counter(
+        {key: count for key, count in expected.items() if "20100201" <= key[0][:8] <= "20100215"}
+    )
     path, _ = exported("csv", at="20100215")
     newest: dict[str, str] = {}
     for one in truth:
         if one["timestamp"][:8] <= "20100215":
-            newest[one["original"]] = max(one["timestamp"], newest.get(one["original"], ""))
+            page = serialised(UriR(one["original"]))
+            newest[page] = max(one["timestamp"], newest.get(page, ""))
     found = Counter(tuple(row.values()) for row in rows_of(path))
-    assert found == Counter({key: count for key, count in expected.items() if newest.get(key[1]) == key[0]})
+    assert found == Counter(
+        {key: count for key, count in expected.items() if newest.get(key[1]) == key[0]}
+    )
 
 
 def test_sums_that_do_not_fit_into_memory_are_the_same(tmp_path: Path) -> None:
@@ -196,25 +248,94 @@ def test_sums_that_do_not_fit_into_memory_are_the_same(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) > 1
 
 
-def test_csv_of_a_real_crawl_has_the_links_that_the_toolkit_finds(shared_data: Path, tmp_path: Path) -> None:
+def test_csv_of_a_real_crawl_has_the_links_that_the_toolkit_finds(
+    shared_data: Path, tmp_path: Path
+) -> None:
     """The Archives Unleashed Toolkit lists ``a[href]`` with jsoup; it keeps fragments and what is no address of a page; no feeds."""
     pages = Rules(mimes=("text/html", "application/xhtml+xml"))
-    build_store(shared_data, tmp_path / "links.db", BuildSettings(rules=pages, cores=2), [str(shared_data / "aut" / "example.warc.gz")])
+    build_store(
+        shared_data,
+        tmp_path / "links.db",
+        BuildSettings(rules=pages, cores=2),
+        [str(shared_data / "aut" / "example.warc.gz")],
+    )
     with open_store(str(tmp_path / "links.db")) as opened:
         export(opened, ExportQuery.from_parameters([("format", "csv")]), tmp_path / "links.csv")
-    found = [tuple(row.values()) for row in rows_of(tmp_path / "links.csv") if row["dest"].startswith("http")]
-    with gzip.open(shared_data / "aut" / "example.warc.gz.jsoup-links.tsv.gz", "rt", encoding="utf-8", newline="\n") as lines:
+    found = [
+        tuple(row.values())
+        for row in rows_of(tmp_path / "links.csv")
+        if row["dest"].startswith("http")
+    ]
+    with gzip.open(
+        shared_data / "aut" / "example.warc.gz.jsoup-links.tsv.gz",
+        "rt",
+        encoding="utf-8",
+        newline="\n",
+    ) as lines:
         rows = [tuple(line.rstrip("\n").split("\t")) for line in lines]
     expected = [row for row in rows if row[2].startswith("http")]
-    links, true = (Counter((date, page, surt_of(target)) for date, page, target, _ in some) for some in (found, expected))
+    links, true = (
+        Counter((date, page, surt_of(target)) for date, page, target, _ in some)
+        for some in (found, expected)
+    )
     assert links - true == Counter()
-    assert [key for key in true - links if surt_of(key[1]) != key[2]] == []  # links to a place in the page itself are none in this graph
+    assert [
+        key for key in true - links if surt_of(key[1]) != key[2]
+    ] == []  # links to a place in the page itself are none in this graph
     assert links.total() > 37_000
     # jsoup has no words for an image, which here are its alternate text.
-    words, told = (Counter((date, page, surt_of(target), _folded(text)) for date, page, target, text in some) for some in (expected, found))
+    words, told = (
+        Counter((date, page, surt_of(target), _folded(text)) for date, page, target, text in some)
+        for some in (expected, found)
+    )
     assert [key for key in words - told if key[3] and surt_of(key[1]) != key[2]] == []
 
 
 def _folded(text: str) -> str:
     """Return a text as both write it: jsoup drops soft hyphens and keeps the controls of a wrong charset, which are white space here."""
     return " ".join(re.sub("[\x00-\x1f\x7f-\x9f]", " ", text.replace("\xad", "")).split())
+
+
+@pytest.mark.parametrize("at_once", [2, 3, 100])
+def test_lines_that_do_not_fit_into_memory_come_once_and_sorted(
+    at_once: int, tmp_path: Path
+) -> None:
+    lines = DistinctLines(tmp_path, most=7, at_once=at_once)
+    some = [f"{number * 31 % 97}\n".encode() for number in range(500)]
+    for line in some:
+        lines.add(line + line)
+    assert list(lines) == sorted(set(some))
+    assert len(list(tmp_path.iterdir())) <= at_once
+
+
+def test_nquads_have_each_statement_once(
+    exported: Export, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sums.DistinctLines.__init__, "__defaults__", (50, 4))
+    path, told = exported("nquads")
+    lines = path.read_bytes().splitlines()
+    assert len(lines) == len(set(lines)) == told.tally.statements
+    with open_store(str(store)) as opened:
+        query = ExportQuery.from_parameters([("format", "nquads")])
+        described = [
+            line
+            for one in links_shown(opened, query.links)
+            for link in one.links
+            for line in b"".join(
+                ntriples_lines(
+                    describe_outlink(
+                        member_of(
+                            (link.target, link.kind, link.text, link.rel),
+                            one.timestamps,
+                            [one.page],
+                        ),
+                        surt_of(one.page),
+                    )
+                )
+            ).splitlines()
+        ]
+    assert set(lines) == set(described)
+    assert len(lines) < len(described)  # what was written with each content and link before
+    manifest = json.loads(path.with_name("demo.nquads.json").read_bytes())
+    links = sum(line.endswith(b"TemporalWebGraph/Link> .") for line in lines)
+    assert manifest["counts"] == {"rows": links, "statements": len(lines)}

@@ -46,20 +46,27 @@ class SecondPage:
 def second_extract(html: str) -> SecondPage:
     """Return the links of a page in page order."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # it looks like XML, like an address, …: it is a page
+        warnings.simplefilter(
+            "ignore", UserWarning
+        )  # it looks like XML, like an address, …: it is a page
         soup = BeautifulSoup(html, "html5lib", multi_valued_attributes=None)
     page = SecondPage(base=find_base(soup))
-    refreshed = False
+    refreshed: set[str] = set()
     for tag in soup.find_all(True):
-        if tag.name == "meta" and value_of(tag, "http-equiv").lower() == "refresh" and not refreshed:
+        if tag.name == "meta" and value_of(tag, "http-equiv").lower() == "refresh":
             found = read_refresh(value_of(tag, "content"))
-            if found is not None:
-                refreshed = True
+            kind = kind_of_refresh(tag)
+            # The first takes effect; one for browsers without scripts hides only others for them.
+            if found is not None and "meta@refresh" not in refreshed and kind not in refreshed:
+                if kind != "template@refresh":
+                    refreshed.add("meta@refresh" if kind.startswith("meta") else kind)
                 for reference in found:
-                    add(page, tag, "refresh", reference)
+                    add(page, tag, "refresh", reference, kind)
         elif tag.name == "form" and tag.has_attr("action"):
             add(page, tag, "action", value_of(tag, "action"))
-        elif tag.name == "input" and tag.has_attr("src") and value_of(tag, "type").lower() == "image":
+        elif (
+            tag.name == "input" and tag.has_attr("src") and value_of(tag, "type").lower() == "image"
+        ):
             add(page, tag, "src", value_of(tag, "src"))
         elif tag.name in ("blockquote", "q", "del", "ins") and tag.has_attr("cite"):
             add(page, tag, "cite", value_of(tag, "cite"))
@@ -75,18 +82,39 @@ def second_extract(html: str) -> SecondPage:
     return page
 
 
-def add(page: SecondPage, tag: Tag, name: str, reference: str) -> None:
+def kind_of_refresh(tag: Tag) -> str:
+    if tag.find_parent("template") is not None:
+        return "template@refresh"
+    if tag.find_parent("noscript") is not None:
+        return "noscript@refresh"
+    seconds = re.match(r"\s*(\d*)", value_of(tag, "content"), re.ASCII)
+    assert seconds is not None
+    is_late = bool(seconds[1]) and int(seconds[1]) > 30
+    return "meta@delayed-refresh" if is_late else "meta@refresh"
+
+
+def is_hidden(tag: Tag) -> bool:
+    """Return whether a tag is in a template that browsers do not make a shadow root of."""
+    modes = [value_of(one, "shadowrootmode").lower() for one in tag.find_parents("template")]
+    return any(mode not in ("open", "closed") for mode in modes)
+
+
+def add(page: SecondPage, tag: Tag, name: str, reference: str, kind: str = "") -> None:
     reason = why_not(page, f"{tag.name}@{name}", reference)
     if reason is not None:
         page.gone[reason] += 1
         return
     text = ""
     if tag.name == "a":
-        text = fold("".join(read_text(tag))) or fold(" ".join(value_of(image, "alt") for image in tag.find_all(["img", "input", "area"])))
+        text = fold("".join(read_text(tag))) or fold(
+            " ".join(value_of(image, "alt") for image in tag.find_all(["img", "input", "area"]))
+        )
     elif tag.name in ("img", "area", "input"):
         text = fold(value_of(tag, "alt"))
     rel = fold(value_of(tag, "rel")).lower() if tag.name in ("a", "area", "link", "form") else ""
-    page.links.append((f"{tag.name}@{name}", reference, text[:1000].rstrip(), rel[:1000].rstrip() or None))
+    if not kind:
+        kind = f"{'template' if is_hidden(tag) else tag.name}@{name}"
+    page.links.append((kind, reference, text[:1000].rstrip(), rel[:1000].rstrip() or None))
 
 
 def why_not(page: SecondPage, kind: str, reference: str) -> str | None:
@@ -138,7 +166,11 @@ def read_text(element: PageElement) -> Iterator[str]:
 
 
 def fold(text: str) -> str:
-    kept = (" " if c <= " " or "\x7f" <= c <= "\xa0" or c in "\u2028\u2029" else c for c in text if c not in "\ufffe\uffff")
+    kept = (
+        " " if c <= " " or "\x7f" <= c <= "\xa0" or c in "\u2028\u2029" else c
+        for c in text
+        if c not in "\ufffe\uffff"
+    )
     return " ".join(word for word in "".join(kept).split(" ") if word)
 
 
@@ -205,7 +237,11 @@ def are_sound(descriptors: list[str]) -> bool:
         if descriptor[-1] in "wh":
             if not (number.isascii() and number.isdigit() and int(number)):
                 return False
-        elif number[:1] in ("+", "") or number.endswith((".", "_")) or number.lower().lstrip("-")[:1] not in (*"0123456789.",):
+        elif (
+            number[:1] in ("+", "")
+            or number.endswith((".", "_"))
+            or number.lower().lstrip("-")[:1] not in (*"0123456789.",)
+        ):
             return False
         else:
             try:

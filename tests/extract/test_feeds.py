@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arclink.extract import feeds
 from arclink.extract.feeds import FEED_KINDS, extract_feed_links, is_feed, links_of
 from arclink.extract.html import DEFAULT_KINDS, Limits, extract_links
 from arclink.model import Kind, RawLink
 from arclink.reasons import Reason
-from tests.extract.made_archives import read
+from tests.archives.made_archives import read
 
 RSS = """<?xml version="1.0"?>
 <!DOCTYPE rss [<!ENTITY nbsp "&#160;">]>
@@ -40,9 +41,7 @@ SITEMAP = """<?xml version="1.0" encoding="UTF-8"?><!-- made by hand -->
 <url><loc>http://a.example/1</loc><xhtml:link rel="alternate" hreflang="de" href="http://a.example/de"/>
 <image:image><image:loc>i</image:loc></image:image><video:video><video:content_loc>v</video:content_loc></video:video></url></urlset>"""
 
-INDEX = (
-    "<sitemapindex xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><sitemap><loc>http://a.example/s.xml</loc></sitemap></sitemapindex>"
-)
+INDEX = "<sitemapindex xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><sitemap><loc>http://a.example/s.xml</loc></sitemap></sitemapindex>"
 
 
 @pytest.mark.parametrize(
@@ -64,7 +63,9 @@ INDEX = (
             ],
             id="RSS 2.0",
         ),
-        pytest.param(RDF, [("rss@link", "l", "Channel", None), ("rss@link", "k", "Item", None)], id="RSS 1.0"),
+        pytest.param(
+            RDF, [("rss@link", "l", "Channel", None), ("rss@link", "k", "Item", None)], id="RSS 1.0"
+        ),
         pytest.param(
             ATOM,
             [
@@ -88,15 +89,29 @@ INDEX = (
             ],
             id="sitemap",
         ),
-        pytest.param(INDEX, [("sitemap@loc", "http://a.example/s.xml", "", None)], id="index of sitemaps"),
-        pytest.param("<RSS><Channel><Link>x</Link></Channel></RSS>", [("rss@link", "x", "", None)], id="upper case"),
         pytest.param(
-            "<rss><media:content url='x'/><dc:link>y</dc:link></rss>", [("media@content", "x", "", None)], id="prefix not declared"
+            INDEX, [("sitemap@loc", "http://a.example/s.xml", "", None)], id="index of sitemaps"
         ),
-        pytest.param('<urlset xmlns="urn:mine"><url><loc>x</loc></url></urlset>', [("sitemap@loc", "x", "", None)], id="own namespace"),
+        pytest.param(
+            "<RSS><Channel><Link>x</Link></Channel></RSS>",
+            [("rss@link", "x", "", None)],
+            id="upper case",
+        ),
+        pytest.param(
+            "<rss><media:content url='x'/><dc:link>y</dc:link></rss>",
+            [("media@content", "x", "", None)],
+            id="prefix not declared",
+        ),
+        pytest.param(
+            '<urlset xmlns="urn:mine"><url><loc>x</loc></url></urlset>',
+            [("sitemap@loc", "x", "", None)],
+            id="own namespace",
+        ),
     ],
 )
-def test_every_kind_is_found_with_the_title_it_stands_under(feed: str, links: list[RawLink]) -> None:
+def test_every_kind_is_found_with_the_title_it_stands_under(
+    feed: str, links: list[RawLink]
+) -> None:
     assert is_feed(feed)
     for given_as in (feed, feed.encode(), "\ufeff\n" + feed):
         found = links_of(given_as)
@@ -111,7 +126,10 @@ def test_every_kind_is_found_with_the_title_it_stands_under(feed: str, links: li
     [
         pytest.param("<html><rss>", id="HTML"),
         pytest.param("<svg xmlns='http://www.w3.org/2000/svg'>", id="SVG"),
-        pytest.param('<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><channel>', id="RDF that is no RSS"),
+        pytest.param(
+            '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><channel>',
+            id="RDF that is no RSS",
+        ),
         pytest.param("<rssx>", id="longer name"),
         pytest.param("x<rss>", id="text"),
         pytest.param("<!-- <rss> -->", id="comment"),
@@ -134,25 +152,45 @@ def test_other_documents_are_read_as_html(document: str) -> None:
             id="ampersands and names of HTML",
         ),
         pytest.param(
-            "<rss><link>a</link>\x01<link>b</link></rss>", [("rss@link", "a", "", None), ("rss@link", "b", "", None)], {}, id="control"
+            "<rss><link>a</link>\x01<link>b</link></rss>",
+            [("rss@link", "a", "", None), ("rss@link", "b", "", None)],
+            {},
+            id="control",
         ),
-        pytest.param("<rss><link>a</link></rss><p>advert", [("rss@link", "a", "", None)], {}, id="something behind it"),
+        pytest.param(
+            "<rss><link>a</link></rss><p>advert",
+            [("rss@link", "a", "", None)],
+            {},
+            id="something behind it",
+        ),
         pytest.param(
             "<rss><item><title>T</title><link>a</link><link>http://b/lon",
             [("rss@link", "a", "T", None)],
             {Reason.NOTE_FEED_BROKEN: 1},
             id="cut",
         ),
-        pytest.param("<rss><link>a</link><b></c>", [("rss@link", "a", "", None)], {Reason.NOTE_FEED_BROKEN: 1}, id="wrong end"),
+        pytest.param(
+            "<rss><link>a</link><b></c>",
+            [("rss@link", "a", "", None)],
+            {Reason.NOTE_FEED_BROKEN: 1},
+            id="wrong end",
+        ),
         pytest.param(
             "<rss><link>javascript:x()</link><link>data:,</link><link>about:blank</link><link/><enclosure url=''/><link>a</link></rss>",
             [("rss@link", "a", "", None)],
-            {Reason.LINK_JAVASCRIPT: 1, Reason.LINK_DATA: 1, Reason.LINK_ABOUT: 1, Reason.LINK_EMPTY: 2},
+            {
+                Reason.LINK_JAVASCRIPT: 1,
+                Reason.LINK_DATA: 1,
+                Reason.LINK_ABOUT: 1,
+                Reason.LINK_EMPTY: 2,
+            },
             id="no addresses",
         ),
     ],
 )
-def test_a_broken_feed_is_read_as_far_as_it_goes(feed: str, links: list[RawLink], counts: dict[Reason, int]) -> None:
+def test_a_broken_feed_is_read_as_far_as_it_goes(
+    feed: str, links: list[RawLink], counts: dict[Reason, int]
+) -> None:
     found = extract_feed_links(feed)
     assert found.links == links
     assert found.counts == counts
@@ -169,9 +207,17 @@ XHTML = 'xmlns="http://www.w3.org/1999/xhtml"'
     ("feed", "links", "counts"),
     [
         pytest.param(
-            f"<rss><item><title>T</title><description>{escape(HTML)}</description></item></rss>", HTML_LINKS, LINKS_GONE, id="escaped"
+            f"<rss><item><title>T</title><description>{escape(HTML)}</description></item></rss>",
+            HTML_LINKS,
+            LINKS_GONE,
+            id="escaped",
         ),
-        pytest.param(f"<rss><item><description><![CDATA[{HTML}]]></description></item></rss>", HTML_LINKS, LINKS_GONE, id="CDATA"),
+        pytest.param(
+            f"<rss><item><description><![CDATA[{HTML}]]></description></item></rss>",
+            HTML_LINKS,
+            LINKS_GONE,
+            id="CDATA",
+        ),
         pytest.param(
             f"<rss {CONTENT}><item><content:encoded><![CDATA[{HTML}]]></content:encoded><link>l</link></item></rss>",
             [*HTML_LINKS, ("rss@link", "l", "", None)],
@@ -179,7 +225,10 @@ XHTML = 'xmlns="http://www.w3.org/1999/xhtml"'
             id="content:encoded",
         ),
         pytest.param(
-            f"<rss><item><content:encoded>{escape(HTML)}</content:encoded></item></rss>", HTML_LINKS, LINKS_GONE, id="prefix not declared"
+            f"<rss><item><content:encoded>{escape(HTML)}</content:encoded></item></rss>",
+            HTML_LINKS,
+            LINKS_GONE,
+            id="prefix not declared",
         ),
         pytest.param(
             "<rss><item><description>As elements: <a href='x'>X<br/>Y</a><img src='i'/> end</description><link>l</link></item></rss>",
@@ -213,7 +262,9 @@ XHTML = 'xmlns="http://www.w3.org/1999/xhtml"'
         ),
     ],
 )
-def test_links_in_the_html_of_entries_are_those_of_a_page(feed: str, links: list[RawLink], counts: dict[Reason, int]) -> None:
+def test_links_in_the_html_of_entries_are_those_of_a_page(
+    feed: str, links: list[RawLink], counts: dict[Reason, int]
+) -> None:
     found = links_of(feed)
     assert found.links == links
     assert found.counts == counts
@@ -223,30 +274,58 @@ def test_kinds_and_limits_hold_in_entries_too() -> None:
     items = "<item><link>l</link><description>&lt;a href=x>&lt;img src=i>&lt;a href=y></description></item>"
     feed = f"<rss>{items * 2}</rss>"
     only = frozenset([Kind("a@href")])
-    assert [link[:2] for link in links_of(feed, kinds=only).links] == [("rss@link", "l"), ("a@href", "x"), ("a@href", "y")] * 2
+    assert [link[:2] for link in links_of(feed, kinds=only).links] == [
+        ("rss@link", "l"),
+        ("a@href", "x"),
+        ("a@href", "y"),
+    ] * 2
     found = links_of(feed, Limits(links=4), only)
-    assert [link[:2] for link in found.links] == [("rss@link", "l"), ("a@href", "x"), ("a@href", "y"), ("rss@link", "l")]
+    assert [link[:2] for link in found.links] == [
+        ("rss@link", "l"),
+        ("a@href", "x"),
+        ("a@href", "y"),
+        ("rss@link", "l"),
+    ]
     assert found.counts == {Reason.LINK_TOO_MANY: 2}
 
 
 def test_limits_hold_for_feeds_too() -> None:
-    feed = "<rss><channel><title>" + "t" * 50 + "</title>" + "<link>a</link>" * 5 + "</channel></rss>"
+    feed = (
+        "<rss><channel><title>" + "t" * 50 + "</title>" + "<link>a</link>" * 5 + "</channel></rss>"
+    )
     found = extract_feed_links(feed, Limits(links=3, text=10))
     assert found.links == [("rss@link", "a", "t" * 10, None)] * 3
     assert found.counts == {Reason.LINK_TOO_MANY: 2, Reason.NOTE_TEXT_CUT: 1}
 
 
-LAUGHS = '<!ENTITY a0 "ha">' + "".join(f'<!ENTITY a{n} "&a{n - 1};&a{n - 1};&a{n - 1};&a{n - 1};">' for n in range(1, 40))
+LAUGHS = '<!ENTITY a0 "ha">' + "".join(
+    f'<!ENTITY a{n} "&a{n - 1};&a{n - 1};&a{n - 1};&a{n - 1};">' for n in range(1, 40)
+)
 
 
 @pytest.mark.parametrize(
     "feed",
     [
-        pytest.param(f"<!DOCTYPE rss [{LAUGHS}]><rss><link>a</link><title>&a39;</title></rss>", id="entities of entities"),
-        pytest.param(f'<!DOCTYPE rss [<!ENTITY b "{"b" * 100_000}">]><rss><title>{"&b;" * 100_000}</title></rss>', id="a long entity"),
-        pytest.param('<!DOCTYPE rss [<!ENTITY % p SYSTEM "http://127.0.0.1:9/x">%p;]><rss><link>a</link></rss>', id="parameter entity"),
+        pytest.param(
+            f"<!DOCTYPE rss [{LAUGHS}]><rss><link>a</link><title>&a39;</title></rss>",
+            id="entities of entities",
+        ),
+        pytest.param(
+            f'<!DOCTYPE rss [<!ENTITY b "{"b" * 100_000}">]><rss><title>{"&b;" * 100_000}</title></rss>',
+            id="a long entity",
+        ),
+        pytest.param(
+            '<!DOCTYPE rss [<!ENTITY % p SYSTEM "http://127.0.0.1:9/x">%p;]><rss><link>a</link></rss>',
+            id="parameter entity",
+        ),
         pytest.param("<rss>" + "<a>" * 1_000_000, id="deep"),
-        pytest.param("<rss " + " ".join(f"xmlns:a{n}='urn:{n}'" for n in range(20_000)) + ">" + "<b>" * 2_000, id="many namespaces"),
+        pytest.param(
+            "<rss "
+            + " ".join(f"xmlns:a{n}='urn:{n}'" for n in range(20_000))
+            + ">"
+            + "<b>" * 2_000,
+            id="many namespaces",
+        ),
     ],
 )
 def test_a_hostile_feed_ends_soon_and_is_noted(feed: str) -> None:
@@ -284,11 +363,30 @@ def test_any_document_gives_links_or_counts(document: str | bytes) -> None:
 
 def test_the_feeds_of_a_real_crawl_have_a_link_per_item(shared_data: Path) -> None:
     records, _ = read(shared_data / "aut/example.warc.gz")
-    feeds = [record.body for record in records if record.status == "200" and record.mime == "text/xml" and is_feed(record.body)]
+    feeds = [
+        record.body
+        for record in records
+        if record.status == "200" and record.mime == "text/xml" and is_feed(record.body)
+    ]
     assert len(feeds) == 9
     for feed in feeds:
         found = extract_feed_links(feed)
         assert not found.counts
         links = [link for link in found.links if link[0] == "rss@link"]
-        assert len(links) == feed.count(b"<item>") + feed.count(b"<channel>") + feed.count(b"<image>")
+        assert len(links) == feed.count(b"<item>") + feed.count(b"<channel>") + feed.count(
+            b"<image>"
+        )
         assert all(link[2] for link in links)
+
+
+def test_namespaces_after_the_thousandth_are_not_heeded() -> None:
+    many = " ".join(f"xmlns:n{number}='x'" for number in range(2_000))
+    atom = "xmlns:late='http://www.w3.org/2005/Atom'"
+    reading = feeds._Reading(Limits(), DEFAULT_KINDS)
+    reading.read(f"<rss {many} {atom}><late:link href='/late'/><link>/kept</link></rss>".encode())
+    assert [link[1] for link in reading.found.links] == ["/kept"]
+
+
+def test_the_innermost_title_is_that_of_a_link() -> None:
+    feed = "<rss><channel><title>c</title><x><item><y><link>a</link></y><title>i</title></item><link>b</link></x></channel></rss>"
+    assert [link[1:3] for link in extract_feed_links(feed).links] == [("a", "i"), ("b", "c")]

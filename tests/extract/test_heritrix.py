@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arclink.extract.archives import ArchiveFile, ArchiveRecord
+from arclink.archives.reader import ArchiveFile, ArchiveRecord
 from arclink.extract.extracting import ExtractSettings
 from arclink.extract.heritrix import RecordedLink, add_outlinks, find_metadata, parse_outlinks
 from arclink.extract.html import Limits, PageLinks
-from arclink.graph.pages import format_link
 from arclink.model import Surt, UriR
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
+from arclink.rows.pages import format_link
 from arclink.store.opening import open_store
 from arclink.uris.resolving import Base
-from tests.extract.made_archives import http, warc
+from tests.archives.made_archives import http, warc
 from tests.pipeline.reading import build_store
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,7 +47,9 @@ ROOT = Path(__file__).resolve().parents[2]
         ("L", "a b/@c", "crawler@a-b-c"),
     ],
 )
-def test_the_kind_is_the_crawlers_context_and_says_what_is_a_guess(hop: str, context: str, kind: str) -> None:
+def test_the_kind_is_the_crawlers_context_and_says_what_is_a_guess(
+    hop: str, context: str, kind: str
+) -> None:
     assert RecordedLink("http://h/", hop, context).kind == kind
 
 
@@ -60,7 +62,13 @@ def test_lines_are_read_as_far_as_they_are_whole() -> None:
     text = "seed:\r\nvia: http://h/\r\noutlink: http://h/a L a/@href\r\noutlink: http://h/b X =JS_MISC\noutlink:\noutlink: http://h/c\n"
     text += "outlink: http://h/d E"
     links = list(parse_outlinks(text))
-    assert links == [("http://h/a", "L", "a/@href"), ("http://h/b", "X", "=JS_MISC"), None, None, ("http://h/d", "E", "")]
+    assert links == [
+        ("http://h/a", "L", "a/@href"),
+        ("http://h/b", "X", "=JS_MISC"),
+        None,
+        None,
+        ("http://h/d", "E", ""),
+    ]
 
 
 @given(st.text())
@@ -75,15 +83,26 @@ def test_the_lines_are_those_that_another_tool_lists(shared_data: Path) -> None:
         for record in archive.records():
             if isinstance(record, ArchiveRecord) and record.record_type == "metadata":
                 text = b"".join(record.body_pieces()).decode("utf-8", "replace")
-                found += [(record.timestamp, record.uri, *link) for link in parse_outlinks(text) if link]
-    with (path.parent / f"{path.name}.heritrix-outlinks.tsv").open(encoding="utf-8", newline="") as lines:
-        listed = [tuple(row) for row in csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)][1:]
+                found += [
+                    (record.timestamp, record.uri, *link) for link in parse_outlinks(text) if link
+                ]
+    with (path.parent / f"{path.name}.heritrix-outlinks.tsv").open(
+        encoding="utf-8", newline=""
+    ) as lines:
+        listed = [tuple(row) for row in csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)][
+            1:
+        ]
     assert len(found) == 38_277
     assert Counter(found) == Counter(listed)
 
 
 def metadata(concurrent_to: str, *lines: str) -> bytes:
-    return warc("http://h/", "\r\n".join(lines).encode(), f"WARC-Concurrent-To: {concurrent_to}", record_type="metadata")
+    return warc(
+        "http://h/",
+        "\r\n".join(lines).encode(),
+        f"WARC-Concurrent-To: {concurrent_to}",
+        record_type="metadata",
+    )
 
 
 PAGE = warc("http://h/", http(b"x"), "WARC-Record-ID: <urn:1>")
@@ -96,18 +115,36 @@ REQUEST = warc("http://h/", b"GET / HTTP/1.0\r\n\r\n", record_type="request")
     [
         pytest.param([metadata("<urn:1>", "outlink: http://h/a L a/@href")], True, id="at once"),
         pytest.param(
-            [REQUEST, metadata("<urn:1>", "via: x"), metadata("<urn:1>", "outlink: http://h/a L a/@href")], True, id="behind others"
+            [
+                REQUEST,
+                metadata("<urn:1>", "via: x"),
+                metadata("<urn:1>", "outlink: http://h/a L a/@href"),
+            ],
+            True,
+            id="behind others",
         ),
-        pytest.param([REQUEST, metadata("<urn:2>", "outlink: http://h/a L a/@href")], False, id="of another record"),
         pytest.param(
-            [warc("http://h/b", http(b"")), metadata("<urn:1>", "outlink: http://h/a L a/@href")], False, id="behind another page"
+            [REQUEST, metadata("<urn:2>", "outlink: http://h/a L a/@href")],
+            False,
+            id="of another record",
         ),
-        pytest.param([REQUEST] * 5 + [metadata("<urn:1>", "outlink: http://h/a L a/@href")], False, id="too far"),
+        pytest.param(
+            [warc("http://h/b", http(b"")), metadata("<urn:1>", "outlink: http://h/a L a/@href")],
+            False,
+            id="behind another page",
+        ),
+        pytest.param(
+            [REQUEST] * 5 + [metadata("<urn:1>", "outlink: http://h/a L a/@href")],
+            False,
+            id="too far",
+        ),
         pytest.param([b"damaged"], False, id="damage"),
         pytest.param([], False, id="end"),
     ],
 )
-def test_metadata_is_found_behind_its_page(behind: list[bytes], is_found: bool, is_gzip: bool, tmp_path: Path) -> None:
+def test_metadata_is_found_behind_its_page(
+    behind: list[bytes], is_found: bool, is_gzip: bool, tmp_path: Path
+) -> None:
     path = tmp_path / "a.warc"
     records = [warc("http://h/0", http(b"")), PAGE, *behind]
     stored = [gzip.compress(record) if is_gzip else record for record in records]
@@ -122,7 +159,12 @@ def record_with(*lines: str) -> ArchiveRecord:
 
 
 def test_only_what_the_page_does_not_have_is_added_and_every_line_counted() -> None:
-    page = PageLinks(written=[format_link(("a@href", "/a", "A", None)), format_link(("img@src", "b.png", "", None))])
+    page = PageLinks(
+        written=[
+            format_link(("a@href", "/a", "A", None)),
+            format_link(("img@src", "b.png", "", None)),
+        ]
+    )
     recorded = record_with(
         "outlink: http://h/a L a/@href",  # the page has it
         "outlink: http://h/a E img/@src",  # of another kind
@@ -136,7 +178,11 @@ def test_only_what_the_page_does_not_have_is_added_and_every_line_counted() -> N
         "outlink: http://h/e L a/@href",  # one too many
     )
     add_outlinks(page, recorded, Base(UriR("http://h/"), None, "utf-8"), Limits(links=5))
-    assert page.links[2:] == [("img@src", "http://h/a", "", None), ("guess@js", "http://h/c", "", None), ("a@href", "http://h/d", "", None)]
+    assert page.links[2:] == [
+        ("img@src", "http://h/a", "", None),
+        ("guess@js", "http://h/c", "", None),
+        ("a@href", "http://h/d", "", None),
+    ]
     assert page.counts == {
         Reason.LINK_IN_PAGE: 3,
         Reason.LINK_OTHER_KIND: 1,
@@ -145,23 +191,56 @@ def test_only_what_the_page_does_not_have_is_added_and_every_line_counted() -> N
     }
 
 
+def test_a_link_that_the_page_has_under_a_narrower_kind_is_not_added() -> None:
+    """The crawler distinguishes neither templates nor refreshes; its list must not undo that."""
+    page = PageLinks(
+        written=[
+            format_link(("template@href", "a", "", None)),
+            format_link(("noscript@refresh", "b", "", None)),
+            format_link(("meta@delayed-refresh", "c", "", None)),
+        ]
+    )
+    recorded = record_with(
+        "outlink: http://h/a L a/@href",
+        "outlink: http://h/b R meta",
+        "outlink: http://h/c R meta",
+        "outlink: http://h/d R meta",
+    )
+    add_outlinks(page, recorded, Base(UriR("http://h/"), None, "utf-8"), Limits())
+    assert page.links[3:] == [("meta@refresh", "http://h/d", "", None)]
+    assert page.counts == {Reason.LINK_IN_PAGE: 3}
+
+
 def documented() -> dict[str, int]:
-    rows = re.findall(r"^\| `(\S+@\S+)` \| ([\d,]+) \|$", (ROOT / "docs/heritrix.md").read_text("utf-8"), re.MULTILINE)
+    rows = re.findall(
+        r"^\| `(\S+@\S+)` \| ([\d,]+) \|$",
+        (ROOT / "docs/heritrix.md").read_text("utf-8"),
+        re.MULTILINE,
+    )
     return {kind: int(count.replace(",", "")) for kind, count in rows}
 
 
-def test_a_build_has_every_link_that_the_crawler_recorded(shared_data: Path, tmp_path: Path) -> None:
+def test_a_build_has_every_link_that_the_crawler_recorded(
+    shared_data: Path, tmp_path: Path
+) -> None:
     path = shared_data / "aut/example.warc.gz"
     settings = BuildSettings(cores=2, extract=ExtractSettings(heritrix_outlinks=True))
     report = build_store(path, tmp_path / "with.db", settings)
     build_store(path, tmp_path / "without.db", BuildSettings(cores=2))
     recorded: dict[tuple[str, str], list[RecordedLink]] = {}
-    with (path.parent / f"{path.name}.heritrix-outlinks.tsv").open(encoding="utf-8", newline="") as lines:
-        for timestamp, page, *line in list(csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))[1:]:
+    with (path.parent / f"{path.name}.heritrix-outlinks.tsv").open(
+        encoding="utf-8", newline=""
+    ) as lines:
+        for timestamp, page, *line in list(
+            csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+        )[1:]:
             recorded.setdefault((page, timestamp), []).append(RecordedLink(*line))
     added: Counter[str] = Counter()
     lacking: set[str] = set()
-    with open_store(str(tmp_path / "with.db")) as with_them, open_store(str(tmp_path / "without.db")) as without:
+    with (
+        open_store(str(tmp_path / "with.db")) as with_them,
+        open_store(str(tmp_path / "without.db")) as without,
+    ):
         assert list(with_them.verify()) == []
         for surt in with_them.surts(Surt("")):
             for memento in with_them.mementos(surt):
@@ -178,7 +257,10 @@ def test_a_build_has_every_link_that_the_crawler_recorded(shared_data: Path, tmp
                     if target not in targets and link.hop != "P":
                         lacking.add(memento.original)
     # Their payload was captured and read at /create/ before: recorded addresses are those of the capture that was read.
-    assert lacking == {f"http://www.archive.org/create/{name}" for name in ("application/x-www-form-urlencoded", "text/javascript")}
+    assert lacking == {
+        f"http://www.archive.org/create/{name}"
+        for name in ("application/x-www-form-urlencoded", "text/javascript")
+    }
     assert added == documented()
     assert added["a@href"] == 1, "Heritrix reads one anchor that stands in a script"
     assert report.counts[Reason.LINK_IN_PAGE] == 32_995

@@ -40,7 +40,9 @@ def test_links_come_back_as_they_are(extractor: IsolatedExtractor) -> None:
 
 
 @pytest.mark.parametrize("page", [b"crash", b"hang", b"swell"])
-def test_the_next_page_is_parsed_as_if_nothing_had_been(extractor: IsolatedExtractor, page: bytes) -> None:
+def test_the_next_page_is_parsed_as_if_nothing_had_been(
+    extractor: IsolatedExtractor, page: bytes
+) -> None:
     assert extractor.extract(PAGE).links
     with pytest.raises(PayloadError) as caught:
         extractor.extract(page)
@@ -52,5 +54,7 @@ def test_the_next_page_is_parsed_as_if_nothing_had_been(extractor: IsolatedExtra
 def test_kinds_and_feeds_are_the_same_in_a_child() -> None:
     extractor = IsolatedExtractor(Limits(), DEFAULT_KINDS | OPTIONAL_KINDS)
     assert [link[0] for link in extractor.extract(b"<img data-src=x>").links] == ["img@data-src"]
-    assert [link[0] for link in extractor.extract(b"<rss><link>x</link></rss>").links] == ["rss@link"]
+    assert [link[0] for link in extractor.extract(b"<rss><link>x</link></rss>").links] == [
+        "rss@link"
+    ]
     extractor.close()

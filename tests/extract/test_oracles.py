@@ -12,11 +12,11 @@ from pathlib import Path
 import ada_url
 import pytest
 
+from arclink.archives.payloads import decode_payload
+from arclink.archives.reader import ArchiveFile, ArchiveRecord
 from arclink.errors import InputError, PayloadError, RecordError
-from arclink.extract.archives import ArchiveFile, ArchiveRecord
 from arclink.extract.charsets import decode_html
 from arclink.extract.html import extract_links
-from arclink.extract.payloads import decode_payload
 from arclink.model import RawLink
 from arclink.reasons import Reason
 from arclink.uris.resolving import Base
@@ -56,13 +56,22 @@ def anchors_of(record: ArchiveRecord) -> set[str]:
 
 # The page lacks a closing quote: <a href="/about/contact.php#lists>online discussion</a>, <a href="/iathreads/…">. A crawler that
 # looks for patterns sees two links, a parser of HTML (and a browser) one, whose address is nonsense.
-NOT_FOUND = {("http://www.archive.org/about/faqs.php", "http://www.archive.org/iathreads/forum-display.php?forum=news")}
+NOT_FOUND = {
+    (
+        "http://www.archive.org/about/faqs.php",
+        "http://www.archive.org/iathreads/forum-display.php?forum=news",
+    )
+}
 
 
 @pytest.mark.parametrize(
-    ("pattern", "links", "missing"), [("aut/example.warc.gz", 18_873, NOT_FOUND), ("warc2graph/*.warc.gz", 13, set())], ids=["2008", "2021"]
+    ("pattern", "links", "missing"),
+    [("aut/example.warc.gz", 18_873, NOT_FOUND), ("warc2graph/*.warc.gz", 13, set())],
+    ids=["2008", "2021"],
 )
-def test_what_heritrix_recorded_of_anchors_is_found(pattern: str, links: int, missing: set[tuple[str, str]], shared_data: Path) -> None:
+def test_what_heritrix_recorded_of_anchors_is_found(
+    pattern: str, links: int, missing: set[tuple[str, str]], shared_data: Path
+) -> None:
     """Every file that has ``outlink:`` metadata, distinct (page, target). Recall has to be 0.985 at least; it is 0.9999."""
     recorded: dict[str, set[str]] = defaultdict(set)
     found: dict[str, set[str]] = {}
@@ -74,7 +83,9 @@ def test_what_heritrix_recorded_of_anchors_is_found(pattern: str, links: int, mi
         elif record.record_type == "response":
             found[record.uri] = anchors_of(record) if "html" in record.mime else set()
     assert sum(map(len, recorded.values())) == links
-    assert {(page, target) for page, targets in recorded.items() for target in targets - found[page]} == missing
+    assert {
+        (page, target) for page, targets in recorded.items() for target in targets - found[page]
+    } == missing
     assert 1 - len(missing) / links >= 0.985
 
 
@@ -118,17 +129,30 @@ def pages_of(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("folder", "every"), FOLDERS, ids=[folder for folder, _ in FOLDERS])
-def test_real_pages_give_the_links_that_the_second_extractor_finds(shared_data: Path, folder: str, every: int) -> None:
+def test_real_pages_give_the_links_that_the_second_extractor_finds(
+    shared_data: Path, folder: str, every: int
+) -> None:
     pages = list(pages_of(shared_data / folder))[:: 1 if ALL_PAGES else every]
     assert pages
     differences = []
     for uri, text in pages:
         first, second = extract_links(text), second_extract(text)
         links = without_repeated(first.links, second.links)
-        counts = {reason.name: count for reason, count in first.counts.items() if reason.name not in NOTES}
-        if (links, first.base, counts) != (second.links, second.base, second.gone) or len(first.links) - len(links) != REPEATED.get(uri, 0):
+        counts = {
+            reason.name: count for reason, count in first.counts.items() if reason.name not in NOTES
+        }
+        if (links, first.base, counts) != (second.links, second.base, second.gone) or len(
+            first.links
+        ) - len(links) != REPEATED.get(uri, 0):
             differences.append(
-                (uri, [pair for pair in zip(links, second.links, strict=False) if pair[0] != pair[1]][:2], counts, second.gone)
+                (
+                    uri,
+                    [pair for pair in zip(links, second.links, strict=False) if pair[0] != pair[1]][
+                        :2
+                    ],
+                    counts,
+                    second.gone,
+                )
             )
     assert differences == []
 
@@ -139,7 +163,11 @@ def without_repeated(links: list[RawLink], second: list[RawLink]) -> list[RawLin
     last: RawLink | None = None
     for link in links:
         is_expected = len(kept) < len(second) and second[len(kept)] == link
-        if is_expected or last is None or (link[0], link[1], link[2], link[3]) != ("a@href", last[1], "", last[3]):
+        if (
+            is_expected
+            or last is None
+            or (link[0], link[1], link[2], link[3]) != ("a@href", last[1], "", last[3])
+        ):
             kept.append(link)
         last = link
     return kept

@@ -10,19 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arclink.archives.reader import NO_HEADERS, ArchiveFile, ArchiveRecord
+from arclink.archives.wat import MOST_VALUES, Described, describe, is_described
 from arclink.errors import PayloadError, RecordError
-from arclink.extract.archives import NO_HEADERS, ArchiveFile, ArchiveRecord
 from arclink.extract.extracting import ExtractSettings, extract_pointers
 from arclink.extract.html import Limits
-from arclink.extract.wat import Described, describe, is_described, wat_links
-from arclink.filter.cdx import parse_row
+from arclink.extract.wat_links import wat_links
 from arclink.filter.filtering import map_captures, reduce_captures
 from arclink.filter.index import index_archive
-from arclink.filter.pointers import PointerKind, parse_pointer
 from arclink.filter.rules import Rules
 from arclink.model import EMPTY_PAYLOAD, UriR
 from arclink.reasons import Reason
-from tests.extract.made_archives import warc
+from arclink.rows.cdx import parse_row
+from arclink.rows.findings import FINDINGS
+from arclink.rows.pointers import PointerKind, parse_pointer
+from tests.archives.made_archives import warc
 
 Json = dict[str, Any]  # what a test makes up
 
@@ -30,7 +32,12 @@ DIGEST = "A" * 32
 
 # As Common Crawl writes it: Block-Digest and Format in the envelope, attributes beside the address, repeated headers as a list.
 COMMON_CRAWL: Json = {
-    "Container": {"Filename": "CC-MAIN-1.warc.gz", "Compressed": True, "Offset": "1024", "Gzip-Metadata": {"Deflate-Length": "5952"}},
+    "Container": {
+        "Filename": "CC-MAIN-1.warc.gz",
+        "Compressed": True,
+        "Offset": "1024",
+        "Gzip-Metadata": {"Deflate-Length": "5952"},
+    },
     "Envelope": {
         "Format": "WARC",
         "WARC-Header-Length": "647",
@@ -47,18 +54,38 @@ COMMON_CRAWL: Json = {
             "Actual-Content-Type": "application/http; msgtype=response",
             "HTTP-Response-Metadata": {
                 "Response-Message": {"Status": "200", "Version": "HTTP/1.1", "Reason": "OK"},
-                "Headers": {"Content-Type": "text/html; charset=ISO-8859-1", "Set-Cookie": ["a=1", "b=2"]},
+                "Headers": {
+                    "Content-Type": "text/html; charset=ISO-8859-1",
+                    "Set-Cookie": ["a=1", "b=2"],
+                },
                 "Entity-Length": "24390",
                 "Entity-Digest": "sha1:" + "B" * 32,
                 "HTML-Metadata": {
                     "Head": {
                         "Base": "http://h.example/base/",
-                        "Metas": [{"http-equiv": "Refresh", "content": "5; url=later.html"}, {"name": "viewport", "content": "x"}],
-                        "Link": [{"path": "LINK@/href", "url": "/style.css", "rel": "StyleSheet", "type": "text/css"}],
+                        "Metas": [
+                            {"http-equiv": "Refresh", "content": "5; url=later.html"},
+                            {"name": "viewport", "content": "x"},
+                        ],
+                        "Link": [
+                            {
+                                "path": "LINK@/href",
+                                "url": "/style.css",
+                                "rel": "StyleSheet",
+                                "type": "text/css",
+                            }
+                        ],
                         "Scripts": [{"path": "SCRIPT@/src", "url": "a.js"}],
                     },
                     "Links": [
-                        {"path": "A@/href", "url": "b.html", "text": " Next\n page ", "title": "t", "target": "_blank", "rel": "NoFollow"},
+                        {
+                            "path": "A@/href",
+                            "url": "b.html",
+                            "text": " Next\n page ",
+                            "title": "t",
+                            "target": "_blank",
+                            "rel": "NoFollow",
+                        },
                         {"path": "IMG@/src", "url": "i.png", "alt": "An image"},
                         {"path": "INPUT@/src", "url": "go.png"},
                         {"path": "FORM@/action", "url": "", "method": "post"},
@@ -87,7 +114,13 @@ def changed(path: str, value: object) -> Json:
 
 def wat_record(content: object) -> bytes:
     block = content if isinstance(content, bytes) else json.dumps(content).encode()
-    return warc("h.example", block, "Content-Type: application/json", record_type="metadata", date="2026-01-01T00:00:00Z")
+    return warc(
+        "h.example",
+        block,
+        "Content-Type: application/json",
+        record_type="metadata",
+        date="2026-01-01T00:00:00Z",
+    )
 
 
 def write(folder: Path, *contents: object) -> Path:
@@ -107,7 +140,9 @@ def described(folder: Path, content: object) -> Described:
     return describe(record)
 
 
-def extracted(path: Path, rules: Rules | None = None) -> tuple[list[tuple[bytes, bytes]], Counter[Reason]]:
+def extracted(
+    path: Path, rules: Rules | None = None
+) -> tuple[list[tuple[bytes, bytes]], Counter[Reason]]:
     """Take a file through index, filter and extract; return the rows and what was counted."""
     counts: Counter[Reason] = Counter()
     rows = list(index_archive(str(path), path.name, counts))
@@ -115,17 +150,40 @@ def extracted(path: Path, rules: Rules | None = None) -> tuple[list[tuple[bytes,
     for key, value in map_captures(rows, rules or Rules(), counts):
         shuffled.setdefault(key, []).append(value)
     pointers = [
-        row for key in sorted(shuffled) for name, row in reduce_captures(key, iter(sorted(shuffled[key])), counts) if name == b"pointers"
+        row
+        for key in sorted(shuffled)
+        for name, row in reduce_captures(key, iter(sorted(shuffled[key])), counts)
+        if name == b"pointers"
     ]
     lines = [json.dumps(str(path)).encode() + b"\t" + pointer for pointer in pointers]
-    return list(extract_pointers(lines, ExtractSettings(), counts)), counts
+    found = extract_pointers(lines, ExtractSettings(), counts)
+    return [row for row in found if row[0] != FINDINGS], counts
+
+
+@pytest.mark.parametrize("value", [b"[]", b"{}", b"1", b'{"a":{}}'])
+def test_json_of_many_tiny_values_is_refused_before_it_is_parsed(
+    tmp_path: Path, value: bytes
+) -> None:
+    """64 MB of empty lists would take 1.4 GB."""
+    most = b",".join([value] * (MOST_VALUES + 1))
+    path = write(tmp_path, b'{"Envelope":{"Payload-Metadata":[' + most + b"]}}")
+    with ArchiveFile(str(path)) as archive:
+        (record,) = archive.records()
+        assert isinstance(record, ArchiveRecord)
+        with pytest.raises(RecordError, match="values; at most 2,000,000 are read") as caught:
+            describe(record)
+    assert caught.value.reason is Reason.RECORD_DAMAGED
 
 
 def test_what_common_crawl_says_of_a_page(tmp_path: Path) -> None:
     found = described(tmp_path, COMMON_CRAWL)
     capture = found.capture
     assert (found.container, found.place) == ("CC-MAIN-1.warc.gz", 1024)
-    assert (capture.record_type, capture.uri, capture.timestamp) == ("response", "http://h.example/dir/page?q=ü", "20190519072524")
+    assert (capture.record_type, capture.uri, capture.timestamp) == (
+        "response",
+        "http://h.example/dir/page?q=ü",
+        "20190519072524",
+    )
     assert (capture.status, capture.mime, capture.checksum) == ("200", "text/html", DIGEST)
     assert capture.http_headers.all("set-cookie") == ("a=1", "b=2")
     page, charset = wat_links(found, Limits())
@@ -141,11 +199,18 @@ def test_what_common_crawl_says_of_a_page(tmp_path: Path) -> None:
         ("img@srcset", "s1.png", "", None),
         ("img@srcset", "s2.png", "", None),
     ]
-    assert page.counts == {Reason.LINK_SAME_PAGE: 1, Reason.LINK_JAVASCRIPT: 1, Reason.LINK_OTHER_KIND: 2}
+    assert page.counts == {
+        Reason.LINK_SAME_PAGE: 1,
+        Reason.LINK_JAVASCRIPT: 1,
+        Reason.LINK_OTHER_KIND: 2,
+    }
 
 
 def test_what_the_internet_archive_says_of_an_arc_record(shared_data: Path) -> None:
-    with ArchiveFile(str(shared_data / "aut/example.arc.gz.wat.gz")) as wat, ArchiveFile(str(shared_data / "aut/example.arc.gz")) as arc:
+    with (
+        ArchiveFile(str(shared_data / "aut/example.arc.gz.wat.gz")) as wat,
+        ArchiveFile(str(shared_data / "aut/example.arc.gz")) as arc,
+    ):
         compared = 0
         for record in wat.records():
             assert isinstance(record, ArchiveRecord)
@@ -153,9 +218,17 @@ def test_what_the_internet_archive_says_of_an_arc_record(shared_data: Path) -> N
                 found = describe(record)
                 original = arc.record_at(found.place)
                 capture = found.capture
-                assert (capture.uri, capture.timestamp, capture.record_type) == (original.uri, original.timestamp, original.record_type)
+                assert (capture.uri, capture.timestamp, capture.record_type) == (
+                    original.uri,
+                    original.timestamp,
+                    original.record_type,
+                )
                 if original.http_headers.fields:
-                    assert (capture.status, capture.mime, capture.location) == (original.status, original.mime, original.location)
+                    assert (capture.status, capture.mime, capture.location) == (
+                        original.status,
+                        original.mime,
+                        original.location,
+                    )
                 compared += 1
     assert compared == 300
 
@@ -180,10 +253,15 @@ def test_a_wat_has_the_rows_of_the_file_it_describes(shared_data: Path) -> None:
             for one in captures
         ]
 
-    for name, wat in [("example.warc.gz", "example.warc.gz.wat.gz"), ("example.arc.gz", "example.arc.gz.wat.gz")]:
+    for name, wat in [
+        ("example.warc.gz", "example.warc.gz.wat.gz"),
+        ("example.arc.gz", "example.arc.gz.wat.gz"),
+    ]:
         assert rows(f"aut/{name}") == rows(f"aut/{wat}")
     for year in (2015, 2016):
-        assert rows(f"flink_web/flink.apache.org-{year}.warc.gz") == rows(f"flink_web/flink.apache.org-{year}.warc.wat.gz")
+        assert rows(f"flink_web/flink.apache.org-{year}.warc.gz") == rows(
+            f"flink_web/flink.apache.org-{year}.warc.wat.gz"
+        )
 
 
 def test_every_record_of_a_wat_ends_in_a_reason(tmp_path: Path) -> None:
@@ -194,8 +272,10 @@ def test_every_record_of_a_wat_ends_in_a_reason(tmp_path: Path) -> None:
     other_json = {"some": "other metadata"}
     path = write(tmp_path, COMMON_CRAWL, request, no_uri, no_date, damaged, other_json)
     counts: Counter[Reason] = Counter()
-    (row,) = index_archive(str(path), path.name, counts)
-    capture = parse_row(row)
+    rows = list(index_archive(str(path), path.name, counts))
+    capture, without_date = map(parse_row, rows)
+    # Its own record is of the time of the WAT; the nearest record that the WAT describes has the date.
+    assert without_date.timestamp == capture.timestamp
     assert (capture.original, capture.timestamp, capture.file, capture.offset) == (
         "http://h.example/dir/page?q=ü",
         "20190519072524",
@@ -203,10 +283,10 @@ def test_every_record_of_a_wat_ends_in_a_reason(tmp_path: Path) -> None:
         0,
     )
     assert counts == {
-        Reason.RECORD_INDEXED: 1,
+        Reason.RECORD_INDEXED: 2,
         Reason.RECORD_NOT_A_CAPTURE: 2,
         Reason.RECORD_NO_URI: 1,
-        Reason.RECORD_NO_DATE: 1,
+        Reason.NOTE_DATE_OF_NEIGHBOUR: 1,
         Reason.RECORD_DAMAGED: 1,
     }
 
@@ -229,7 +309,11 @@ def test_a_file_as_common_crawl_publishes_it(tmp_path: Path) -> None:
             },
         }
         block = json.dumps({"Container": container, "Envelope": about}).encode()
-        fields = ("WARC-Refers-To: <urn:uuid:1>", "Content-Type: application/json", f"WARC-Block-Digest: sha1:{DIGEST}")
+        fields = (
+            "WARC-Refers-To: <urn:uuid:1>",
+            "Content-Type: application/json",
+            f"WARC-Block-Digest: sha1:{DIGEST}",
+        )
         return gzip.compress(warc(uri, block, *fields, record_type="metadata", date=date))
 
     def envelope(record_type: str, payload: Json, content_type: str) -> Json:
@@ -243,10 +327,21 @@ def test_a_file_as_common_crawl_publishes_it(tmp_path: Path) -> None:
             "WARC-Payload-Digest": f"sha1:{DIGEST}",
             "WARC-Identified-Payload-Type": "text/html",
         }
-        return {"Payload-Metadata": payload, "Format": "WARC/1.0", "WARC-Header-Length": "357", "WARC-Header-Metadata": head}
+        return {
+            "Payload-Metadata": payload,
+            "Format": "WARC/1.0",
+            "WARC-Header-Length": "357",
+            "WARC-Header-Metadata": head,
+        }
 
-    request = {"HTTP-Request-Metadata": {"Request-Message": {"Method": "GET", "Path": "/wiki/Page", "Version": "HTTP/1.1"}}}
-    crawled = {"WARC-Metadata-Metadata": {"Metadata-Records": [{"Name": "fetchTimeMs", "Value": "696"}]}}
+    request = {
+        "HTTP-Request-Metadata": {
+            "Request-Message": {"Method": "GET", "Path": "/wiki/Page", "Version": "HTTP/1.1"}
+        }
+    }
+    crawled = {
+        "WARC-Metadata-Metadata": {"Metadata-Records": [{"Name": "fetchTimeMs", "Value": "696"}]}
+    }
     links = [
         {"path": "A@/href", "url": "/a", "text": "A"},
         {"path": "IMG@/src", "url": "//i.example/i.png", "alt": "I", "title": "t"},
@@ -255,7 +350,11 @@ def test_a_file_as_common_crawl_publishes_it(tmp_path: Path) -> None:
         {},
     ]
     head = {
-        "Metas": [{"name": "HTML@/lang", "content": "en"}, {"http-equiv": "refresh", "content": "0; URL=/moved"}, {"property": "og:url"}],
+        "Metas": [
+            {"name": "HTML@/lang", "content": "en"},
+            {"http-equiv": "refresh", "content": "0; URL=/moved"},
+            {"property": "og:url"},
+        ],
         "Title": "Page",
         "Link": [{"path": "LINK@/href", "url": "https://h.example/canonical", "rel": "canonical"}],
     }
@@ -264,7 +363,11 @@ def test_a_file_as_common_crawl_publishes_it(tmp_path: Path) -> None:
         "HTTP-Response-Metadata": {
             "Response-Message": {"Version": "HTTP/1.1", "Status": "200", "Reason": "OK"},
             "Headers-Length": "1000",
-            "Headers": {"content-type": "text/html; charset=UTF-8", "set-cookie": ["a", "b"], "X-Crawler-Content-Encoding": "gzip"},
+            "Headers": {
+                "content-type": "text/html; charset=UTF-8",
+                "set-cookie": ["a", "b"],
+                "X-Crawler-Content-Encoding": "gzip",
+            },
             "HTML-Metadata": {"Head": head, "Links": links},
             "Entity-Length": "73881",
             "Entity-Digest": f"sha1:{DIGEST}",
@@ -273,7 +376,9 @@ def test_a_file_as_common_crawl_publishes_it(tmp_path: Path) -> None:
     fields = b"Software-Info: ia-web-commons\r\nformat: WARC File Format 1.0\r\n"
     path = tmp_path / "CC-MAIN-20240517233122-20240518023122-00000.warc.wat.gz"
     path.write_bytes(
-        gzip.compress(warc("x", fields, "Content-Type: application/warc-fields", record_type="warcinfo"))
+        gzip.compress(
+            warc("x", fields, "Content-Type: application/warc-fields", record_type="warcinfo")
+        )
         + record(envelope("request", request, "application/http; msgtype=request"))
         + record(envelope("response", page, "application/http; msgtype=response"))
         + record(envelope("metadata", crawled, "application/warc-fields"))
@@ -295,7 +400,9 @@ def test_a_file_as_common_crawl_publishes_it(tmp_path: Path) -> None:
     ]
     assert gone == {"LINK_OTHER_KIND": 2}
     found = next(
-        describe(one) for one in records(path) if is_described(one) and b"text/html" in one.body and b"Response-Message" in one.body
+        describe(one)
+        for one in records(path)
+        if is_described(one) and b"text/html" in one.body and b"Response-Message" in one.body
     )
     assert (found.capture.timestamp, found.place) == ("20240518015810", 80610308)
 
@@ -307,7 +414,12 @@ PAYLOAD = "Payload-Metadata/HTTP-Response-Metadata"
     ("content", "relations", "reason"),
     [
         pytest.param(COMMON_CRAWL, [b"pages"], Reason.PAYLOAD_READ, id="page"),
-        pytest.param(changed(f"{PAYLOAD}/HTML-Metadata", {}), [b"pages"], Reason.PAYLOAD_READ, id="a page without links"),
+        pytest.param(
+            changed(f"{PAYLOAD}/HTML-Metadata", {}),
+            [b"pages"],
+            Reason.PAYLOAD_READ,
+            id="a page without links",
+        ),
         pytest.param(
             changed("WARC-Header-Metadata/WARC-Payload-Digest", f"sha1:{EMPTY_PAYLOAD}"),
             [b"mementos"],
@@ -316,7 +428,9 @@ PAYLOAD = "Payload-Metadata/HTTP-Response-Metadata"
         ),
     ],
 )
-def test_a_pointer_into_a_wat_is_followed(content: Json, relations: list[bytes], reason: Reason, tmp_path: Path) -> None:
+def test_a_pointer_into_a_wat_is_followed(
+    content: Json, relations: list[bytes], reason: Reason, tmp_path: Path
+) -> None:
     rows, counts = extracted(write(tmp_path, content))
     assert [relation for relation, _ in rows] == relations
     assert {one: count for one, count in counts.items() if one.group == "payloads"} == {reason: 1}
@@ -328,7 +442,9 @@ def test_a_wat_without_links_leaves_the_payload_to_another_capture(tmp_path: Pat
     assert relation == b"retries"
     pointer = parse_pointer(row)
     assert (pointer.kind, pointer.reason) == (PointerKind.UNREAD, Reason.PAYLOAD_NOT_IN_WAT.name)
-    assert not any(reason.group == "payloads" for reason in counts), "counted when no capture is left"
+    assert not any(reason.group == "payloads" for reason in counts), (
+        "counted when no capture is left"
+    )
 
 
 def test_without_any_digest_a_capture_stays_a_memento(tmp_path: Path) -> None:
@@ -349,7 +465,9 @@ def test_where_checksums_are_not_trusted_the_wat_has_to_do(tmp_path: Path) -> No
 
 def test_a_redirect_leads_where_its_header_says(tmp_path: Path) -> None:
     content = changed(f"{PAYLOAD}/Response-Message/Status", "301")
-    content["Envelope"]["Payload-Metadata"]["HTTP-Response-Metadata"]["Headers"]["Location"] = "/new"
+    content["Envelope"]["Payload-Metadata"]["HTTP-Response-Metadata"]["Headers"]["Location"] = (
+        "/new"
+    )
     rows, counts = extracted(write(tmp_path, content))
     assert [relation for relation, _ in rows] == [b"mementos", b"pages"]
     assert b"http@location\\u001f/new" in rows[1][1]
@@ -362,7 +480,9 @@ def test_a_capture_in_a_warc_is_read_before_the_same_in_a_wat() -> None:
         b"h)/ 20200101000000 http://h/ text/html 200 %b - - 10 20 b.warc.gz" % DIGEST.encode(),
     ]
     counts: Counter[Reason] = Counter()
-    key, value = next(pair for pair in map_captures(rows, Rules(), counts) if pair[0].startswith(b"p"))
+    key, value = next(
+        pair for pair in map_captures(rows, Rules(), counts) if pair[0].startswith(b"p")
+    )
     ((_, pointer),) = reduce_captures(key, iter([value]), counts)
     assert json.loads(pointer)[2] == "b.warc.gz"
     assert [fall_back[0] for fall_back in json.loads(pointer)[8]] == ["a.warc.wat.gz"]
@@ -370,7 +490,9 @@ def test_a_capture_in_a_warc_is_read_before_the_same_in_a_wat() -> None:
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 PLACES = [

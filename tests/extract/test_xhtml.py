@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from arclink.extract.html import extract_links
 from arclink.extract.xhtml import with_end_tags
-from tests.extract.made_archives import http, warc
+from tests.archives.made_archives import http, warc
 from tests.extract.test_wat import extracted
 
 
@@ -21,17 +21,43 @@ def targets(page: bytes | str) -> list[str]:
 @pytest.mark.parametrize(
     ("page", "links"),
     [
-        pytest.param('<head><title/><script src="a.js"/></head><body><a href="b">b</a>', ["a.js", "b"], id="script and title"),
-        pytest.param('<iframe src="f" /><textarea\n/><style type=\'x\'/><a href="b">b</a>', ["f", "b"], id="white space, quotes"),
-        pytest.param("<noscript/><noframes/><xmp/><title/><a href='b'>b</a>", ["b"], id="all that hold text"),
         pytest.param(
-            '<x title="a > b" /><a href="b/">b</a><br/><img src="i"/>', ["b/", "i"], id="a bracket in a value, elements without end"
+            '<head><title/><script src="a.js"/></head><body><a href="b">b</a>',
+            ["a.js", "b"],
+            id="script and title",
         ),
-        pytest.param("<a href=/x/>x</a><a href=/y>y</a>", ["/x/", "/y"], id="no XML: a slash that belongs to the address"),
-        pytest.param("<!-- <script/> --><a href='b'>b</a><![CDATA[ <script/> ]]>", ["b"], id="comments"),
-        pytest.param("<script><![CDATA[ document.write('<script src=\"x\"/>'); ]]></script><a href='b'>b</a>", ["b"], id="CDATA"),
+        pytest.param(
+            '<iframe src="f" /><textarea\n/><style type=\'x\'/><a href="b">b</a>',
+            ["f", "b"],
+            id="white space, quotes",
+        ),
+        pytest.param(
+            "<noscript/><noframes/><xmp/><title/><a href='b'>b</a>", ["b"], id="all that hold text"
+        ),
+        pytest.param(
+            '<x title="a > b" /><a href="b/">b</a><br/><img src="i"/>',
+            ["b/", "i"],
+            id="a bracket in a value, elements without end",
+        ),
+        pytest.param(
+            "<a href=/x/>x</a><a href=/y>y</a>",
+            ["/x/", "/y"],
+            id="no XML: a slash that belongs to the address",
+        ),
+        pytest.param(
+            "<!-- <script/> --><a href='b'>b</a><![CDATA[ <script/> ]]>", ["b"], id="comments"
+        ),
+        pytest.param(
+            "<script><![CDATA[ document.write('<script src=\"x\"/>'); ]]></script><a href='b'>b</a>",
+            ["b"],
+            id="CDATA",
+        ),
         pytest.param("<h:script/><a href='b'>b</a>", ["b"], id="a prefix"),
-        pytest.param("<svg><a xlink:href='s'/><image href='i'/></svg><a href='b'>b</a>", ["s", "i", "b"], id="svg"),
+        pytest.param(
+            "<svg><a xlink:href='s'/><image href='i'/></svg><a href='b'>b</a>",
+            ["s", "i", "b"],
+            id="svg",
+        ),
     ],
 )
 def test_what_is_closed_in_its_start_tag_hides_no_links(page: str, links: list[str]) -> None:
@@ -68,13 +94,22 @@ def test_a_feed_stays_a_feed(tmp_path: Path) -> None:
     assert b"rss@enclosure\\u001f/e.mp3" in row
 
 
-@given(st.lists(st.sampled_from(["<a", "/>", '"', "'", ">", "<!--", "-->", "<![CDATA[", "]]>", " x=", "p", "\xe9", "/"]), max_size=20))
+@given(
+    st.lists(
+        st.sampled_from(
+            ["<a", "/>", '"', "'", ">", "<!--", "-->", "<![CDATA[", "]]>", " x=", "p", "\xe9", "/"]
+        ),
+        max_size=20,
+    )
+)
 def test_a_page_without_such_elements_stays_as_it_is(parts: list[str]) -> None:
     page = "".join(parts).replace("/>", ">")
     assert with_end_tags(page) == page
 
 
-@pytest.mark.parametrize("part", ["<!--", "<![CDATA[", '<a x="', "<a '", "<a/", "<a x='\"", "</", "<a/>"])
+@pytest.mark.parametrize(
+    "part", ["<!--", "<![CDATA[", '<a x="', "<a '", "<a/", "<a x='\"", "</", "<a/>"]
+)
 def test_a_hostile_page_takes_linear_time(part: str) -> None:
     started = time.process_time()
     with_end_tags(part * (4_000_000 // len(part)))

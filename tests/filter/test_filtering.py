@@ -12,13 +12,22 @@ from hypothesis import strategies as st
 
 from arclink.errors import CdxError
 from arclink.filter import filtering
-from arclink.filter.cdx import Capture, format_row, parse_row
 from arclink.filter.filtering import map_captures, reduce_captures
-from arclink.filter.pointers import NO_FILE, ORIGINALS, POINTERS, FallBack, Pointer, PointerKind, format_pointer, parse_pointer
 from arclink.filter.rules import DEFAULT_RULES, Rules
-from arclink.graph.relations import MEMENTOS, format_memento, parse_memento, split_block
 from arclink.model import Checksum, Forgotten, Memento, Span, Surt, Timestamp, UriR
 from arclink.reasons import Reason
+from arclink.rows.cdx import Capture, format_row, parse_row
+from arclink.rows.pointers import (
+    NO_FILE,
+    ORIGINALS,
+    POINTERS,
+    FallBack,
+    Pointer,
+    PointerKind,
+    format_pointer,
+    parse_pointer,
+)
+from arclink.rows.relations import MEMENTOS, format_memento, parse_memento, split_block
 from arclink.uris.surts import surt_of
 
 ONE, TWO, THREE = ("A" * 31 + last for last in "ABC")
@@ -31,10 +40,21 @@ class Filtered:
     """What one run of filter gives, in an order that does not depend on tasks."""
 
     def __init__(
-        self, lines: Sequence[bytes], rules: Rules = DEFAULT_RULES, tasks: int = 1, block: int = 3, forgotten: Sequence[Forgotten] = ()
+        self,
+        lines: Sequence[bytes],
+        rules: Rules = DEFAULT_RULES,
+        tasks: int = 1,
+        block: int = 3,
+        forgotten: Sequence[Forgotten] = (),
     ) -> None:
         self.counts: Counter[Reason] = Counter()
-        pairs = [pair for task in range(tasks) for pair in map_captures(lines[task::tasks], rules, self.counts, block, forgotten=forgotten)]
+        pairs = [
+            pair
+            for task in range(tasks)
+            for pair in map_captures(
+                lines[task::tasks], rules, self.counts, block, forgotten=forgotten
+            )
+        ]
         assert not any(b"\t" in key or b"\n" in key + value for key, value in pairs)
         relations: dict[bytes, list[bytes]] = {MEMENTOS: [], POINTERS: []}
         for key, group in groupby(sorted(pairs), itemgetter(0)):
@@ -42,7 +62,10 @@ class Filtered:
                 relations[relation].append(row)
         self.lines = len(lines)
         self.blocks = [len(list(split_block(rows))) for rows in relations[MEMENTOS]]
-        self.mementos = sorted((parse_memento(row) for rows in relations[MEMENTOS] for row in split_block(rows)), key=repr)
+        self.mementos = sorted(
+            (parse_memento(row) for rows in relations[MEMENTOS] for row in split_block(rows)),
+            key=repr,
+        )
         self.pointers = sorted((parse_pointer(row) for row in relations[POINTERS]), key=repr)
 
     def total(self, group: str) -> int:
@@ -62,12 +85,22 @@ def row(
 
 
 def revisit(
-    original: str = "http://example.org/", timestamp: str = "20140103030322", checksum: str = ONE, file: str = "a.warc.gz"
+    original: str = "http://example.org/",
+    timestamp: str = "20140103030322",
+    checksum: str = ONE,
+    file: str = "a.warc.gz",
 ) -> bytes:
     return row(original, timestamp, checksum, "warc/revisit", "-", file, 900)
 
 
-def payload(original: str, timestamp: str, checksum: str = ONE, file: str = "a.warc.gz", offset: int = 5, **more: object) -> Pointer:
+def payload(
+    original: str,
+    timestamp: str,
+    checksum: str = ONE,
+    file: str = "a.warc.gz",
+    offset: int = 5,
+    **more: object,
+) -> Pointer:
     place = (file, offset, 100, Timestamp(timestamp), UriR(original))
     return Pointer(PointerKind.PAYLOAD, Checksum(checksum), *place, **more)  # type: ignore[arg-type]  # any of its fields
 
@@ -88,7 +121,9 @@ def test_a_page_is_a_memento_and_a_pointer() -> None:
             length=100,
         )
     ]
-    assert found.pointers == [payload("http://example.org/", "20140103030321", originals=("http://example.org/",))]
+    assert found.pointers == [
+        payload("http://example.org/", "20140103030321", originals=("http://example.org/",))
+    ]
     assert found.counts == {Reason.ROW_KEPT: 1, Reason.MEMENTO_WITH_PAYLOAD: 1}
 
 
@@ -112,8 +147,12 @@ def test_the_earliest_of_equal_payloads_is_read_and_others_in_other_files_are_fa
         offset=9,
         originals=tuple(f"http://example.org/{name}" for name in "abcr"),
         fall_backs=(
-            FallBack("second.warc.gz", 5, 100, Timestamp("20130101000000"), UriR("http://example.org/c")),
-            FallBack("third.warc.gz", 5, 100, Timestamp("20140101000000"), UriR("http://example.org/c")),
+            FallBack(
+                "second.warc.gz", 5, 100, Timestamp("20130101000000"), UriR("http://example.org/c")
+            ),
+            FallBack(
+                "third.warc.gz", 5, 100, Timestamp("20140101000000"), UriR("http://example.org/c")
+            ),
         ),
     )
     assert found.counts[Reason.MEMENTO_WITH_PAYLOAD] == 1
@@ -121,7 +160,9 @@ def test_the_earliest_of_equal_payloads_is_read_and_others_in_other_files_are_fa
 
 
 def test_a_checksum_with_revisits_only_points_nowhere() -> None:
-    found = Filtered([revisit(FAR, "20140101000000"), revisit("http://example.org/", "20150101000000")])
+    found = Filtered(
+        [revisit(FAR, "20140101000000"), revisit("http://example.org/", "20150101000000")]
+    )
     assert found.pointers == [
         Pointer(
             PointerKind.REVISIT_ONLY,
@@ -134,7 +175,11 @@ def test_a_checksum_with_revisits_only_points_nowhere() -> None:
             originals=(UriR("http://example.org/"), UriR(FAR)),
         )
     ]
-    assert found.counts == {Reason.ROW_KEPT: 2, Reason.MEMENTO_DUPLICATE: 2, Reason.RULE_CHECKSUM: 1}
+    assert found.counts == {
+        Reason.ROW_KEPT: 2,
+        Reason.MEMENTO_DUPLICATE: 2,
+        Reason.RULE_CHECKSUM: 1,
+    }
 
 
 @pytest.mark.parametrize(
@@ -142,13 +187,29 @@ def test_a_checksum_with_revisits_only_points_nowhere() -> None:
     [
         pytest.param(row(status="404"), Reason.MEMENTO_STATUS, id="status"),
         pytest.param(row(mime="image/gif"), Reason.MEMENTO_MIME, id="mime"),
-        pytest.param(row("http://example.org/a.gif"), Reason.MEMENTO_EXTENSION, id="extension"),
-        pytest.param(revisit("http://example.org/a.gif"), Reason.MEMENTO_EXTENSION, id="extension of a revisit"),
-        pytest.param(row(status="404", checksum="-"), Reason.MEMENTO_STATUS, id="no checksum, but not to be read anyway"),
-        pytest.param(row(status="304", checksum=EMPTY), Reason.MEMENTO_STATUS, id="not modified is no redirect"),
+        pytest.param(
+            row("http://example.org/a.gif", mime="unk"), Reason.MEMENTO_EXTENSION, id="extension"
+        ),
+        pytest.param(
+            revisit("http://example.org/a.gif"),
+            Reason.MEMENTO_EXTENSION,
+            id="extension of a revisit",
+        ),
+        pytest.param(
+            row(status="404", checksum="-"),
+            Reason.MEMENTO_STATUS,
+            id="no checksum, but not to be read anyway",
+        ),
+        pytest.param(
+            row(status="304", checksum=EMPTY),
+            Reason.MEMENTO_STATUS,
+            id="not modified is no redirect",
+        ),
     ],
 )
-def test_a_capture_that_fails_a_rule_is_a_memento_that_is_not_read(line: bytes, reason: Reason) -> None:
+def test_a_capture_that_fails_a_rule_is_a_memento_that_is_not_read(
+    line: bytes, reason: Reason
+) -> None:
     found = Filtered([line])
     assert [memento.reason for memento in found.mementos] == [reason.name]
     assert found.pointers == []
@@ -162,11 +223,19 @@ NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
     ("line", "kind"),
     [
         pytest.param(row(status="302"), PointerKind.REDIRECT, id="redirect"),
-        pytest.param(row("http://example.org/a.gif", mime="image/gif", status="301"), PointerKind.REDIRECT, id="redirect of an image"),
-        pytest.param(row(status="302", mime="warc/revisit"), PointerKind.REDIRECT, id="redirect repeated"),
+        pytest.param(
+            row("http://example.org/a.gif", mime="image/gif", status="301"),
+            PointerKind.REDIRECT,
+            id="redirect of an image",
+        ),
+        pytest.param(
+            row(status="302", mime="warc/revisit"), PointerKind.REDIRECT, id="redirect repeated"
+        ),
         pytest.param(row(checksum="-"), PointerKind.UNDIGESTED, id="no checksum"),
         pytest.param(row(checksum=EMPTY), PointerKind.UNDIGESTED, id="checksum of nothing"),
-        pytest.param(revisit(checksum="-"), PointerKind.NOT_MODIFIED, id="revisit without checksum"),
+        pytest.param(
+            revisit(checksum="-"), PointerKind.NOT_MODIFIED, id="revisit without checksum"
+        ),
         pytest.param(revisit(checksum=EMPTY), PointerKind.NOT_MODIFIED, id="revisit of nothing"),
         pytest.param(
             b'- 20140103030321 {"url":"http://example.org/","mime":"warc/revisit","digest":"%b","offset":5,"filename":"a.warc.gz",'
@@ -176,7 +245,9 @@ NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
         ),
     ],
 )
-def test_a_row_that_does_not_say_what_it_holds_is_read_by_itself(line: bytes, kind: PointerKind) -> None:
+def test_a_row_that_does_not_say_what_it_holds_is_read_by_itself(
+    line: bytes, kind: PointerKind
+) -> None:
     found = Filtered([line])
     assert found.mementos == []
     (pointer,) = found.pointers
@@ -198,10 +269,18 @@ def test_what_our_own_index_knows_travels_with_the_pointer() -> None:
     found = Filtered(
         [
             line % (b"text/html", b"302", b'"location":"/there"'),
-            line % (b"warc/revisit", b"304", b'"refers_to_uri":"http://h/","refers_to_timestamp":"20130101000000"'),
+            line
+            % (
+                b"warc/revisit",
+                b"304",
+                b'"refers_to_uri":"http://h/","refers_to_timestamp":"20130101000000"',
+            ),
         ]
     )
-    assert {(one.kind, one.location, one.refers_to_uri, one.refers_to_timestamp) for one in found.pointers} == {
+    assert {
+        (one.kind, one.location, one.refers_to_uri, one.refers_to_timestamp)
+        for one in found.pointers
+    } == {
         (PointerKind.REDIRECT, "/there", "", ""),
         (PointerKind.NOT_MODIFIED, "", "http://h/", "20130101000000"),
     }
@@ -215,7 +294,11 @@ def test_redirects_are_judged_by_the_rules_when_they_are_not_read() -> None:
 
 def test_without_the_checksum_rule_every_payload_is_read() -> None:
     found = Filtered([row(), row(timestamp="2015"), revisit()], Rules(checksum=False))
-    assert [pointer.kind for pointer in found.pointers] == [PointerKind.REVISIT_ONLY, PointerKind.UNDIGESTED, PointerKind.UNDIGESTED]
+    assert [pointer.kind for pointer in found.pointers] == [
+        PointerKind.REVISIT_ONLY,
+        PointerKind.UNDIGESTED,
+        PointerKind.UNDIGESTED,
+    ]
     assert len(found.mementos) == 1
     assert found.total("mementos") == 3
 
@@ -229,8 +312,17 @@ def test_what_is_outside_the_selection_is_counted_and_not_kept() -> None:
 
 
 def test_what_is_forgotten_is_counted_and_not_kept() -> None:
-    lines = [row(), row(FAR), row(FAR, timestamp="20150101000000"), row("http://org.example/"), revisit(original=FAR)]
-    forgotten = [Forgotten(Surt("example,far)/"), Span(last=Timestamp("20141231235959"))), Forgotten(Surt("org,exampl"))]
+    lines = [
+        row(),
+        row(FAR),
+        row(FAR, timestamp="20150101000000"),
+        row("http://org.example/"),
+        revisit(original=FAR),
+    ]
+    forgotten = [
+        Forgotten(Surt("example,far)/"), Span(last=Timestamp("20141231235959"))),
+        Forgotten(Surt("org,exampl")),
+    ]
     found = Filtered(lines, forgotten=[*forgotten, Forgotten(Surt("example,org"))])
     assert [memento.original for memento in found.mementos] == [FAR, "http://example.org/"]
     assert found.counts[Reason.ROW_FORGOTTEN] == 3
@@ -238,7 +330,9 @@ def test_what_is_forgotten_is_counted_and_not_kept() -> None:
 
 
 def test_the_surt_is_that_of_the_original_whatever_the_key() -> None:
-    found = Filtered([row().replace(b"org,example)/ ", b"example.org/ "), b"- " + row().split(b" ", 1)[1]])
+    found = Filtered(
+        [row().replace(b"org,example)/ ", b"example.org/ "), b"- " + row().split(b" ", 1)[1]]
+    )
     assert {memento.surt for memento in found.mementos} == {"org,example)/"}
     assert found.counts[Reason.NOTE_SURT_OTHER] == 1
 
@@ -255,7 +349,8 @@ def test_each_rule_is_counted_by_itself_for_every_capture() -> None:
             row(),
             row(timestamp="2015"),
             row("http://example.org/a.gif", status="404", mime="image/gif"),
-            row("http://example.org/b.gif", status="404"),
+            row("http://example.org/b.gif", status="404", mime="-"),
+            row("http://example.org/c.gif", status="404"),
             row(status="302", checksum=TWO),
             row(status="404", checksum=TWO),
             row(status="404", checksum="-"),
@@ -263,15 +358,23 @@ def test_each_rule_is_counted_by_itself_for_every_capture() -> None:
         ]
     )
     assert {reason: count for reason, count in found.counts.items() if reason.group == "rules"} == {
-        Reason.RULE_STATUS: 6,
+        Reason.RULE_STATUS: 7,
         Reason.RULE_MIME: 1,
         Reason.RULE_EXTENSION: 2,
-        Reason.RULE_CHECKSUM: 4,  # four captures of one payload, two of the other
+        Reason.RULE_CHECKSUM: 5,  # five captures of one payload, two of the other
     }
 
 
 def test_a_row_that_cannot_be_read_is_counted_and_the_rest_is_read() -> None:
-    found = Filtered([b" CDX N b a m s k r M S V g\n", b"\n", b"a b c\n", row(), row("dns:example.org", mime="text/dns", status="-")])
+    found = Filtered(
+        [
+            b" CDX N b a m s k r M S V g\n",
+            b"\n",
+            b"a b c\n",
+            row(),
+            row("dns:example.org", mime="text/dns", status="-"),
+        ]
+    )
     assert found.counts == {
         Reason.ROW_HEADER: 2,
         Reason.ROW_MALFORMED: 1,
@@ -282,7 +385,11 @@ def test_a_row_that_cannot_be_read_is_counted_and_the_rest_is_read() -> None:
 
 
 def test_memento_blocks_are_full_but_for_the_last() -> None:
-    assert Filtered([row(timestamp=str(2001 + year)) for year in range(8)], block=3).blocks == [3, 3, 2]
+    assert Filtered([row(timestamp=str(2001 + year)) for year in range(8)], block=3).blocks == [
+        3,
+        3,
+        2,
+    ]
 
 
 def test_a_memento_block_is_keyed_by_its_first_surt() -> None:
@@ -294,7 +401,11 @@ def test_a_memento_block_is_keyed_by_its_first_surt() -> None:
 def test_a_run_of_equal_captures_is_one_candidate_but_no_longer_than_a_block() -> None:
     rows = [row(timestamp=str(2001 + year)) for year in range(7)]
     pairs = list(map_captures(rows, DEFAULT_RULES, Counter(), block=3))
-    assert [value.split(b"\t")[1] for key, value in pairs if key.startswith(b"p")] == [b"3", b"3", b"1"]
+    assert [value.split(b"\t")[1] for key, value in pairs if key.startswith(b"p")] == [
+        b"3",
+        b"3",
+        b"1",
+    ]
 
 
 # A payload at very many URIs.
@@ -304,18 +415,46 @@ def million(number: int) -> Iterator[bytes]:
     """Yield the candidates of one payload captured at ``number`` URIs, sorted; the last one is the earliest."""
     for position in range(number):
         original = b"http://example.org/soft-404/%09d" % position
-        yield b"%b\t1\t0\t\t%d0101000000 %d 100 a.warc.gz" % (original, 2999 - position * 1000 // number, position)
+        yield b"%b\t1\t0\t\t%d0101000000 %d 100 a.warc.gz" % (
+            original,
+            2999 - position * 1000 // number,
+            position,
+        )
 
 
 def test_originals_past_the_limit_follow_in_further_pointers() -> None:
     number = 3 * ORIGINALS + 7
     counts: Counter[Reason] = Counter()
-    pointers = [parse_pointer(line) for _, line in reduce_captures(b"p" + ONE.encode(), million(number), counts)]
-    assert [(pointer.chunk, len(pointer.originals)) for pointer in pointers] == [(0, ORIGINALS), (1, ORIGINALS), (2, ORIGINALS), (3, 7)]
+    pointers = [
+        parse_pointer(line)
+        for _, line in reduce_captures(b"p" + ONE.encode(), million(number), counts)
+    ]
+    assert [(pointer.chunk, len(pointer.originals)) for pointer in pointers] == [
+        (0, ORIGINALS),
+        (1, ORIGINALS),
+        (2, ORIGINALS),
+        (3, 7),
+    ]
     originals = [original for pointer in pointers for original in pointer.originals]
     assert originals == sorted(set(originals))
     assert len(originals) == number
-    assert len({(one.kind, one.checksum, one.file, one.offset, one.timestamp, one.original, one.fall_backs) for one in pointers}) == 1
+    assert (
+        len(
+            {
+                (
+                    one.kind,
+                    one.checksum,
+                    one.file,
+                    one.offset,
+                    one.timestamp,
+                    one.original,
+                    one.fall_backs,
+                )
+                for one in pointers
+            }
+        )
+        == 1
+    )
     assert counts[Reason.MEMENTO_DUPLICATE] == number - 1
 
 
@@ -334,7 +473,14 @@ def test_memory_does_not_grow_with_the_uris_of_a_payload(monkeypatch: pytest.Mon
 # Held against a plain program.
 
 originals = st.sampled_from(
-    ["http://example.org/", "http://www.example.org/", "http://example.org/a.gif", "http://example.org/b?x=1", FAR, REFUSED]
+    [
+        "http://example.org/",
+        "http://www.example.org/",
+        "http://example.org/a.gif",
+        "http://example.org/b?x=1",
+        FAR,
+        REFUSED,
+    ]
 )
 lines = st.one_of(
     st.builds(
@@ -342,19 +488,36 @@ lines = st.one_of(
         originals,
         st.sampled_from(["20140103030321", "20140103030322", "20150101000000", "2014"]),
         st.sampled_from([ONE, ONE, TWO, THREE, "-", EMPTY]),
-        st.sampled_from(["text/html", "text/html", "image/gif", "warc/revisit", "warc/request", "unk"]),
+        st.sampled_from(
+            ["text/html", "text/html", "image/gif", "warc/revisit", "warc/request", "unk"]
+        ),
         st.sampled_from(["200", "200", "404", "302", "-"]),
         st.sampled_from(["a.warc.gz", "b.warc.gz", "c.warc.gz", "d.warc.gz"]),
         st.integers(0, 12),
     ),
-    st.sampled_from([b" CDX N b a m s k r M S V g\n", b"x\n", format_row(parse_row(row())), format_row(parse_row(revisit()))]),
+    st.sampled_from(
+        [
+            b" CDX N b a m s k r M S V g\n",
+            b"x\n",
+            format_row(parse_row(row())),
+            format_row(parse_row(revisit())),
+        ]
+    ),
 )
 rule_sets = st.sampled_from(
-    [DEFAULT_RULES, Rules(read_redirects=False), Rules(mimes=("image/*",)), Rules(prefixes=("org,example)",)), Rules(checksum=False)]
+    [
+        DEFAULT_RULES,
+        Rules(read_redirects=False),
+        Rules(mimes=("image/*",)),
+        Rules(prefixes=("org,example)",)),
+        Rules(checksum=False),
+    ]
 )
 
 
-def filter_plainly(rows: Sequence[bytes], rules: Rules) -> tuple[list[Memento], list[Pointer], Counter[Reason]]:
+def filter_plainly(
+    rows: Sequence[bytes], rules: Rules
+) -> tuple[list[Memento], list[Pointer], Counter[Reason]]:
     """Return mementos, pointers and counts as the documents define them, with everything in memory."""
     counts: Counter[Reason] = Counter()
     mementos: list[Memento] = []
@@ -380,7 +543,7 @@ def filter_plainly(rows: Sequence[bytes], rules: Rules) -> tuple[list[Memento], 
         is_revisit = capture.record_type == "revisit"
         counts[Reason.RULE_STATUS] += not is_revisit and rules.fails_status(capture.status)
         counts[Reason.RULE_MIME] += not is_revisit and rules.fails_mime(capture.mime)
-        counts[Reason.RULE_EXTENSION] += rules.fails_extension(capture.original)
+        counts[Reason.RULE_EXTENSION] += rules.fails_extension(capture.original, capture.mime)
         if capture.is_digested:
             checksums[capture.checksum] += 1
         reason = rules.first_failing(capture)
@@ -405,9 +568,27 @@ def filter_plainly(rows: Sequence[bytes], rules: Rules) -> tuple[list[Memento], 
             reason.name if reason else "-",
         )
         if kind:
-            place = (capture.file, capture.offset, capture.length, capture.timestamp, capture.original)
-            pointers.append(Pointer(kind, capture.checksum, *place, originals=(capture.original,), memento=format_memento(memento)))
-            counts[Reason.MEMENTO_DUPLICATE if kind is PointerKind.NOT_MODIFIED else Reason.MEMENTO_WITH_PAYLOAD] += 1
+            place = (
+                capture.file,
+                capture.offset,
+                capture.length,
+                capture.timestamp,
+                capture.original,
+            )
+            pointers.append(
+                Pointer(
+                    kind,
+                    capture.checksum,
+                    *place,
+                    originals=(capture.original,),
+                    memento=format_memento(memento),
+                )
+            )
+            counts[
+                Reason.MEMENTO_DUPLICATE
+                if kind is PointerKind.NOT_MODIFIED
+                else Reason.MEMENTO_WITH_PAYLOAD
+            ] += 1
             continue
         mementos.append(memento)
         if reason:
@@ -417,17 +598,37 @@ def filter_plainly(rows: Sequence[bytes], rules: Rules) -> tuple[list[Memento], 
             groups.setdefault(capture.checksum, []).append(capture)
     for checksum, group in groups.items():
         names = tuple(sorted({one.original for one in group}))
-        payloads = sorted((one.timestamp, one.original, one.file, one.offset, one.length) for one in group if one.record_type != "revisit")
+        payloads = sorted(
+            (one.timestamp, one.original, one.file, one.offset, one.length)
+            for one in group
+            if one.record_type != "revisit"
+        )
         if payloads:
             by_file = {one[2]: one for one in reversed(payloads)}
-            first, *others = (FallBack(one[2], one[3], one[4], one[0], one[1]) for one in sorted(by_file.values())[:3])
+            first, *others = (
+                FallBack(one[2], one[3], one[4], one[0], one[1])
+                for one in sorted(by_file.values())[:3]
+            )
             kind = PointerKind.PAYLOAD
         else:
             timestamp, original = min((one.timestamp, one.original) for one in group)
-            first, others, kind = FallBack(NO_FILE, 0, -1, timestamp, original), [], PointerKind.REVISIT_ONLY
+            first, others, kind = (
+                FallBack(NO_FILE, 0, -1, timestamp, original),
+                [],
+                PointerKind.REVISIT_ONLY,
+            )
         place = (first.file, first.offset, first.length, first.timestamp, first.original)
         why = "PAYLOAD_LEFT_OUT" if not payloads and checksum in left_out else ""
-        pointers.append(Pointer(kind, Checksum(checksum), *place, originals=names, fall_backs=tuple(others), reason=why))
+        pointers.append(
+            Pointer(
+                kind,
+                Checksum(checksum),
+                *place,
+                originals=names,
+                fall_backs=tuple(others),
+                reason=why,
+            )
+        )
         counts[Reason.MEMENTO_WITH_PAYLOAD] += bool(payloads)
         counts[Reason.MEMENTO_DUPLICATE] += len(group) - bool(payloads)
     counts[Reason.RULE_CHECKSUM] += sum(checksums.values()) - len(checksums)
@@ -435,18 +636,29 @@ def filter_plainly(rows: Sequence[bytes], rules: Rules) -> tuple[list[Memento], 
 
 
 @given(st.lists(lines, max_size=25), rule_sets, st.integers(1, 3), st.integers(1, 4))
-def test_filter_gives_what_a_plain_program_gives(rows: list[bytes], rules: Rules, tasks: int, block: int) -> None:
+def test_filter_gives_what_a_plain_program_gives(
+    rows: list[bytes], rules: Rules, tasks: int, block: int
+) -> None:
     found = Filtered(rows, rules, tasks, block)
     assert (found.mementos, found.pointers, found.counts) == filter_plainly(rows, rules)
 
 
 @given(st.lists(lines, max_size=25), rule_sets)
-def test_every_row_and_every_memento_ends_in_exactly_one_reason(rows: list[bytes], rules: Rules) -> None:
+def test_every_row_and_every_memento_ends_in_exactly_one_reason(
+    rows: list[bytes], rules: Rules
+) -> None:
     found = Filtered(rows, rules)
     assert found.total("rows") == len(rows)
     assert found.total("mementos") == found.counts[Reason.ROW_KEPT]
-    assert len(found.mementos) + sum(bool(pointer.memento) for pointer in found.pointers) == found.counts[Reason.ROW_KEPT]
-    read = [pointer for pointer in found.pointers if pointer.kind not in (PointerKind.REVISIT_ONLY, PointerKind.NOT_MODIFIED)]
+    assert (
+        len(found.mementos) + sum(bool(pointer.memento) for pointer in found.pointers)
+        == found.counts[Reason.ROW_KEPT]
+    )
+    read = [
+        pointer
+        for pointer in found.pointers
+        if pointer.kind not in (PointerKind.REVISIT_ONLY, PointerKind.NOT_MODIFIED)
+    ]
     assert len(read) == found.counts[Reason.MEMENTO_WITH_PAYLOAD]
 
 
@@ -455,21 +667,34 @@ def test_the_order_of_the_input_does_not_matter(rows: list[bytes], shuffle: rand
     found = Filtered(rows)
     shuffle.shuffle(rows)
     again = Filtered(rows)
-    assert (again.mementos, again.pointers, again.counts) == (found.mementos, found.pointers, found.counts)
+    assert (again.mementos, again.pointers, again.counts) == (
+        found.mementos,
+        found.pointers,
+        found.counts,
+    )
 
 
 @pytest.mark.parametrize("original", ['http://h/"quoted"', "http://h/back\\slash", "http://h/ü"])
 @pytest.mark.parametrize("checksum", [ONE, 'od"d', "od\\d"])
 def test_what_json_escapes_reads_back(original: str, checksum: str) -> None:
-    rows = [row(original, checksum=checksum), row(original, "20150103030321", checksum, file='b"\\.warc.gz')]
+    rows = [
+        row(original, checksum=checksum),
+        row(original, "20150103030321", checksum, file='b"\\.warc.gz'),
+    ]
     found = Filtered(rows)
     assert (found.mementos, found.pointers, found.counts) == filter_plainly(rows, DEFAULT_RULES)
-    assert [(pointer.checksum, pointer.original, len(pointer.fall_backs)) for pointer in found.pointers] == [(checksum, original, 1)]
+    assert [
+        (pointer.checksum, pointer.original, len(pointer.fall_backs)) for pointer in found.pointers
+    ] == [(checksum, original, 1)]
 
 
 def test_pointers_read_back() -> None:
     pointer = payload(
-        "http://h/ü", "20140101000000", originals=("a", "b"), fall_backs=(FallBack("f", 1, 2, Timestamp("3"), UriR("u")),), chunk=2
+        "http://h/ü",
+        "20140101000000",
+        originals=("a", "b"),
+        fall_backs=(FallBack("f", 1, 2, Timestamp("3"), UriR("u")),),
+        chunk=2,
     )
     assert parse_pointer(format_pointer(pointer)) == pointer
     assert b"\n" not in format_pointer(pointer)
@@ -486,7 +711,9 @@ def test_mementos_of_the_flink_site_are_those_of_its_cdx(shared_data: Path) -> N
     path = shared_data / "flink_web/flink-2015-2018.cdx"
     found = filter_file(path)
     columns = [line.split() for line in path.read_text().splitlines()[1:]]
-    assert sorted((one.original, one.timestamp) for one in found.mementos) == sorted((one[2], one[1]) for one in columns)
+    assert sorted((one.original, one.timestamp) for one in found.mementos) == sorted(
+        (one[2], one[1]) for one in columns
+    )
     assert found.counts == {
         Reason.ROW_HEADER: 1,
         Reason.ROW_KEPT: 3647,
@@ -505,16 +732,29 @@ def test_mementos_of_the_flink_site_are_those_of_its_cdx(shared_data: Path) -> N
     ("name", "kinds"),
     [
         # 94 pages with status 200, four of them copies of another, and nine feeds
-        pytest.param("aut/example.warc.gz.published.cdx", {PointerKind.PAYLOAD: 99, PointerKind.REDIRECT: 7}, id="crawl of 2008"),
-        pytest.param("pywb/cdx/iana.cdx", {PointerKind.PAYLOAD: 16, PointerKind.REDIRECT: 4}, id="iana.org"),
+        pytest.param(
+            "aut/example.warc.gz.published.cdx",
+            {PointerKind.PAYLOAD: 99, PointerKind.REDIRECT: 7},
+            id="crawl of 2008",
+        ),
+        pytest.param(
+            "pywb/cdx/iana.cdx", {PointerKind.PAYLOAD: 16, PointerKind.REDIRECT: 4}, id="iana.org"
+        ),
         pytest.param(
             "cdx/one-url-2012-2014.cdx",
-            {PointerKind.PAYLOAD: 1215, PointerKind.REDIRECT: 681, PointerKind.NOT_MODIFIED: 53, PointerKind.REVISIT_ONLY: 2},
+            {
+                PointerKind.PAYLOAD: 1215,
+                PointerKind.REDIRECT: 681,
+                PointerKind.NOT_MODIFIED: 53,
+                PointerKind.REVISIT_ONLY: 2,
+            },
             id="archive.org",
         ),
     ],
 )
-def test_what_of_a_real_cdx_is_read(name: str, kinds: dict[PointerKind, int], shared_data: Path) -> None:
+def test_what_of_a_real_cdx_is_read(
+    name: str, kinds: dict[PointerKind, int], shared_data: Path
+) -> None:
     found = filter_file(shared_data / name)
     assert Counter(pointer.kind for pointer in found.pointers) == kinds
     assert found.total("rows") == found.lines

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arclink.errors import UsageError
-from arclink.filter.cdx import Capture
 from arclink.filter.rules import DEFAULT_RULES, EXTENSIONS, Rules, extension_of
 from arclink.model import Checksum, Timestamp, UriR
 from arclink.reasons import Reason
+from arclink.rows.cdx import Capture
 
 PAGE = Capture(
     key="",
@@ -36,21 +36,57 @@ PAGE = Capture(
         pytest.param({"mime": "application/octet-stream"}, Reason.MEMENTO_MIME, id="bytes"),
         pytest.param({"mime": "application/xhtml+xml"}, None, id="XHTML"),
         pytest.param({"mime": "Text/HTML; charset=UTF-8"}, None, id="parameters and case"),
-        pytest.param({"mime": "application/http;msgtype=response"}, None, id="the record's own type"),
+        pytest.param(
+            {"mime": "application/http;msgtype=response"}, None, id="the record's own type"
+        ),
         pytest.param({"mime": "unk"}, None, id="mime unknown"),
         pytest.param({"mime": "-"}, None, id="no mime"),
-        pytest.param({"original": "http://example.org/a.css?x"}, Reason.MEMENTO_EXTENSION, id="style sheet said to be HTML"),
-        pytest.param({"original": "http://example.org/a?b.css"}, None, id="extension in the query"),
-        pytest.param({"status": "404", "mime": "image/gif", "original": "http://h/a.gif"}, Reason.MEMENTO_STATUS, id="status comes first"),
-        pytest.param({"mime": "image/gif", "original": "http://h/a.gif"}, Reason.MEMENTO_MIME, id="mime comes before extension"),
-        pytest.param({"record_type": "revisit", "mime": "warc/revisit", "status": "-"}, None, id="revisit"),
-        pytest.param({"record_type": "revisit", "mime": "warc/revisit", "status": "304"}, None, id="revisits pass the status"),
+        pytest.param({"original": "http://h/wiki/File:X.jpg"}, None, id="HTML at an image's name"),
         pytest.param(
-            {"record_type": "revisit", "mime": "warc/revisit", "original": "http://h/a.gif"}, Reason.MEMENTO_EXTENSION, id="image revisited"
+            {"mime": "Text/HTML; charset=x", "original": "http://h/a.pdf"},
+            None,
+            id="HTML with parameters, at a document's name",
+        ),
+        pytest.param(
+            {"mime": "application/rss+xml", "original": "http://h/a.zip"}, None, id="feed"
+        ),
+        *(
+            pytest.param(
+                {"mime": mime, "original": "http://h/a.jpg"},
+                Reason.MEMENTO_EXTENSION,
+                id=f"{mime} is unspecific",
+            )
+            for mime in ("-", "unk", "application/http", "text/xml", "application/xml", "no-type")
+        ),
+        pytest.param({"original": "http://example.org/a?b.css"}, None, id="extension in the query"),
+        pytest.param(
+            {"status": "404", "mime": "image/gif", "original": "http://h/a.gif"},
+            Reason.MEMENTO_STATUS,
+            id="status comes first",
+        ),
+        pytest.param(
+            {"mime": "image/gif", "original": "http://h/a.gif"},
+            Reason.MEMENTO_MIME,
+            id="mime comes before extension",
+        ),
+        pytest.param(
+            {"record_type": "revisit", "mime": "warc/revisit", "status": "-"}, None, id="revisit"
+        ),
+        pytest.param(
+            {"record_type": "revisit", "mime": "warc/revisit", "status": "304"},
+            None,
+            id="revisits pass the status",
+        ),
+        pytest.param(
+            {"record_type": "revisit", "mime": "warc/revisit", "original": "http://h/a.gif"},
+            Reason.MEMENTO_EXTENSION,
+            id="image revisited",
         ),
     ],
 )
-def test_the_first_rule_that_fails_is_the_reason(change: dict[str, str], reason: Reason | None) -> None:
+def test_the_first_rule_that_fails_is_the_reason(
+    change: dict[str, str], reason: Reason | None
+) -> None:
     assert DEFAULT_RULES.first_failing(replace(PAGE, **change)) is reason  # type: ignore[arg-type]  # texts only
 
 
@@ -58,24 +94,81 @@ def test_the_first_rule_that_fails_is_the_reason(change: dict[str, str], reason:
     ("rules", "change", "reason"),
     [
         pytest.param(Rules(statuses=()), {"status": "404"}, None, id="status off"),
-        pytest.param(Rules(statuses=("200",)), {"status": "-"}, Reason.MEMENTO_STATUS, id="status must be known"),
-        pytest.param(Rules(mimes=()), {"mime": "image/gif"}, None, id="mime off"),
-        pytest.param(Rules(mimes=("text/*",)), {"mime": "text/plain"}, None, id="text only: plain text"),
-        pytest.param(Rules(mimes=("text/*",)), {"mime": "-"}, Reason.MEMENTO_MIME, id="text only: unknown"),
-        pytest.param(Rules(mimes=("text/*",), mimes_excluded=("text/css",)), {"mime": "text/css"}, Reason.MEMENTO_MIME, id="excluded"),
-        pytest.param(Rules(mimes=(), mimes_excluded=("image/*",)), {"mime": "image/gif"}, Reason.MEMENTO_MIME, id="only excluded"),
         pytest.param(
-            Rules(mimes=("image/*",), extensions_excluded=()), {"mime": "image/gif", "original": "http://h/a.gif"}, None, id="images"
+            Rules(statuses=("200",)),
+            {"status": "-"},
+            Reason.MEMENTO_STATUS,
+            id="status must be known",
         ),
-        pytest.param(Rules(mimes=("a[b]?",)), {"mime": "a[b]?"}, None, id="only the star is special"),
-        pytest.param(Rules(mimes=("a[b]?",)), {"mime": "abc"}, Reason.MEMENTO_MIME, id="brackets are brackets"),
-        pytest.param(Rules(extensions_excluded=()), {"original": "http://h/a.gif"}, None, id="extension off"),
+        pytest.param(Rules(mimes=()), {"mime": "image/gif"}, None, id="mime off"),
         pytest.param(
-            Rules(extensions_excluded=(".PHP",)), {"original": "http://h/a.php"}, Reason.MEMENTO_EXTENSION, id="extension as written"
+            Rules(mimes=("text/*",)), {"mime": "text/plain"}, None, id="text only: plain text"
+        ),
+        pytest.param(
+            Rules(mimes=("text/*",)), {"mime": "-"}, Reason.MEMENTO_MIME, id="text only: unknown"
+        ),
+        pytest.param(
+            Rules(mimes=("text/*",), mimes_excluded=("text/css",)),
+            {"mime": "text/css"},
+            Reason.MEMENTO_MIME,
+            id="excluded",
+        ),
+        pytest.param(
+            Rules(mimes=(), mimes_excluded=("image/*",)),
+            {"mime": "image/gif"},
+            Reason.MEMENTO_MIME,
+            id="only excluded",
+        ),
+        pytest.param(
+            Rules(mimes=("image/*",), extensions_excluded=()),
+            {"mime": "image/gif", "original": "http://h/a.gif"},
+            None,
+            id="images",
+        ),
+        pytest.param(
+            Rules(mimes=("a[b]?",)), {"mime": "a[b]?"}, None, id="only the star is special"
+        ),
+        pytest.param(
+            Rules(mimes=("a[b]?",)),
+            {"mime": "abc"},
+            Reason.MEMENTO_MIME,
+            id="brackets are brackets",
+        ),
+        pytest.param(
+            Rules(extensions_excluded=()),
+            {"mime": "-", "original": "http://h/a.gif"},
+            None,
+            id="extension off",
+        ),
+        pytest.param(
+            Rules(mime_before_extension=False),
+            {"original": "http://example.org/a.css?x"},
+            Reason.MEMENTO_EXTENSION,
+            id="style sheet said to be HTML, without the rule of mime types",
+        ),
+        pytest.param(
+            Rules(mimes=("text/plain", "application/octet-stream")),
+            {"mime": "application/octet-stream", "original": "http://h/a.jpg"},
+            Reason.MEMENTO_EXTENSION,
+            id="bytes are unspecific",
+        ),
+        pytest.param(
+            Rules(mimes=("text/plain",)),
+            {"mime": "text/plain", "original": "http://h/a.jpg"},
+            Reason.MEMENTO_EXTENSION,
+            id="plain text is unspecific",
+        ),
+        pytest.param(
+            Rules(extensions_excluded=(".PHP",)),
+            {"mime": "-", "original": "http://h/a.php"},
+            Reason.MEMENTO_EXTENSION,
+            id="extension as written",
         ),
     ],
 )
-def test_every_rule_can_be_set_and_switched_off(rules: Rules, change: dict[str, str], reason: Reason | None) -> None:
+def test_every_rule_can_be_set_and_switched_off(
+    rules: Rules, change: dict[str, str], reason: Reason | None
+) -> None:
     assert rules.first_failing(replace(PAGE, **change)) is reason  # type: ignore[arg-type]  # texts only
 
 
@@ -103,22 +196,58 @@ def test_the_extension_is_that_of_the_path(original: str, extension: str) -> Non
 
 
 def test_pages_of_common_programs_are_read() -> None:
-    assert not {"html", "htm", "php", "asp", "aspx", "jsp", "cgi", "pl", "exe", "dll", "com", "xml", "txt"} & set(EXTENSIONS)
+    assert not {
+        "html",
+        "htm",
+        "php",
+        "asp",
+        "aspx",
+        "jsp",
+        "cgi",
+        "pl",
+        "exe",
+        "dll",
+        "com",
+        "xml",
+        "txt",
+    } & set(EXTENSIONS)
 
 
 @pytest.mark.parametrize(
     ("rules", "surt", "timestamp", "is_selected"),
     [
         pytest.param(Rules(), "anything", "20140103030321", True, id="everything"),
-        pytest.param(Rules(prefixes=("org,example)/",)), "org,example)/a", "20140103030321", True, id="site"),
-        pytest.param(Rules(prefixes=("org,example)/",)), "org,example,www)/a", "20140103030321", False, id="host below"),
-        pytest.param(Rules(prefixes=("org,example", "com,")), "com,example)/", "20140103030321", True, id="one of two"),
+        pytest.param(
+            Rules(prefixes=("org,example)/",)), "org,example)/a", "20140103030321", True, id="site"
+        ),
+        pytest.param(
+            Rules(prefixes=("org,example)/",)),
+            "org,example,www)/a",
+            "20140103030321",
+            False,
+            id="host below",
+        ),
+        pytest.param(
+            Rules(prefixes=("org,example", "com,")),
+            "com,example)/",
+            "20140103030321",
+            True,
+            id="one of two",
+        ),
         pytest.param(Rules(first=Timestamp("2014")), "x", "20131231235959", False, id="too early"),
-        pytest.param(Rules(first=Timestamp("2014"), last=Timestamp("2014-02")), "x", "20140228235959", True, id="last second"),
+        pytest.param(
+            Rules(first=Timestamp("2014"), last=Timestamp("2014-02")),
+            "x",
+            "20140228235959",
+            True,
+            id="last second",
+        ),
         pytest.param(Rules(last=Timestamp("201402")), "x", "20140301000000", False, id="too late"),
     ],
 )
-def test_the_selection_is_by_surt_prefix_and_time(rules: Rules, surt: str, timestamp: str, is_selected: bool) -> None:
+def test_the_selection_is_by_surt_prefix_and_time(
+    rules: Rules, surt: str, timestamp: str, is_selected: bool
+) -> None:
     assert rules.selects(surt, Timestamp(timestamp)) is is_selected
 
 
@@ -127,15 +256,23 @@ def test_the_selection_is_by_surt_prefix_and_time(rules: Rules, surt: str, times
     [
         pytest.param("{", "no JSON", id="no JSON"),
         pytest.param("[]", "no JSON object", id="list"),
-        pytest.param('{"stati": []}', "unknown rule 'stati'; known are statuses, mimes", id="unknown"),
+        pytest.param(
+            '{"stati": []}', "unknown rule 'stati'; known are statuses, mimes", id="unknown"
+        ),
         pytest.param('{"statuses": "200"}', "rule statuses: cannot be", id="text for a list"),
         pytest.param('{"statuses": [200]}', "rule statuses: not a list of texts", id="number"),
         pytest.param('{"statuses": ["2xx"]}', "rule statuses: not three digits", id="no status"),
         pytest.param('{"checksum": 1}', "rule checksum: cannot be 1", id="number for a switch"),
-        pytest.param('{"extensions_excluded": ["a/b"]}', "not letters and digits", id="no extension"),
+        pytest.param(
+            '{"extensions_excluded": ["a/b"]}', "not letters and digits", id="no extension"
+        ),
         pytest.param('{"prefixes": [""]}', "selects everything", id="empty prefix"),
-        pytest.param('{"first": "20130231"}', "rule first: no date starts with 20130231", id="31 February"),
-        pytest.param('{"first": "2014", "last": "2013"}', "is after last", id="ends in the wrong order"),
+        pytest.param(
+            '{"first": "20130231"}', "rule first: no date starts with 20130231", id="31 February"
+        ),
+        pytest.param(
+            '{"first": "2014", "last": "2013"}', "is after last", id="ends in the wrong order"
+        ),
     ],
 )
 def test_rules_that_cannot_be_are_named(text: str, message: str) -> None:

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from arclink.errors import CdxError
-from arclink.filter.cdx import format_row, parse_row, read_rows
+from arclink.rows.cdx import format_row, parse_row, read_rows
 
 SEEDS = [
     b"org,a)/ 20100101000000 http://a.org/ text/html 200 B2LTWWPUOYAH7UIPQ7ZUPQ4VMBSVC36A - - 10 0 one.warc.gz\n",
@@ -24,8 +24,33 @@ def check(data: bytes) -> None:
         assert rows == []
         return
     (row,) = rows
-    found = (capture.key, capture.timestamp, capture.original, capture.checksum, capture.length, capture.offset, capture.file)
-    assert found == (*(part.decode() for part in row[:4]), int(row[4]), int(row[5]), row[6].decode())
+    found = (
+        capture.key,
+        capture.timestamp,
+        capture.original,
+        capture.checksum,
+        capture.length,
+        capture.offset,
+        capture.file,
+    )
+    assert found == (
+        *(part.decode() for part in row[:4]),
+        int(row[4]),
+        int(row[5]),
+        row[6].decode(),
+    )
     again = parse_row(format_row(capture))
-    kept = ("timestamp", "original", "mime", "status", "checksum", "length", "offset", "file", "record_type", "refers_to_uri", "location")
+    kept = (
+        "timestamp",
+        "original",
+        "mime",
+        "status",
+        "checksum",
+        "length",
+        "offset",
+        "file",
+        "record_type",
+        "refers_to_uri",
+        "location",
+    )
     assert all(getattr(again, name) == getattr(capture, name) for name in kept), (again, capture)

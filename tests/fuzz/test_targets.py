@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.extract.made_archives import arc, http, warc
+from tests.archives.made_archives import arc, http, warc
 from tests.fuzz import cdx_row, feed_links, html_links, uri_resolution, warc_record, wat
 
 TARGETS = [cdx_row, feed_links, html_links, uri_resolution, warc_record, wat]
@@ -29,22 +29,41 @@ FINDS = [
         b"\0" + warc("{x}", http(b"x")) + warc("!x", http(b"x")) + warc("CDX", http(b"x")),
         id="URIs that look like JSON or a header",
     ),
-    pytest.param(cdx_row.check, b' {"org,a)/ 2010 {"url": "http://a.org/", "offset": "0", "filename": "f"}', id="key that looks like JSON"),
+    pytest.param(
+        cdx_row.check,
+        b' {"org,a)/ 2010 {"url": "http://a.org/", "offset": "0", "filename": "f"}',
+        id="key that looks like JSON",
+    ),
     pytest.param(
         cdx_row.check,
         b'{"urlkey": "a b", "timestamp": "2010", "url": "http://a.org/", "offset": 3, "filename": "f"}',
         id="key with a blank",
     ),
     pytest.param(
-        warc_record.check, b"\0" + warc("http://a.example/", http(b"x"), "WARC-Payload-Digest: sha1:\0x"), id="control in a digest"
+        warc_record.check,
+        b"\0" + warc("http://a.example/", http(b"x"), "WARC-Payload-Digest: sha1:\0x"),
+        id="control in a digest",
     ),
     pytest.param(
         warc_record.check,
-        b"\0" + warc("http://a.example/", http(b"", "Location: /a\tb\rc\x01d", status="301 x"), "WARC-Profile: a\rb"),
+        b"\0"
+        + warc(
+            "http://a.example/",
+            http(b"", "Location: /a\tb\rc\x01d", status="301 x"),
+            "WARC-Profile: a\rb",
+        ),
         id="controls in Location and profile",
     ),
-    pytest.param(warc_record.check, b"\0" + arc("http://a.example/", http(b"x", "Content-Type: text\0/html")), id="control in a mime type"),
-    pytest.param(cdx_row.check, b"k 2010 http://a.org/ war - sha\x1e55:ab - 10 f", id="control in the name of an algorithm"),
+    pytest.param(
+        warc_record.check,
+        b"\0" + arc("http://a.example/", http(b"x", "Content-Type: text\0/html")),
+        id="control in a mime type",
+    ),
+    pytest.param(
+        cdx_row.check,
+        b"k 2010 http://a.org/ war - sha\x1e55:ab - 10 f",
+        id="control in the name of an algorithm",
+    ),
 ]
 
 
@@ -64,7 +83,12 @@ def test_a_target_holds_for_what_is_near_its_seeds(target: object) -> None:
     seeds: list[bytes] = target.SEEDS  # type: ignore[attr-defined]
 
     @settings(deadline=None, max_examples=150)
-    @given(st.sampled_from(seeds), st.lists(st.tuples(st.integers(0, 400), st.integers(0, 9), st.binary(max_size=6)), max_size=4))
+    @given(
+        st.sampled_from(seeds),
+        st.lists(
+            st.tuples(st.integers(0, 400), st.integers(0, 9), st.binary(max_size=6)), max_size=4
+        ),
+    )
     def hold(seed: bytes, edits: list[tuple[int, int, bytes]]) -> None:
         for place, removed, added in edits:
             seed = seed[:place] + added + seed[place + removed :]

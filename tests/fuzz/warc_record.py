@@ -4,20 +4,35 @@ import gzip
 import tempfile
 from dataclasses import replace
 
+from arclink.archives.payloads import decode_payload, payload_checksum
+from arclink.archives.reader import ArchiveFile, ArchiveRecord
 from arclink.errors import InputError, PayloadError, RecordError
-from arclink.extract.archives import ArchiveFile, ArchiveRecord
-from arclink.extract.payloads import decode_payload, payload_checksum
-from arclink.filter.cdx import CAPTURES, NOT_CAPTURES, format_row, parse_row
 from arclink.filter.index import capture_of
-from tests.extract.made_archives import arc, gzipped, http, warc
+from arclink.rows.cdx import CAPTURES, NOT_CAPTURES, format_row, parse_row
+from tests.archives.made_archives import arc, gzipped, http, warc
 
-_PAGE = http(b"<a href=x>y</a>", "Content-Type: text/html; charset=utf-8", "Transfer-Encoding: chunked")
+_PAGE = http(
+    b"<a href=x>y</a>", "Content-Type: text/html; charset=utf-8", "Transfer-Encoding: chunked"
+)
 SEEDS = [
-    b"\0" + warc("http://a.example/", _PAGE, "WARC-Payload-Digest: sha1:B2LTWWPUOYAH7UIPQ7ZUPQ4VMBSVC36A") * 2,
-    b"\0" + warc("http://a.example/", b"", "WARC-Refers-To-Date: 2010-01-01T00:00:00Z", "WARC-Profile: x", record_type="revisit"),
+    b"\0"
+    + warc("http://a.example/", _PAGE, "WARC-Payload-Digest: sha1:B2LTWWPUOYAH7UIPQ7ZUPQ4VMBSVC36A")
+    * 2,
+    b"\0"
+    + warc(
+        "http://a.example/",
+        b"",
+        "WARC-Refers-To-Date: 2010-01-01T00:00:00Z",
+        "WARC-Profile: x",
+        record_type="revisit",
+    ),
     b"\0" + arc("http://a.example/", _PAGE) + arc("dns:a.example", b"1.2.3.4", mime="text/dns"),
     b"\0" + warc("-", _PAGE),
-    b"\1" + warc("http://a.example/", http(gzip.compress(b"<a href=x>y</a>", mtime=0), "Content-Encoding: gzip")),
+    b"\1"
+    + warc(
+        "http://a.example/",
+        http(gzip.compress(b"<a href=x>y</a>", mtime=0), "Content-Encoding: gzip"),
+    ),
     b"\2" + gzipped([warc("http://a.example/", _PAGE), arc("http://a.example/", _PAGE)]),
 ]
 
@@ -41,9 +56,16 @@ def check(data: bytes) -> None:
 
 
 def _check_record(archive: ArchiveFile, record: ArchiveRecord) -> None:
-    if record.uri and record.timestamp and record.record_type in CAPTURES and not record.uri[:10].lower().startswith(NOT_CAPTURES):
+    if (
+        record.uri
+        and record.timestamp
+        and record.record_type in CAPTURES
+        and not record.uri[:10].lower().startswith(NOT_CAPTURES)
+    ):
         capture = capture_of(record, "f")
-        assert replace(parse_row(format_row(capture)), key="", note=None) == replace(capture, key="", note=None)
+        assert replace(parse_row(format_row(capture)), key="", note=None) == replace(
+            capture, key="", note=None
+        )
     body = b"".join(record.body_pieces())
     assert len(body) <= record.body_length or record.body_length < 0
     try:

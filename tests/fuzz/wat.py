@@ -2,13 +2,14 @@
 
 from dataclasses import replace
 
+from arclink.archives.reader import NO_HEADERS, ArchiveRecord
+from arclink.archives.wat import describe, is_described
 from arclink.errors import PayloadError, RecordError
-from arclink.extract.archives import NO_HEADERS, ArchiveRecord
 from arclink.extract.html import DEFAULT_KINDS, Limits
-from arclink.extract.wat import describe, is_described, wat_links
-from arclink.filter.cdx import CAPTURES, NOT_CAPTURES, format_row, parse_row
+from arclink.extract.wat_links import wat_links
 from arclink.filter.index import capture_of
 from arclink.model import UriR
+from arclink.rows.cdx import CAPTURES, NOT_CAPTURES, format_row, parse_row
 
 LIMITS = Limits(links=50, text=40)
 
@@ -27,7 +28,17 @@ SEEDS = [
 
 def check(data: bytes) -> None:
     """Hold one JSON against what must be true of all."""
-    record = ArchiveRecord("metadata", UriR("a"), "-", NO_HEADERS, {"content-type": "application/json"}, 0, len(data), data, len(data))
+    record = ArchiveRecord(
+        "metadata",
+        UriR("a"),
+        "-",
+        NO_HEADERS,
+        {"content-type": "application/json"},
+        0,
+        len(data),
+        data,
+        len(data),
+    )
     if not is_described(record):
         return
     try:
@@ -35,9 +46,16 @@ def check(data: bytes) -> None:
     except RecordError:
         return
     capture = described.capture
-    if capture.uri and capture.timestamp and capture.record_type in CAPTURES and not capture.uri[:10].lower().startswith(NOT_CAPTURES):
+    if (
+        capture.uri
+        and capture.timestamp
+        and capture.record_type in CAPTURES
+        and not capture.uri[:10].lower().startswith(NOT_CAPTURES)
+    ):
         row = capture_of(capture, "f")
-        assert replace(parse_row(format_row(row)), key="", note=None) == replace(row, key="", note=None)
+        assert replace(parse_row(format_row(row)), key="", note=None) == replace(
+            row, key="", note=None
+        )
     try:
         page, charset = wat_links(described, LIMITS)
     except PayloadError:

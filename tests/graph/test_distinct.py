@@ -9,7 +9,9 @@ texts = st.lists(st.text(st.characters(codec=None), max_size=3), max_size=40)
 
 
 @given(texts, texts, st.integers(0, 10))
-def test_a_text_is_new_once_however_much_room_there_is(texts: list[str], others: list[str], room: int) -> None:
+def test_a_text_is_new_once_however_much_room_there_is(
+    texts: list[str], others: list[str], room: int
+) -> None:
     distinct = Distinct(room)
     for some in (texts, others):
         seen: set[str] = set()

@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 from arclink.graph.inverting import reduce_postings
 from arclink.graph.joining import Joiner
-from arclink.graph.pages import Page, format_link, format_page, parse_link, parse_page
-from arclink.graph.relations import (
+from arclink.model import Checksum, ContentId, Kind, Outlink, RawLink, Scope, Surt, UriR
+from arclink.reasons import Reason
+from arclink.rows.pages import Page, format_link, format_page, parse_link, parse_page
+from arclink.rows.relations import (
     OUTLINKS,
     PAYLOADS,
     POSTINGS,
@@ -22,8 +24,6 @@ from arclink.graph.relations import (
     parse_outlinks,
     parse_payload,
 )
-from arclink.model import Checksum, ContentId, Kind, Outlink, RawLink, Scope, Surt, UriR
-from arclink.reasons import Reason
 from arclink.uris.resolving import content_id
 from arclink.uris.surts import surt_of
 
@@ -51,7 +51,10 @@ ORIGINALS = [
 ]
 
 links = st.tuples(
-    st.sampled_from(["a@href", "img@src"]), st.sampled_from(REFERENCES), st.sampled_from(["", "News"]), st.sampled_from([None, "nofollow"])
+    st.sampled_from(["a@href", "img@src"]),
+    st.sampled_from(REFERENCES),
+    st.sampled_from(["", "News"]),
+    st.sampled_from([None, "nofollow"]),
 )
 payloads = st.tuples(
     st.sampled_from([None, None, "/base/", "http://base.example/b/c"]),
@@ -64,14 +67,31 @@ Drawn = list[tuple[str | None, list[RawLink], list[str]]]
 """Base, links as written, originals; of each payload."""
 
 
-def page_of(checksum: str, originals: list[str], written: list[RawLink], base: str | None = None, chunk: int = 0) -> Page:
+def page_of(
+    checksum: str,
+    originals: list[str],
+    written: list[RawLink],
+    base: str | None = None,
+    chunk: int = 0,
+) -> Page:
     return Page(
-        Checksum(checksum), chunk, "f", 0, "utf-8", base, [UriR(one) for one in originals], [format_link(one) for one in written], {}
+        Checksum(checksum),
+        chunk,
+        "f",
+        0,
+        "utf-8",
+        base,
+        [UriR(one) for one in originals],
+        [format_link(one) for one in written],
+        {},
     )
 
 
 def pages_of(drawn: Drawn) -> list[Page]:
-    return [page_of(f"SUM{number}", sorted(originals), written, base) for number, (base, written, originals) in enumerate(drawn)]
+    return [
+        page_of(f"SUM{number}", sorted(originals), written, base)
+        for number, (base, written, originals) in enumerate(drawn)
+    ]
 
 
 def joined(pages: list[Page], flush_at: int) -> tuple[list[Row], Joiner]:
@@ -89,7 +109,11 @@ def inverted(rows: list[Row]) -> list[bytes]:
         if relation == POSTINGS:
             key, _, groups = row.partition(b"\t")
             postings[key].append(groups)
-    return [surt + b"\t" + rest for key in sorted(postings) for surt, rest in reduce_postings(key, iter(postings[key]))]
+    return [
+        surt + b"\t" + rest
+        for key in sorted(postings)
+        for surt, rest in reduce_postings(key, iter(postings[key]))
+    ]
 
 
 def resolved(page: Page, original: str) -> Iterator[tuple[str, str, str, str | None]]:
@@ -107,13 +131,20 @@ def flat_outlinks(rows: list[Row]) -> Iterator[tuple[ContentId, list[Outlink]]]:
         if relation == OUTLINKS:
             block = parse_outlinks(row)
             assert len({*block.links}) == len(block.links), "a block has each link once"
-            assert {number for numbers in block.lists for number in numbers} == set(range(len(block.links))), "and none besides"
+            assert {number for numbers in block.lists for number in numbers} == set(
+                range(len(block.links))
+            ), "and none besides"
             for position, content in enumerate(block.contents):
                 yield content, block.links_of(position)
 
 
 def flat_inlinks(rows: list[Row]) -> Iterator[tuple[Surt, UriR, Kind, str, str | None, ContentId]]:
-    blocks = {block.name: block for relation, row in rows if relation == OUTLINKS for block in [parse_outlinks(row)]}
+    blocks = {
+        block.name: block
+        for relation, row in rows
+        if relation == OUTLINKS
+        for block in [parse_outlinks(row)]
+    }
     for row in inverted(rows):
         surt, target, groups = parse_inlinks(row)
         for kind, text, rel, sources in groups:
@@ -132,7 +163,12 @@ def _block_size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
 def test_every_capture_shows_the_links_of_its_own_address(drawn: Drawn, flush_at: int) -> None:
     pages = pages_of(drawn)
     rows, joiner = joined(pages, flush_at)
-    scopes = {payload.checksum: payload.scope for relation, row in rows if relation == PAYLOADS for payload in [parse_payload(row)]}
+    scopes = {
+        payload.checksum: payload.scope
+        for relation, row in rows
+        if relation == PAYLOADS
+        for payload in [parse_payload(row)]
+    }
     contents = list(flat_outlinks(rows))
     by_content = dict(contents)
     assert len(by_content) == len(contents), "no content is written twice"
@@ -146,7 +182,10 @@ def test_every_capture_shows_the_links_of_its_own_address(drawn: Drawn, flush_at
             found = [(link.target, link.kind, link.text, link.rel) for link in by_content[content]]
             assert found == list(resolved(page, original))
     assert shown == set(by_content), "and nothing else is written"
-    firsts = [content_id(page.checksum, page.originals[0], scopes[page.checksum] or Scope.NONE) for page in pages]
+    firsts = [
+        content_id(page.checksum, page.originals[0], scopes[page.checksum] or Scope.NONE)
+        for page in pages
+    ]
     assert joiner.counts[Reason.LINK_KEPT] == sum(len(by_content[content]) for content in firsts)
     kept = sum(count for reason, count in joiner.counts.items() if reason.group == "links")
     assert kept == sum(len(page.links) for page in pages), "every link ends in one reason"
@@ -175,7 +214,11 @@ def test_how_often_postings_are_flushed_changes_nothing(drawn: Drawn) -> None:
 
 
 def test_a_soft_404_of_one_host_is_one_vertex() -> None:
-    page = page_of("SUM", [f"http://a.example/{number}/missing" for number in range(50)], [("a@href", "/", "Home", None)])
+    page = page_of(
+        "SUM",
+        [f"http://a.example/{number}/missing" for number in range(50)],
+        [("a@href", "/", "Home", None)],
+    )
     rows, _ = joined([page], 30_000)
     contents = [content for content, _ in flat_outlinks(rows)]
     assert contents == [content_id(page.checksum, page.originals[0], Scope.ORIGIN)]
@@ -183,7 +226,12 @@ def test_a_soft_404_of_one_host_is_one_vertex() -> None:
 
 def test_originals_in_several_pages_give_each_content_once() -> None:
     hosts = [f"http://h{number % 3}.example/{number}" for number in range(9)]
-    pages = [page_of("SUM", hosts[chunk * 3 : chunk * 3 + 3], [("a@href", "/", "Home", None)], chunk=chunk) for chunk in range(3)]
+    pages = [
+        page_of(
+            "SUM", hosts[chunk * 3 : chunk * 3 + 3], [("a@href", "/", "Home", None)], chunk=chunk
+        )
+        for chunk in range(3)
+    ]
     joiner = Joiner()
     rows = [*joiner.join(b"place", map(format_page, pages)), *joiner.flush()]
     assert sum(relation == PAYLOADS for relation, _ in rows) == 1
@@ -192,7 +240,10 @@ def test_originals_in_several_pages_give_each_content_once() -> None:
 
 
 def test_a_hub_comes_in_rows_of_bounded_size() -> None:
-    postings = [format_groups([(Kind("a@href"), "x", None, [(f"block {task}", list(range(10)))])]) for task in range(30)]
+    postings = [
+        format_groups([(Kind("a@href"), "x", None, [(f"block {task}", list(range(10)))])])
+        for task in range(30)
+    ]
     rows = list(reduce_postings(b"example,hub)/\x01http://hub.example/", iter(postings), most=50))
     groups = [group for _, rest in rows for group in orjson.loads(rest.partition(b"\t")[2])]
     sizes = [sum(len(positions) for _, positions in sources) for *_, sources in groups]
@@ -202,11 +253,18 @@ def test_a_hub_comes_in_rows_of_bounded_size() -> None:
 
 @given(st.tuples(st.text(), st.text(), st.text(), st.one_of(st.none(), st.text(min_size=1))))
 def test_a_link_reads_back(link: tuple[str, str, str, str | None]) -> None:
-    kind, reference, text, rel = (None if part is None else part.replace("\x1f", "") for part in link)
+    kind, reference, text, rel = (
+        None if part is None else part.replace("\x1f", "") for part in link
+    )
     assert kind is not None
     assert reference is not None
     assert text is not None
-    assert parse_link(format_link((kind, reference, text, rel or None))) == (kind, reference, text, rel or None)
+    assert parse_link(format_link((kind, reference, text, rel or None))) == (
+        kind,
+        reference,
+        text,
+        rel or None,
+    )
 
 
 def test_a_separator_in_a_reference_is_what_url_parsing_makes_of_it() -> None:
@@ -216,5 +274,7 @@ def test_a_separator_in_a_reference_is_what_url_parsing_makes_of_it() -> None:
 
 @pytest.mark.parametrize("base", [None, "/b/"], ids=["no base", "base"])
 def test_a_page_reads_back(base: str | None) -> None:
-    page = Page(Checksum("S"), 2, "f", 7, "utf-8", base, [UriR("http://a/")], ["x"], {"LINK_SAME_PAGE": 2})
+    page = Page(
+        Checksum("S"), 2, "f", 7, "utf-8", base, [UriR("http://a/")], ["x"], {"LINK_SAME_PAGE": 2}
+    )
     assert parse_page(format_page(page)) == page

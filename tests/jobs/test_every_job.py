@@ -1,6 +1,6 @@
 """The contract of the jobs: every job on every runner of one machine writes the same rows and counts the same.
 
-tests/jobs/contract.py says how rows are compared; tests/engines holds the engines to the same.
+tests/mapreduce/contract.py says how rows are compared; tests/engines holds the engines to the same.
 """
 
 from collections.abc import Callable, Sequence
@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from arclink.counts import Counts
 from arclink.errors import PipelineError
-from arclink.pipeline.counts import Counts
-from arclink.pipeline.running import JobRunner, parts_of
+from arclink.mapreduce.runs import JobRunner, parts_of
+from arclink.pipeline.jobs import JOBS
 from arclink.pipeline.settings import BuildSettings
-from tests.jobs.contract import CASES, Inputs, as_they_are, make_inputs, without_blocks
+from tests.mapreduce.contract import CASES, Inputs, as_they_are, make_inputs, without_blocks
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +29,9 @@ def test_a_job_gives_the_same_on_every_runner(
     for runner, cores in (("inline", 1), ("local", 1), ("local", 3)):
         name = f"{runner}-{cores}"
         run = JobRunner(runner, cores, tmp_path / "tasks")
-        counts[name] = run.run(job, getattr(inputs, job), tmp_path / name, BuildSettings().for_jobs())
+        counts[name] = run.run(
+            JOBS[job], getattr(inputs, job), tmp_path / name, BuildSettings().for_jobs()
+        )
         rows[name] = rows_of(parts_of(tmp_path / name))
     assert rows["inline-1"]
     assert rows["inline-1"] == rows["local-1"] == rows["local-3"]
@@ -36,32 +39,57 @@ def test_a_job_gives_the_same_on_every_runner(
 
 
 @pytest.mark.parametrize(("runner", "cores"), [("inline", 1), ("local", 1), ("local", 3)])
-def test_relations_come_to_folders_of_their_own(runner: str, cores: int, inputs: Inputs, tmp_path: Path) -> None:
+def test_relations_come_to_folders_of_their_own(
+    runner: str, cores: int, inputs: Inputs, tmp_path: Path
+) -> None:
     run = JobRunner("inline", 1, tmp_path / "tasks")
-    expected: Counts = run.run("filter", inputs.filter, tmp_path / "together", BuildSettings().for_jobs())
+    expected: Counts = run.run(
+        JOBS["filter"], inputs.filter, tmp_path / "together", BuildSettings().for_jobs()
+    )
     rows = without_blocks(parts_of(tmp_path / "together"))
 
     run = JobRunner(runner, cores, tmp_path / "tasks")
-    counts = run.run("filter", inputs.filter, tmp_path / "out", BuildSettings().for_jobs(), are_relations=True)
+    counts = run.run(
+        JOBS["filter"],
+        inputs.filter,
+        tmp_path / "out",
+        BuildSettings().for_jobs(),
+        are_relations=True,
+    )
     run.split(tmp_path / "out", {b"mementos": tmp_path / "m", b"pointers": tmp_path / "p"}, "x")
     found = [(b"mementos", row) for row in as_they_are(parts_of(tmp_path / "m"))]
     found += [(b"pointers", row) for row in as_they_are(parts_of(tmp_path / "p"))]
     assert found == rows
     assert counts == expected
-    assert {path.name.rpartition("-")[0] for path in (*parts_of(tmp_path / "m"), *parts_of(tmp_path / "p"))} == {"part-x"}
+    assert {
+        path.name.rpartition("-")[0]
+        for path in (*parts_of(tmp_path / "m"), *parts_of(tmp_path / "p"))
+    } == {"part-x"}
 
 
 @pytest.mark.parametrize("runner", ["inline", "local"])
-def test_a_relation_that_nobody_named_is_an_error(runner: str, inputs: Inputs, tmp_path: Path) -> None:
+def test_a_relation_that_nobody_named_is_an_error(
+    runner: str, inputs: Inputs, tmp_path: Path
+) -> None:
     run = JobRunner(runner, 1, tmp_path / "tasks")
-    run.run("filter", inputs.filter, tmp_path / "out", BuildSettings().for_jobs(), are_relations=True)
-    with pytest.raises(PipelineError, match="unknown relation b'pointers'; the stages are of different versions"):
+    run.run(
+        JOBS["filter"],
+        inputs.filter,
+        tmp_path / "out",
+        BuildSettings().for_jobs(),
+        are_relations=True,
+    )
+    with pytest.raises(
+        PipelineError, match="unknown relation b'pointers'; the stages are of different versions"
+    ):
         run.split(tmp_path / "out", {b"mementos": tmp_path / "m"}, "x")
 
 
 def test_rows_of_no_relation_are_an_error(inputs: Inputs, tmp_path: Path) -> None:
     run = JobRunner("local", 1, tmp_path / "tasks")
-    run.run("filter", inputs.filter, tmp_path / "out", BuildSettings().for_jobs())  # all relations together
+    run.run(
+        JOBS["filter"], inputs.filter, tmp_path / "out", BuildSettings().for_jobs()
+    )  # all relations together
     with pytest.raises(PipelineError, match="unknown relation b'part-00000'"):
         run.split(tmp_path / "out", {b"mementos": tmp_path / "m", b"pointers": tmp_path / "p"}, "x")
 
@@ -70,7 +98,13 @@ def test_what_a_job_left_there_before_is_gone(inputs: Inputs, tmp_path: Path) ->
     (tmp_path / "out" / "mementos").mkdir(parents=True)
     (tmp_path / "out" / "mementos" / "part-00077").write_bytes(b"of a build that was killed\n")
     run = JobRunner("local", 1, tmp_path / "tasks")
-    run.run("filter", inputs.filter, tmp_path / "out", BuildSettings().for_jobs(), are_relations=True)
+    run.run(
+        JOBS["filter"],
+        inputs.filter,
+        tmp_path / "out",
+        BuildSettings().for_jobs(),
+        are_relations=True,
+    )
     written = [path.name for path in (tmp_path / "out" / "mementos").iterdir()]
     assert written
     assert "part-00077" not in written

@@ -19,7 +19,9 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def truth(demo: Path) -> list[TrueMemento]:
-    return [json.loads(line) for line in (demo / "truth.jsonl").read_text(encoding="utf-8").splitlines()]
+    return [
+        json.loads(line) for line in (demo / "truth.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
 
 
 @pytest.fixture(scope="session")

@@ -5,14 +5,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypedDict
 
-from arclink.files.places import Location
+from arclink.archives.locations import Location
 from arclink.model import Surt
 from arclink.pipeline.build import BuildReport, build
+from arclink.pipeline.damage import known_damage
 from arclink.pipeline.inputs import describe, find_archives
 from arclink.pipeline.progress import Silent
 from arclink.pipeline.settings import BuildSettings
-from arclink.store import GraphStore
 from arclink.store.opening import open_store
+from arclink.store.protocols import GraphStore
 
 Link = tuple[str, str, str, str | None]
 
@@ -28,10 +29,18 @@ class TrueMemento(TypedDict):
 
 
 def build_store(
-    folder: Path | str, store: Path, settings: BuildSettings, inputs: Sequence[str] = (), cdx: Sequence[Location] = ()
+    folder: Path | str,
+    store: Path,
+    settings: BuildSettings,
+    inputs: Sequence[str] = (),
+    cdx: Sequence[Location] = (),
 ) -> BuildReport:
     with open_store(str(store), create=True) as opened:
-        files = describe(find_archives(inputs or [str(folder)]), {file.name: file for file in opened.files()})
+        files = describe(
+            find_archives(inputs or [str(folder)]),
+            {file.name: file for file in opened.files()},
+            known_damage(opened),
+        )
         return build(files, cdx, opened, settings, store.with_suffix(".build"), Silent())
 
 
@@ -43,7 +52,10 @@ def outlinks_of(store: GraphStore, surts: set[Surt]) -> dict[tuple[str, str], li
             content = store.content_of(memento)
             links: list[Link] | None = None
             if content is not None:
-                links = [(link.target, link.kind, link.text, link.rel) for link in store.outlinks(content)]
+                links = [
+                    (link.target, link.kind, link.text, link.rel)
+                    for link in store.outlinks(content)
+                ]
             answers[memento.original, memento.timestamp] = links
     return answers
 
@@ -62,7 +74,9 @@ def true_outlinks(truth: list[TrueMemento]) -> dict[tuple[str, str], list[Link] 
     answers: dict[tuple[str, str], list[Link] | None] = {}
     for one in truth:
         links = one["links"]
-        answers[one["original"], one["timestamp"]] = None if links is None else [(t, k, w, r) for t, k, w, r in links]
+        answers[one["original"], one["timestamp"]] = (
+            None if links is None else [(t, k, w, r) for t, k, w, r in links]
+        )
     return answers
 
 

@@ -30,7 +30,9 @@ def whole(store: Path) -> Graph:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_files_in_any_groups_and_any_order_give_the_same_graph(demo: Path, whole: Graph, seed: int, tmp_path: Path) -> None:
+def test_files_in_any_groups_and_any_order_give_the_same_graph(
+    demo: Path, whole: Graph, seed: int, tmp_path: Path
+) -> None:
     dice = random.Random(seed)
     files = sorted(map(str, demo.glob("*.warc.gz")))
     dice.shuffle(files)
@@ -50,7 +52,9 @@ def test_the_same_files_again_change_nothing(demo: Path, whole: Graph, tmp_path:
     assert graph_at(tmp_path / "links.db") == whole
 
 
-def test_a_later_crawl_does_not_read_payloads_that_the_store_knows(demo: Path, tmp_path: Path) -> None:
+def test_a_later_crawl_does_not_read_payloads_that_the_store_knows(
+    demo: Path, tmp_path: Path
+) -> None:
     files = sorted(map(str, demo.glob("*.warc.gz")))
     build_store(demo, tmp_path / "links.db", ALONE, inputs=files[:-1])
     copy = tmp_path / "again.warc.gz"
@@ -64,7 +68,10 @@ def test_a_later_crawl_does_not_read_payloads_that_the_store_knows(demo: Path, t
 
 
 def rows_of(archive: Path) -> list[dict[str, str]]:
-    return [json.loads(row.split(b" ", 2)[2]) for row in index_archive(str(archive), archive.name, Counter())]
+    return [
+        json.loads(row.split(b" ", 2)[2])
+        for row in index_archive(str(archive), archive.name, Counter())
+    ]
 
 
 def test_each_archive_file_is_opened_once_to_extract(demo: Path, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from arclink.access.explaining import explain
+from arclink.access.explanations import explain
 from arclink.reasons import Reason
 from arclink.store.opening import open_store
 from arclink.uris.surts import surt_of
@@ -19,16 +19,23 @@ def test_every_memento_shows_the_true_links(store: Path, truth: list[TrueMemento
     assert not wrong
 
 
-def test_every_target_knows_who_linked_to_it_when_and_with_which_words(store: Path, truth: list[TrueMemento]) -> None:
+def test_every_target_knows_who_linked_to_it_when_and_with_which_words(
+    store: Path, truth: list[TrueMemento]
+) -> None:
     expected = {
-        (original, timestamp, link) for (original, timestamp), links in true_outlinks(truth).items() if links is not None for link in links
+        (original, timestamp, link)
+        for (original, timestamp), links in true_outlinks(truth).items()
+        if links is not None
+        for link in links
     }
     with open_store(str(store)) as opened:
         found = inlinks_of(opened, {surt_of(link[0]) for _, _, link in expected})
     assert found == expected
 
 
-def test_explain_says_read_of_what_has_links_and_why_not_of_the_rest(store: Path, truth: list[TrueMemento]) -> None:
+def test_explain_says_read_of_what_has_links_and_why_not_of_the_rest(
+    store: Path, truth: list[TrueMemento]
+) -> None:
     expected = true_outlinks(truth)
     with open_store(str(store)) as opened:
         found: dict[tuple[str, str], Reason] = {
@@ -46,13 +53,19 @@ def test_the_store_holds_every_invariant(store: Path) -> None:
         assert list(opened.verify()) == []
 
 
-def test_nothing_is_lost_between_rows_and_reasons(demo: Path, store: Path, truth: list[TrueMemento]) -> None:
+def test_nothing_is_lost_between_rows_and_reasons(
+    demo: Path, store: Path, truth: list[TrueMemento]
+) -> None:
     with open_store(str(store)) as opened:
         (batch,) = opened.batches()
-        mementos = sum(1 for surt in {surt_of(one["original"]) for one in truth} for _ in opened.mementos(surt))
+        mementos = sum(
+            1 for surt in {surt_of(one["original"]) for one in truth} for _ in opened.mementos(surt)
+        )
     manifest = json.loads(batch.manifest)
     counts = manifest["counts"]
     assert sum(counts["rows"].values()) == manifest["rows given"]
     assert sum(counts["mementos"].values()) == counts["rows"]["ROW_KEPT"] == len(truth) == mementos
     assert manifest["totals"] == {group: sum(named.values()) for group, named in counts.items()}
-    assert {file["name"] for file in manifest["files"]} == {path.name for path in demo.glob("*.warc.gz")}
+    assert {file["name"] for file in manifest["files"]} == {
+        path.name for path in demo.glob("*.warc.gz")
+    }

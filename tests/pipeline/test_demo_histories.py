@@ -19,8 +19,8 @@ from arclink.analysis.spread import first_links
 from arclink.analysis.targets import Target
 from arclink.analysis.windows import Windows
 from arclink.model import Timestamp
-from arclink.store import GraphStore
 from arclink.store.opening import open_store
+from arclink.store.protocols import GraphStore
 from arclink.uris.surts import surt_of
 from tests.pipeline.reading import Link, TrueMemento
 
@@ -50,17 +50,24 @@ def captures(truth: list[TrueMemento]) -> Captures:
 def true_validities(captures: Captures, level: Level) -> dict[tuple[str, str], Validity]:
     found = {}
     for original, by_time in captures.items():
-        names = {Timestamp(time): {level.name_of(surt_of(link[0])) for link in by_time[time]} - {""} for time in sorted(by_time)}
+        names = {
+            Timestamp(time): {level.name_of(surt_of(link[0])) for link in by_time[time]} - {""}
+            for time in sorted(by_time)
+        }
         for target in set().union(*names.values()):
             having = [time for time in names if target in names[time]]
             before = [time for time in names if time < having[0]]
             after = [time for time in names if time > having[-1]]
-            found[original, target] = Validity(before[-1] if before else None, having[0], having[-1], after[0] if after else None)
+            found[original, target] = Validity(
+                before[-1] if before else None, having[0], having[-1], after[0] if after else None
+            )
     return found
 
 
 @pytest.mark.parametrize("level", Level)
-def test_links_came_and_went_as_they_truly_did(graph: GraphStore, captures: Captures, level: Level) -> None:
+def test_links_came_and_went_as_they_truly_did(
+    graph: GraphStore, captures: Captures, level: Level
+) -> None:
     targets_of = TargetsOf(graph, LinkScope(level).name_of)
     found = {
         (history.original, target): validity
@@ -74,23 +81,38 @@ def test_links_came_and_went_as_they_truly_did(graph: GraphStore, captures: Capt
     assert found == expected
 
 
-@pytest.mark.parametrize(("uri", "level"), [(OPENING, Level.URI), (HOME, Level.HOST), (HOME, Level.DOMAIN)])
-def test_the_first_who_linked_are_the_true_ones(graph: GraphStore, captures: Captures, uri: str, level: Level) -> None:
+@pytest.mark.parametrize(
+    ("uri", "level"), [(OPENING, Level.URI), (HOME, Level.HOST), (HOME, Level.DOMAIN)]
+)
+def test_the_first_who_linked_are_the_true_ones(
+    graph: GraphStore, captures: Captures, uri: str, level: Level
+) -> None:
     target = Target.asked(uri, level)
     links = LinkQuery.from_parameters([("uri", uri)])
     expected = sorted(
-        (one.first_with, page, one.last_without) for (page, name), one in true_validities(captures, level).items() if name == target.name
+        (one.first_with, page, one.last_without)
+        for (page, name), one in true_validities(captures, level).items()
+        if name == target.name
     )
     assert len(expected) > 5
-    assert [(one.first_with, one.page, one.last_without) for one in first_links(graph, target, links, LinkScope(level))] == expected
+    assert [
+        (one.first_with, one.page, one.last_without)
+        for one in first_links(graph, target, links, LinkScope(level))
+    ] == expected
 
 
 @pytest.mark.parametrize("level", Level)
-def test_texts_are_weighed_as_all_true_links_say(graph: GraphStore, truth: list[TrueMemento], level: Level) -> None:
+def test_texts_are_weighed_as_all_true_links_say(
+    graph: GraphStore, truth: list[TrueMemento], level: Level
+) -> None:
     documents: dict[str, set[str]] = defaultdict(set)
     links: Counter[tuple[str, str]] = Counter()
     target = Target.asked(OPENING, level)
-    distinct = {(one["timestamp"][:6], one["original"], *link) for one in truth for link in one["links"] or ()}
+    distinct = {
+        (one["timestamp"][:6], one["original"], *link)
+        for one in truth
+        for link in one["links"] or ()
+    }
     for month, _, uri, _, text, _ in distinct:
         name = level.name_of(surt_of(uri))
         if name and text:
@@ -99,7 +121,9 @@ def test_texts_are_weighed_as_all_true_links_say(graph: GraphStore, truth: list[
             links[f"{month[:4]}-{month[4:]}", text] += 1
     found, _ = anchor_texts(
         graph,
-        AnchorTextQuery(target, LinkQuery.from_parameters([("uri", OPENING)]), Term.TEXT, Windows.parse("month")),
+        AnchorTextQuery(
+            target, LinkQuery.from_parameters([("uri", OPENING)]), Term.TEXT, Windows.parse("month")
+        ),
         count_frequencies(graph, level, Term.TEXT),
     )
     assert {(one.window, one.term): one.occurrences for one in found} == links
@@ -111,11 +135,20 @@ def test_texts_are_weighed_as_all_true_links_say(graph: GraphStore, truth: list[
 def true_arrivals(captures: Captures, begin: str) -> dict[str, str]:
     """Return when each page can be reached first, link after link at the times they were seen: by trying until nothing changes."""
     edges = sorted(
-        {(time, surt_of(page), surt_of(link[0])) for page, by_time in captures.items() for time, links in by_time.items() for link in links}
+        {
+            (time, surt_of(page), surt_of(link[0]))
+            for page, by_time in captures.items()
+            for time, links in by_time.items()
+            for link in links
+        }
     )
     reached: dict[str, str] = {surt_of(begin): "0" * 14}
     while True:
-        better: dict[str, str] = {to: time for time, place, to in reversed(edges) if reached.get(place, "~") <= time < reached.get(to, "~")}
+        better: dict[str, str] = {
+            to: time
+            for time, place, to in reversed(edges)
+            if reached.get(place, "~") <= time < reached.get(to, "~")
+        }
         if not better:
             return reached
         reached.update(better)
@@ -124,12 +157,16 @@ def true_arrivals(captures: Captures, begin: str) -> dict[str, str]:
 def test_paths_arrive_when_they_truly_can(graph: GraphStore, captures: Captures) -> None:
     begin = "http://aurora-daily.example/"
     reached = true_arrivals(captures, begin)
-    targets = sorted({link[0] for by_time in captures.values() for links in by_time.values() for link in links})[::7]
+    targets = sorted(
+        {link[0] for by_time in captures.values() for links in by_time.values() for link in links}
+    )[::7]
     links = LinkQuery.from_parameters([("uri", begin)])
     told = {}
     for target in targets:
         if surt_of(target) != links.surt:
-            answer = find_path(graph, PathQuery(links, surt_of(target), Usable.SEEN, Wanted.EARLIEST, 100_000, 100))
+            answer = find_path(
+                graph, PathQuery(links, surt_of(target), Usable.SEEN, Wanted.EARLIEST, 100_000, 100)
+            )
             assert answer.is_complete
             told[surt_of(target)] = answer.hops[-1].time if answer.hops else None
     assert told == {surt: reached.get(surt) for surt in told}

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
+from arclink.service.application import create_app
 from arclink.uris.surts import surt_of
-from service.application import create_app
 from tests.pipeline.reading import Link, TrueMemento, true_outlinks
 
 Member = tuple[str, str, str, str | None, tuple[str, ...], tuple[str, ...]]
@@ -44,13 +44,22 @@ def members(answer: dict[str, list[dict[str, object]]], direction: str, other: s
 def grouped(sightings: dict[tuple[str, Link], set[tuple[str, str]]]) -> set[Member]:
     """Return members of (URI, link) → (timestamp, URI at the other end)."""
     return {
-        (uri, kind, text, rel, tuple(sorted({when for when, _ in seen})), tuple(sorted({other for _, other in seen})))
+        (
+            uri,
+            kind,
+            text,
+            rel,
+            tuple(sorted({when for when, _ in seen})),
+            tuple(sorted({other for _, other in seen})),
+        )
         for (uri, (_, kind, text, rel)), seen in sightings.items()
     }
 
 
 def test_every_page_has_its_true_outlinks(client: FlaskClient, truth: list[TrueMemento]) -> None:
-    expected: dict[str, dict[tuple[str, Link], set[tuple[str, str]]]] = defaultdict(lambda: defaultdict(set))
+    expected: dict[str, dict[tuple[str, Link], set[tuple[str, str]]]] = defaultdict(
+        lambda: defaultdict(set)
+    )
     captured: dict[str, set[str]] = defaultdict(set)
     for (original, timestamp), links in true_outlinks(truth).items():
         captured[surt_of(original)].add(original)
@@ -58,7 +67,13 @@ def test_every_page_has_its_true_outlinks(client: FlaskClient, truth: list[TrueM
             expected[surt_of(original)][link[0], link].add((timestamp, original))
     for surt, originals in captured.items():
         answer = client.get(
-            "/LinkService/linkQuery", query_string={"uri": min(originals), "format": "json", "direction": "out", "limit": 10000}
+            "/LinkService/linkQuery",
+            query_string={
+                "uri": min(originals),
+                "format": "json",
+                "direction": "out",
+                "limit": 10000,
+            },
         )
         assert answer.status_code == 200
         assert answer.json is not None
@@ -67,7 +82,9 @@ def test_every_page_has_its_true_outlinks(client: FlaskClient, truth: list[TrueM
 
 
 def test_every_target_has_its_true_inlinks(client: FlaskClient, truth: list[TrueMemento]) -> None:
-    expected: dict[str, dict[tuple[str, Link], set[tuple[str, str]]]] = defaultdict(lambda: defaultdict(set))
+    expected: dict[str, dict[tuple[str, Link], set[tuple[str, str]]]] = defaultdict(
+        lambda: defaultdict(set)
+    )
     asked: dict[str, str] = {}
     for (original, timestamp), links in true_outlinks(truth).items():
         for link in links or []:
@@ -77,7 +94,10 @@ def test_every_target_has_its_true_inlinks(client: FlaskClient, truth: list[True
             asked[surt_of(target)] = target
     assert len(asked) > 300
     for surt, target in asked.items():
-        answer = client.get("/linkQuery", query_string={"uri": target, "format": "json", "direction": "in", "limit": 10000})
+        answer = client.get(
+            "/linkQuery",
+            query_string={"uri": target, "format": "json", "direction": "in", "limit": 10000},
+        )
         assert answer.status_code == 200, target
         assert answer.json is not None
         assert members(answer.json, "inlinks", "targets") == grouped(expected[surt])

@@ -1,13 +1,16 @@
 """Which archive files a build is given."""
 
+import errno
 import os
+import socket
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from arclink.errors import InputError
 from arclink.pipeline.inputs import batches_of, describe, find_archives, leave_out_foreign
-from arclink.store import ArchiveFile
+from arclink.store.protocols import ArchiveFile
 
 
 @pytest.fixture
@@ -21,11 +24,17 @@ def archives(tmp_path: Path) -> Path:
 
 def test_folders_globs_files_and_lists_name_archives(archives: Path) -> None:
     (archives / "files.txt").write_text("# the second crawl\nb/x.warc.gz\n\nb/z.arc.gz  # ARC\n")
-    everything = [archives / name for name in ("a/deep/y.WARC", "a/x.warc.gz", "b/x.warc.gz", "b/z.arc.gz")]
+    everything = [
+        archives / name for name in ("a/deep/y.WARC", "a/x.warc.gz", "b/x.warc.gz", "b/z.arc.gz")
+    ]
     assert find_archives([str(archives)]) == everything
-    assert find_archives([str(archives / "*" / "*.gz")]) == [path for path in everything if path.suffix == ".gz"]
+    assert find_archives([str(archives / "*" / "*.gz")]) == [
+        path for path in everything if path.suffix == ".gz"
+    ]
     assert find_archives([str(archives / "files.txt")]) == everything[2:]
-    assert find_archives([str(archives / "a"), str(archives / "a/x.warc.gz")]) == everything[:2], "each once"
+    assert find_archives([str(archives / "a"), str(archives / "a/x.warc.gz")]) == everything[:2], (
+        "each once"
+    )
 
 
 @pytest.mark.parametrize(
@@ -46,10 +55,17 @@ def test_what_is_not_there_is_named(text: str, message: str, tmp_path: Path) -> 
 
 def test_files_of_one_name_are_told_apart_by_their_folders(archives: Path) -> None:
     paths = find_archives([str(archives)])
-    assert [file.name for file in describe(paths, {})] == ["y.WARC", "a/x.warc.gz", "b/x.warc.gz", "z.arc.gz"]
+    assert [file.name for file in describe(paths, {})] == [
+        "y.WARC",
+        "a/x.warc.gz",
+        "b/x.warc.gz",
+        "z.arc.gz",
+    ]
 
 
-def test_a_file_the_store_has_keeps_its_name_and_another_of_that_name_gets_its_own(archives: Path) -> None:
+def test_a_file_the_store_has_keeps_its_name_and_another_of_that_name_gets_its_own(
+    archives: Path,
+) -> None:
     (first,) = describe([archives / "a/x.warc.gz"], {})
     assert first.name == "x.warc.gz"
     known = {first.name: first}
@@ -85,7 +101,10 @@ def test_a_list_that_is_no_text_is_named(tmp_path: Path) -> None:
         find_archives([str(tmp_path / "list.txt")])
 
 
-@pytest.mark.parametrize(("lists", "message"), [(["a.txt"], "a.txt: the list names itself$"), (["b.txt", "a.txt"], "through another list")])
+@pytest.mark.parametrize(
+    ("lists", "message"),
+    [(["a.txt"], "a.txt: the list names itself$"), (["b.txt", "a.txt"], "through another list")],
+)
 def test_a_list_that_names_itself_is_named(lists: list[str], message: str, tmp_path: Path) -> None:
     for name, entry in zip(["a.txt", *lists], lists, strict=False):
         (tmp_path / name).write_text(entry + "\n")
@@ -96,14 +115,18 @@ def test_a_list_that_names_itself_is_named(lists: list[str], message: str, tmp_p
 def test_a_list_may_be_named_twice(archives: Path) -> None:
     (archives / "one.txt").write_text("a/x.warc.gz\n")
     (archives / "two.txt").write_text("one.txt\none.txt\n")
-    assert find_archives([str(archives / "two.txt"), str(archives / "one.txt")]) == [archives / "a/x.warc.gz"]
+    assert find_archives([str(archives / "two.txt"), str(archives / "one.txt")]) == [
+        archives / "a/x.warc.gz"
+    ]
 
 
 @pytest.mark.parametrize("how", ["in a folder", "by a glob", "by its name"])
 def test_a_name_that_is_no_utf_8_is_refused(how: str, archives: Path) -> None:
     odd = archives / "b" / os.fsdecode(b"caf\xe9.warc")
     odd.write_bytes(b"")
-    given = {"in a folder": archives, "by a glob": archives / "b" / "*.warc", "by its name": odd}[how]
+    given = {"in a folder": archives, "by a glob": archives / "b" / "*.warc", "by its name": odd}[
+        how
+    ]
     with pytest.raises(InputError, match=r"caf\\xe9\.warc: the name is no UTF-8.*rename it"):
         find_archives([str(given)])
 
@@ -112,8 +135,12 @@ def test_a_name_that_is_no_utf_8_is_refused(how: str, archives: Path) -> None:
 def test_a_link_to_nothing_is_said_to_be_one(how: str, archives: Path) -> None:
     odd = archives / "b" / "gone.warc"
     odd.symlink_to("/mnt/crawls/gone.warc")
-    given = {"in a folder": archives, "by a glob": archives / "b" / "*.warc", "by its name": odd}[how]
-    with pytest.raises(InputError, match=r"gone\.warc: a link to /mnt/crawls/gone\.warc, which is not there"):
+    given = {"in a folder": archives, "by a glob": archives / "b" / "*.warc", "by its name": odd}[
+        how
+    ]
+    with pytest.raises(
+        InputError, match=r"gone\.warc: a link to /mnt/crawls/gone\.warc, which is not there"
+    ):
         find_archives([str(given)])
 
 
@@ -123,8 +150,82 @@ def test_a_link_to_itself_is_said_to_lead_nowhere(archives: Path) -> None:
         find_archives([str(archives)])
 
 
-def test_a_file_that_may_not_be_read_is_no_foreign_one(archives: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "access", lambda path, mode: not str(path).endswith("z.arc.gz"))  # root may read everything
+def test_a_file_that_may_not_be_read_is_no_foreign_one(
+    archives: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        os, "access", lambda path, mode: not str(path).endswith("z.arc.gz")
+    )  # root may read everything
     (archives / "a/x.warc.gz").write_bytes(b"")
     with pytest.raises(InputError, match=r"z\.arc\.gz: this user may not read it"):
         leave_out_foreign([archives / "a/x.warc.gz", archives / "b/z.arc.gz"])
+
+
+def test_what_is_no_file_is_passed_over_by_name(archives: Path) -> None:
+    """Opening a FIFO for reading waits until another process writes to it."""
+    (archives / "a/x.warc.gz").write_bytes(b"")
+    os.mkfifo(archives / "b/pipe.warc.gz")
+    os.mkfifo(archives / "b/pipe.wacz")
+    (archives / "b/null.warc").symlink_to("/dev/null")
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(archives / "b/s.arc"))
+    found, complaints = leave_out_foreign(find_archives([str(archives)]))
+    assert archives / "a/x.warc.gz" in found
+    for name, kind in [
+        ("pipe.warc.gz", "FIFO"),
+        ("pipe.wacz", "FIFO"),
+        ("null.warc", "device"),
+        ("s.arc", "socket"),
+    ]:
+        assert archives / "b" / name not in found
+        assert any(name in said and f"it is a {kind}, not a file" in said for said in complaints)
+
+
+@pytest.mark.parametrize("how", ["by a glob", "by its name"])
+def test_a_fifo_alone_is_refused(how: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.warc.gz")
+    given = tmp_path / ("*.gz" if how == "by a glob" else "pipe.warc.gz")
+    with pytest.raises(InputError, match=r"pipe\.warc\.gz: it is a FIFO, not a file"):
+        leave_out_foreign(find_archives([str(given)]))
+
+
+def test_a_folder_that_cannot_be_listed_is_no_empty_one(
+    archives: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scandir = os.scandir
+
+    def refusing(path: str) -> object:  # root may list everything
+        if str(path).endswith("deep"):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    with pytest.raises(InputError, match="a/deep: this folder cannot be read: Permission denied"):
+        find_archives([str(archives)])
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        pytest.param("a\tb.warc", r"a\\tb\.warc", id="tab"),
+        pytest.param("a\nb.warc", r"a\\nb\.warc", id="line end"),
+        pytest.param("a\x1eb.warc", r"a\\x1eb\.warc", id="what parts rows"),
+        pytest.param("a\u2028b.warc", r"a\\u2028b\.warc", id="line separator"),
+        pytest.param("-", "-", id="a dash"),
+    ],
+)
+def test_a_name_that_no_row_can_hold_is_refused(name: str, shown: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(b"")
+    with pytest.raises(InputError, match=rf"{shown}: its name holds a tab.*rename it, or give it"):
+        describe(find_archives([str(path)]), {})
+    (tmp_path / "link.warc").symlink_to(path)
+    (file,) = describe(find_archives([str(tmp_path / "link.warc")]), {})
+    assert file.name == "link.warc"
+
+
+def test_such_a_name_in_a_wacz_is_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "x.wacz", "w") as packed:
+        packed.writestr("archive/a\tb.warc", b"")
+    with pytest.raises(InputError, match=r"a\\tb\.warc: its name holds a tab.*pack the WACZ anew"):
+        describe(find_archives([str(tmp_path / "x.wacz")]), {})

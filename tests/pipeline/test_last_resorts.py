@@ -13,9 +13,9 @@ from arclink.model import Surt
 from arclink.pipeline import last_resorts
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
-from arclink.store import GraphStore
 from arclink.store.opening import open_store
-from tests.extract.made_archives import http, warc
+from arclink.store.protocols import GraphStore
+from tests.archives.made_archives import http, warc
 from tests.pipeline.reading import build_store, graph_of, outlinks_of
 
 ALONE = BuildSettings(runner="inline", cores=1)
@@ -25,10 +25,14 @@ HTML = "Content-Type: text/html"
 
 
 def page(uri: str, second: int, *fields: str, body: bytes = BODY, mime: str = "text/html") -> bytes:
-    return warc(uri, http(body, f"Content-Type: {mime}"), *fields, date=f"2020-01-01T00:00:{second:02}Z")
+    return warc(
+        uri, http(body, f"Content-Type: {mime}"), *fields, date=f"2020-01-01T00:00:{second:02}Z"
+    )
 
 
-def revisit(uri: str, second: int, *fields: str, status: str = "200 OK", headers: tuple[str, ...] = ()) -> bytes:
+def revisit(
+    uri: str, second: int, *fields: str, status: str = "200 OK", headers: tuple[str, ...] = ()
+) -> bytes:
     block = http(b"", *headers, status=status)
     return warc(uri, block, *fields, record_type="revisit", date=f"2020-01-01T00:00:{second:02}Z")
 
@@ -38,17 +42,29 @@ def damaged(record: bytes) -> bytes:
     return record[:-20]
 
 
-def row(uri: str, second: int, file: str, offset: int, checksum: str = DIGEST[5:], mime: str = "text/html") -> str:
+def row(
+    uri: str,
+    second: int,
+    file: str,
+    offset: int,
+    checksum: str = DIGEST[5:],
+    mime: str = "text/html",
+) -> str:
     return f"- 202001010000{second:02} {uri} {mime} 200 {checksum} - - 400 {offset} {file}\n"
 
 
 def links_of(store: GraphStore, *surts: str) -> dict[tuple[str, str], list[str] | None]:
     """Return the targets of each memento by original and second; None where they are not known."""
     found = outlinks_of(store, {Surt(surt) for surt in surts})
-    return {(uri, time[-2:]): None if links is None else [link[0] for link in links] for (uri, time), links in found.items()}
+    return {
+        (uri, time[-2:]): None if links is None else [link[0] for link in links]
+        for (uri, time), links in found.items()
+    }
 
 
-def same_in_all_batches(folder: Path, tmp_path: Path, settings: BuildSettings, cdx: list[Path]) -> Path:
+def same_in_all_batches(
+    folder: Path, tmp_path: Path, settings: BuildSettings, cdx: list[Path]
+) -> Path:
     """Build the files of a folder in one batch, and one by one in every order; return the first store."""
     one = tmp_path / "one.db"
     build_store(folder, one, settings, cdx=cdx)
@@ -56,7 +72,11 @@ def same_in_all_batches(folder: Path, tmp_path: Path, settings: BuildSettings, c
     with open_store(str(one)) as opened:
         assert list(opened.verify()) == []
         expected = graph_of(opened)
-    orders = list(permutations(files)) if len(files) < 4 else [files, files[::-1], random.Random(1).sample(files, len(files))]
+    orders = (
+        list(permutations(files))
+        if len(files) < 4
+        else [files, files[::-1], random.Random(1).sample(files, len(files))]
+    )
     for number, order in enumerate(orders):
         path = tmp_path / f"many-{number}.db"
         for file in order:
@@ -73,14 +93,25 @@ def folder(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("rules", [Rules(), Rules(checksum=False)], ids=["row without checksum", "checksums not trusted"])
-def test_a_revisit_finds_the_payload_that_was_digested_when_it_was_read(rules: Rules, folder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "rules", [Rules(), Rules(checksum=False)], ids=["row without checksum", "checksums not trusted"]
+)
+def test_a_revisit_finds_the_payload_that_was_digested_when_it_was_read(
+    rules: Rules, folder: Path, tmp_path: Path
+) -> None:
     (folder / "a.warc").write_bytes(page("http://h.example/a/", 1))
-    (folder / "b.warc").write_bytes(revisit("http://h.example/b/", 2, f"WARC-Payload-Digest: {DIGEST}"))
+    (folder / "b.warc").write_bytes(
+        revisit("http://h.example/b/", 2, f"WARC-Payload-Digest: {DIGEST}")
+    )
     cdx = tmp_path / "rows.cdx"
     checksum = "-" if rules.checksum else DIGEST[5:]
-    cdx.write_text(row("http://h.example/a/", 1, "a.warc", 0, checksum) + row("http://h.example/b/", 2, "b.warc", 0, mime="warc/revisit"))
-    store = same_in_all_batches(folder, tmp_path, BuildSettings(rules=rules, runner="inline", cores=1), [cdx])
+    cdx.write_text(
+        row("http://h.example/a/", 1, "a.warc", 0, checksum)
+        + row("http://h.example/b/", 2, "b.warc", 0, mime="warc/revisit")
+    )
+    store = same_in_all_batches(
+        folder, tmp_path, BuildSettings(rules=rules, runner="inline", cores=1), [cdx]
+    )
     with open_store(str(store)) as opened:
         assert links_of(opened, "example,h)/a", "example,h)/b") == {
             ("http://h.example/a/", "01"): ["http://h.example/a/next.html"],
@@ -94,11 +125,16 @@ def test_captures_are_tried_until_one_is_sound(folder: Path, tmp_path: Path) -> 
         record = page(f"http://h.example/{number}/", number, digest)
         (folder / f"{number}.warc").write_bytes(record if number == 5 else damaged(record))
     cdx = tmp_path / "rows.cdx"
-    cdx.write_text("".join(row(f"http://h.example/{number}/", number, f"{number}.warc", 0) for number in range(6)))
+    cdx.write_text(
+        "".join(
+            row(f"http://h.example/{number}/", number, f"{number}.warc", 0) for number in range(6)
+        )
+    )
     store = same_in_all_batches(folder, tmp_path, ALONE, [cdx])
     with open_store(str(store)) as opened:
         assert links_of(opened, *(f"example,h)/{number}" for number in range(6))) == {
-            (f"http://h.example/{number}/", f"0{number}"): [f"http://h.example/{number}/next.html"] for number in range(6)
+            (f"http://h.example/{number}/", f"0{number}"): [f"http://h.example/{number}/next.html"]
+            for number in range(6)
         }
 
 
@@ -109,15 +145,22 @@ def test_captures_in_one_file_are_tried_too_and_every_payload_ends_once(
     sound = page("http://h.example/9/", 9, f"WARC-Payload-Digest: {DIGEST}")
     (folder / "a.warc").write_bytes(sound)
     cdx = tmp_path / "rows.cdx"
-    gone = [row(f"http://h.example/{number}/", number, "a.warc", 50_000 + number) for number in range(9)]
+    gone = [
+        row(f"http://h.example/{number}/", number, "a.warc", 50_000 + number) for number in range(9)
+    ]
     other = [row("http://h.example/x", 1, "a.warc", 60_000, "B2LTWWPUOYAH7UIPQ7ZUPQ4VMBSVC36A")]
     cdx.write_text("".join([*gone, row("http://h.example/9/", 9, "a.warc", 0), *other]))
     report = build_store(folder, tmp_path / "l.db", ALONE, cdx=[cdx])
     with open_store(str(tmp_path / "l.db")) as opened:
         links = links_of(opened, *(f"example,h)/{number}" for number in range(10)), "example,h)/x")
     assert links.pop(("http://h.example/x", "01")) is None
-    assert links == {(f"http://h.example/{number}/", f"0{number}"): [f"http://h.example/{number}/next.html"] for number in range(10)}
-    payloads = {reason: count for reason, count in report.counts.items() if reason.group == "payloads"}
+    assert links == {
+        (f"http://h.example/{number}/", f"0{number}"): [f"http://h.example/{number}/next.html"]
+        for number in range(10)
+    }
+    payloads = {
+        reason: count for reason, count in report.counts.items() if reason.group == "payloads"
+    }
     assert payloads == {Reason.PAYLOAD_READ: 1, Reason.PAYLOAD_PAST_END: 1}
     assert report.counts[Reason.MEMENTO_WITH_PAYLOAD] == 2
     assert report.counts[Reason.NOTE_FALL_BACK] == 1
@@ -125,31 +168,39 @@ def test_captures_in_one_file_are_tried_too_and_every_payload_ends_once(
 
 def test_a_revisit_of_what_the_rules_leave_out_says_so(folder: Path, tmp_path: Path) -> None:
     digest = f"WARC-Payload-Digest: {DIGEST}"
-    (folder / "a.warc").write_bytes(page("http://h.example/a", 1, digest, mime="image/png") + revisit("http://h.example/b", 2, digest))
+    (folder / "a.warc").write_bytes(
+        page("http://h.example/a", 1, digest, mime="image/png")
+        + revisit("http://h.example/b", 2, digest)
+    )
     report = build_store(folder, tmp_path / "l.db", ALONE)
     assert report.counts[Reason.PAYLOAD_LEFT_OUT] == 1
     assert report.counts[Reason.PAYLOAD_NOT_AT_HAND] == 0
     with open_store(str(tmp_path / "l.db")) as opened:
-        from arclink.access.explaining import explain
+        from arclink.access.explanations import explain
 
         (explanation,) = explain(opened, "http://h.example/b")
     assert explanation.reason is Reason.PAYLOAD_LEFT_OUT
 
 
-def test_a_later_revisit_of_an_image_of_the_same_page_says_so_too(folder: Path, tmp_path: Path) -> None:
+def test_a_later_revisit_of_an_image_of_the_same_page_says_so_too(
+    folder: Path, tmp_path: Path
+) -> None:
     digest = f"WARC-Payload-Digest: {DIGEST}"
     (folder / "a.warc").write_bytes(page("http://h.example/a", 1, digest, mime="image/png"))
     (folder / "b.warc").write_bytes(revisit("http://h.example/a", 2, digest))
     for name in ("a.warc", "b.warc"):
         build_store(folder, tmp_path / "l.db", ALONE, inputs=[str(folder / name)])
     with open_store(str(tmp_path / "l.db")) as opened:
-        from arclink.access.explaining import explain
+        from arclink.access.explanations import explain
 
         reasons = [explanation.reason for explanation in explain(opened, "http://h.example/a")]
     assert reasons == [Reason.MEMENTO_MIME, Reason.PAYLOAD_LEFT_OUT]
 
 
-REFERS = ("WARC-Refers-To-Target-URI: http://h.example/r", "WARC-Refers-To-Date: 2020-01-01T00:00:01Z")
+REFERS = (
+    "WARC-Refers-To-Target-URI: http://h.example/r",
+    "WARC-Refers-To-Date: 2020-01-01T00:00:01Z",
+)
 
 
 @pytest.mark.parametrize(
@@ -159,15 +210,40 @@ REFERS = ("WARC-Refers-To-Target-URI: http://h.example/r", "WARC-Refers-To-Date:
         pytest.param(REFERS, [], ["http://h.example/here"], id="refers to the redirect"),
         pytest.param(REFERS[1:], [], ["http://h.example/here"], id="refers by time alone"),
         pytest.param((), [], None, id="refers to nothing"),
-        pytest.param(("WARC-Refers-To-Target-URI: http://h.example/other", REFERS[1]), [], None, id="refers to another address"),
-        pytest.param((REFERS[0], "WARC-Refers-To-Date: 2019-01-01T00:00:01Z"), [], None, id="refers to what is not here"),
+        pytest.param(
+            ("WARC-Refers-To-Target-URI: http://h.example/other", REFERS[1]),
+            [],
+            None,
+            id="refers to another address",
+        ),
+        pytest.param(
+            (REFERS[0], "WARC-Refers-To-Date: 2019-01-01T00:00:01Z"),
+            [],
+            None,
+            id="refers to what is not here",
+        ),
     ],
 )
 def test_a_revisit_of_a_redirect_leads_where_the_redirect_does(
-    fields: tuple[str, ...], headers: list[str], links: list[str] | None, folder: Path, tmp_path: Path
+    fields: tuple[str, ...],
+    headers: list[str],
+    links: list[str] | None,
+    folder: Path,
+    tmp_path: Path,
 ) -> None:
-    redirect = warc("http://h.example/r", http(b"moved", "Location: /here", status="301 Moved"), date="2020-01-01T00:00:01Z")
-    again = revisit("http://h.example/r", 2, f"WARC-Payload-Digest: {DIGEST}", *fields, status="301 Moved", headers=tuple(headers))
+    redirect = warc(
+        "http://h.example/r",
+        http(b"moved", "Location: /here", status="301 Moved"),
+        date="2020-01-01T00:00:01Z",
+    )
+    again = revisit(
+        "http://h.example/r",
+        2,
+        f"WARC-Payload-Digest: {DIGEST}",
+        *fields,
+        status="301 Moved",
+        headers=tuple(headers),
+    )
     (folder / "a.warc").write_bytes(redirect)
     (folder / "b.warc").write_bytes(again)
     store = same_in_all_batches(folder, tmp_path, ALONE, [])

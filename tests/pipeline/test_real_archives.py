@@ -8,9 +8,10 @@ from pathlib import Path
 import ada_url
 import pytest
 
+from arclink.model import Surt
 from arclink.pipeline.settings import BuildSettings
-from arclink.store import GraphStore
 from arclink.store.opening import open_store
+from arclink.store.protocols import GraphStore
 from tests.pipeline.reading import build_store, graph_of
 
 Page = tuple[str, str]
@@ -68,7 +69,9 @@ def test_the_links_are_those_that_jsoup_finds(shared_data: Path, example: Path) 
     ours = {(page, target) for page, found in targets.items() for target in found}
     theirs = {(page, target) for page, found in jsoup.items() for target in found}
     # jsoup lists a script as an address; it is the one link counted as "javascript: is no address".
-    assert {target for _, target in theirs - ours} == {"javascript:location.href='http://web.archive.org/web/*/'+document.location.href;"}
+    assert {target for _, target in theirs - ours} == {
+        "javascript:location.href='http://web.archive.org/web/*/'+document.location.href;"
+    }
     assert not ours - theirs
     assert len(ours & theirs) / len(ours | theirs) >= 0.998
     # As published of its pages; the entries of its nine feeds show 50 images each.
@@ -87,13 +90,20 @@ def test_every_anchor_is_kept_or_counted(shared_data: Path, example: Path) -> No
     assert kinds["a@href"] + sum(links.values()) - links["LINK_KEPT"] == anchors
 
 
-def test_a_published_cdx_gives_the_same_graph_as_none(shared_data: Path, example: Path, tmp_path: Path) -> None:
+def test_a_published_cdx_gives_the_same_graph_as_none(
+    shared_data: Path, example: Path, tmp_path: Path
+) -> None:
     (tmp_path / PUBLISHED_NAME).symlink_to(shared_data / "aut" / "example.warc.gz")
     copy = tmp_path / "copy" / PUBLISHED_NAME
     copy.parent.mkdir()
     copy.write_bytes((shared_data / "aut" / "example.warc.gz").read_bytes())
     store = tmp_path / "links.db"
-    build_store(copy, store, BuildSettings(cores=2), cdx=[shared_data / "aut" / "example.warc.gz.published.cdx"])
+    build_store(
+        copy,
+        store,
+        BuildSettings(cores=2),
+        cdx=[shared_data / "aut" / "example.warc.gz.published.cdx"],
+    )
     with open_store(str(store)) as with_cdx, open_store(str(example)) as without:
         assert graph_of(with_cdx) == graph_of(without)
 
@@ -115,14 +125,20 @@ def test_links_through_time_are_those_that_jsoup_finds(shared_data: Path, tmp_pa
         mimes[timestamp, original] = mime
     with open_store(str(path)) as store:
         targets, _ = anchors_of(store)
-        mementos = [memento for surt in store.surts("org,apache,flink)") for memento in store.mementos(surt)]  # type: ignore[arg-type]
+        mementos = [
+            memento
+            for surt in store.surts(Surt("org,apache,flink)"))
+            for memento in store.mementos(surt)
+        ]
         assert list(store.verify()) == []
     assert Counter(memento.original for memento in mementos) == captured
     missing = {page for page in jsoup if page not in targets}
     assert not missing
     wrong = {page: (jsoup[page] ^ targets[page]) for page in jsoup if jsoup[page] != targets[page]}
     assert not wrong
-    by_payload = {checksums[page]: found for page, found in targets.items() if mimes[page] != "warc/revisit"}
+    by_payload = {
+        checksums[page]: found for page, found in targets.items() if mimes[page] != "warc/revisit"
+    }
     revisits = [page for page in targets if mimes[page] == "warc/revisit"]
     assert len(revisits) > 500
     # Pages of one site: a payload's links lead to the same places but where a revisit's own address is among them.

@@ -37,14 +37,23 @@ def captures(shared_data: Path) -> dict[str, list[tuple[str, frozenset[str]]]]:
     """Page → its captures that tell something, oldest first: time, and the URIs on other hosts that it led to."""
     links: dict[tuple[str, str], set[str]] = defaultdict(set)
     for year in YEARS:
-        with gzip.open(shared_data / "flink_web" / f"flink.apache.org-{year}.jsoup-links.tsv.gz", "rt", encoding="utf-8") as lines:
+        with gzip.open(
+            shared_data / "flink_web" / f"flink.apache.org-{year}.jsoup-links.tsv.gz",
+            "rt",
+            encoding="utf-8",
+        ) as lines:
             for line in lines:
                 time, page, target, _ = line.rstrip("\n").split("\t")
                 if host_of(surt_of(target)) not in ("", host_of(surt_of(page))):
                     links[page, time].add(surt_of(target))
     found: dict[str, list[tuple[str, frozenset[str]]]] = defaultdict(list)
     first_with: dict[str, tuple[str, str]] = {}
-    rows = [line.split(" ") for line in (shared_data / "flink_web" / "flink-2015-2018.cdx").read_text("utf-8").splitlines()[1:]]
+    rows = [
+        line.split(" ")
+        for line in (shared_data / "flink_web" / "flink-2015-2018.cdx")
+        .read_text("utf-8")
+        .splitlines()[1:]
+    ]
     for _, time, page, mime, status, checksum, *_ in sorted(rows, key=itemgetter(1)):
         if time[:4] not in YEARS:
             continue
@@ -55,22 +64,36 @@ def captures(shared_data: Path) -> dict[str, list[tuple[str, frozenset[str]]]]:
     return {page: sorted(of_page) for page, of_page in found.items()}
 
 
-def test_churn_is_that_of_the_links_another_program_found(store: Path, captures: dict[str, list[tuple[str, frozenset[str]]]]) -> None:
+def test_churn_is_that_of_the_links_another_program_found(
+    store: Path, captures: dict[str, list[tuple[str, frozenset[str]]]]
+) -> None:
     expected: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0, 0, 0])
     for of_page in captures.values():
         for (_, before), (time, after) in pairwise(of_page):
             row = expected[f"{time[:4]}-{time[4:6]}", "flink.apache.org"]
-            for place, count in enumerate((1, len(before), len(after - before), len(before - after))):
+            for place, count in enumerate(
+                (1, len(before), len(after - before), len(before - after))
+            ):
                 row[place] += count
     with open_store(str(store)) as graph:
         histories = page_histories(graph, graph.scan_mementos())
-        found = churn_of_links(histories, TargetsOf(graph, SCOPE.name_of), SCOPE, Windows.parse("month").names_at, host_of)
+        found = churn_of_links(
+            histories,
+            TargetsOf(graph, SCOPE.name_of),
+            SCOPE,
+            Windows.parse("month").names_at,
+            host_of,
+        )
     assert sum(row[2] for row in expected.values()) > 50
     assert sum(row[3] for row in expected.values()) > 500
-    assert {key: [one.comparisons, one.before, one.added, one.removed] for key, one in found.items()} == expected
+    assert {
+        key: [one.comparisons, one.before, one.added, one.removed] for key, one in found.items()
+    } == expected
 
 
-def test_lives_are_those_of_the_links_another_program_found(store: Path, captures: dict[str, list[tuple[str, frozenset[str]]]]) -> None:
+def test_lives_are_those_of_the_links_another_program_found(
+    store: Path, captures: dict[str, list[tuple[str, frozenset[str]]]]
+) -> None:
     gone = lasting = 0
     for of_page in captures.values():
         for target in frozenset().union(*(targets for _, targets in of_page)):
@@ -81,6 +104,8 @@ def test_lives_are_those_of_the_links_another_program_found(store: Path, capture
                 lasting += 1
     with open_store(str(store)) as graph:
         histories = page_histories(graph, graph.scan_mementos())
-        lives = lives_of_links(histories, TargetsOf(graph, SCOPE.name_of), SCOPE, Windows.parse("all").names_at)["all"]
+        lives = lives_of_links(
+            histories, TargetsOf(graph, SCOPE.name_of), SCOPE, Windows.parse("all").names_at
+        )["all"]
     assert (lives.gone, lives.links) == (gone, gone + lasting)
     assert lives.curve(Ending.MIDDLE).at_risk[0] == gone + lasting

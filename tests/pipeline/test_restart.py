@@ -30,7 +30,9 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_build_killed_at_random_moments_loses_and_repeats_nothing(archive: Path, tmp_path: Path) -> None:
+def test_a_build_killed_at_random_moments_loses_and_repeats_nothing(
+    archive: Path, tmp_path: Path
+) -> None:
     whole = tmp_path / "whole.db"
     started = time.monotonic()
     subprocess.run(command(archive, whole), check=True, stdout=subprocess.DEVNULL)
@@ -40,7 +42,9 @@ def test_a_build_killed_at_random_moments_loses_and_repeats_nothing(archive: Pat
     batches: list[int] = []
     killed = 0
     for _ in range(KILLS):
-        build = subprocess.Popen(command(archive, store), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        build = subprocess.Popen(
+            command(archive, store), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         try:
             build.wait(dice.uniform(0.1, lasted / 3))
         except subprocess.TimeoutExpired:
@@ -55,7 +59,9 @@ def test_a_build_killed_at_random_moments_loses_and_repeats_nothing(archive: Pat
     done = subprocess.run(command(archive, store), check=True, capture_output=True, text=True)
     assert batches == sorted(batches), "no batch is lost"
     if batches and batches[-1]:
-        assert "were in the store already and were passed over" in done.stdout, "no finished batch is done again"
+        assert "were in the store already and were passed over" in done.stdout, (
+            "no finished batch is done again"
+        )
     with open_store(str(store)) as opened, open_store(str(whole)) as undisturbed:
         assert graph_of(opened) == graph_of(undisturbed)
         for batch in opened.batches():

@@ -6,13 +6,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arclink.cli.main import group
-from arclink.pipeline.sizing import BYTES_A_LINK, LOAD, STORE, Cluster, Collection, paper_hours, plan
+from arclink.pipeline.cluster_size import (
+    BYTES_A_LINK,
+    LOAD,
+    STORE,
+    Cluster,
+    Collection,
+    paper_hours,
+    plan,
+)
 
 
 @settings(deadline=None)
 @given(st.integers(1, 10**10), st.integers(2, 50), st.integers(1, 500))
-def test_a_plan_is_linear_in_captures_and_in_machines(captures: int, factor: int, nodes: int) -> None:
-    one, more = plan(Collection(captures), Cluster(nodes)), plan(Collection(captures * factor), Cluster(nodes))
+def test_a_plan_is_linear_in_captures_and_in_machines(
+    captures: int, factor: int, nodes: int
+) -> None:
+    one, more = (
+        plan(Collection(captures), Cluster(nodes)),
+        plan(Collection(captures * factor), Cluster(nodes)),
+    )
     spread = plan(Collection(captures), Cluster(nodes * factor))
     for stage, hours in one.hours.items():
         assert more.hours[stage] == pytest.approx(hours * factor)
@@ -24,10 +37,15 @@ def test_a_plan_is_linear_in_captures_and_in_machines(captures: int, factor: int
 
 def test_each_copy_costs_its_bytes_and_its_writing() -> None:
     collection = Collection(1_000_000, 0.5, 100)
-    one, three = plan(collection, Cluster(3, replication=1)), plan(collection, Cluster(3, replication=3))
+    one, three = (
+        plan(collection, Cluster(3, replication=1)),
+        plan(collection, Cluster(3, replication=3)),
+    )
     assert one.links == 50_000_000
     assert (one.stored, three.stored) == (50_000_000 * BYTES_A_LINK, 150_000_000 * BYTES_A_LINK)
-    assert three.hours["load"] / one.hours["load"] == pytest.approx((LOAD + 3 * STORE) / (LOAD + STORE))
+    assert three.hours["load"] / one.hours["load"] == pytest.approx(
+        (LOAD + 3 * STORE) / (LOAD + STORE)
+    )
     assert three.hours["extract"] == one.hours["extract"]
 
 
@@ -38,15 +56,32 @@ def test_the_papers_example_is_what_its_equations_say() -> None:
 
 
 def test_the_command_says_hours_and_bytes() -> None:
-    words = ["plan", "--captures", "1000000000", "--nodes", "100", "--cores", "8", "--read", "0.5", "--links", "80"]
+    words = [
+        "plan",
+        "--captures",
+        "1000000000",
+        "--nodes",
+        "100",
+        "--cores",
+        "8",
+        "--read",
+        "0.5",
+        "--links",
+        "80",
+    ]
     result = CliRunner().invoke(group, words, catch_exceptions=False)
-    assert result.output.startswith("1,000,000,000 captures, 500,000,000 pages read, 40,000,000,000 links\n100 nodes")
+    assert result.output.startswith(
+        "1,000,000,000 captures, 500,000,000 pages read, 40,000,000,000 links\n100 nodes"
+    )
     assert [line.split()[-1] for line in result.output.splitlines()[3:8]] == ["hours"] * 5
     assert "in Cassandra" in result.output
     assert "extract 55.0 hours" in result.output
 
 
-@pytest.mark.parametrize("words", [["--captures", "0"], ["--nodes", "0"], ["--read", "0"], ["--read", "1.5"], ["--links", "-1"]])
+@pytest.mark.parametrize(
+    "words",
+    [["--captures", "0"], ["--nodes", "0"], ["--read", "0"], ["--read", "1.5"], ["--links", "-1"]],
+)
 def test_what_cannot_be_is_refused(words: list[str]) -> None:
     result = CliRunner().invoke(group, ["plan", "--captures", "1", "--nodes", "1", *words])
     assert result.exit_code != 0

@@ -11,9 +11,9 @@ from arclink.cli.build import command as build_command
 from arclink.model import Surt
 from arclink.pipeline.inputs import find_archives
 from arclink.pipeline.settings import BuildSettings
-from arclink.pipeline.wats import leave_out_described
-from arclink.store import ArchiveFile
+from arclink.pipeline.wat_pairs import leave_out_described
 from arclink.store.opening import open_store
+from arclink.store.protocols import ArchiveFile
 from tests.extract.test_wat import changed, write
 from tests.pipeline.reading import build_store, graph_of, outlinks_of
 from tests.pipeline.test_last_resorts import ALONE, DIGEST, damaged, page, row
@@ -37,9 +37,14 @@ def graph_at(path: Path) -> set[tuple[object, ...]]:
 
 
 def test_the_archive_file_is_read_and_its_wat_passed_over(both: Path, tmp_path: Path) -> None:
-    done = CliRunner().invoke(build_command, [str(both), "--store", str(tmp_path / "cli.db"), "--quiet"])
+    done = CliRunner().invoke(
+        build_command, [str(both), "--store", str(tmp_path / "cli.db"), "--quiet"]
+    )
     assert done.exit_code == 0, done.output
-    assert f"passed over: {both / NAMES[1]} describes {both / NAMES[0]}, which is read itself" in done.output
+    assert (
+        f"passed over: {both / NAMES[1]} describes {both / NAMES[0]}, which is read itself"
+        in done.output
+    )
     build_store(both / NAMES[0], tmp_path / "warc.db", BuildSettings(cores=2))
     assert graph_at(tmp_path / "cli.db") == graph_at(tmp_path / "warc.db")
 
@@ -71,25 +76,42 @@ def test_a_wat_that_the_store_has_is_known_again(both: Path) -> None:
     assert leave_out_described(paths, stored) == (paths, [])
 
 
-def test_an_archive_file_that_comes_after_its_wat_gives_the_graph_of_the_file(both: Path, tmp_path: Path) -> None:
+def test_an_archive_file_that_comes_after_its_wat_gives_the_graph_of_the_file(
+    both: Path, tmp_path: Path
+) -> None:
     settings = BuildSettings(cores=2)
     build_store(both / NAMES[0], tmp_path / "warc.db", settings)
     build_store(both / NAMES[1], tmp_path / "later.db", settings)
     assert graph_at(tmp_path / "later.db") != graph_at(tmp_path / "warc.db")
     build_store(both / NAMES[0], tmp_path / "later.db", settings)
     assert graph_at(tmp_path / "later.db") == graph_at(tmp_path / "warc.db")
-    with open_store(str(tmp_path / "later.db")) as later, open_store(str(tmp_path / "warc.db")) as alone:
+    with (
+        open_store(str(tmp_path / "later.db")) as later,
+        open_store(str(tmp_path / "warc.db")) as alone,
+    ):
         sums, expected = later.stats(), alone.stats()
-        assert {memento.file for surt in later.surts(Surt("")) for memento in later.mementos(surt)} == {NAMES[0]}
-    assert replace(sums, batches=1, files=1, bytes=0) == replace(expected, batches=1, files=1, bytes=0)
+        assert {
+            memento.file for surt in later.surts(Surt("")) for memento in later.mementos(surt)
+        } == {NAMES[0]}
+    assert replace(sums, batches=1, files=1, bytes=0) == replace(
+        expected, batches=1, files=1, bytes=0
+    )
     build_store(both / NAMES[1], tmp_path / "later.db", settings)
-    assert graph_at(tmp_path / "later.db") == graph_at(tmp_path / "warc.db"), "the WAT again changes nothing"
+    assert graph_at(tmp_path / "later.db") == graph_at(tmp_path / "warc.db"), (
+        "the WAT again changes nothing"
+    )
 
 
-def test_a_page_at_other_places_keeps_all_of_them_when_its_file_comes_after_the_wat(both: Path, tmp_path: Path, shared_data: Path) -> None:
+def test_a_page_at_other_places_keeps_all_of_them_when_its_file_comes_after_the_wat(
+    both: Path, tmp_path: Path, shared_data: Path
+) -> None:
     """The second archive file of the same crawl, as ARC, stands for another crawl that has the same payloads."""
     shutil.copyfile(shared_data / "aut/example.arc.gz", both / "other.arc.gz")
-    orders = [[NAMES[1], "other.arc.gz", NAMES[0]], ["other.arc.gz", NAMES[0]], [NAMES[1], NAMES[0], "other.arc.gz"]]
+    orders = [
+        [NAMES[1], "other.arc.gz", NAMES[0]],
+        ["other.arc.gz", NAMES[0]],
+        [NAMES[1], NAMES[0], "other.arc.gz"],
+    ]
     graphs = []
     for number, order in enumerate(orders):
         store = tmp_path / f"{number}.db"
@@ -99,10 +121,14 @@ def test_a_page_at_other_places_keeps_all_of_them_when_its_file_comes_after_the_
     assert graphs[0] == graphs[1] == graphs[2]
 
 
-def test_a_damaged_capture_at_another_place_has_the_links_that_the_wat_of_the_payload_tells(tmp_path: Path) -> None:
+def test_a_damaged_capture_at_another_place_has_the_links_that_the_wat_of_the_payload_tells(
+    tmp_path: Path,
+) -> None:
     wat = write(tmp_path, changed("WARC-Header-Metadata/WARC-Payload-Digest", DIGEST))
     build_store(wat, tmp_path / "links.db", ALONE)
-    (tmp_path / "other.warc").write_bytes(damaged(page("http://h.example/dir/else", 1, f"WARC-Payload-Digest: {DIGEST}")))
+    (tmp_path / "other.warc").write_bytes(
+        damaged(page("http://h.example/dir/else", 1, f"WARC-Payload-Digest: {DIGEST}"))
+    )
     cdx = tmp_path / "rows.cdx"
     cdx.write_text(row("http://h.example/dir/else", 1, "other.warc", 0))
     build_store(tmp_path / "other.warc", tmp_path / "links.db", ALONE, cdx=[cdx])

@@ -16,8 +16,14 @@ ROOT = Path(__file__).resolve().parents[2]
 PAIRS = {
     "aut, WARC": ("aut/example.warc.gz", "aut/example.warc.gz.wat.gz"),
     "aut, ARC": ("aut/example.arc.gz", "aut/example.arc.gz.wat.gz"),
-    "flink 2015": ("flink_web/flink.apache.org-2015.warc.gz", "flink_web/flink.apache.org-2015.warc.wat.gz"),
-    "flink 2016": ("flink_web/flink.apache.org-2016.warc.gz", "flink_web/flink.apache.org-2016.warc.wat.gz"),
+    "flink 2015": (
+        "flink_web/flink.apache.org-2015.warc.gz",
+        "flink_web/flink.apache.org-2015.warc.wat.gz",
+    ),
+    "flink 2016": (
+        "flink_web/flink.apache.org-2016.warc.gz",
+        "flink_web/flink.apache.org-2016.warc.wat.gz",
+    ),
 }
 CLASSES = (
     "mementos",
@@ -47,8 +53,19 @@ def read(path: Path, store: Path) -> tuple[dict[Memento, list[Link] | None], dic
                 content = opened.content_of(one)
                 known: list[Link] | None = None
                 if content is not None:
-                    known = [(link.target, link.kind, link.text, link.rel) for link in opened.outlinks(content)]
-                links[one.original, one.timestamp, one.checksum, one.status, one.mime, one.record_type, one.reason] = known
+                    known = [
+                        (link.target, link.kind, link.text, link.rel)
+                        for link in opened.outlinks(content)
+                    ]
+                links[
+                    one.original,
+                    one.timestamp,
+                    one.checksum,
+                    one.status,
+                    one.mime,
+                    one.record_type,
+                    one.reason,
+                ] = known
         (batch,) = opened.batches()
         assert list(opened.verify()) == []
     counts: dict[str, int] = json.loads(batch.manifest)["counts"]["links"]
@@ -56,14 +73,19 @@ def read(path: Path, store: Path) -> tuple[dict[Memento, list[Link] | None], dic
 
 
 def shared_start(text: str, other: str) -> int:
-    return next((place for place, (one, two) in enumerate(zip(text, other, strict=False)) if one != two), min(len(text), len(other)))
+    return next(
+        (place for place, (one, two) in enumerate(zip(text, other, strict=False)) if one != two),
+        min(len(text), len(other)),
+    )
 
 
 def class_of_words(warc: Link, wat: Link) -> str:
     assert (warc[0], warc[1], warc[3]) == (wat[0], wat[1], wat[3])
     if not wat[2]:
         return CLASSES[3]
-    if "\ufffd" in wat[2] and re.fullmatch(".+".join(map(re.escape, re.split("\ufffd+", wat[2]))), warc[2]):
+    if "\ufffd" in wat[2] and re.fullmatch(
+        ".+".join(map(re.escape, re.split("\ufffd+", wat[2]))), warc[2]
+    ):
         return CLASSES[5]
     if wat[2].startswith(warc[2]):
         return CLASSES[6]
@@ -75,7 +97,10 @@ def class_of_words(warc: Link, wat: Link) -> str:
 def compare(warc: list[Link], wat: list[Link], found: Counter[str]) -> None:
     """Count the differences between the links of one memento."""
     found[CLASSES[2]] += (Counter(warc) & Counter(wat)).total()
-    rest, other = list((Counter(warc) - Counter(wat)).elements()), list((Counter(wat) - Counter(warc)).elements())
+    rest, other = (
+        list((Counter(warc) - Counter(wat)).elements()),
+        list((Counter(wat) - Counter(warc)).elements()),
+    )
     missing = []
     for link in rest:
         # Of several links to one place, the one whose words are most alike.
@@ -91,18 +116,27 @@ def compare(warc: list[Link], wat: list[Link], found: Counter[str]) -> None:
     found[CLASSES[7] if "img@src" in kinds else CLASSES[8]] += len(missing)
     found[CLASSES[9]] += len(other)
     common = Counter(link[:2] for link in warc) & Counter(link[:2] for link in wat)
-    found[CLASSES[1]] += [link[:2] for link in warc if link[:2] in common] != [link[:2] for link in wat if link[:2] in common]
+    found[CLASSES[1]] += [link[:2] for link in warc if link[:2] in common] != [
+        link[:2] for link in wat if link[:2] in common
+    ]
 
 
 def documented() -> dict[str, dict[str, int]]:
     rows = re.findall(
-        r"^\| (.+?) \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \|$", (ROOT / "docs/wat.md").read_text("utf-8"), re.MULTILINE
+        r"^\| (.+?) \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \|$",
+        (ROOT / "docs/wat.md").read_text("utf-8"),
+        re.MULTILINE,
     )
-    return {pair: {row[0]: int(row[number].replace(",", "")) for row in rows} for number, pair in enumerate(PAIRS, 1)}
+    return {
+        pair: {row[0]: int(row[number].replace(",", "")) for row in rows}
+        for number, pair in enumerate(PAIRS, 1)
+    }
 
 
 @pytest.mark.parametrize("pair", PAIRS)
-def test_the_documented_differences_are_those_there_are(pair: str, shared_data: Path, tmp_path: Path) -> None:
+def test_the_documented_differences_are_those_there_are(
+    pair: str, shared_data: Path, tmp_path: Path
+) -> None:
     warc, _ = read(shared_data / PAIRS[pair][0], tmp_path / "warc.db")
     wat, counts = read(shared_data / PAIRS[pair][1], tmp_path / "wat.db")
     assert warc.keys() == wat.keys(), "the same mementos"

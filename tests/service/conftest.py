@@ -8,11 +8,12 @@ from functools import partial
 import pytest
 from flask.testing import FlaskClient
 
-from arclink.store import GraphStore
-from service.application import create_app
-from service.running import make_server
-from service.settings import Settings
-from service.stopping import Server
+from arclink.service.application import create_app
+from arclink.service.connections import Connections
+from arclink.service.server import make_server
+from arclink.service.settings import Settings
+from arclink.service.shutdown import Server
+from arclink.store.protocols import GraphStore
 from tests.access.memory_store import MemoryStore, Page, link
 
 A, B, C = "http://a.example/", "http://b.example/", "http://c.example/?q=1&r=2"
@@ -37,7 +38,9 @@ def client(store: MemoryStore) -> FlaskClient:
     return client_of(lambda: store)
 
 
-def client_of(store: str | Callable[[], GraphStore], settings: Settings | None = None) -> FlaskClient:
+def client_of(
+    store: str | Callable[[], GraphStore], settings: Settings | None = None
+) -> FlaskClient:
     """Return a client of a service with this store; its errors are answered, not raised."""
     app = create_app(store, settings)
     app.testing = False
@@ -45,15 +48,22 @@ def client_of(store: str | Callable[[], GraphStore], settings: Settings | None =
 
 
 @contextmanager
-def served(store: str | Callable[[], GraphStore], threads: int = 2, settings: Settings | None = None) -> Iterator[int]:
+def served(
+    store: str | Callable[[], GraphStore],
+    threads: int = 2,
+    settings: Settings | None = None,
+    connections: Connections | None = None,
+) -> Iterator[int]:
     """Run the real server in a thread, on the loopback; yield its port."""
-    server = make_server(store, "127.0.0.1", 0, threads, settings)
+    server = make_server(store, "127.0.0.1", 0, threads, settings, connections)
     thread = threading.Thread(target=server.run)
     thread.start()
     try:
         yield int(server.effective_port)
     finally:
-        server.trigger.pull_trigger(partial(_leave, server))  # in the server's own thread, which ends when nothing is left to wait for
+        server.trigger.pull_trigger(
+            partial(_leave, server)
+        )  # in the server's own thread, which ends when nothing is left to wait for
         thread.join(60)
         server.task_dispatcher.shutdown()
         server.trigger.close()

@@ -14,7 +14,7 @@ from arclink.access import members
 from arclink.access.formats.iris import iri
 from arclink.model import Inlink, Surt
 from arclink.store.opening import open_store
-from arclink.store.sqlite import SqliteStore
+from arclink.store.sqlite.store import SqliteStore
 from benchmarks.look_ups import HUB
 from benchmarks.synthetic_graph import write_batch
 from tests.service.conftest import client_of, served
@@ -63,9 +63,13 @@ def peak(store: Path, form: str, mark: bytes) -> tuple[int, int]:
     ],
     ids=["N-Triples", "JSON lines", "CSV", "RDF/XML"],
 )
-def test_memory_does_not_grow_with_an_answer(stores: dict[int, Path], form: str, mark: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("arclink.store.sqlite.CACHED_CONTENTS", 500)  # so that these are full with few links already
-    monkeypatch.setattr("arclink.store.runs.CACHED_BLOCKS", 4)
+def test_memory_does_not_grow_with_an_answer(
+    stores: dict[int, Path], form: str, mark: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "arclink.store.sqlite.store.CACHED_CONTENTS", 500
+    )  # so that these are full with few links already
+    monkeypatch.setattr("arclink.store.sqlite.runs.CACHED_BLOCKS", 4)
     few, many = (peak(stores[pages], form, mark) for pages in (FEW, MANY))
     assert (few[0], many[0]) == (FEW, MANY)
     assert many[1] < few[1] + MANY - FEW  # what is kept of a link is several objects
@@ -85,7 +89,9 @@ class Waiting(SqliteStore):
 
 
 @pytest.mark.parametrize("form", ["ntriples", "jsonl", "csv", "rdfxml"])
-def test_the_first_links_arrive_before_the_others_are_read(stores: dict[int, Path], form: str) -> None:
+def test_the_first_links_arrive_before_the_others_are_read(
+    stores: dict[int, Path], form: str
+) -> None:
     Waiting.has_come.clear()
     with served(lambda: Waiting(stores[FEW]), threads=1) as port:
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)

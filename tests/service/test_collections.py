@@ -17,8 +17,8 @@ from selectolax.lexbor import LexborHTMLParser
 from arclink.cli.main import group
 from arclink.cli.serve import collections_of
 from arclink.errors import StoreError, UsageError
-from arclink.store import GraphStore
-from service.collections import create_collections
+from arclink.service.collections import create_collections
+from arclink.store.protocols import GraphStore
 from tests.access.memory_store import MemoryStore, Page, link
 from tests.access.sqlite_pages import load_pages
 from tests.service.conftest import T1, T2, A, B
@@ -44,7 +44,12 @@ def client() -> FlaskClient:
 
 def test_each_collection_answers_below_its_name(client: FlaskClient) -> None:
     texts = {
-        name: [member["text"] for member in client.get(f"/{name}/LinkService/linkQuery?uri={A}&format=json").get_json()["outlinks"]]
+        name: [
+            member["text"]
+            for member in client.get(
+                f"/{name}/LinkService/linkQuery?uri={A}&format=json"
+            ).get_json()["outlinks"]
+        ]
         for name in ("olympics", "iraq")
     }
     assert texts == {"olympics": ["Games"], "iraq": ["News"]}
@@ -61,7 +66,10 @@ def test_the_list_is_an_accessible_page_that_leads_to_each(client: FlaskClient) 
     assert response.status_code == 200
     assert html.css_first("html").attributes["lang"] == "en"  # type: ignore[union-attr]  # a page has one
     assert [node.text() for node in html.css("h2")] == ["Collections", "For programs"]
-    assert [(node.text(), node.attributes["href"]) for node in html.css("ul[aria-labelledby=collections] a")] == [
+    assert [
+        (node.text(), node.attributes["href"])
+        for node in html.css("ul[aria-labelledby=collections] a")
+    ] == [
         ("olympics", "/olympics/"),
         ("iraq", "/iraq/"),
     ]
@@ -70,6 +78,13 @@ def test_the_list_is_an_accessible_page_that_leads_to_each(client: FlaskClient) 
     assert "default-src 'none'" in response.headers["Content-Security-Policy"]
     with client.get("/static/arclink.css") as style:
         assert style.mimetype == "text/css"
+
+
+@pytest.mark.parametrize("path", ["/", "/health", "/metrics", "/nothing", "/static/arclink.css"])
+def test_what_is_no_collection_s_forbids_guessing_too(client: FlaskClient, path: str) -> None:
+    with client.get(path) as response:
+        assert response.headers["X-Content-Type-Options"] == "nosniff"
+        assert response.headers["Content-Security-Policy"].startswith("default-src 'none'")
 
 
 def test_a_collection_s_page_names_it_and_leads_back(client: FlaskClient) -> None:
@@ -87,13 +102,19 @@ def test_a_collection_that_is_away_does_not_hide_the_others() -> None:
     health = client.get("/health")
     assert (health.status_code, health.headers["Retry-After"]) == (503, "30")
     assert health.get_json() == {"status": "away", "collections": {"olympics": 1, "iraq": None}}
-    assert "iraq cannot be read at the moment" in LexborHTMLParser(client.get("/").data).css("ul.collections li")[1].text()
+    assert (
+        "iraq cannot be read at the moment"
+        in LexborHTMLParser(client.get("/").data).css("ul.collections li")[1].text()
+    )
     assert client.get(f"/olympics/linkQuery?uri={A}").status_code == 200
     assert client.get(f"/iraq/linkQuery?uri={A}").status_code == 503
 
 
 def test_health_of_all(client: FlaskClient) -> None:
-    assert client.get("/health").get_json() == {"status": "ok", "collections": {"olympics": 1, "iraq": 1}}
+    assert client.get("/health").get_json() == {
+        "status": "ok",
+        "collections": {"olympics": 1, "iraq": 1},
+    }
     assert client.get("/olympics/health").status_code == 200
 
 
@@ -117,7 +138,10 @@ def test_another_path_is_a_404_problem(client: FlaskClient, path: str) -> None:
         (["sqlite:///a=b.db"], "sqlite:///a=b.db"),
         (["./a=b.db"], "./a=b.db"),
         (["olympics=a.db"], {"olympics": "a.db"}),
-        (["olympics=a.db", "iraq=sqlite:////b=c.db"], {"olympics": "a.db", "iraq": "sqlite:////b=c.db"}),
+        (
+            ["olympics=a.db", "iraq=sqlite:////b=c.db"],
+            {"olympics": "a.db", "iraq": "sqlite:////b=c.db"},
+        ),
     ],
     ids=str,
 )
@@ -125,7 +149,9 @@ def test_stores_are_named_or_one_is_not(texts: list[str], stores: object) -> Non
     assert collections_of(texts) == stores
 
 
-def test_a_file_whose_name_holds_an_equals_sign_is_one_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_whose_name_holds_an_equals_sign_is_one_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     Path("a=b.db").touch()
     assert collections_of(["a=b.db"]) == "a=b.db"
@@ -166,10 +192,20 @@ def test_a_wrong_call_is_a_usage_error(words: list[str], says: str) -> None:
 
 def test_serve_names_each_collection_and_answers_for_it(tmp_path: Path) -> None:
     for name in ("olympics", "iraq"):
-        load_pages(tmp_path / f"{name}.db", tmp_path / name, [OLYMPICS.pages if name == "olympics" else IRAQ.pages])
-    options = [word for name in ("olympics", "iraq") for word in ("--store", f"{name}={tmp_path / name}.db")]
+        load_pages(
+            tmp_path / f"{name}.db",
+            tmp_path / name,
+            [OLYMPICS.pages if name == "olympics" else IRAQ.pages],
+        )
+    options = [
+        word
+        for name in ("olympics", "iraq")
+        for word in ("--store", f"{name}={tmp_path / name}.db")
+    ]
     command = [sys.executable, "-m", "arclink.cli.main", "serve", *options, "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}
+    ) as process:
         assert process.stdout is not None
         serving, *examples = (process.stdout.readline() for _ in range(3))
         try:

@@ -19,11 +19,11 @@ from arclink.access.queries import LinkQuery
 from arclink.access.replay import parse_replay
 from arclink.errors import StoreError
 from arclink.model import Checksum, Forgotten, Inlink, Outlink, Surt, UriR
-from arclink.store import GraphStore, Removed, StoreStats, StoreSums, Takedown
+from arclink.service.server import example_uri
+from arclink.service.settings import Settings
 from arclink.store.embargo import Embargo, EmbargoedStore
 from arclink.store.opening import open_store
-from service.running import example_uri
-from service.settings import Settings
+from arclink.store.protocols import GraphStore, Removed, StoreStats, StoreSums, Takedown
 from tests.access.memory_store import MemoryStore, Page, link
 from tests.access.sqlite_pages import load_pages
 from tests.service.conftest import T1, T2, A, B, client_of
@@ -39,11 +39,20 @@ def days_ago(days: float) -> str:
 def pages_of(seed: int) -> Sequence[Page]:
     """Return captures of a few pages of three hosts, some of them hidden, with contents that several share."""
     dice = random.Random(seed)
-    uris = [f"http://{host}.example/{path}" for host in ("a", "b", "secret") for path in ("", "x", "y?z=1")]
+    uris = [
+        f"http://{host}.example/{path}"
+        for host in ("a", "b", "secret")
+        for path in ("", "x", "y?z=1")
+    ]
     found = {}
     for _ in range(40):
-        links = tuple(link(dice.choice(uris), dice.choice(["News", "Home"])) for _ in range(dice.randrange(4)))
-        uri, when = dice.choice(uris), days_ago(dice.choice([1, 5, 29, 33, 60, 400, 1000]) + dice.random())
+        links = tuple(
+            link(dice.choice(uris), dice.choice(["News", "Home"])) for _ in range(dice.randrange(4))
+        )
+        uri, when = (
+            dice.choice(uris),
+            days_ago(dice.choice([1, 5, 29, 33, 60, 400, 1000]) + dice.random()),
+        )
         kind = dice.randrange(8)
         missing = Page(uri, when, None, status="404", reason="MEMENTO_STATUS")
         found[uri, when] = Page(uri, when, links, is_shared=kind < 6) if kind else missing
@@ -57,7 +66,9 @@ def is_shown(page: Page) -> bool:
     return page.timestamp <= EMBARGO.last_shown(NOW) and not EMBARGO.hides(page.memento.surt)
 
 
-URIS = [f"http://{host}.example/{path}" for host in ("a", "b", "secret") for path in ("", "x", "y?z=1")]
+URIS = [
+    f"http://{host}.example/{path}" for host in ("a", "b", "secret") for path in ("", "x", "y?z=1")
+]
 ASKED = [
     "/linkQuery?uri={}&format=json&evidence=true&validity=true",
     "/linkQuery?uri={}&format=jsonl&limit=0",
@@ -81,12 +92,16 @@ ASKED = [
 
 
 @pytest.fixture(scope="module")
-def clients(tmp_path_factory: pytest.TempPathFactory) -> tuple[FlaskClient, FlaskClient, GraphStore, GraphStore]:
+def clients(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> tuple[FlaskClient, FlaskClient, GraphStore, GraphStore]:
     """A service under an embargo, and one whose store never had what is hidden; and both stores."""
     folder = tmp_path_factory.mktemp("embargo")
     pages = pages_of(7)
     load_pages(folder / "all.db", folder / "graph of all", [pages])
-    load_pages(folder / "shown.db", folder / "graph of shown", [[page for page in pages if is_shown(page)]])
+    load_pages(
+        folder / "shown.db", folder / "graph of shown", [[page for page in pages if is_shown(page)]]
+    )
     settings = Settings(replay=parse_replay("--replay", "http://w.example/web/"))
     hiding: GraphStore = EmbargoedStore(open_store(str(folder / "all.db")), EMBARGO)
     return (
@@ -120,19 +135,31 @@ def test_a_resource_answers_as_if_hidden_captures_had_never_been(
     assert answers == len(URIS)
 
 
-@pytest.mark.parametrize("asked", [URIS[0], "a.example&matchType=prefix", "b.example&matchType=host", "example&matchType=domain"])
-def test_a_cursor_passes_over_what_is_hidden(clients: tuple[FlaskClient, FlaskClient, GraphStore, GraphStore], asked: str) -> None:
+@pytest.mark.parametrize(
+    "asked",
+    [URIS[0], "a.example&matchType=prefix", "b.example&matchType=host", "example&matchType=domain"],
+)
+def test_a_cursor_passes_over_what_is_hidden(
+    clients: tuple[FlaskClient, FlaskClient, GraphStore, GraphStore], asked: str
+) -> None:
     hiding, never, *_ = clients
     told = []
     for client in (hiding, never):
         texts, cursor = [], ""
         while True:
-            page = client.get(f"/linkQuery?uri={asked}&format=json&limit=1&cursor={cursor}").get_json()
-            texts += [(one["uri"], one["text"], one["timestamps"]) for one in page["outlinks"] + page["inlinks"]]
+            page = client.get(
+                f"/linkQuery?uri={asked}&format=json&limit=1&cursor={cursor}"
+            ).get_json()
+            texts += [
+                (one["uri"], one["text"], one["timestamps"])
+                for one in page["outlinks"] + page["inlinks"]
+            ]
             if page["next"] is None:
                 break
             cursor = page["next"]
-        told.append(sorted(texts) if "matchType" in asked else texts)  # in store order, which follows from what was loaded first
+        told.append(
+            sorted(texts) if "matchType" in asked else texts
+        )  # in store order, which follows from what was loaded first
     assert told[0] == told[1] != []
 
 
@@ -151,13 +178,22 @@ def test_a_hidden_part_of_the_web_is_passed_over_in_one_step(prefix: str) -> Non
 
     pages = [Page(f"http://secret.example/{number:03}", T1, [link(A)]) for number in range(300)]
     shown = [Page("http://a.example/", T1, [link(B)]), Page("http://z.example/", T1, [link(B)])]
-    hiding = client_of(lambda: Asked([*pages, *shown]), Settings(embargo=Embargo(prefixes=(Surt(prefix),))))
-    answer = hiding.get("/linkQuery?uri=example&matchType=domain&direction=out&format=json").get_json()
-    assert [one["sources"] for one in answer["outlinks"]] == [["http://a.example/"], ["http://z.example/"]]
+    hiding = client_of(
+        lambda: Asked([*pages, *shown]), Settings(embargo=Embargo(prefixes=(Surt(prefix),)))
+    )
+    answer = hiding.get(
+        "/linkQuery?uri=example&matchType=domain&direction=out&format=json"
+    ).get_json()
+    assert [one["sources"] for one in answer["outlinks"]] == [
+        ["http://a.example/"],
+        ["http://z.example/"],
+    ]
     assert Asked.questions <= 10
 
 
-def test_a_cursor_does_not_tell_whether_there_is_a_hidden_content(clients: tuple[FlaskClient, FlaskClient, GraphStore, GraphStore]) -> None:
+def test_a_cursor_does_not_tell_whether_there_is_a_hidden_content(
+    clients: tuple[FlaskClient, FlaskClient, GraphStore, GraphStore],
+) -> None:
     hiding, never, hidden_store, shown_store = clients
     assert isinstance(hidden_store, EmbargoedStore)
     target = Surt("example,a)/")
@@ -166,13 +202,19 @@ def test_a_cursor_does_not_tell_whether_there_is_a_hidden_content(clients: tuple
     query = LinkQuery.from_parameters([("uri", "http://a.example/")])
     answers = []
     for client, store in ((hiding, hidden_store), (never, shown_store)):
-        cursor = encode_cursor(Cursor(store.state(), DONE, InlinkPosition(hidden, "", UriR(""))), query.fingerprint)
-        answers.append(client.get("/linkQuery", query_string={"uri": "http://a.example/", "cursor": cursor}))
+        cursor = encode_cursor(
+            Cursor(store.state(), DONE, InlinkPosition(hidden, "", UriR(""))), query.fingerprint
+        )
+        answers.append(
+            client.get("/linkQuery", query_string={"uri": "http://a.example/", "cursor": cursor})
+        )
     assert [answer.status_code for answer in answers] == [400, 400]
     assert answers[0].data == answers[1].data
 
 
-def test_counts_are_those_of_what_is_shown(clients: tuple[FlaskClient, FlaskClient, GraphStore, GraphStore]) -> None:
+def test_counts_are_those_of_what_is_shown(
+    clients: tuple[FlaskClient, FlaskClient, GraphStore, GraphStore],
+) -> None:
     hiding, never, hidden_store, shown_store = clients
     assert hiding.get("/health").data == never.get("/health").data
     for counts in ("stats", "sums"):
@@ -198,16 +240,24 @@ def test_a_revisit_of_a_hidden_payload_has_no_links() -> None:
     revisit = replace(secret, original=A, timestamp=T2, record_type="revisit")
     store = EmbargoedStore(MemoryStore([secret, revisit]), Embargo(prefixes=(HIDDEN,)))
     (memento,) = store.mementos(Surt("example,a)/"))
-    assert (memento.record_type, store.content_of(memento), list(store.inlinks(Surt("example,b)/")))) == ("revisit", None, [])
+    assert (
+        memento.record_type,
+        store.content_of(memento),
+        list(store.inlinks(Surt("example,b)/"))),
+    ) == ("revisit", None, [])
     assert list(store.surts(Surt(""))) == ["example,a)/"]
-    answer = client_of(lambda: MemoryStore([secret, revisit]), Settings(embargo=Embargo(prefixes=(HIDDEN,)))).get(f"/linkQuery?uri={B}")
+    answer = client_of(
+        lambda: MemoryStore([secret, revisit]), Settings(embargo=Embargo(prefixes=(HIDDEN,)))
+    ).get(f"/linkQuery?uri={B}")
     assert b"told in secret" not in answer.data
 
 
 def test_a_revisit_of_a_hidden_payload_does_not_tell_what_became_of_that() -> None:
     secret = Page("http://secret.example/", T1, None, reason="PAYLOAD_DAMAGED")
     revisit = replace(secret, original=A, timestamp=T2, record_type="revisit")
-    hiding = client_of(lambda: MemoryStore([secret, revisit]), Settings(embargo=Embargo(prefixes=(HIDDEN,))))
+    hiding = client_of(
+        lambda: MemoryStore([secret, revisit]), Settings(embargo=Embargo(prefixes=(HIDDEN,)))
+    )
     (told,) = hiding.get(f"/explain?uri={A}").get_json()["mementos"]
     assert (told["reason"], told["read_from"]) == ("PAYLOAD_NOT_AT_HAND", None)
 
@@ -226,9 +276,13 @@ class Counting(MemoryStore):
         yield from self.takedowns
 
 
-def test_counts_do_not_outlive_a_takedown_but_a_full_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counts_do_not_outlive_a_takedown_but_a_full_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("arclink.store.embargo._KEPT", 1)
-    kept = Counting([Page(A, T1, [link(B)]), Page(B, T1, [link(A)]), Page(B, T2, [link(A, "again")])])
+    kept = Counting(
+        [Page(A, T1, [link(B)]), Page(B, T1, [link(A)]), Page(B, T2, [link(A, "again")])]
+    )
     store = EmbargoedStore(kept, Embargo(prefixes=(HIDDEN,)))
     counted: list[StoreStats] = [store.stats()]
     assert list(store.inlinks(Surt("example,a)/")))
@@ -236,7 +290,12 @@ def test_counts_do_not_outlive_a_takedown_but_a_full_memory(monkeypatch: pytest.
     assert (counted[0].mementos, kept.looks) == (3, 1)
     assert counted[0] is counted[1]
     del kept.pages[0]
-    kept.takedowns = [(Takedown(Forgotten(Surt("example,a)/")), "", "2026-11-21T20:00:00Z"), Removed(1, 1, 1, 1, 0))]
+    kept.takedowns = [
+        (
+            Takedown(Forgotten(Surt("example,a)/")), "", "2026-11-21T20:00:00Z"),
+            Removed(1, 1, 1, 1, 0),
+        )
+    ]
     assert store.stats().mementos == 2
 
 
@@ -249,11 +308,18 @@ def test_a_validator_does_not_cost_a_look_at_the_whole_store() -> None:
     hiding = client_of(lambda: store, Settings(embargo=Embargo(prefixes=(HIDDEN,))))
     first = hiding.get(f"/linkQuery?uri={A}")
     assert (first.status_code, store.looks) == (200, 0)
-    assert hiding.get(f"/linkQuery?uri={A}", headers={"If-None-Match": first.headers["ETag"]}).status_code == 304
+    assert (
+        hiding.get(
+            f"/linkQuery?uri={A}", headers={"If-None-Match": first.headers["ETag"]}
+        ).status_code
+        == 304
+    )
 
 
 def test_the_example_that_is_announced_is_not_hidden() -> None:
-    store = MemoryStore([Page("http://secret.example/", T1, [link(B)]), Page("http://z.example/", T1)])
+    store = MemoryStore(
+        [Page("http://secret.example/", T1, [link(B)]), Page("http://z.example/", T1)]
+    )
     assert example_uri(store, Embargo(prefixes=(HIDDEN,))) == "http://z.example/"
 
 
@@ -273,18 +339,26 @@ def test_a_date_does_not_hide_what_an_embargo_lets_go(tmp_path: Path) -> None:
 
 def test_a_capture_is_shown_when_it_is_old_enough() -> None:
     clock = [datetime(2010, 1, 31, 12, tzinfo=UTC)]
-    store = EmbargoedStore(MemoryStore([Page(A, T2, [link(B)])]), Embargo(days=10), lambda: clock[0])
+    store = EmbargoedStore(
+        MemoryStore([Page(A, T2, [link(B)])]), Embargo(days=10), lambda: clock[0]
+    )
     assert list(store.inlinks(Surt("example,b)/"))) == []
     clock[0] = datetime(2010, 2, 9, 0, 30, 4, tzinfo=UTC)  # a second before ten days are over
     assert list(store.mementos(Surt("example,a)/"))) == []
     clock[0] = datetime(2010, 2, 10, tzinfo=UTC)
-    assert len(list(store.inlinks(Surt("example,b)/")))) == len(list(store.mementos(Surt("example,a)/")))) == 1
+    assert (
+        len(list(store.inlinks(Surt("example,b)/"))))
+        == len(list(store.mementos(Surt("example,a)/"))))
+        == 1
+    )
 
 
 @given(days=st.integers(1, 5_000_000), now=st.datetimes(timezones=st.just(UTC)))
 def test_nothing_younger_is_ever_shown(days: int, now: datetime) -> None:
     last = Embargo(days).last_shown(now)
-    assert last == "0" * 14 or now - datetime.strptime(last, "%Y%m%d%H%M%S").replace(tzinfo=UTC) > timedelta(days=days)
+    assert last == "0" * 14 or now - datetime.strptime(last, "%Y%m%d%H%M%S").replace(
+        tzinfo=UTC
+    ) > timedelta(days=days)
 
 
 def test_a_store_under_an_embargo_is_for_reading(tmp_path: Path) -> None:

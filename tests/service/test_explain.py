@@ -11,9 +11,16 @@ from tests.service.conftest import T1, A, B, C
 def test_explain_says_what_became_of_each_capture(client: FlaskClient) -> None:
     answer = client.get(f"/explain?uri={C.replace('&', '%26')}").get_json()
     (memento,) = answer["mementos"]
-    assert (answer["uri"], memento["reason"], memento["reason_text"]) == (C, "MEMENTO_STATUS", "status is not 200")
+    assert (answer["uri"], memento["reason"], memento["reason_text"]) == (
+        C,
+        "MEMENTO_STATUS",
+        "status is not 200",
+    )
     assert len(client.get(f"/explain?uri={A}").get_json()["mementos"]) == 2
-    assert [found["timestamp"] for found in client.get(f"/explain?uri={A}&to=2009").get_json()["mementos"]] == [T1]
+    assert [
+        found["timestamp"]
+        for found in client.get(f"/explain?uri={A}&to=2009").get_json()["mementos"]
+    ] == [T1]
     assert client.get("/explain?uri=nobody.example").get_json()["mementos"] == []
 
 

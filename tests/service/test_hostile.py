@@ -8,11 +8,11 @@ import orjson
 import pytest
 from flask.testing import FlaskClient
 
-from arclink.access.grouping import Budget
-from arclink.aggregate.instances import parse_instances
-from arclink.neighbours.asking import Asking
-from service.application import create_app
-from service.settings import Settings
+from arclink.access.groups import Budget
+from arclink.federation.instances import parse_instances
+from arclink.federation.requests import Asking
+from arclink.service.application import create_app
+from arclink.service.settings import Settings
 from tests.access.memory_store import MemoryStore, Page, link
 from tests.service.conftest import NASTY, PAGES, T1, A, B, client_of, served
 
@@ -42,14 +42,22 @@ def test_a_hostile_uri_is_only_looked_up(client: FlaskClient, path: str, uri: st
         assert b"<!DOCTYPE" not in response.data
 
 
-@pytest.mark.parametrize("path", [f"{path}?uri={A}" for path in PATHS] + ["/docs", "/nothing", "/health", "/linkQuery"])
-def test_every_answer_forbids_a_browser_to_run_anything_foreign(client: FlaskClient, path: str) -> None:
+@pytest.mark.parametrize(
+    "path", [f"{path}?uri={A}" for path in PATHS] + ["/docs", "/nothing", "/health", "/linkQuery"]
+)
+def test_every_answer_forbids_a_browser_to_run_anything_foreign(
+    client: FlaskClient, path: str
+) -> None:
     headers = client.get(path, headers={"Accept": "text/html,*/*"}).headers
     policy = headers["Content-Security-Policy"]
     assert policy.startswith("default-src 'none'")
     assert "unsafe" not in policy
     assert "*" not in policy
-    assert (headers["X-Content-Type-Options"], headers["Referrer-Policy"], headers["X-Frame-Options"]) == ("nosniff", "no-referrer", "DENY")
+    assert (
+        headers["X-Content-Type-Options"],
+        headers["Referrer-Policy"],
+        headers["X-Frame-Options"],
+    ) == ("nosniff", "no-referrer", "DENY")
 
 
 @pytest.mark.parametrize("form", ["rdfxml", "turtle", "json", "csv", "jsonl"])
@@ -59,14 +67,22 @@ def test_text_of_a_page_stays_text(client: FlaskClient, form: str) -> None:
     assert NASTY.split()[0].encode() not in data or form in ("turtle", "json", "csv", "jsonl")
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:99999", "a b", "evil.example/x", "[::1", "", "x" * 5000])
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:99999", "a b", "evil.example/x", "[::1", "", "x" * 5000]
+)
 def test_a_hostile_host_names_nothing_of_a_service_that_knows_its_address(host: str) -> None:
     client = client_of(lambda: MemoryStore(PAGES), Settings(public="https://links.example.org/"))
     response = client.get(f"/timemap/json/{A}", headers={"Host": host})
     assert response.status_code in (200, 400)
-    assert b"evil" not in response.data.replace(host.encode() or b"-", b"") if response.status_code == 400 else b"evil" not in response.data
+    assert (
+        b"evil" not in response.data.replace(host.encode() or b"-", b"")
+        if response.status_code == 400
+        else b"evil" not in response.data
+    )
     if response.status_code == 200:
-        assert orjson.loads(response.data)["self"].startswith("https://links.example.org/timemap/json/")
+        assert orjson.loads(response.data)["self"].startswith(
+            "https://links.example.org/timemap/json/"
+        )
 
 
 def test_forwarding_headers_are_not_believed(client: FlaskClient) -> None:
@@ -80,19 +96,25 @@ def test_forwarding_headers_are_not_believed(client: FlaskClient) -> None:
 
 
 @pytest.mark.parametrize("instance", ["http://127.0.0.1:1/", "http://[::1]/", "file:///etc/passwd"])
-def test_no_parameter_names_what_is_fetched(client: FlaskClient, instance: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_parameter_names_what_is_fetched(
+    client: FlaskClient, instance: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("something was fetched")
 
     monkeypatch.setattr(socket, "create_connection", refuse)
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
     assert client.get("/aggregate", query_string={"uri": instance}).status_code in (200, 400)
-    assert client.get("/aggregate", query_string={"uri": A, "instance": instance}).status_code == 400
+    assert (
+        client.get("/aggregate", query_string={"uri": A, "instance": instance}).status_code == 400
+    )
 
 
 def test_a_cursor_of_a_stranger_does_no_more_than_another_page(client: FlaskClient) -> None:
     for cursor in ("A" * 100_000, "-", "\x00", "W10", "../../etc/passwd"):
-        assert client.get("/linkQuery", query_string={"uri": A, "cursor": cursor}).status_code == 400
+        assert (
+            client.get("/linkQuery", query_string={"uri": A, "cursor": cursor}).status_code == 400
+        )
 
 
 def test_the_work_of_one_request_is_bounded() -> None:
@@ -104,7 +126,12 @@ def test_the_work_of_one_request_is_bounded() -> None:
                 read.append(1)
                 yield one
 
-    many = Counting([Page(f"http://s{number}.example/", T1, [link(A, f"text {number}")]) for number in range(300)])
+    many = Counting(
+        [
+            Page(f"http://s{number}.example/", T1, [link(A, f"text {number}")])
+            for number in range(300)
+        ]
+    )
     client = client_of(lambda: many, Settings(budget=Budget(members=10, rows=50, look_ups=20)))
     for path in ("/linkQuery", "/anchors", "/linkQuery?level=host"):
         read.clear()
@@ -132,7 +159,11 @@ def port() -> Iterator[int]:
 )
 def test_a_request_with_two_meanings_is_refused(port: int, request_head: bytes) -> None:
     with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
-        connection.sendall(b"GET /health HTTP/1.1\r\nHost: a\r\n" + request_head + b"\r\nGET /docs HTTP/1.1\r\nHost: a\r\n\r\n")
+        connection.sendall(
+            b"GET /health HTTP/1.1\r\nHost: a\r\n"
+            + request_head
+            + b"\r\nGET /docs HTTP/1.1\r\nHost: a\r\n\r\n"
+        )
         connection.shutdown(socket.SHUT_WR)
         answers = b"".join(iter(lambda: connection.recv(65_536), b""))
     assert answers[9:12] in (b"400", b"431", b"501")
@@ -150,5 +181,7 @@ def test_an_instance_is_only_what_the_operator_named() -> None:
     asking = Asking(parse_instances(["x=http://127.0.0.1:9/"]), Settings().limits)
     app = create_app(lambda: MemoryStore(PAGES), Settings(), asking)
     app.testing = False
-    answer = app.test_client().get("/aggregate", query_string={"uri": B, "format": "json"}).get_json()
+    answer = (
+        app.test_client().get("/aggregate", query_string={"uri": B, "format": "json"}).get_json()
+    )
     assert [one["name"] for one in answer["archives"]] == ["here", "x"]

@@ -7,7 +7,7 @@ import pyoxigraph
 import pytest
 from flask.testing import FlaskClient
 
-from service.settings import Settings
+from arclink.service.settings import Settings
 from tests.access.memory_store import MemoryStore, Page, link
 from tests.service.conftest import NASTY, T1, T2, A, B, C, client_of
 
@@ -26,11 +26,16 @@ def test_json_has_both_directions(client: FlaskClient) -> None:
     answer = client.get(f"/linkQuery?uri={A}&format=json").get_json()
     assert [member["uri"] for member in answer["outlinks"]] == [B, C, "http://x.example/a|b"]
     assert [member["timestamps"] for member in answer["outlinks"]] == [[T1, T2], [T1], [T2]]
-    assert [(member["uri"], member["targets"]) for member in answer["inlinks"]] == [(B, ["http://www.a.example/"]), (B, [A])]
+    assert [(member["uri"], member["targets"]) for member in answer["inlinks"]] == [
+        (B, ["http://www.a.example/"]),
+        (B, [A]),
+    ]
 
 
 def test_parameters_narrow_the_answer(client: FlaskClient) -> None:
-    answer = client.get(f"/linkQuery?uri={A}&format=json&direction=out&from=2010&to=2010-12&kind=img@src").get_json()
+    answer = client.get(
+        f"/linkQuery?uri={A}&format=json&direction=out&from=2010&to=2010-12&kind=img@src"
+    ).get_json()
     assert [member["uri"] for member in answer["outlinks"]] == ["http://x.example/a|b"]
     assert answer["inlinks"] == []
 
@@ -42,7 +47,11 @@ def test_a_uri_with_ampersand_is_found_when_it_is_encoded(client: FlaskClient) -
 
 def test_a_uri_with_an_escape_that_is_no_utf_8_is_found(store: MemoryStore) -> None:
     store.add([Page("http://d.example/caf%E9", T1, [link(A)])])
-    answer = client_of(lambda: store).get("/linkQuery?uri=http://d.example/caf%E9&format=json").get_json()
+    answer = (
+        client_of(lambda: store)
+        .get("/linkQuery?uri=http://d.example/caf%E9&format=json")
+        .get_json()
+    )
     assert answer["mementos"]["count"] == 1
 
 
@@ -52,13 +61,21 @@ def test_a_uri_with_an_escape_that_is_no_utf_8_is_found(store: MemoryStore) -> N
         pytest.param("*/*", "application/rdf+xml", id="anything"),
         pytest.param("application/json", "application/json", id="JSON"),
         pytest.param("text/csv", "text/csv; charset=utf-8; header=present", id="CSV"),
-        pytest.param("application/x-ndjson", "application/x-ndjson", id="JSON lines by another name"),
+        pytest.param(
+            "application/x-ndjson", "application/x-ndjson", id="JSON lines by another name"
+        ),
         pytest.param("application/xml", "application/xml", id="XML"),
-        pytest.param("text/turtle, application/json;q=0.5", "text/turtle; charset=utf-8", id="Turtle"),
+        pytest.param(
+            "text/turtle, application/json;q=0.5", "text/turtle; charset=utf-8", id="Turtle"
+        ),
         pytest.param("application/n-quads", "application/n-quads", id="N-Quads"),
         pytest.param("application/ld+json", "application/ld+json", id="JSON-LD"),
         pytest.param("image/png, application/json;q=0.5", "application/json", id="second choice"),
-        pytest.param("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "application/xml", id="a browser"),
+        pytest.param(
+            "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+            "application/xml",
+            id="a browser",
+        ),
     ],
 )
 def test_accept_chooses_the_format(client: FlaskClient, accept: str, content_type: str) -> None:
@@ -74,13 +91,27 @@ def test_the_profile_links_has_a_node_per_link(client: FlaskClient) -> None:
 
 
 def test_format_wins_over_accept(client: FlaskClient) -> None:
-    assert client.get(f"/linkQuery?uri={A}&format=csv", headers={"Accept": "application/json"}).mimetype == "text/csv"
+    assert (
+        client.get(
+            f"/linkQuery?uri={A}&format=csv", headers={"Accept": "application/json"}
+        ).mimetype
+        == "text/csv"
+    )
 
 
 def test_what_is_not_acceptable_is_told_the_formats(client: FlaskClient) -> None:
     response = client.get(f"/linkQuery?uri={A}", headers={"Accept": "image/png"})
     assert (response.status_code, response.content_type) == (406, "application/problem+json")
-    assert json.loads(response.data)["formats"] == ["rdfxml", "turtle", "ntriples", "nquads", "jsonld", "json", "jsonl", "csv"]
+    assert json.loads(response.data)["formats"] == [
+        "rdfxml",
+        "turtle",
+        "ntriples",
+        "nquads",
+        "jsonld",
+        "json",
+        "jsonl",
+        "csv",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -97,17 +128,29 @@ def test_what_is_not_acceptable_is_told_the_formats(client: FlaskClient) -> None
         pytest.param(f"uri={C}", "r", "written %26", id="unencoded ampersand"),
         pytest.param(f"uri={A}&limit=many", "limit", "a number", id="limit"),
         pytest.param(
-            f"uri={A}&limit=0&format=json", "limit", "only rdfxml, turtle, ntriples, nquads, jsonld, jsonl, csv", id="unlimited JSON"
+            f"uri={A}&limit=0&format=json",
+            "limit",
+            "only rdfxml, turtle, ntriples, nquads, jsonld, jsonl, csv",
+            id="unlimited JSON",
         ),
         pytest.param(f"uri={A}&profile=other", "profile", "listing or links", id="profile"),
         pytest.param(f"uri={A}&profile=links&profile=links", "profile", "once", id="profile twice"),
-        pytest.param(f"uri={A}&profile=links&format=csv", "profile", "no profile with format=csv", id="profile of CSV"),
+        pytest.param(
+            f"uri={A}&profile=links&format=csv",
+            "profile",
+            "no profile with format=csv",
+            id="profile of CSV",
+        ),
         pytest.param(f"uri={A}&at=2010&from=2009", "at", "either at", id="at and from"),
         pytest.param(f"uri={A}&cursor=%00%ff", "cursor", "the 'next'", id="cursor"),
-        pytest.param("uri=http://a/%0d%0aX-Evil:1", "uri", "control characters", id="header injection"),
+        pytest.param(
+            "uri=http://a/%0d%0aX-Evil:1", "uri", "control characters", id="header injection"
+        ),
     ],
 )
-def test_a_wrong_parameter_is_a_problem_that_names_it(client: FlaskClient, query: str, parameter: str, allowed: str) -> None:
+def test_a_wrong_parameter_is_a_problem_that_names_it(
+    client: FlaskClient, query: str, parameter: str, allowed: str
+) -> None:
     response = client.get(f"/linkQuery?{query}")
     problem = json.loads(response.data)
     assert (response.status_code, response.content_type) == (400, "application/problem+json")
@@ -146,7 +189,9 @@ def test_a_cursor_of_another_query_is_a_problem(client: FlaskClient) -> None:
     assert client.get(f"/linkQuery?uri={B}&format=json&cursor={first['next']}").status_code == 400
 
 
-@pytest.mark.parametrize("form", ["csv", "jsonl", "rdfxml", "turtle", "ntriples", "nquads", "jsonld"])
+@pytest.mark.parametrize(
+    "form", ["csv", "jsonl", "rdfxml", "turtle", "ntriples", "nquads", "jsonld"]
+)
 def test_unlimited_answers_stream(client: FlaskClient, form: str) -> None:
     response = client.get(f"/linkQuery?uri={A}&limit=0&format={form}")
     assert response.status_code == 200
@@ -157,10 +202,18 @@ def test_unlimited_answers_stream(client: FlaskClient, form: str) -> None:
 def test_never_captured_is_an_answer(client: FlaskClient) -> None:
     response = client.get("/linkQuery?uri=http://nobody.example/&format=json")
     assert response.status_code == 200
-    assert response.get_json()["mementos"] == {"count": 0, "first": None, "last": None, "asked": 0, "links_known": 0}
+    assert response.get_json()["mementos"] == {
+        "count": 0,
+        "first": None,
+        "last": None,
+        "asked": 0,
+        "links_known": 0,
+    }
 
 
-@pytest.mark.parametrize("form", ["json", "csv", "jsonl", "rdfxml", "turtle", "ntriples", "nquads", "jsonld"])
+@pytest.mark.parametrize(
+    "form", ["json", "csv", "jsonl", "rdfxml", "turtle", "ntriples", "nquads", "jsonld"]
+)
 def test_no_answer_holds_a_raw_control_character(client: FlaskClient, form: str) -> None:
     assert "\x1b" in NASTY
     assert b"\x1b" not in client.get(f"/linkQuery?uri={A}&format={form}").data
@@ -178,17 +231,27 @@ def test_another_method_is_refused_with_what_is_allowed(client: FlaskClient) -> 
 
 
 def test_a_long_query_is_refused() -> None:
-    response = client_of(MemoryStore, Settings(longest_query=50)).get(f"/linkQuery?uri={A}{'x' * 50}")
+    response = client_of(MemoryStore, Settings(longest_query=50)).get(
+        f"/linkQuery?uri={A}{'x' * 50}"
+    )
     assert (response.status_code, response.content_type) == (414, "application/problem+json")
 
 
 @pytest.mark.parametrize(
     ("redirects", "kinds"),
-    [("yes", {"a@href", "http@location", "meta@refresh"}), ("no", {"a@href"}), ("only", {"http@location", "meta@refresh"})],
+    [
+        ("yes", {"a@href", "http@location", "meta@refresh"}),
+        ("no", {"a@href"}),
+        ("only", {"http@location", "meta@refresh"}),
+    ],
 )
 def test_redirects_are_links_if_they_are_asked_for(redirects: str, kinds: set[str]) -> None:
     links = [link(B, "News"), link(C, kind="http@location"), link(C, kind="meta@refresh")]
-    client = client_of(lambda: MemoryStore([Page(A, T1, links), Page(B, T1, [link(A, kind="http@location"), link(A, "Home")])]))
+    client = client_of(
+        lambda: MemoryStore(
+            [Page(A, T1, links), Page(B, T1, [link(A, kind="http@location"), link(A, "Home")])]
+        )
+    )
     answer = client.get(f"/linkQuery?uri={A}&format=json&redirects={redirects}").get_json()
     assert {member["kind"] for member in answer["outlinks"]} == kinds
     assert {member["kind"] for member in answer["inlinks"]} == kinds - {"meta@refresh"}

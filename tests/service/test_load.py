@@ -21,7 +21,7 @@ from click.testing import CliRunner
 from arclink.cli.main import group
 from arclink.model import ALL_TIME, ContentId, Inlink, Memento, Source, Span, Surt
 from arclink.store.opening import open_store
-from arclink.store.sqlite import SqliteStore
+from arclink.store.sqlite.store import SqliteStore
 from tests.access.memory_store import Page, link
 from tests.access.sqlite_pages import load_pages, write_graph_files
 from tests.service.conftest import client_of
@@ -39,8 +39,12 @@ MOST_SECONDS = 60
 def batch(number: int) -> list[Page]:
     """Return a capture of the hub with one more link, and new pages that link to it: what is asked can be told from the number."""
     month = f"2010{number:02d}"
-    hub = Page(HUB, f"{month}01000000", [link(f"http://to{one}.example/") for one in range(1, number + 1)])
-    others = [link(f"http://www.other{one}.example/{number}", f"text {one * number}") for one in range(15)]
+    hub = Page(
+        HUB, f"{month}01000000", [link(f"http://to{one}.example/") for one in range(1, number + 1)]
+    )
+    others = [
+        link(f"http://www.other{one}.example/{number}", f"text {one * number}") for one in range(15)
+    ]
     return [
         hub,
         *(
@@ -139,7 +143,9 @@ class Asking(threading.Thread):
                 assert response.status == 200, body[:200]
                 told = QUESTIONS[path](body)
                 assert len(told) == 1, f"one answer of {sorted(told)} batches"
-                assert min(told) >= max(self.states, default=1), f"{min(told)} batches after {max(self.states)}"
+                assert min(told) >= max(self.states, default=1), (
+                    f"{min(told)} batches after {max(self.states)}"
+                )
                 self.states += told
             except Exception as error:  # the edge of a thread
                 self.wrong = f"{path}: {error!r}"
@@ -149,17 +155,38 @@ class Asking(threading.Thread):
 @contextmanager
 def serving(where: Path) -> Iterator[int]:
     """Run ``arclink serve`` until the block ends; yield its port. Nothing may be wrong in its eyes."""
-    command = [sys.executable, "-m", "arclink.cli.main", "serve", "--store", str(where), "--port", "0", "--workers", "2"]
+    command = [
+        sys.executable,
+        "-m",
+        "arclink.cli.main",
+        "serve",
+        "--store",
+        str(where),
+        "--port",
+        "0",
+        "--workers",
+        "2",
+    ]
     errors = where.with_name("errors")
     with errors.open("w") as log:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"})
+        process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        )
     try:
         assert process.stdout is not None
         yield int(process.stdout.readline().split("http://127.0.0.1:")[1].split("/")[0])
     finally:
         process.terminate()
         process.communicate(timeout=MOST_SECONDS)
-    said = [line for line in errors.read_text().splitlines() if "waitress.queue: Task queue depth" not in line]  # a busy machine
+    said = [
+        line
+        for line in errors.read_text().splitlines()
+        if "waitress.queue: Task queue depth" not in line
+    ]  # a busy machine
     assert (process.returncode, said) == (0, [])
 
 
@@ -179,7 +206,10 @@ def test_a_store_is_loaded_while_many_ask(where: Path) -> None:
                 store.load(where.with_name(f"batch-{number}"), (), {}, "{}")
                 seconds.append(time.monotonic() - since)
                 logs.append(log_of(where))
-                while any(one.is_alive() and len(one.states) < before + 2 for one, before in zip(asking, asked, strict=True)):
+                while any(
+                    one.is_alive() and len(one.states) < before + 2
+                    for one, before in zip(asking, asked, strict=True)
+                ):
                     assert time.monotonic() < since + MOST_SECONDS
                     time.sleep(0.005)
         for one in asking:
@@ -195,7 +225,9 @@ def test_a_store_is_loaded_while_many_ask(where: Path) -> None:
 
 def overtaken(where: Path, monkeypatch: pytest.MonkeyPatch) -> SqliteStore:
     """Return a store in which each question about the graph is followed by a batch, as long as there are any: the worst that can happen."""
-    monkeypatch.setattr("arclink.store.sqlite._LETTING_GO", 1)  # the reader waits for the loader here, so the loader should not for it
+    monkeypatch.setattr(
+        "arclink.store.sqlite.store._LETTING_GO", 1
+    )  # the reader waits for the loader here, so the loader should not for it
     batches = iter(range(2, BATCHES + 1))
 
     def load_one() -> None:
@@ -212,14 +244,18 @@ def overtaken(where: Path, monkeypatch: pytest.MonkeyPatch) -> SqliteStore:
             load_one()
             return super().inlinks(target, after)
 
-        def sources(self, contents: Iterable[ContentId], span: Span = ALL_TIME) -> Iterator[Iterator[Source]]:
+        def sources(
+            self, contents: Iterable[ContentId], span: Span = ALL_TIME
+        ) -> Iterator[Iterator[Source]]:
             load_one()
             return super().sources(contents, span)
 
     return Overtaken(where)
 
 
-def test_a_batch_that_lands_while_an_answer_is_read_is_in_all_of_it_or_in_nothing(where: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_batch_that_lands_while_an_answer_is_read_is_in_all_of_it_or_in_nothing(
+    where: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = overtaken(where, monkeypatch)
     client = client_of(lambda: store)
     told = []
@@ -233,16 +269,23 @@ def test_a_batch_that_lands_while_an_answer_is_read_is_in_all_of_it_or_in_nothin
 COMMANDS: dict[str, tuple[tuple[str, ...], Callable[[bytes], set[float]]]] = {
     "links": (("--format", "json"), of_json),
     "anchors": (("--format", "json"), of_anchors),
-    "explain": (("--format", "jsonl"), lambda body: of_explanations(b'{"mementos":[%s]}' % b",".join(body.splitlines()))),
+    "explain": (
+        ("--format", "jsonl"),
+        lambda body: of_explanations(b'{"mementos":[%s]}' % b",".join(body.splitlines())),
+    ),
 }
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_command_tells_one_state_of_the_store_too(command: str, where: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_tells_one_state_of_the_store_too(
+    command: str, where: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     options, count = COMMANDS[command]
     store = overtaken(where, monkeypatch)
     monkeypatch.setattr(f"arclink.cli.{command}.open_store", lambda _: store)
-    printed = CliRunner().invoke(group, [command, HUB, "--store", str(where), *options], catch_exceptions=False)
+    printed = CliRunner().invoke(
+        group, [command, HUB, "--store", str(where), *options], catch_exceptions=False
+    )
     assert len(count(printed.stdout_bytes)) == 1
     assert next_batch(where) > 2
 

@@ -9,8 +9,8 @@ import pytest
 from flask.testing import FlaskClient
 
 from arclink.access.replay import parse_replay
-from service.collections import create_collections
-from service.settings import Settings
+from arclink.service.collections import create_collections
+from arclink.service.settings import Settings
 from tests.access.memory_store import MemoryStore, Page, link
 from tests.service.conftest import PAGES, T1, T2, A, C, client_of, served
 
@@ -52,7 +52,9 @@ def asked(port: int, target: str) -> tuple[int, dict[str, object]]:
 
 
 @pytest.mark.parametrize("uri", WRITTEN)
-def test_a_uri_in_a_path_survives_as_it_was_written(port: int, client: FlaskClient, uri: str) -> None:
+def test_a_uri_in_a_path_survives_as_it_was_written(
+    port: int, client: FlaskClient, uri: str
+) -> None:
     status, answer = asked(port, f"/timemap/json/{uri}")
     assert (status, answer["original_uri"]) == (200, uri)
     assert client.get(f"/timemap/json/{uri}").get_json()["original_uri"] == uri
@@ -77,7 +79,9 @@ def test_a_slash_that_a_proxy_merged_comes_back(port: int) -> None:
 )
 def test_bytes_in_a_path_are_utf_8(client: FlaskClient, written: str, status: int) -> None:
     """A server hands on what no URI may hold as Latin-1."""
-    response = client.get("/timemap/json/x", environ_overrides={"REQUEST_URI": f"/timemap/json/{written}"})
+    response = client.get(
+        "/timemap/json/x", environ_overrides={"REQUEST_URI": f"/timemap/json/{written}"}
+    )
     assert response.status_code == status
     if status == 200:
         assert response.get_json()["original_uri"] == "http://a.example/é"
@@ -94,7 +98,10 @@ def test_a_timemap_lists_the_mementos(client: FlaskClient) -> None:
     ]
     answer = client.get(f"/timemap/json/{T2}/{A}").get_json()
     assert [one["timestamp"] for one in answer["mementos"]["list"]] == [T2]
-    assert (answer["mementos"]["first"], answer["self"]) == (None, f"http://localhost/timemap/json/{T2}/{A}")
+    assert (answer["mementos"]["first"], answer["self"]) == (
+        None,
+        f"http://localhost/timemap/json/{T2}/{A}",
+    )
 
 
 def test_without_a_replay_prefix_there_is_no_timemap_in_link_format() -> None:
@@ -126,7 +133,9 @@ def test_at_a_time_headers_name_the_memento_in_force(client: FlaskClient) -> Non
 def test_without_a_time_no_memento_is_claimed(client: FlaskClient) -> None:
     response = client.get(f"/linkQuery?uri={quote(C, safe='')}&format=json")
     assert "Memento-Datetime" not in response.headers
-    assert response.headers["Link"] == (f'<{C}>; rel="original", </timemap/link/{C}>; rel="timemap"; type="application/link-format"')
+    assert response.headers["Link"] == (
+        f'<{C}>; rel="original", </timemap/link/{C}>; rel="timemap"; type="application/link-format"'
+    )
     bare = client_of(lambda: MemoryStore(PAGES)).get(f"/linkQuery?uri={A}&at=2009&format=json")
     assert "Link" not in bare.headers
     assert bare.headers["Memento-Datetime"] == "Tue, 03 Nov 2009 01:13:07 GMT"
@@ -135,7 +144,10 @@ def test_without_a_time_no_memento_is_claimed(client: FlaskClient) -> None:
 def test_a_header_cannot_be_broken_by_a_uri() -> None:
     nasty = 'http://a.example/é">\u2028,<b>; rel="evil"'
     client = client_of(lambda: MemoryStore([Page(nasty, T1, [link(A)])]), SETTINGS)
-    response = client.get("/linkQuery", query_string={"uri": nasty.replace("\u2028", ""), "at": "2010", "format": "json"})
+    response = client.get(
+        "/linkQuery",
+        query_string={"uri": nasty.replace("\u2028", ""), "at": "2010", "format": "json"},
+    )
     assert response.status_code == 200
     assert response.headers["Link"].isascii()
     assert 'evil"' not in response.headers["Link"]

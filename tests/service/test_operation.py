@@ -19,15 +19,19 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 from prometheus_client.parser import text_string_to_metric_families
+from werkzeug.http import http_date
+from werkzeug.test import TestResponse
 
-from service.logs import JsonFormatter, TextFormatter
-from service.openapi import RESOURCES
-from service.running import make_server
-from service.stopping import finish
-from service.validators import CHANGING
+from arclink.service.collections import create_collections
+from arclink.service.logs import JsonFormatter, TextFormatter
+from arclink.service.openapi import RESOURCES
+from arclink.service.pages.requests import View
+from arclink.service.server import make_server
+from arclink.service.shutdown import finish
+from arclink.service.validators import CHANGING
 from tests.access.memory_store import MemoryStore, Page, link
 from tests.access.sqlite_pages import load_pages
-from tests.service.conftest import T1, T2, A, B, client_of
+from tests.service.conftest import PAGES, T1, T2, A, B, client_of
 
 ESCAPE = "\x1b"
 
@@ -35,12 +39,18 @@ ESCAPE = "\x1b"
 # Validators
 
 
-def test_an_answer_is_not_given_twice_while_the_store_is_the_same(client: FlaskClient, store: MemoryStore) -> None:
+def test_an_answer_is_not_given_twice_while_the_store_is_the_same(
+    client: FlaskClient, store: MemoryStore
+) -> None:
     path = f"/linkQuery?uri={A}&format=json"
     first = client.get(path)
     assert first.headers["Cache-Control"] == "no-cache"
     again = client.get(path, headers={"If-None-Match": first.headers["ETag"]})
-    assert (again.status_code, again.data, again.headers["ETag"]) == (304, b"", first.headers["ETag"])
+    assert (again.status_code, again.data, again.headers["ETag"]) == (
+        304,
+        b"",
+        first.headers["ETag"],
+    )
     store.add([Page(B, T2, [link(A, "a further batch")])])
     changed = client.get(path, headers={"If-None-Match": first.headers["ETag"]})
     assert changed.status_code == 200
@@ -51,7 +61,13 @@ def test_an_answer_is_not_given_twice_while_the_store_is_the_same(client: FlaskC
 def test_each_question_and_format_has_its_own_validator(client: FlaskClient) -> None:
     tags = [
         client.get(path, headers={"Accept": accept}).headers["ETag"]
-        for path in (f"/linkQuery?uri={A}", f"/linkQuery?uri={B}", f"/anchors?uri={A}", f"/explain?uri={A}", f"/timemap/json/{A}")
+        for path in (
+            f"/linkQuery?uri={A}",
+            f"/linkQuery?uri={B}",
+            f"/anchors?uri={A}",
+            f"/explain?uri={A}",
+            f"/timemap/json/{A}",
+        )
         for accept in ("application/json", "*/*")
     ]
     assert len(set(tags)) == len(tags)
@@ -66,7 +82,10 @@ def test_what_is_no_answer_of_the_store_is_not_stored(client: FlaskClient, path:
 
 
 def test_the_description_says_which_answers_have_a_validator(client: FlaskClient) -> None:
-    rules = {rule.rule: rule.endpoint.partition(".")[0] for rule in client.application.url_map.iter_rules()}
+    rules = {
+        rule.rule: rule.endpoint.partition(".")[0]
+        for rule in client.application.url_map.iter_rules()
+    }
     for resource in RESOURCES:
         rule = re.sub(r"/(json|link)/\{uri\}", "/<any(link, json):form>/<rest:rest>", resource.path)
         assert resource.is_of_store is (rules[rule] not in CHANGING), resource.path
@@ -81,10 +100,77 @@ def test_the_date_of_a_store_is_a_validator_too(tmp_path: Path) -> None:
         os.utime(file, (1_000_000_000, 1_000_000_000))
     dated = client.get(path)
     assert dated.headers["Last-Modified"] == "Sun, 09 Sep 2001 01:46:40 GMT"
-    assert client.get(path, headers={"If-Modified-Since": "Sun, 09 Sep 2001 01:46:40 GMT"}).status_code == 304
-    assert client.get(path, headers={"If-Modified-Since": "Sun, 09 Sep 2001 01:46:39 GMT"}).status_code == 200
+    assert (
+        client.get(path, headers={"If-Modified-Since": "Sun, 09 Sep 2001 01:46:40 GMT"}).status_code
+        == 304
+    )
+    assert (
+        client.get(path, headers={"If-Modified-Since": "Sun, 09 Sep 2001 01:46:39 GMT"}).status_code
+        == 200
+    )
     load_pages(tmp_path / "links.db", tmp_path / "graph2", [[Page(A, T2, [link(B, "new")])]])
     assert client.get(path, headers={"If-None-Match": dated.headers["ETag"]}).status_code == 200
+
+
+STORED = [
+    "/",
+    *(f"/?uri={A}&view={view.value}" for view in View),
+    f"/linkQuery?uri={A}",
+    f"/linkQuery?uri={A}&format=json",
+    f"/timemap/json/{A}",
+    "/static/arclink.css",
+    "/static/page.js",
+]
+
+
+def headers_of(response: TestResponse) -> dict[str, str]:
+    found = {name: value for name, value in response.headers.items() if name != "Date"}
+    response.close()
+    return found
+
+
+@pytest.mark.parametrize("path", STORED)
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+@pytest.mark.parametrize("place", ["", "/olympics"])
+def test_a_304_changes_no_header_of_the_stored_answer(path: str, method: str, place: str) -> None:
+    """A browser puts the headers of a 304 in place of the stored ones (RFC 9111, section 3.2)."""
+    app = create_collections({"olympics": lambda: MemoryStore(PAGES)})
+    client = app.test_client()
+    if not place and not path.startswith("/static"):
+        client = client_of(lambda: MemoryStore(PAGES))
+    stored = headers_of(client.get(place + path))
+    asked = {"If-None-Match": stored["ETag"]}
+    answer = client.open(place + path, method=method, headers=asked)
+    assert (answer.status_code, answer.data) == (304, b"")
+    assert stored | headers_of(answer) == stored
+    assert headers_of(client.head(place + path)) == stored
+
+
+def test_a_304_by_date_changes_no_header_either(tmp_path: Path) -> None:
+    load_pages(tmp_path / "links.db", tmp_path / "graph", [[Page(A, T1, [link(B)])]])
+    client = client_of(str(tmp_path / "links.db"))
+    client.get("/")
+    for file in tmp_path.glob("links.db*"):
+        os.utime(file, (1_000_000_000, 1_000_000_000))
+    stored = headers_of(client.get(f"/?uri={A}"))
+    answer = client.get(f"/?uri={A}", headers={"If-Modified-Since": stored["Last-Modified"]})
+    assert answer.status_code == 304
+    assert stored | headers_of(answer) == stored
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [(f"/linkQuery?uri={A}&at=never", 400), ("/?uri=%07", 400), ("/timemap/link/http://a/", 404)],
+)
+def test_a_date_does_not_turn_an_error_into_a_304(tmp_path: Path, path: str, status: int) -> None:
+    """RFC 9110, section 13.2.1: a precondition counts only where the answer would be a 200."""
+    load_pages(tmp_path / "links.db", tmp_path / "graph", [[Page(A, T1, [link(B)])]])
+    client = client_of(str(tmp_path / "links.db"))
+    client.get("/")
+    for file in tmp_path.glob("links.db*"):
+        os.utime(file, (1_000_000_000, 1_000_000_000))
+    today = http_date(time.time())
+    assert client.get(path, headers={"If-Modified-Since": today}).status_code == status
 
 
 # Logs
@@ -95,7 +181,9 @@ def test_a_log_holds_no_control_character_of_a_stranger(formatter: logging.Forma
     try:
         raise ValueError(f"a\n{ESCAPE}[2J")
     except ValueError:
-        record = logging.LogRecord("x", logging.ERROR, "", 0, "of\r\n%s", (f"{ESCAPE}[31m forged",), sys.exc_info())
+        record = logging.LogRecord(
+            "x", logging.ERROR, "", 0, "of\r\n%s", (f"{ESCAPE}[31m forged",), sys.exc_info()
+        )
     written = formatter.format(record)
     lines = written.split("\n")
     assert not {sign for sign in written if ord(sign) < 32} - {"\n"}
@@ -131,13 +219,31 @@ class Running:
 def serving(folder: Path, *options: str) -> Iterator[Running]:
     """Run ``arclink serve`` over `BIG` until the block ends."""
     load_pages(folder / "links.db", folder / "graph", [[Page(A, T1, BIG)]])
-    command = [sys.executable, "-m", "arclink.cli.main", "serve", "--store", str(folder / "links.db"), "--port", "0", *options]
+    command = [
+        sys.executable,
+        "-m",
+        "arclink.cli.main",
+        "serve",
+        "--store",
+        str(folder / "links.db"),
+        "--port",
+        "0",
+        *options,
+    ]
     with (folder / "log").open("w") as log:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"})
+        process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        )
     try:
         assert process.stdout is not None
         line = process.stdout.readline()
-        yield Running(process, int(line.split("http://127.0.0.1:")[1].split("/")[0]), folder / "log")
+        yield Running(
+            process, int(line.split("http://127.0.0.1:")[1].split("/")[0]), folder / "log"
+        )
     finally:
         process.terminate()
         process.wait(60)
@@ -159,13 +265,22 @@ def test_workers_count_together_and_one_that_dies_is_replaced(tmp_path: Path) ->
     with serving(tmp_path, "--workers", "2", "--log", "json", "--log-requests") as service:
         for _ in range(20):
             assert service.get("/health")[0] == 200
-        workers = {int(str(event["process"])) for event in service.events() if event["logger"] == "arclink.access"}
+        workers = {
+            int(str(event["process"]))
+            for event in service.events()
+            if event["logger"] == "arclink.access"
+        }
         assert workers
         assert service.process.pid not in workers
         counted, until = 0.0, time.monotonic() + 60
-        while counted < 20:  # a request is counted behind its answer; meanwhile the other worker may be asked what was counted
+        while (
+            counted < 20
+        ):  # a request is counted behind its answer; meanwhile the other worker may be asked what was counted
             assert time.monotonic() < until
-            families = {family.name: family for family in text_string_to_metric_families(service.get("/metrics")[1].decode())}
+            families = {
+                family.name: family
+                for family in text_string_to_metric_families(service.get("/metrics")[1].decode())
+            }
             counted = sum(
                 sample.value
                 for sample in families["arclink_requests"].samples
@@ -176,7 +291,9 @@ def test_workers_count_together_and_one_that_dies_is_replaced(tmp_path: Path) ->
         killed = next(iter(workers))
         os.kill(killed, signal.SIGKILL)
         until = time.monotonic() + 60
-        while not any("another one is started" in str(event["message"]) for event in service.events()):
+        while not any(
+            "another one is started" in str(event["message"]) for event in service.events()
+        ):
             assert time.monotonic() < until
             time.sleep(0.05)
         assert [service.get("/health")[0] for _ in range(5)] == [200] * 5
@@ -190,10 +307,19 @@ def test_what_a_dead_worker_was_doing_is_not_counted_as_under_way(tmp_path: Path
         busy.request("GET", f"/linkQuery?uri={A}&limit=0&format=jsonl")
         answer = busy.getresponse()
         answer.read(1000)
-        for worker in Path(f"/proc/{service.process.pid}/task/{service.process.pid}/children").read_text().split():
+        for worker in (
+            Path(f"/proc/{service.process.pid}/task/{service.process.pid}/children")
+            .read_text()
+            .split()
+        ):
             os.kill(int(worker), signal.SIGKILL)
-        families = {family.name: family for family in text_string_to_metric_families(service.get("/metrics")[1].decode())}
-        assert sum(sample.value for sample in families["arclink_requests_in_progress"].samples) == 1  # the one that asks
+        families = {
+            family.name: family
+            for family in text_string_to_metric_families(service.get("/metrics")[1].decode())
+        }
+        assert (
+            sum(sample.value for sample in families["arclink_requests_in_progress"].samples) == 1
+        )  # the one that asks
         answer.close()
         busy.close()
 
@@ -201,7 +327,7 @@ def test_what_a_dead_worker_was_doing_is_not_counted_as_under_way(tmp_path: Path
 def test_no_worker_is_started_once_all_are_to_stop(tmp_path: Path) -> None:
     code = """
 import os, signal
-from service import workers
+from arclink.service import workers
 
 is_first = True
 fork = os.fork
@@ -224,8 +350,14 @@ workers.supervise(3, lambda: signal.pause, 1, lambda: None)
 
 def supervised(code: str) -> tuple[int, str]:
     """Return how a supervisor ends whose workers do what ``code`` defines as ``start``, and what it says."""
-    supervise = "import os, signal, time\nfrom service import workers\n" + code + "\nworkers.supervise(2, start, 0, lambda: None)"
-    done = subprocess.run([sys.executable, "-c", supervise], check=False, timeout=60, capture_output=True, text=True)
+    supervise = (
+        "import os, signal, time\nfrom arclink.service import workers\n"
+        + code
+        + "\nworkers.supervise(2, start, 0, lambda: None)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", supervise], check=False, timeout=60, capture_output=True, text=True
+    )
     return done.returncode, done.stderr
 
 
@@ -275,7 +407,9 @@ def test_whoever_is_late_may_still_wake_a_server_that_has_ended() -> None:
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_a_stop_finishes_the_answers_under_way_and_takes_no_more(tmp_path: Path, workers: str) -> None:
+def test_a_stop_finishes_the_answers_under_way_and_takes_no_more(
+    tmp_path: Path, workers: str
+) -> None:
     with serving(tmp_path, "--workers", workers, "--grace", "60") as service:
         idle = http.client.HTTPConnection("127.0.0.1", service.port, timeout=60)
         idle.request("GET", "/health")

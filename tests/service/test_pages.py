@@ -7,12 +7,15 @@ import pytest
 from flask.testing import FlaskClient
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from arclink.access.grouping import Budget
+from arclink.access.examples import any_example, example_pages
+from arclink.access.groups import Budget
 from arclink.access.replay import parse_replay
 from arclink.errors import StoreError
-from arclink.store import GraphStore
-from service.pages.asking import View
-from service.settings import Settings
+from arclink.service.pages.requests import View
+from arclink.service.server import example_uri
+from arclink.service.settings import Settings
+from arclink.store.embargo import Embargo
+from arclink.store.protocols import GraphStore
 from tests.access.memory_store import MemoryStore, Page, link
 from tests.service.conftest import NASTY, T1, T2, A, B, C, client_of
 
@@ -50,9 +53,135 @@ def test_the_front_has_a_form_and_pages_to_begin_with(client: FlaskClient) -> No
     assert hrefs(html, "ul.examples a") == [
         "?uri=http%3A%2F%2Fa.example%2F",
         "?uri=http%3A%2F%2Fb.example%2F",
-        "?uri=http%3A%2F%2Fc.example%2F%3Fq%3D1%26r%3D2",
     ]
-    assert "6 links from 3 distinct page contents, captured between 3 Nov 2009 and 30 Jan 2010" in words(html.css_first(".holdings"))
+    assert (
+        "6 links (repeats on a page count) from 3 distinct page contents, captured between 3 Nov 2009 and 30 Jan 2010"
+        in words(html.css_first(".holdings"))
+    )
+
+
+def test_pages_to_begin_with_are_pages_that_people_read_the_most_linked_first() -> None:
+    pages = [
+        Page("http://a.example/robots.txt", T1, [link(B)], mime="text/plain"),
+        Page("http://a.example/dot.gif", T1, None, mime="image/gif", reason="MEMENTO_MIME"),
+        Page("http://a.example/gone", T1, None, status="404", reason="MEMENTO_STATUS"),
+        Page("http://a.example/unread", T1, None, reason="PAYLOAD_MISSING"),
+        Page("http://a.example/icon.html", T1, [link(B, "1")]),
+        Page("http://a.example/read.html", T1, [link(B, "2")]),
+        *(
+            Page(
+                f"http://z{n}.example/",
+                T1,
+                [
+                    link("http://a.example/read.html", str(n)),
+                    link("http://a.example/robots.txt"),
+                    link("http://a.example/icon.html", kind="link@href"),
+                    link("http://a.example/icon.html", kind="img@src"),
+                ],
+            )
+            for n in range(2)
+        ),
+    ]
+    store = MemoryStore(pages)
+    assert example_pages(store, 3) == [
+        "http://a.example/read.html",
+        "http://z0.example/",
+        "http://z1.example/",
+    ]
+    assert example_pages(store, 9)[3:] == ["http://a.example/icon.html"]
+    assert any_example(store) == "http://a.example/read.html"
+    assert any_example(MemoryStore(pages[:1])) == "http://a.example/robots.txt"
+    assert any_example(MemoryStore()) is None
+
+
+def test_the_uri_that_is_announced_is_one_that_the_store_has() -> None:
+    targets = [link(f"http://{n:03}.example/") for n in range(300)]  # sorted before any capture
+    store = MemoryStore([Page("http://zz.test/", T1, targets)])
+    assert example_uri(store, Embargo()) == "http://zz.test/"
+    assert example_uri(MemoryStore(), Embargo()) is None
+
+
+def lanes(html: LexborHTMLParser, panel: str) -> dict[str, tuple[list[float], str]]:
+    """Return the heights of the bars of each row of small charts, and the number beside them."""
+    return {
+        words(row.css_first("th")): (
+            [float(bar.attributes["height"] or "") for bar in row.css("rect")],
+            words(row.css_first("td.number")),
+        )
+        for row in html.css(f"section[aria-labelledby={panel}] tbody tr")
+    }
+
+
+def test_a_glance_has_the_most_used_words_and_one_scale_for_charts_that_are_compared() -> None:
+    texts = {"often": 4, "second": 3, **{f"t{n}": 1 for n in range(9)}}
+    pages = [
+        Page(f"http://{text}{n}.example/", T1, [link(A, text)])
+        for text, times in texts.items()
+        for n in range(times)
+    ]
+    pages += [  # texts that are seen at more times, by fewer links
+        Page(f"http://t{n}0.example/", T2, [link(A, f"t{n}"), link(B)]) for n in range(9)
+    ]
+    html = page(client_of(lambda: MemoryStore(pages)), f"?uri={A}")
+    by_words = lanes(html, "words")
+    assert [*by_words][:2] == ["often", "second"]
+    assert [number for _, number in by_words.values()] == ["4", "3", *["1"] * 6]
+    by_height = {max(heights) for heights, number in by_words.values() if number == "1"}
+    assert by_height == {6.5}  # one of four links: a quarter of 26 pixels
+    assert by_words["often"][0] == [26.0]
+    assert {height for heights, _ in lanes(html, "who").values() for height in heights} == {6.5}
+    scales = [words(node) for node in html.css("p.scale")]
+    assert scales == ["A bar of full height: 4 links in one day."] * 2
+
+
+@pytest.mark.parametrize("view", ["words", "places"])
+def test_all_rows_of_a_list_have_one_scale_and_it_is_said(view: str) -> None:
+    pages = [
+        Page(B, T1, [link(A, "one"), link(A, "two"), link(A, "one", rel="me")]),
+        Page(C, T1, [link(A, "three")]),
+    ]
+    html = page(client_of(lambda: MemoryStore(pages)), f"?uri={A}&view={view}")
+    heights = [float(bar.attributes["height"] or "") for bar in html.css("td.wide rect")]
+    expected = {"words": [13.0, 13.0, 26.0], "places": [8.7, 26.0]}
+    assert sorted(heights) == expected[view]
+    (scale,) = html.css("p.scale")
+    most = {"words": 2, "places": 3}[view]
+    assert words(scale) == f"A bar of full height: {most} links in one day."
+
+
+def test_every_view_counts_the_links_of_a_capture_alike() -> None:
+    links = [link(B, "x"), link(B, "x"), link(B, "x"), link(C, "y", kind="img@src")]
+    client = client_of(lambda: MemoryStore([Page(A, T1, links)]))
+    (row,) = page(client, f"?uri={A}&view=captures").css("tbody tr")
+    assert words(row.css_first("td.number")) == "2 links4 with repeats"
+    marks = page(client, f"?uri={A}").css("svg.captures title")
+    assert [words(mark) for mark in marks] == ["3 Nov 2009, 01:13: 2 links"]
+    answer = client.get(f"/linkQuery?uri={A}&format=json&direction=out").get_json()
+    assert len(answer["outlinks"]) == 2
+    levels = client.get(f"/linkQuery?uri={A}&format=json&direction=out&level=host").get_json()
+    assert sum(row["links"] for row in levels["outlinks"]) == 2
+    assert levels["counted"]["outlinks"]["links"] == 2
+    nothing = page(
+        client_of(lambda: MemoryStore([Page(A, T1, links[2:])])), f"?uri={A}&view=captures"
+    )
+    assert "repeats" not in words(nothing.css_first("tbody tr"))
+
+
+def test_the_graph_shows_what_a_reader_can_follow_and_names_other_kinds() -> None:
+    links = [link(B, "to read"), link("http://cdn.example/s.css", kind="link@href")]
+    client = client_of(lambda: MemoryStore([Page(A, T1, links)]))
+    default, everything = (
+        page(client, f"?uri={A}&view=graph{further}") for further in ("", "&kinds=all")
+    )
+    assert [words(node) for node in default.css(".side.out a")] == ["b.example"]
+    assert "Counted are links that a reader can follow" in words(default)
+    assert len(everything.css(".side.out a")) == 2
+    assert all("kinds=all" in href for href in hrefs(everything, ".side.out a"))
+    assert not any("kinds" in href for href in hrefs(default, ".side.out a"))
+    assert "Counted are links of these kinds: all" in words(everything)
+    old = page(client, f"?uri={A}&view=graph&kind=link@href")
+    assert [words(node) for node in old.css(".side.out a")] == ["cdn.example"]
+    assert all("kinds=" in href for href in hrefs(default, ".downloads a")[:3])
 
 
 def test_an_empty_graph_says_that_it_is_being_filled_or_must_be() -> None:
@@ -68,11 +197,15 @@ def test_an_empty_graph_says_that_it_is_being_filled_or_must_be() -> None:
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_a_page_runs_no_script_but_its_own_and_asks_no_other_host(client: FlaskClient, view: str) -> None:
+def test_a_page_runs_no_script_but_its_own_and_asks_no_other_host(
+    client: FlaskClient, view: str
+) -> None:
     response = client.get(f"/?uri={A}&view={view}")
     html = LexborHTMLParser(response.data)
     assert response.status_code == 200
-    assert [(node.attributes["src"], node.text()) for node in html.css("script")] == [("/static/page.js", "")]
+    assert [(node.attributes["src"], node.text()) for node in html.css("script")] == [
+        ("/static/page.js", "")
+    ]
     policy = response.headers["Content-Security-Policy"]
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
@@ -85,9 +218,18 @@ def test_a_page_runs_no_script_but_its_own_and_asks_no_other_host(client: FlaskC
 
 HOSTILE = [
     Page(
-        A, T1, [link('http://x.example/"><img src=x onerror=alert(1)>', NASTY, rel='"><b>'), link("javascript:alert(1)", "&amp;<b>&#60;")]
+        A,
+        T1,
+        [
+            link('http://x.example/"><img src=x onerror=alert(1)>', NASTY, rel='"><b>'),
+            link("javascript:alert(1)", "&amp;<b>&#60;"),
+        ],
     ),
-    Page("http://h.example/\x00\"'><script>alert(2)</script>", T2, [link(A, "{{ 7*7 }}{% raw %}\ud800\x9b", kind="a@onclick")]),
+    Page(
+        "http://h.example/\x00\"'><script>alert(2)</script>",
+        T2,
+        [link(A, "{{ 7*7 }}{% raw %}\ud800\x9b", kind="a@onclick")],
+    ),
     Page("http://<b>.example/\u202e", T2, [link(A, "]]>-->\u2028\x00")]),
 ]
 
@@ -104,7 +246,9 @@ def test_hostile_texts_uris_and_hosts_stay_texts(view: str, extra: str) -> None:
     assert not html.css("b, img, [onerror], [onclick]")
     assert "49" not in words(html.css_first("main"))
     for address in hrefs(html, "a, link"):
-        assert re.match(r"[a-z]+:", address) is None or address.startswith("https://w.example/web/2"), address
+        assert re.match(r"[a-z]+:", address) is None or address.startswith(
+            "https://w.example/web/2"
+        ), address
 
 
 @pytest.mark.parametrize(
@@ -141,35 +285,111 @@ def test_foreign_texts_keep_their_direction_to_themselves(client: FlaskClient) -
     [
         pytest.param("?uri=nobody.example", 200, "Not captured.", id="not captured"),
         pytest.param("?uri=nobody.example", 200, "Nothing is known of this page", id="not known"),
-        pytest.param("?uri=x.example/a|b", 200, "Not captured. Nothing is known of what this page linked to", id="linked to only"),
-        pytest.param("?uri=x.example/a|b&view=links", 200, "Not captured. The graph has no memento of this page", id="no outlinks known"),
-        pytest.param("?uri=x.example/a|b&view=graph", 200, "Nothing is known of its links", id="graph of one not captured"),
-        pytest.param("?uri=x.example/a|b&view=places", 200, "Not captured, so nothing is known", id="hosts of one not captured"),
-        pytest.param("?uri=x.example/a|b&view=captures", 200, "Not captured.", id="no captures"),
-        pytest.param(f"?uri={A}&at=2008", 200, "Not captured by then.", id="before the first capture"),
-        pytest.param(f"?uri={A}&from=2008&to=2008", 200, "Not captured in this range.", id="no capture in range"),
-        pytest.param(f"?uri={A}&kind=frame@src", 200, "No such links. 2 captures that were read show none.", id="read, and none"),
-        pytest.param(f"?uri={A}&at=20091201", 200, "In force: the capture of 2009-11-03 01:13:07.", id="at a time"),
         pytest.param(
-            "?uri=http://c.example/%3Fq=1%26r=2&at=2011", 200, "a capture with status 404 whose links are not known", id="a 404 in force"
+            "?uri=x.example/a|b",
+            200,
+            "Not captured. Nothing is known of what this page linked to",
+            id="linked to only",
         ),
-        pytest.param("?uri=http://c.example/%3Fq=1%26r=2&direction=out", 200, "Captured, but not read.", id="not read"),
         pytest.param(
-            "?uri=http://c.example/%3Fq=1%26r=2&view=changes&from=2008&to=2010", 200, "Not captured by then", id="diff of not captured"
+            "?uri=x.example/a|b&view=links",
+            200,
+            "Not captured. The graph has no memento of this page",
+            id="no outlinks known",
+        ),
+        pytest.param(
+            "?uri=x.example/a|b&view=graph",
+            200,
+            "Nothing is known of its links",
+            id="graph of one not captured",
+        ),
+        pytest.param(
+            "?uri=x.example/a|b&view=places",
+            200,
+            "Not captured, so nothing is known",
+            id="hosts of one not captured",
+        ),
+        pytest.param("?uri=x.example/a|b&view=captures", 200, "Not captured.", id="no captures"),
+        pytest.param(
+            f"?uri={A}&at=2008", 200, "Not captured by then.", id="before the first capture"
+        ),
+        pytest.param(
+            f"?uri={A}&from=2008&to=2008",
+            200,
+            "Not captured in this range.",
+            id="no capture in range",
+        ),
+        pytest.param(
+            f"?uri={A}&kind=frame@src",
+            200,
+            "No such links. 2 captures that were read show none.",
+            id="read, and none",
+        ),
+        pytest.param(
+            f"?uri={A}&at=20091201",
+            200,
+            "In force: the capture of 2009-11-03 01:13:07.",
+            id="at a time",
+        ),
+        pytest.param(
+            "?uri=http://c.example/%3Fq=1%26r=2&at=2011",
+            200,
+            "a capture with status 404 whose links are not known",
+            id="a 404 in force",
+        ),
+        pytest.param(
+            "?uri=http://c.example/%3Fq=1%26r=2&direction=out",
+            200,
+            "Captured, but not read.",
+            id="not read",
+        ),
+        pytest.param(
+            "?uri=http://c.example/%3Fq=1%26r=2&view=changes&from=2008&to=2010",
+            200,
+            "Not captured by then",
+            id="diff of not captured",
         ),
         pytest.param(f"?uri={A}&from=never", 400, "from: expected 1 to 14 digits", id="no time"),
         pytest.param("?uri=", 400, "The address of a page is missing.", id="no URI"),
-        pytest.param("?uri=a.example/%07", 400, "is no address that a page can have", id="wrong URI"),
+        pytest.param(
+            "?uri=a.example/%07", 400, "is no address that a page can have", id="wrong URI"
+        ),
         pytest.param("?uri=a.example&limit=0", 400, "limit: expected at least 1", id="unlimited"),
-        pytest.param("?uri=a.example&view=map", 400, "view: expected glance or links", id="no such view"),
-        pytest.param("?uri=a.example&view=words&by=week", 400, "by: expected day, month, year or host", id="no such unit"),
-        pytest.param("?uri=a.example&view=graph&by=planet", 400, "by: expected page or host or domain", id="no such neighbours"),
-        pytest.param(f"?uri={C}", 400, "an '&' inside the URI asked for must be written %26", id="ampersand"),
-        pytest.param(f"?uri={A}&view=changes&from=2010&to=2009", 400, "a time that is not after", id="wrong order"),
-        pytest.param(f"?uri={A}&view=captures&kind=a@href", 400, "one of the parameters view, uri", id="not for captures"),
+        pytest.param(
+            "?uri=a.example&view=map", 400, "view: expected glance or links", id="no such view"
+        ),
+        pytest.param(
+            "?uri=a.example&view=words&by=week",
+            400,
+            "by: expected day, month, year or host",
+            id="no such unit",
+        ),
+        pytest.param(
+            "?uri=a.example&view=graph&by=planet",
+            400,
+            "by: expected page or host or domain",
+            id="no such neighbours",
+        ),
+        pytest.param(
+            f"?uri={C}", 400, "an '&' inside the URI asked for must be written %26", id="ampersand"
+        ),
+        pytest.param(
+            f"?uri={A}&view=changes&from=2010&to=2009",
+            400,
+            "a time that is not after",
+            id="wrong order",
+        ),
+        pytest.param(
+            f"?uri={A}&view=captures&kind=a@href",
+            400,
+            "one of the parameters view, uri",
+            id="not for captures",
+        ),
     ],
 )
-def test_the_page_says_what_is_the_matter(client: FlaskClient, query: str, status: int, says: str) -> None:
+def test_the_page_says_what_is_the_matter(
+    client: FlaskClient, query: str, status: int, says: str
+) -> None:
     response = client.get(f"/{query}")
     html = LexborHTMLParser(response.data)
     assert response.status_code == status
@@ -178,7 +398,9 @@ def test_the_page_says_what_is_the_matter(client: FlaskClient, query: str, statu
 
 
 def test_what_is_not_known_leads_to_what_is(client: FlaskClient) -> None:
-    assert hrefs(page(client, "?uri=x.example/nothing"), "ul.examples a") == ["?uri=http%3A%2F%2Fx.example%2Fa%7Cb"]
+    assert hrefs(page(client, "?uri=x.example/nothing"), "ul.examples a") == [
+        "?uri=http%3A%2F%2Fx.example%2Fa%7Cb"
+    ]
     assert not hrefs(page(client, "?uri=x.example/nothing"), "a[href^=aggregate]")
 
 
@@ -194,7 +416,9 @@ def test_a_store_that_is_gone_is_told_with_the_question_kept() -> None:
         assert (response.status_code, response.headers["Retry-After"]) == (503, "30")
         assert "cannot be read at the moment" in words(html.css_first("[role=alert] h1"))
         assert b"secret" not in response.data
-        assert hrefs(html, "[role=alert] a") == ["?uri=http%3A%2F%2Fa.example%2F&view=graph&at=2010" if query else "?"]
+        assert hrefs(html, "[role=alert] a") == [
+            "?uri=http%3A%2F%2Fa.example%2F&view=graph&at=2010" if query else "?"
+        ]
 
 
 @pytest.mark.parametrize(
@@ -208,7 +432,9 @@ def test_a_store_that_is_gone_is_told_with_the_question_kept() -> None:
     ],
     ids=["path", "no uri", "wrong time", "no replay", "long"],
 )
-def test_errors_are_pages_for_browsers_and_problems_for_programs(client: FlaskClient, path: str, status: int, says: str) -> None:
+def test_errors_are_pages_for_browsers_and_problems_for_programs(
+    client: FlaskClient, path: str, status: int, says: str
+) -> None:
     response = client.get(path, headers=BROWSER)
     assert (response.status_code, response.mimetype) == (status, "text/html")
     assert "Accept" in response.vary
@@ -235,11 +461,21 @@ def test_browsers_find_an_icon(client: FlaskClient) -> None:
 
 def test_a_glance_tells_captures_hosts_and_words_on_one_axis(client: FlaskClient) -> None:
     html = page(client, f"?uri={A}")
-    assert words(html.css_first(".known")).startswith("Captured 2 times, 3 Nov 2009 to 30 Jan 2010. 2 links to it were seen.")
+    assert words(html.css_first(".known")).startswith(
+        "Captured 2 times, 3 Nov 2009 to 30 Jan 2010. 2 links to it were seen, of all kinds."
+    )
     lanes = {words(section.css_first("h2")): section for section in html.css(".columns section")}
-    assert cells(lanes["Who linked to it"]) == [["b.example", "3 Nov 2009: 2 links3 Nov 2009 to 3 Nov 2009", "2"]]
-    assert ["Official site", "3 Nov 2009: 1 link3 Nov 2009 to 3 Nov 2009", "1"] in cells(lanes["In which words"])
-    assert [row[0] for row in cells(lanes["Where it led"])] == ["b.example", "c.example", "x.example"]
+    assert cells(lanes["Who linked to it"]) == [
+        ["b.example", "3 Nov 2009: 2 links3 Nov 2009 to 3 Nov 2009", "2"]
+    ]
+    assert ["Official site", "3 Nov 2009: 1 link3 Nov 2009 to 3 Nov 2009", "1"] in cells(
+        lanes["In which words"]
+    )
+    assert [row[0] for row in cells(lanes["Where it led"])] == [
+        "b.example",
+        "c.example",
+        "x.example",
+    ]
     assert len(html.css(".history circle.read")) == 2 + 1  # and one in the legend
     assert hrefs(html, ".history a")[0] == f"?uri=http%3A%2F%2Fa.example%2F&view=links&at={T1}"
 
@@ -254,7 +490,10 @@ def test_days_without_a_capture_are_hatched_and_days_with_none_of_its_links_are_
     figure = html.css_first("figure.history")
     assert figure is not None
     gaps = [words(gap) for gap in figure.css("svg[role=img] rect.gap")]
-    assert gaps == ["2 Jan 2010 to 19 Jan 2010: not captured", "21 Jan 2010 to 20 Feb 2010: not captured"]
+    assert gaps == [
+        "2 Jan 2010 to 19 Jan 2010: not captured",
+        "21 Jan 2010 to 20 Feb 2010: not captured",
+    ]
     assert [words(bar) for bar in figure.css("rect.out")] == ["1 Jan 2010: 1 link on it"]
     assert len(figure.css(".row path.gone")) == 1
 
@@ -266,15 +505,27 @@ def test_links_are_tables_with_words_times_kind_and_rel(client: FlaskClient) -> 
     html = page(client, f"?uri={A}&view=links")
     inlinks, outlinks = html.css("table.links")
     assert "Official site" in words(inlinks)
-    assert cells(outlinks)[0] == ["News", B, "2009-11-03 01:13:07 to 2010-01-30 00:30:05", "2 times", "a@href"]
+    assert cells(outlinks)[0] == [
+        "News",
+        B,
+        "2009-11-03 01:13:07 to 2010-01-30 00:30:05",
+        "2 times",
+        "a@href",
+    ]
     rel = MemoryStore([Page(A, T1, [link(B, "x", rel="nofollow ugc")])])
-    assert cells(page(client_of(lambda: rel), f"?uri={A}&view=links").css("table.links")[0])[0][-1] == "a@href rel nofollow ugc"
+    assert (
+        cells(page(client_of(lambda: rel), f"?uri={A}&view=links").css("table.links")[0])[0][-1]
+        == "a@href rel nofollow ugc"
+    )
 
 
 def test_parameters_of_links_show_links_without_saying_so(client: FlaskClient) -> None:
     html = page(client, f"?uri={A}&direction=in&from=2009")
     assert [node.attributes["value"] for node in html.css(".narrow input[name=from]")] == ["2009"]
-    assert [node.attributes["value"] for node in html.css(".narrow select[name=direction] option[selected]")] == ["in"]
+    assert [
+        node.attributes["value"]
+        for node in html.css(".narrow select[name=direction] option[selected]")
+    ] == ["in"]
     assert [words(node) for node in html.css("#answer h2")] == ["Links to it 2"]
     assert [words(node) for node in html.css(".views [aria-current=page]")] == ["Links"]
 
@@ -287,20 +538,34 @@ def test_more_links_are_a_link_away(client: FlaskClient) -> None:
 
 
 def test_the_page_tells_when_links_came_and_went(client: FlaskClient) -> None:
-    rows = {row[1]: row[2] for row in cells(page(client, f"?uri={A}&direction=out&validity=true").css("table.links")[0])}
+    rows = {
+        row[1]: row[2]
+        for row in cells(
+            page(client, f"?uri={A}&direction=out&validity=true").css("table.links")[0]
+        )
+    }
     assert rows[B].endswith("not known when it came; not known when it went")
     assert rows[C].endswith("not known when it came; gone on 2010-01-30 00:30:05")
 
 
 def test_evidence_tells_file_offset_and_checksum(client: FlaskClient) -> None:
     html = page(client, f"?uri={A}&direction=out&evidence=true")
-    assert re.search(r"2009-11-03 01:13:07 crawl\.warc\.gz at byte [\d,]+ [0-9A-F]{32}", words(html.css_first("details.evidence li")))
+    assert re.search(
+        r"2009-11-03 01:13:07 crawl\.warc\.gz at byte [\d,]+ [0-9A-F]{32}",
+        words(html.css_first("details.evidence li")),
+    )
 
 
-def test_times_lead_to_the_mementos_where_a_replay_prefix_is_known(client: FlaskClient, store: MemoryStore) -> None:
+def test_times_lead_to_the_mementos_where_a_replay_prefix_is_known(
+    client: FlaskClient, store: MemoryStore
+) -> None:
     with_replay = client_of(lambda: store, REPLAY)
-    assert f"https://w.example/web/{T1}/{A}" in hrefs(page(with_replay, f"?uri={A}&direction=out"), "a.replay")
-    assert f"https://w.example/web/{T1}/{A}" in hrefs(page(with_replay, f"?uri={A}&view=captures"), "a.replay")
+    assert f"https://w.example/web/{T1}/{A}" in hrefs(
+        page(with_replay, f"?uri={A}&direction=out"), "a.replay"
+    )
+    assert f"https://w.example/web/{T1}/{A}" in hrefs(
+        page(with_replay, f"?uri={A}&view=captures"), "a.replay"
+    )
     for view in VIEWS:
         assert hrefs(page(client, f"?uri={A}&view={view}"), "a.replay") == []
 
@@ -308,13 +573,22 @@ def test_times_lead_to_the_mementos_where_a_replay_prefix_is_known(client: Flask
 def test_time_can_be_walked_through_without_a_script(client: FlaskClient) -> None:
     at = f"?uri={A}&view=links&at="
     latest = page(client, f"?uri={A}&view=links")
-    assert hrefs(latest, ".steps a[rel=prev]") == [f"?uri=http%3A%2F%2Fa.example%2F&view=links&at={T2}"]
+    assert hrefs(latest, ".steps a[rel=prev]") == [
+        f"?uri=http%3A%2F%2Fa.example%2F&view=links&at={T2}"
+    ]
     second = page(client, at + T2)
-    assert hrefs(second, ".steps a[rel=prev]") == [f"?uri=http%3A%2F%2Fa.example%2F&view=links&at={T1}"]
+    assert hrefs(second, ".steps a[rel=prev]") == [
+        f"?uri=http%3A%2F%2Fa.example%2F&view=links&at={T1}"
+    ]
     assert hrefs(second, ".steps a[rel=next]") == []
     first = page(client, at + T1)
-    assert [row[0] for row in cells(first.css("table.links")[1])] == ["News", cells(first.css("table.links")[1])[1][0]]
-    assert hrefs(first, ".steps a[rel=next]") == [f"?uri=http%3A%2F%2Fa.example%2F&view=links&at={T2}"]
+    assert [row[0] for row in cells(first.css("table.links")[1])] == [
+        "News",
+        cells(first.css("table.links")[1])[1][0],
+    ]
+    assert hrefs(first, ".steps a[rel=next]") == [
+        f"?uri=http%3A%2F%2Fa.example%2F&view=links&at={T2}"
+    ]
     slider = first.css_first("input.slider")
     assert slider is not None
     assert "hidden" in slider.attributes
@@ -326,26 +600,46 @@ def test_time_can_be_walked_through_without_a_script(client: FlaskClient) -> Non
 
 def test_words_are_told_through_time_or_by_period_and_host(client: FlaskClient) -> None:
     together = page(client, f"?uri={A}&view=words")
-    official = next(row for row in cells(together.css("table.told")[0]) if row[0] == "Official site")
-    assert official == ["Official site", "3 Nov 2009: 1 link", "1 link", "1 capture", "1 host", "2009-11-03 01:13:07", B, "a@href"]
+    official = next(
+        row for row in cells(together.css("table.told")[0]) if row[0] == "Official site"
+    )
+    assert official == [
+        "Official site",
+        "3 Nov 2009: 1 link",
+        "1 link",
+        "1 capture",
+        "1 host",
+        "2009-11-03 01:13:07",
+        B,
+        "a@href",
+    ]
     assert len(together.css("table.told tbody rect.in")) == 2
     by_year = cells(page(client, f"?uri={A}&view=words&by=year,host").css("table.told")[0])
     assert [row[:2] for row in by_year] == [["2009", "b.example"]] * 2
 
 
-def test_changes_compare_the_first_and_last_capture_if_no_times_are_given(client: FlaskClient) -> None:
+def test_changes_compare_the_first_and_last_capture_if_no_times_are_given(
+    client: FlaskClient,
+) -> None:
     html = page(client, f"?uri={A}&view=changes&direction=out")
     tally = [words(node) for node in html.css(".tally li")]
     assert tally == ["1 came", "1 went", "0 not known", "1 stayed"]
     assert [row[2] for row in cells(html.css("#added table")[0])] == ["http://x.example/a|b"]
     assert [row[2] for row in cells(html.css("#removed table")[0])] == [C]
     assert html.css("#unknown") == []
-    assert hrefs(html, ".steps-between a") == [f"?uri=http%3A%2F%2Fa.example%2F&view=changes&direction=out&from={T1}&to={T2}"]
+    assert hrefs(html, ".steps-between a") == [
+        f"?uri=http%3A%2F%2Fa.example%2F&view=changes&direction=out&from={T1}&to={T2}"
+    ]
 
 
 def test_a_link_whose_page_was_not_captured_is_not_told_to_have_come(client: FlaskClient) -> None:
     html = page(client, f"?uri={A}&view=changes&direction=in&from=2008&to=2010")
-    assert [words(node) for node in html.css(".tally li")] == ["0 came", "0 went", "2 not known", "0 stayed"]
+    assert [words(node) for node in html.css(".tally li")] == [
+        "0 came",
+        "0 went",
+        "2 not known",
+        "0 stayed",
+    ]
     assert {row[4] for row in cells(html.css("#unknown table")[0])} == {"not captured"}
 
 
@@ -378,8 +672,13 @@ NEIGHBOURS = [
     ids=["all times", "2009", "2010", "2012"],
 )
 @pytest.mark.parametrize("by", ["page", "host", "domain"])
-def test_neighbours_keep_their_places_while_time_passes(by: str, at: str, outgoing: dict[str, str], incoming: dict[str, str]) -> None:
-    html = page(client_of(lambda: MemoryStore(NEIGHBOURS)), f"?uri={A}&view=graph&by={by}" + (f"&at={at}" if at else ""))
+def test_neighbours_keep_their_places_while_time_passes(
+    by: str, at: str, outgoing: dict[str, str], incoming: dict[str, str]
+) -> None:
+    html = page(
+        client_of(lambda: MemoryStore(NEIGHBOURS)),
+        f"?uri={A}&view=graph&by={by}" + (f"&at={at}" if at else ""),
+    )
 
     def states(side: str) -> Iterator[tuple[str, str]]:
         for node in html.css(f".side.{side} .node"):
@@ -395,7 +694,16 @@ def test_neighbours_keep_their_places_while_time_passes(by: str, at: str, outgoi
 
 
 def test_a_graph_shows_the_busiest_neighbours_and_says_how_many_others_there_are() -> None:
-    many = MemoryStore([Page(A, T1, [link(f"http://h{number}.example/", "") for number in range(20)] + [link("http://h7.example/2", "")])])
+    many = MemoryStore(
+        [
+            Page(
+                A,
+                T1,
+                [link(f"http://h{number}.example/", "") for number in range(20)]
+                + [link("http://h7.example/2", "")],
+            )
+        ]
+    )
     html = page(client_of(lambda: many), f"?uri={A}&view=graph")
     nodes = [words(node.css_first("a")) for node in html.css(".side.out .node")]
     assert (len(nodes), nodes[0]) == (12, "h7.example")
@@ -405,7 +713,16 @@ def test_a_graph_shows_the_busiest_neighbours_and_says_how_many_others_there_are
 def test_hosts_and_domains_are_counted(client: FlaskClient) -> None:
     html = page(client, f"?uri={A}&view=places&level=domain")
     first, second = html.css("table.told")
-    assert cells(first) == [["b.example", "3 Nov 2009: 2 links", "2 links", "1 capture", "1 host", "2009-11-03 01:13:07"]]
+    assert cells(first) == [
+        [
+            "b.example",
+            "3 Nov 2009: 2 links",
+            "2 links",
+            "1 capture",
+            "1 host",
+            "2009-11-03 01:13:07",
+        ]
+    ]
     assert [row[0] for row in cells(second)] == ["b.example", "c.example", "x.example"]
 
 
@@ -414,13 +731,21 @@ def test_captures_tell_what_became_of_each_and_lead_on(client: FlaskClient) -> N
     rows = cells(html.css("table.told")[0])
     assert [row[0] for row in rows] == [f"2009-11-03 01:13:07{A}", f"2010-01-30 00:30:05{A}"]
     assert [row[2:4] for row in rows] == [["2 links", "200"], ["2 links", "200"]]
-    assert f"?uri=http%3A%2F%2Fa.example%2F&view=changes&from={T1}&to={T2}" in hrefs(html, ".look a")
-    (missing,) = cells(page(client, "?uri=http://c.example/%3Fq=1%26r=2&view=captures").css("table.told")[0])
-    assert (missing[1].startswith("status is not 200"), missing[2], missing[3]) == (True, "not known", "404")
+    assert f"?uri=http%3A%2F%2Fa.example%2F&view=changes&from={T1}&to={T2}" in hrefs(
+        html, ".look a"
+    )
+    (missing,) = cells(
+        page(client, "?uri=http://c.example/%3Fq=1%26r=2&view=captures").css("table.told")[0]
+    )
+    assert (missing[1].startswith("status is not 200"), missing[2], missing[3]) == (
+        True,
+        "not known",
+        "404",
+    )
 
 
 def test_captures_come_in_pages(monkeypatch: pytest.MonkeyPatch, client: FlaskClient) -> None:
-    monkeypatch.setattr("service.pages.captures.AT_ONCE", 1)
+    monkeypatch.setattr("arclink.service.pages.captures.AT_ONCE", 1)
     first = page(client, f"?uri={A}&view=captures")
     second = page(client, hrefs(first, ".paging a[rel=next]")[0])
     assert [len(cells(html.css("table.told")[0])) for html in (first, second)] == [1, 1]
@@ -431,11 +756,17 @@ def test_captures_come_in_pages(monkeypatch: pytest.MonkeyPatch, client: FlaskCl
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_every_view_leads_to_the_others_and_to_its_downloads(client: FlaskClient, view: str) -> None:
+def test_every_view_leads_to_the_others_and_to_its_downloads(
+    client: FlaskClient, view: str
+) -> None:
     html = page(client, f"?uri={A}&view={view}")
     assert len(hrefs(html, ".views a")) == len(VIEWS)
     assert len(html.css(".views [aria-current=page]")) == 1
-    for address in [*hrefs(html, ".views a"), *hrefs(html, ".downloads a"), *hrefs(html, "#view a")]:
+    for address in [
+        *hrefs(html, ".views a"),
+        *hrefs(html, ".downloads a"),
+        *hrefs(html, "#view a"),
+    ]:
         if not address.startswith("#"):
             with client.get(f"/{address}") as response:
                 assert response.status_code == 200, address
@@ -459,23 +790,37 @@ def test_every_page_can_be_found_round_by_ear(client: FlaskClient, view: str) ->
         assert is_named, node.html
     for svg in html.css("svg"):
         is_within = svg.parent is not None and svg.parent.tag in ("svg", "a")
-        assert svg.attributes.get("aria-hidden") or svg.attributes.get("aria-label") or is_within, svg.html
+        assert svg.attributes.get("aria-hidden") or svg.attributes.get("aria-label") or is_within, (
+            svg.html
+        )
 
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_page_with_more_links_than_may_be_read_says_so(view: str) -> None:
-    hub = MemoryStore([Page(f"http://p{number}.example/", T1, [link(A, f"text {number}")]) for number in range(30)])
-    response = client_of(lambda: hub, Settings(budget=Budget(members=5, rows=10, look_ups=5))).get(f"/?uri={A}&view={view}")
+    hub = MemoryStore(
+        [
+            Page(f"http://p{number}.example/", T1, [link(A, f"text {number}")])
+            for number in range(30)
+        ]
+    )
+    response = client_of(lambda: hub, Settings(budget=Budget(members=5, rows=10, look_ups=5))).get(
+        f"/?uri={A}&view={view}"
+    )
     assert response.status_code == 200
     told = words(LexborHTMLParser(response.data).css_first("main"))
-    assert "At least 5 links to it were seen." in told
+    assert "At least 5 links to it were seen, of all kinds." in told
     if view not in ("captures",):
         assert re.search("only the first|so many links|more links than", told), told
 
 
 def test_much_is_drawn_by_units_of_time() -> None:
     many = MemoryStore(
-        [Page(A, f"20{year:02}{month:02}{day:02}000000", [link(B)]) for year in range(10) for month in (1, 7) for day in range(1, 15)]
+        [
+            Page(A, f"20{year:02}{month:02}{day:02}000000", [link(B)])
+            for year in range(10)
+            for month in (1, 7)
+            for day in range(1, 15)
+        ]
     )
     html = page(client_of(lambda: many), f"?uri={A}")
     labels = [words(node) for node in html.css(".history .captures a title")]

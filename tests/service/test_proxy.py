@@ -34,20 +34,30 @@ def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
         capture_output=True,
     )
     port = free_port()
-    with serving(folder, "--public", "https://links.example.org/", "--replay", "https://w.example/web/") as service:
+    with serving(
+        folder, "--public", "https://links.example.org/", "--replay", "https://w.example/web/"
+    ) as service:
         text = (ROOT / "conf/nginx.conf").read_text()
         for old, new in (
             ("127.0.0.1:8080", f"127.0.0.1:{service.port}"),
             ("listen 443 ssl", f"listen 127.0.0.1:{port} ssl"),
             ("/etc/ssl/links.example.org.pem", str(certificate)),
             ("/etc/ssl/links.example.org.key", str(key)),
-            ("worker_processes auto;", f"worker_processes 1; daemon off; pid {folder}/nginx.pid; error_log {folder}/error.log;"),
-            ("http {", "http {\n" + "".join(f"{name}_temp_path {folder}/{name};\n" for name in PLACES)),
+            (
+                "worker_processes auto;",
+                f"worker_processes 1; daemon off; pid {folder}/nginx.pid; error_log {folder}/error.log;",
+            ),
+            (
+                "http {",
+                "http {\n" + "".join(f"{name}_temp_path {folder}/{name};\n" for name in PLACES),
+            ),
         ):
             assert old in text
             text = text.replace(old, new, 1)
         (folder / "nginx.conf").write_text(text)
-        nginx = subprocess.Popen(["nginx", "-c", str(folder / "nginx.conf"), "-e", str(folder / "error.log")])
+        nginx = subprocess.Popen(
+            ["nginx", "-c", str(folder / "nginx.conf"), "-e", str(folder / "error.log")]
+        )
         try:
             until = time.monotonic() + 30
             while True:
@@ -70,7 +80,9 @@ def get(port: int, path: str, **headers: str) -> tuple[int, HTTPMessage, bytes]:
     return next(get_often(port, path, 1, **headers))
 
 
-def get_often(port: int, path: str, count: int, **headers: str) -> Iterator[tuple[int, HTTPMessage, bytes]]:
+def get_often(
+    port: int, path: str, count: int, **headers: str
+) -> Iterator[tuple[int, HTTPMessage, bytes]]:
     """Ask several times on one connection."""
     context = ssl.create_default_context()
     context.check_hostname = False
@@ -104,19 +116,28 @@ def test_a_uri_in_a_path_arrives_as_it_was_written(proxy: int) -> None:
 
 
 def test_a_long_uri_arrives(proxy: int) -> None:
-    status, _, body = get(proxy, f"/linkQuery?format=json&uri={A}{'%C3%A9' * 20_000}", X_Api_Key="change-this-key")
+    status, _, body = get(
+        proxy, f"/linkQuery?format=json&uri={A}{'%C3%A9' * 20_000}", X_Api_Key="change-this-key"
+    )
     assert status == 200
     assert len(json.loads(body)["uri"]) > 20_000
 
 
 def test_who_asks_too_often_is_told_so_unless_they_have_a_key(proxy: int) -> None:
-    friends = {status for status, _, _ in get_often(proxy, "/health", 60, X_Api_Key="change-this-key")}
+    friends = {
+        status for status, _, _ in get_often(proxy, "/health", 60, X_Api_Key="change-this-key")
+    }
     strangers = {status for status, _, _ in get_often(proxy, "/health", 60)}
     assert (friends, strangers) == ({200}, {200, 429})
 
 
 def test_metrics_are_for_the_machine_itself(proxy: int) -> None:
     assert get(proxy, "/metrics")[0] == 200
-    block = re.search(r"location = /metrics \{(.*?)\}", (ROOT / "conf/nginx.conf").read_text(), re.DOTALL)
+    block = re.search(
+        r"location = /metrics \{(.*?)\}", (ROOT / "conf/nginx.conf").read_text(), re.DOTALL
+    )
     assert block
-    assert re.findall(r"allow (.*?);|(deny all);", block[1]) == [("127.0.0.1", ""), ("", "deny all")]
+    assert re.findall(r"allow (.*?);|(deny all);", block[1]) == [
+        ("127.0.0.1", ""),
+        ("", "deny all"),
+    ]

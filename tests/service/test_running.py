@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 from arclink.cli.main import group
 from arclink.errors import OperatorError, UsageError
-from service.running import make_server
+from arclink.service.server import make_server
 from tests.access.memory_store import MemoryStore, Page, link
 from tests.access.sqlite_pages import load_pages
 from tests.service.conftest import PAGES, T1, A, B, served
@@ -26,7 +26,9 @@ from tests.service.conftest import PAGES, T1, A, B, served
 @pytest.fixture
 def address() -> Iterator[tuple[str, int]]:
     """Run waitress in a thread, over a store with many inlinks."""
-    many = [Page(f"http://s{number}.example/", T1, [link(A, f"text {number}")]) for number in range(300)]
+    many = [
+        Page(f"http://s{number}.example/", T1, [link(A, f"text {number}")]) for number in range(300)
+    ]
     store = MemoryStore([*PAGES, *many])
     with served(lambda: store) as port:
         yield "127.0.0.1", port
@@ -63,7 +65,10 @@ def test_a_large_body_is_refused_before_it_is_read(address: tuple[str, int]) -> 
 
 
 def test_a_port_in_use_is_a_clear_error() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(OperatorError, match="is in use; choose another one with --port"):
+    with (
+        socket.create_server(("127.0.0.1", 0)) as taken,
+        pytest.raises(OperatorError, match="is in use; choose another one with --port"),
+    ):
         make_server(MemoryStore, "127.0.0.1", taken.getsockname()[1], 1)
 
 
@@ -81,7 +86,9 @@ def where(tmp_path: Path) -> str:
 
 def test_serve_prints_where_it_is_and_stops_when_told(where: str) -> None:
     command = [sys.executable, "-m", "arclink.cli.main", "serve", "--store", where, "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}
+    ) as process:
         assert process.stdout is not None
         serving, example = process.stdout.readline(), process.stdout.readline()
         port = int(serving.split("http://127.0.0.1:")[1].split("/")[0])
@@ -103,7 +110,22 @@ def test_links_prints_a_table_for_people(where: str) -> None:
 
 @pytest.mark.parametrize("form", ["json", "jsonl", "csv", "rdfxml"])
 def test_links_writes_every_format(where: str, form: str) -> None:
-    arguments = ["links", A, "--store", where, "--format", form, "--kind", "a@href", "--direction", "out", "--from", "2009", "--to", "2009"]
+    arguments = [
+        "links",
+        A,
+        "--store",
+        where,
+        "--format",
+        form,
+        "--kind",
+        "a@href",
+        "--direction",
+        "out",
+        "--from",
+        "2009",
+        "--to",
+        "2009",
+    ]
     result = CliRunner().invoke(group, arguments)
     assert result.exit_code == 0, result.output
     assert "News" in result.output
@@ -111,10 +133,19 @@ def test_links_writes_every_format(where: str, form: str) -> None:
 
 
 def test_links_goes_on_with_the_cursor_it_printed(where: str) -> None:
-    first = CliRunner().invoke(group, ["links", A, "--store", where, "--limit", "1", "--format", "json"])
+    first = CliRunner().invoke(
+        group, ["links", A, "--store", where, "--limit", "1", "--format", "json"]
+    )
     cursor = json.loads(first.output)["next"]
-    second = CliRunner().invoke(group, ["links", A, "--store", where, "--limit", "1", "--cursor", cursor, "--format", "json"])
-    assert json.loads(second.output)["outlinks"][0]["uri"] != json.loads(first.output)["outlinks"][0]["uri"] == B
+    second = CliRunner().invoke(
+        group,
+        ["links", A, "--store", where, "--limit", "1", "--cursor", cursor, "--format", "json"],
+    )
+    assert (
+        json.loads(second.output)["outlinks"][0]["uri"]
+        != json.loads(first.output)["outlinks"][0]["uri"]
+        == B
+    )
 
 
 @pytest.mark.parametrize(
@@ -134,7 +165,9 @@ def test_a_wrong_call_is_a_usage_error(where: str, arguments: list[str]) -> None
     assert isinstance(result.exception, UsageError)
 
 
-@pytest.mark.parametrize("command", [["links", A], ["explain", A], ["serve"]], ids=["links", "explain", "serve"])
+@pytest.mark.parametrize(
+    "command", [["links", A], ["explain", A], ["serve"]], ids=["links", "explain", "serve"]
+)
 def test_a_missing_store_is_an_operator_s_error(tmp_path: Path, command: list[str]) -> None:
     result = CliRunner().invoke(group, [*command, "--store", str(tmp_path / "none.db")])
     assert isinstance(result.exception, OperatorError)
@@ -146,6 +179,13 @@ def test_explain_prints_each_capture_with_file_and_offset(where: str) -> None:
     assert result.exit_code == 0, result.output
     assert "not read: status is not 200" in result.output
     assert f"crawl.warc.gz at byte {PAGES[3].memento.offset:,}" in result.output
-    lines = CliRunner().invoke(group, ["explain", A, "--store", where, "--format", "jsonl"]).output.splitlines()
+    lines = (
+        CliRunner()
+        .invoke(group, ["explain", A, "--store", where, "--format", "jsonl"])
+        .output.splitlines()
+    )
     assert [json.loads(line)["reason"] for line in lines] == ["PAYLOAD_READ", "PAYLOAD_READ"]
-    assert "Not captured" in CliRunner().invoke(group, ["explain", "nobody.example", "--store", where]).output
+    assert (
+        "Not captured"
+        in CliRunner().invoke(group, ["explain", "nobody.example", "--store", where]).output
+    )

@@ -9,11 +9,11 @@ import pytest
 from flask.testing import FlaskClient
 
 from arclink.errors import StoreError
-from arclink.store import GraphStore
+from arclink.service import server as running
 from arclink.store.cassandra import database
 from arclink.store.cassandra.addresses import parse_address
 from arclink.store.opening import open_store
-from service import running
+from arclink.store.protocols import GraphStore
 from tests.access.memory_store import MemoryStore, Page, link
 from tests.access.sqlite_pages import load_pages
 from tests.service.conftest import T1, A, B, client_of
@@ -76,7 +76,9 @@ def test_a_real_store_answers(file_client: FlaskClient) -> None:
     assert file_client.get("/health").get_json() == {"status": "ok", "batches": 1}
 
 
-def test_a_store_that_was_removed_is_away_and_a_new_one_is_seen(file_client: FlaskClient, tmp_path: Path) -> None:
+def test_a_store_that_was_removed_is_away_and_a_new_one_is_seen(
+    file_client: FlaskClient, tmp_path: Path
+) -> None:
     assert b"old" in file_client.get(f"/linkQuery?uri={A}").data
     for file in tmp_path.glob("links.db*"):
         file.unlink()
@@ -85,7 +87,9 @@ def test_a_store_that_was_removed_is_away_and_a_new_one_is_seen(file_client: Fla
     assert b"new" in file_client.get(f"/linkQuery?uri={A}").data
 
 
-def test_a_store_that_was_replaced_is_seen_at_once(file_client: FlaskClient, tmp_path: Path) -> None:
+def test_a_store_that_was_replaced_is_seen_at_once(
+    file_client: FlaskClient, tmp_path: Path
+) -> None:
     assert b"old" in file_client.get(f"/linkQuery?uri={A}").data
     load_pages(tmp_path / "other.db", tmp_path / "graph2", [[Page(A, T1, [link(B, "new")])]])
     for file in tmp_path.glob("links.db*"):
@@ -101,23 +105,34 @@ def test_a_stream_that_cannot_begin_is_a_503(form: str) -> None:
             raise StoreError("disk I/O error")
 
     store = Failing([Page(A, T1, [link(B)])])
-    assert client_of(lambda: store).get(f"/linkQuery?uri={A}&limit=0&format={form}").status_code == 503
+    assert (
+        client_of(lambda: store).get(f"/linkQuery?uri={A}&limit=0&format={form}").status_code == 503
+    )
 
 
-def test_a_cursor_with_a_content_that_is_not_there_is_a_problem(file_client: FlaskClient, tmp_path: Path) -> None:
+def test_a_cursor_with_a_content_that_is_not_there_is_a_problem(
+    file_client: FlaskClient, tmp_path: Path
+) -> None:
     from arclink.access.cursors import DONE, Cursor, InlinkPosition, encode_cursor
     from arclink.access.queries import LinkQuery
     from arclink.model import ContentId, Inlink, Kind, UriR
 
-    made_up = InlinkPosition(Inlink(UriR(A), Kind("a@href"), "", None, ContentId("A" * 32)), "", UriR(""))
+    made_up = InlinkPosition(
+        Inlink(UriR(A), Kind("a@href"), "", None, ContentId("A" * 32)), "", UriR("")
+    )
     with open_store(str(tmp_path / "links.db")) as store:
-        cursor = encode_cursor(Cursor(store.state(), DONE, made_up), LinkQuery.from_parameters([("uri", A)]).fingerprint)
+        cursor = encode_cursor(
+            Cursor(store.state(), DONE, made_up),
+            LinkQuery.from_parameters([("uri", A)]).fingerprint,
+        )
     response = file_client.get(f"/linkQuery?uri={A}&cursor={cursor}")
     assert response.status_code == 400
     assert json.loads(response.data)["parameter"] == "cursor"
 
 
-def test_workers_are_forked_from_a_process_without_a_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_are_forked_from_a_process_without_a_connection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     class Connection:
         is_open = True
 
@@ -127,7 +142,9 @@ def test_workers_are_forked_from_a_process_without_a_connection(monkeypatch: pyt
     connection, url = Connection(), "cassandra://node/links"
     seen: list[bool] = []
 
-    def supervise(count: int, work: object, grace: float, listen_no_more: Callable[[], None], ended: object) -> None:
+    def supervise(
+        count: int, work: object, grace: float, listen_no_more: Callable[[], None], ended: object
+    ) -> None:
         seen.append(connection.is_open)
         listen_no_more()
 

@@ -6,9 +6,9 @@ import io
 import pytest
 from flask.testing import FlaskClient
 
-from arclink.access.grouping import Budget
+from arclink.access.groups import Budget
 from arclink.access.replay import parse_replay
-from service.settings import Settings
+from arclink.service.settings import Settings
 from tests.access.memory_store import MemoryStore, Page, link
 from tests.service.conftest import PAGES, T1, T2, A, B, client_of
 
@@ -17,17 +17,32 @@ REPLAY = Settings(replay=parse_replay("--replay", "https://w.example/web/"))
 
 def test_anchors_are_json_by_default(client: FlaskClient) -> None:
     response = client.get(f"/anchors?uri={A}&by=year,host")
-    assert (response.status_code, response.content_type, response.headers["Vary"]) == (200, "application/json", "Accept")
+    assert (response.status_code, response.content_type, response.headers["Vary"]) == (
+        200,
+        "application/json",
+        "Accept",
+    )
     answer = response.get_json()
-    assert (answer["uri"], answer["by"], answer["total"], answer["counted"]) == (A, ["year", "host"], 2, {"links": 2, "complete": True})
-    assert [(row["period"], row["host"], row["mementos"], row["first"]) for row in answer["anchors"]] == [("2009", "b.example", 1, T1)] * 2
+    assert (answer["uri"], answer["by"], answer["total"], answer["counted"]) == (
+        A,
+        ["year", "host"],
+        2,
+        {"links": 2, "complete": True},
+    )
+    assert [
+        (row["period"], row["host"], row["mementos"], row["first"]) for row in answer["anchors"]
+    ] == [("2009", "b.example", 1, T1)] * 2
     assert b"\x1b" not in response.data
 
 
 def test_a_diff_has_a_list_per_change(client: FlaskClient) -> None:
     answer = client.get(f"/diff?uri={A}&from={T1}&to={T2}").get_json()
     assert answer["totals"]["outlinks"] == {"added": 1, "removed": 1, "kept": 1, "unknown": 0}
-    assert [(row["uri"], row["before"], row["after"]) for row in answer["kept"] if row["direction"] == "out"] == [(B, T1, T2)]
+    assert [
+        (row["uri"], row["before"], row["after"])
+        for row in answer["kept"]
+        if row["direction"] == "out"
+    ] == [(B, T1, T2)]
     assert [one["state"] for one in answer["in_force"]["from"]] == ["read"]
 
 
@@ -42,9 +57,14 @@ def test_rows_come_as_csv_and_json_lines_too(client: FlaskClient, path: str) -> 
     assert {row["kind"] for row in rows} >= {"a@href"}
 
 
-@pytest.mark.parametrize("path", [f"/anchors?uri={A}&format=json", f"/diff?uri={A}&from={T1}&to={T2}"])
+@pytest.mark.parametrize(
+    "path", [f"/anchors?uri={A}&format=json", f"/diff?uri={A}&from={T1}&to={T2}"]
+)
 def test_uri_ms_are_told_with_a_replay_prefix_only(path: str) -> None:
-    assert f"https://w.example/web/{T1}/{B}".encode() in client_of(lambda: MemoryStore(PAGES), REPLAY).get(path).data
+    assert (
+        f"https://w.example/web/{T1}/{B}".encode()
+        in client_of(lambda: MemoryStore(PAGES), REPLAY).get(path).data
+    )
     assert b"uri_m" not in client_of(lambda: MemoryStore(PAGES)).get(path).data
 
 
@@ -59,7 +79,9 @@ def test_uri_ms_are_told_with_a_replay_prefix_only(path: str) -> None:
         pytest.param(f"/diff?uri={A}&from=2011&to=2010", "from", id="backwards"),
     ],
 )
-def test_a_wrong_parameter_is_a_problem_that_names_it(client: FlaskClient, path: str, parameter: str) -> None:
+def test_a_wrong_parameter_is_a_problem_that_names_it(
+    client: FlaskClient, path: str, parameter: str
+) -> None:
     response = client.get(path)
     assert (response.status_code, response.content_type) == (400, "application/problem+json")
     assert response.get_json()["parameter"] == parameter
@@ -73,16 +95,29 @@ def test_what_is_not_acceptable_is_told_the_formats(client: FlaskClient) -> None
 def test_the_service_s_budget_bounds_what_is_counted() -> None:
     client = client_of(lambda: MemoryStore(PAGES), Settings(budget=Budget(look_ups=1)))
     assert client.get(f"/anchors?uri={A}").get_json()["counted"] == {"links": 1, "complete": False}
-    assert client.get(f"/diff?uri={A}&from={T1}&to={T2}").get_json()["counted"]["inlinks"] == {"links": 1, "complete": False}
+    assert client.get(f"/diff?uri={A}&from={T1}&to={T2}").get_json()["counted"]["inlinks"] == {
+        "links": 1,
+        "complete": False,
+    }
 
 
 def test_a_level_gives_counts_instead_of_links(client: FlaskClient) -> None:
     answer = client.get(f"/linkQuery?uri={A}&level=host&by=year").get_json()
     (row,) = answer["inlinks"]
-    assert (row["host"], row["links"], [one["period"] for one in row["over_time"]]) == ("b.example", 2, ["2009"])
+    assert (row["host"], row["links"], [one["period"] for one in row["over_time"]]) == (
+        "b.example",
+        2,
+        ["2009"],
+    )
     assert [row["host"] for row in answer["outlinks"]] == ["b.example", "c.example", "x.example"]
-    rows = list(csv.DictReader(io.StringIO(client.get(f"/LinkService/linkQuery?uri={A}&level=domain&format=csv").text)))
-    assert {(row["direction"], row["domain"], row["period"]) for row in rows if row["direction"] == "in"} == {
+    rows = list(
+        csv.DictReader(
+            io.StringIO(client.get(f"/LinkService/linkQuery?uri={A}&level=domain&format=csv").text)
+        )
+    )
+    assert {
+        (row["direction"], row["domain"], row["period"]) for row in rows if row["direction"] == "in"
+    } == {
         ("in", "b.example", ""),
         ("in", "b.example", "2009-11"),
     }
@@ -98,7 +133,9 @@ def test_a_level_gives_counts_instead_of_links(client: FlaskClient) -> None:
         pytest.param(f"/linkQuery?uri={B}&level=host&direction=in", "inlinks", "host", id="level"),
     ],
 )
-def test_a_cursor_of_counted_rows_starts_again_after_a_batch(path: str, rows: str, name: str) -> None:
+def test_a_cursor_of_counted_rows_starts_again_after_a_batch(
+    path: str, rows: str, name: str
+) -> None:
     """A batch may put a row before those that were given: to go on behind them would leave one out."""
 
     def linking(host: str, time: str) -> Page:

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from arclink.store import relations, runs
+from arclink.store.blocks import relations
+from arclink.store.sqlite import runs
 
 
 @pytest.fixture(scope="class")

@@ -15,26 +15,50 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from arclink.errors import StoreError
-from arclink.model import ALL_TIME, EMPTY_PAYLOAD, NO_CHECKSUM, Batch, ContentId, Forgotten, Inlink, Outlink, Payload, Span, Surt, Timestamp
-from arclink.store import ArchiveFile, GraphStore, Removed, Takedown
+from arclink.model import (
+    ALL_TIME,
+    EMPTY_PAYLOAD,
+    NO_CHECKSUM,
+    Batch,
+    ContentId,
+    Forgotten,
+    Inlink,
+    Outlink,
+    Payload,
+    Span,
+    Surt,
+    Timestamp,
+)
+from arclink.store.protocols import ArchiveFile, GraphStore, Removed, Takedown
 from tests.store.dictionary_store import DictionaryStore
 from tests.store.graphs import Graph, graphs, write_next
 
 # The tests are inherited by one class per store, each of which makes stores of its own kind: "differing executors".
 slowly = settings(
     deadline=None,
-    max_examples=int(os.environ.get("ARCLINK_EXAMPLES", "40")),  # fewer where a store is asked over a network
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.differing_executors],
+    max_examples=int(
+        os.environ.get("ARCLINK_EXAMPLES", "40")
+    ),  # fewer where a store is asked over a network
+    suppress_health_check=[
+        HealthCheck.too_slow,
+        HealthCheck.data_too_large,
+        HealthCheck.differing_executors,
+    ],
 )
 
-FILES = [ArchiveFile("a.warc.gz", "/archive/a.warc.gz", 12, "f1"), ArchiveFile("b.warc.gz", "/archive/b.warc.gz", 34, "f2")]
+FILES = [
+    ArchiveFile("a.warc.gz", "/archive/a.warc.gz", 12, "f1"),
+    ArchiveFile("b.warc.gz", "/archive/b.warc.gz", 34, "f2"),
+]
 SETTINGS = {"extractor": "1", "rules": "{}"}
 
 
 def load_next(store: GraphStore, graph: Graph, number: int, folder: Path, parts: int = 1) -> Batch:
     """Load one batch of a graph."""
     write_next(store, graph, graph.batches[number], folder / str(number), parts)
-    return store.load(folder / str(number), FILES[number : number + 1], SETTINGS, f'{{"batch": {number}}}')
+    return store.load(
+        folder / str(number), FILES[number : number + 1], SETTINGS, f'{{"batch": {number}}}'
+    )
 
 
 def all_links(store: GraphStore) -> Iterator[tuple[ContentId, list[Outlink]]]:
@@ -72,13 +96,27 @@ def canonical(store: GraphStore) -> dict[str, object]:
 def placeless(store: GraphStore) -> dict[str, object]:
     """Return all answers of a store but those that depend on batches, and on which capture a payload was read from."""
     answers = canonical(store)
-    return {name: replace(answer, file="", offset=0) if isinstance(answer, Payload) else answer for name, answer in answers.items()}
+    return {
+        name: replace(answer, file="", offset=0) if isinstance(answer, Payload) else answer
+        for name, answer in answers.items()
+    }
 
 
 @st.composite
 def drawn_forgotten(draw: st.DrawFn) -> Forgotten:
     """Draw what is to be forgotten: a part of the small web of `graphs`, from all time or some of it."""
-    prefix = draw(st.sampled_from(["org,example)/", "org,example)/news", "org,example", "example,other)/", "org,example,sub)/", "zz"]))
+    prefix = draw(
+        st.sampled_from(
+            [
+                "org,example)/",
+                "org,example)/news",
+                "org,example",
+                "example,other)/",
+                "org,example,sub)/",
+                "zz",
+            ]
+        )
+    )
     first, last = draw(st.sampled_from([("", ""), ("20091103011308", ""), ("2010", "2011")]))
     span = Span(Timestamp(first.ljust(14, "0")), Timestamp(last.ljust(14, "9")))
     return Forgotten(Surt(prefix), span, span == ALL_TIME and draw(st.booleans()))
@@ -101,7 +139,9 @@ class StoreContract:
 
     @slowly
     @given(graph=graphs(), parts=st.integers(1, 3))
-    def test_any_batches_in_any_parts_answer_like_a_dictionary_with_one_batch(self, graph: Graph, parts: int) -> None:
+    def test_any_batches_in_any_parts_answer_like_a_dictionary_with_one_batch(
+        self, graph: Graph, parts: int
+    ) -> None:
         with self.empty() as (store, dictionary, folder):
             for number in range(len(graph.batches)):
                 load_next(store, graph, number, folder, parts)
@@ -110,7 +150,14 @@ class StoreContract:
             assert list(store.verify()) == []
 
     @slowly
-    @given(graph=graphs(), span=st.builds(Span, st.sampled_from(["20091103011308", "2010"]), st.sampled_from(["20091103011308", "2011"])))
+    @given(
+        graph=graphs(),
+        span=st.builds(
+            Span,
+            st.sampled_from(["20091103011308", "2010"]),
+            st.sampled_from(["20091103011308", "2011"]),
+        ),
+    )
     def test_a_span_leaves_out_what_was_not_observed_in_it(self, graph: Graph, span: Span) -> None:
         span = Span(Timestamp(span.first.ljust(14, "0")), Timestamp(span.last.ljust(14, "9")))
         with self.empty() as (store, dictionary, folder):
@@ -119,13 +166,24 @@ class StoreContract:
                 load_next(dictionary, graph, number, folder / "other")
             for surt in dictionary.surts(Surt("")):
                 mementos = list(dictionary.mementos(surt))
-                assert list(store.mementos(surt, span)) == [one for one in mementos if one.timestamp in span]
+                assert list(store.mementos(surt, span)) == [
+                    one for one in mementos if one.timestamp in span
+                ]
                 for content in filter(None, map(dictionary.content_of, mementos)):
-                    assert list(store.sightings(content, span)) == list(dictionary.sightings(content, span))
+                    assert list(store.sightings(content, span)) == list(
+                        dictionary.sightings(content, span)
+                    )
 
     @slowly
-    @given(graph=graphs(), span=st.sampled_from([ALL_TIME, Span(Timestamp("20091103011308"), Timestamp("20111231235959"))]))
-    def test_a_whole_scan_tells_every_content_and_memento_once(self, graph: Graph, span: Span) -> None:
+    @given(
+        graph=graphs(),
+        span=st.sampled_from(
+            [ALL_TIME, Span(Timestamp("20091103011308"), Timestamp("20111231235959"))]
+        ),
+    )
+    def test_a_whole_scan_tells_every_content_and_memento_once(
+        self, graph: Graph, span: Span
+    ) -> None:
         with self.empty() as (store, dictionary, folder):
             for number in range(len(graph.batches)):
                 load_next(store, graph, number, folder)
@@ -136,16 +194,28 @@ class StoreContract:
             assert scanned == [(content, list(store.outlinks(content))) for content, _ in scanned]
 
     @slowly
-    @given(graph=graphs(), span=st.sampled_from([ALL_TIME, Span(Timestamp("20091103011308"), Timestamp("20111231235959"))]))
-    def test_contents_asked_together_are_answered_as_one_by_one(self, graph: Graph, span: Span) -> None:
+    @given(
+        graph=graphs(),
+        span=st.sampled_from(
+            [ALL_TIME, Span(Timestamp("20091103011308"), Timestamp("20111231235959"))]
+        ),
+    )
+    def test_contents_asked_together_are_answered_as_one_by_one(
+        self, graph: Graph, span: Span
+    ) -> None:
         with self.empty() as (store, dictionary, folder):
             for number in range(len(graph.batches)):
                 load_next(store, graph, number, folder)
                 load_next(dictionary, graph, number, folder / "other")
-            contents = [inlink.content for surt in store.surts(Surt("")) for inlink in store.inlinks(surt)]
+            contents = [
+                inlink.content for surt in store.surts(Surt("")) for inlink in store.inlinks(surt)
+            ]
             contents += [*reversed(contents), ContentId("none")]
             expected = [
-                [(original, [sighting.timestamp for sighting in seen]) for original, seen in groupby(sightings, attrgetter("original"))]
+                [
+                    (original, [sighting.timestamp for sighting in seen])
+                    for original, seen in groupby(sightings, attrgetter("original"))
+                ]
                 for sightings in (dictionary.sightings(content, span) for content in contents)
             ]
             assert [list(pages) for pages in store.sources(iter(contents), span)] == expected
@@ -180,8 +250,15 @@ class StoreContract:
                     assert list(store.inlinks(surt, inlink)) == inlinks[place + 1 :]
 
     @slowly
-    @given(graph=graphs(), prefix=st.sampled_from(["", "org,example", "org,example)/", "org,example)/news", "example,", "zz"]))
-    def test_surts_of_mementos_and_targets_are_found_by_prefix(self, graph: Graph, prefix: Surt) -> None:
+    @given(
+        graph=graphs(),
+        prefix=st.sampled_from(
+            ["", "org,example", "org,example)/", "org,example)/news", "example,", "zz"]
+        ),
+    )
+    def test_surts_of_mementos_and_targets_are_found_by_prefix(
+        self, graph: Graph, prefix: Surt
+    ) -> None:
         with self.empty() as (store, dictionary, folder):
             for number in range(len(graph.batches)):
                 load_next(store, graph, number, folder)
@@ -200,10 +277,15 @@ class StoreContract:
     @given(graph=graphs())
     def test_the_same_graph_files_again_change_nothing(self, graph: Graph) -> None:
         with self.empty() as (store, _, folder):
-            batches = [load_next(store, graph, number, folder) for number in range(len(graph.batches))]
+            batches = [
+                load_next(store, graph, number, folder) for number in range(len(graph.batches))
+            ]
             answers, stats = canonical(store), store.stats()
             for number, batch in enumerate(batches):
-                assert store.load(folder / str(number), FILES[number : number + 1], SETTINGS, "{}") == batch
+                assert (
+                    store.load(folder / str(number), FILES[number : number + 1], SETTINGS, "{}")
+                    == batch
+                )
             assert canonical(store) == answers
             assert replace(store.stats(), bytes=0) == replace(stats, bytes=0)
 
@@ -216,8 +298,12 @@ class StoreContract:
                 load_next(dictionary, graph, number, folder / "other")
             originals = sorted({memento.original for batch in graph.batches for memento in batch})
             wanted = [(checksum, originals) for checksum in sorted(graph.truths)] * 30
-            expected = [(payload, list(missing)) for payload, missing in dictionary.known_contents(wanted)]
-            assert [(payload, list(missing)) for payload, missing in store.known_contents(iter(wanted))] == expected
+            expected = [
+                (payload, list(missing)) for payload, missing in dictionary.known_contents(wanted)
+            ]
+            assert [
+                (payload, list(missing)) for payload, missing in store.known_contents(iter(wanted))
+            ] == expected
 
     @slowly
     @given(graph=graphs())
@@ -228,7 +314,9 @@ class StoreContract:
                 batches.append(load_next(store, graph, number, folder))
                 states.append(store.state())
             distinct = list({batch.number: batch for batch in batches}.values())
-            assert len({state.version for state in states}) == len({state.places for state in states[1:]}) + len(distinct)
+            assert len({state.version for state in states}) == len(
+                {state.places for state in states[1:]}
+            ) + len(distinct)
             assert list(store.batches()) == distinct
             assert store.last_batch() == distinct[-1].number
             assert [batch.number for batch in distinct] == list(range(1, len(distinct) + 1))
@@ -254,7 +342,9 @@ class StoreContract:
                     state = store.state()
                     assert would == store.forget(takedown) == dictionary.forget(takedown)
                     assert store.state().version != state.version
-                    assert (store.state().places == state.places) is (would.contents == would.links == 0)
+                    assert (store.state().places == state.places) is (
+                        would.contents == would.links == 0
+                    )
                     state = store.state()
                     assert store.forget(takedown) == dictionary.forget(takedown) == Removed()
                     assert store.state() == state
@@ -268,11 +358,21 @@ class StoreContract:
 
     @slowly
     @given(graph=graphs(), what=forgotten)
-    def test_a_store_that_forgot_answers_like_one_built_without(self, graph: Graph, what: Forgotten) -> None:
+    def test_a_store_that_forgot_answers_like_one_built_without(
+        self, graph: Graph, what: Forgotten
+    ) -> None:
         what = replace(what, has_targets=False)
-        without = [[one for one in batch if not what.covers(one.surt, one.timestamp)] for batch in graph.batches]
+        without = [
+            [one for one in batch if not what.covers(one.surt, one.timestamp)]
+            for batch in graph.batches
+        ]
         left = {one.checksum for batch in without for one in batch}
-        whole = {one.checksum for batch in without for one in batch if one.record_type != "revisit" and one.reason == "-"}
+        whole = {
+            one.checksum
+            for batch in without
+            for one in batch
+            if one.record_type != "revisit" and one.reason == "-"
+        }
         # What only revisits show is at hand in one store, and was never read in the other.
         assume(left <= whole | {NO_CHECKSUM, EMPTY_PAYLOAD})
         with self.empty() as (store, _, folder), self.empty() as (other, _, other_folder):
@@ -291,5 +391,8 @@ class StoreContract:
             assert list(store.verify()) == []
 
     def test_a_folder_without_graph_files_is_refused(self, tmp_path: Path) -> None:
-        with self.empty() as (store, _, _folder), pytest.raises(StoreError, match="holds no graph files"):
+        with (
+            self.empty() as (store, _, _folder),
+            pytest.raises(StoreError, match="holds no graph files"),
+        ):
             store.load(tmp_path, FILES, SETTINGS, "{}")

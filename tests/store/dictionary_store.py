@@ -13,7 +13,6 @@ from typing import Self
 import numpy as np
 
 from arclink.errors import StoreError
-from arclink.graph.relations import parse_inlinks, parse_memento, parse_outlinks, parse_payload
 from arclink.model import (
     ALL_TIME,
     EMPTY_PAYLOAD,
@@ -32,7 +31,17 @@ from arclink.model import (
     Surt,
     UriR,
 )
-from arclink.store import ArchiveFile, ContentBlock, Removed, StoreState, StoreStats, StoreSums, Takedown, Violation
+from arclink.rows.relations import parse_inlinks, parse_memento, parse_outlinks, parse_payload
+from arclink.store.protocols import (
+    ArchiveFile,
+    ContentBlock,
+    Removed,
+    StoreState,
+    StoreStats,
+    StoreSums,
+    Takedown,
+    Violation,
+)
 from arclink.uris.resolving import content_id
 from arclink.uris.surts import surt_of
 from tests.store.graphs import RELATIONS
@@ -53,17 +62,33 @@ class DictionaryStore:
         self._loaded: list[tuple[list[tuple[str, bytes]], list[ArchiveFile]]] = []
 
     def load(
-        self, graph: Path, files: Sequence[ArchiveFile], settings: Mapping[str, str], manifest: str, cores: int | None = None
+        self,
+        graph: Path,
+        files: Sequence[ArchiveFile],
+        settings: Mapping[str, str],
+        manifest: str,
+        cores: int | None = None,
     ) -> Batch:
-        rows = [(path.parent.name, line) for path in sorted(graph.glob("*/part-*")) for line in path.read_bytes().splitlines()]
+        rows = [
+            (path.parent.name, line)
+            for path in sorted(graph.glob("*/part-*"))
+            for line in path.read_bytes().splitlines()
+        ]
         if not any((graph / relation).is_dir() for relation in RELATIONS):
             raise StoreError(f"{graph} holds no graph files")
         batch = (rows, list(files))
         if batch in self._loaded:
             return self._batches[self._loaded.index(batch)]
         self._loaded.append(batch)
-        blocks = {block.name: block for relation, line in rows if relation == "outlinks" for block in [parse_outlinks(line)]}
-        new = {content for block in blocks.values() for content in block.contents} - set(self._outlinks)
+        blocks = {
+            block.name: block
+            for relation, line in rows
+            if relation == "outlinks"
+            for block in [parse_outlinks(line)]
+        }
+        new = {content for block in blocks.values() for content in block.contents} - set(
+            self._outlinks
+        )
         for relation, line in rows:
             if relation == "mementos":
                 memento = parse_memento(line)
@@ -82,18 +107,28 @@ class DictionaryStore:
             elif relation == "inlinks":
                 surt, target, groups = parse_inlinks(line)
                 for kind, text, rel, sources in groups:
-                    for name in (blocks[block].contents[position] for block, positions in sources for position in positions):
+                    for name in (
+                        blocks[block].contents[position]
+                        for block, positions in sources
+                        for position in positions
+                    ):
                         if name in new:
                             self._inlinks[Inlink(target, kind, text, rel, name)] = surt
         for place, (takedown, removed) in enumerate(self._takedowns):
             self._takedowns[place] = takedown, _sum(removed, self._remove(takedown.what))
         self._files.update({file.name: file for file in files})
         self._settings.update(settings)
-        self._batches.append(Batch(len(self._batches) + 1, tuple(file.name for file in files), manifest))
+        self._batches.append(
+            Batch(len(self._batches) + 1, tuple(file.name for file in files), manifest)
+        )
         return self._batches[-1]
 
     def mementos(self, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]:
-        return (self._mementos[key] for key in sorted(self._mementos) if key[0] == surt and self._mementos[key].timestamp in span)
+        return (
+            self._mementos[key]
+            for key in sorted(self._mementos)
+            if key[0] == surt and self._mementos[key].timestamp in span
+        )
 
     def payload(self, checksum: Checksum) -> Payload | None:
         return self._payloads.get(checksum)
@@ -115,26 +150,53 @@ class DictionaryStore:
         return ((inlink.kind, 1) for inlink in self.inlinks(target))
 
     def sightings(self, content: ContentId, span: Span = ALL_TIME) -> Iterator[Sighting]:
-        shows = {(one.original, one.timestamp) for one in self._mementos.values() if self.content_of(one) == content}
-        return (Sighting(original, timestamp) for original, timestamp in sorted(shows) if timestamp in span)
+        shows = {
+            (one.original, one.timestamp)
+            for one in self._mementos.values()
+            if self.content_of(one) == content
+        }
+        return (
+            Sighting(original, timestamp)
+            for original, timestamp in sorted(shows)
+            if timestamp in span
+        )
 
-    def sources(self, contents: Iterable[ContentId], span: Span = ALL_TIME) -> Iterator[Iterator[Source]]:
+    def sources(
+        self, contents: Iterable[ContentId], span: Span = ALL_TIME
+    ) -> Iterator[Iterator[Source]]:
         for content in contents:
             pages = groupby(self.sightings(content, span), attrgetter("original"))
-            yield ((original, [sighting.timestamp for sighting in seen]) for original, seen in pages)
+            yield (
+                (original, [sighting.timestamp for sighting in seen]) for original, seen in pages
+            )
 
     def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
         surts = {one.surt for one in self._mementos.values()} | set(self._inlinks.values())
-        return (surt for surt in sorted(surts) if surt.startswith(prefix) and (after is None or surt > after))
+        return (
+            surt
+            for surt in sorted(surts)
+            if surt.startswith(prefix) and (after is None or surt > after)
+        )
 
     def captured_surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
-        return (surt for surt in self.surts(prefix, after) if next(self.mementos(surt), None) is not None)
+        return (
+            surt
+            for surt in self.surts(prefix, after)
+            if next(self.mementos(surt), None) is not None
+        )
 
     def scan_mementos(self, span: Span = ALL_TIME) -> Iterator[Memento]:
-        return (self._mementos[key] for key in sorted(self._mementos) if self._mementos[key].timestamp in span)
+        return (
+            self._mementos[key]
+            for key in sorted(self._mementos)
+            if self._mementos[key].timestamp in span
+        )
 
     def scan_contents(self) -> Iterator[ContentBlock]:
-        return (ContentBlock([content], links, [np.arange(len(links))]) for content, links in self._outlinks.items())
+        return (
+            ContentBlock([content], links, [np.arange(len(links))])
+            for content, links in self._outlinks.items()
+        )
 
     def batches(self) -> Iterator[Batch]:
         return iter(self._batches)
@@ -143,7 +205,11 @@ class DictionaryStore:
         return max((batch.number for batch in self.batches()), default=0)
 
     def state(self) -> StoreState:
-        gone = [(removed.contents, removed.links) for _, removed in self._takedowns if removed.contents or removed.links]
+        gone = [
+            (removed.contents, removed.links)
+            for _, removed in self._takedowns
+            if removed.contents or removed.links
+        ]
         return StoreState.of((len(self._batches), self._takedowns), gone)
 
     def files(self) -> Iterator[ArchiveFile]:
@@ -155,7 +221,14 @@ class DictionaryStore:
     def sums(self) -> StoreSums:
         counts = self.stats()
         return StoreSums(
-            counts.batches, counts.files, counts.payloads, counts.contents, counts.links, counts.first, counts.last, counts.bytes
+            counts.batches,
+            counts.files,
+            counts.payloads,
+            counts.contents,
+            counts.links,
+            counts.first,
+            counts.last,
+            counts.bytes,
         )
 
     def stats(self) -> StoreStats:
@@ -177,17 +250,34 @@ class DictionaryStore:
     def verify(self) -> Iterator[Violation]:
         return iter(())
 
-    def known_contents(self, wanted: Iterable[tuple[Checksum, Sequence[UriR]]]) -> Iterator[tuple[Payload | None, Sequence[UriR]]]:
+    def known_contents(
+        self, wanted: Iterable[tuple[Checksum, Sequence[UriR]]]
+    ) -> Iterator[tuple[Payload | None, Sequence[UriR]]]:
         for checksum, originals in wanted:
             payload = self._payloads.get(checksum)
             if payload is None or payload.scope is None:
                 yield payload, originals
             else:
                 scope = payload.scope
-                yield payload, [one for one in originals if content_id(checksum, one, scope) not in self._outlinks]
+                yield (
+                    payload,
+                    [
+                        one
+                        for one in originals
+                        if content_id(checksum, one, scope) not in self._outlinks
+                    ],
+                )
 
     def originals_of(self, checksum: Checksum) -> Iterator[UriR]:
-        return iter(sorted({one.original for one in self._mementos.values() if one.checksum == checksum and _is_joined(one)}))
+        return iter(
+            sorted(
+                {
+                    one.original
+                    for one in self._mementos.values()
+                    if one.checksum == checksum and _is_joined(one)
+                }
+            )
+        )
 
     def forget(self, takedown: Takedown, *, is_trial: bool = False) -> Removed:
         if is_trial:
@@ -211,7 +301,11 @@ class DictionaryStore:
             for content, links in self._outlinks.items()
             if content in contents or not any(content.startswith(checksum) for checksum in lost)
         }
-        payloads = {checksum: payload for checksum, payload in self._payloads.items() if checksum in shown or checksum not in lost}
+        payloads = {
+            checksum: payload
+            for checksum, payload in self._payloads.items()
+            if checksum in shown or checksum not in lost
+        }
         links = sum(map(len, self._outlinks.values()))
         dropped = 0
         if what.has_targets:
@@ -221,10 +315,16 @@ class DictionaryStore:
                 dropped += len({*away})
                 outlinks[content] = kept
                 payload = next(one for one in payloads.values() if content.startswith(one.checksum))
-                if away and next(other for other in outlinks if other.startswith(payload.checksum)) == content:
+                if (
+                    away
+                    and next(other for other in outlinks if other.startswith(payload.checksum))
+                    == content
+                ):
                     counts = {**dict(payload.counts), "LINK_KEPT": len(kept)}
                     counts["LINK_FORGOTTEN"] = counts.get("LINK_FORGOTTEN", 0) + len(away)
-                    payloads[payload.checksum] = replace(payload, counts=tuple(pair for pair in counts.items() if pair[1]))
+                    payloads[payload.checksum] = replace(
+                        payload, counts=tuple(pair for pair in counts.items() if pair[1])
+                    )
         removed = Removed(
             len(gone),
             len(self._payloads) - len(payloads),
@@ -258,12 +358,19 @@ class DictionaryStore:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         pass
 
 
 def _sum(one: Removed, other: Removed) -> Removed:
-    return Removed(*(first + second for first, second in zip(astuple(one), astuple(other), strict=True)))
+    return Removed(
+        *(first + second for first, second in zip(astuple(one), astuple(other), strict=True))
+    )
 
 
 def _is_joined(memento: Memento) -> bool:

@@ -9,9 +9,20 @@ import orjson
 from hypothesis import strategies as st
 
 from arclink.graph.blocks import Block
-from arclink.graph.relations import format_memento, format_payload
-from arclink.model import EMPTY_PAYLOAD, Checksum, ContentId, Kind, Memento, Outlink, Payload, Scope, Timestamp, UriR
-from arclink.store import GraphStore
+from arclink.model import (
+    EMPTY_PAYLOAD,
+    Checksum,
+    ContentId,
+    Kind,
+    Memento,
+    Outlink,
+    Payload,
+    Scope,
+    Timestamp,
+    UriR,
+)
+from arclink.rows.relations import format_memento, format_payload
+from arclink.store.protocols import GraphStore
 from arclink.uris.resolving import content_id
 from arclink.uris.surts import surt_of
 
@@ -31,17 +42,47 @@ ORIGINALS = [
         "http://other.example/",
     )
 ]
-TARGETS = [*ORIGINALS, UriR("http://target.example/%7Ea"), UriR("mailto:someone@example.org"), UriR("HTTP://Odd.example/"), UriR("x:y")]
-TEXTS = ["", "News", "Latest news", "],[", '"],["', 'a","b",null],["c', "\\", "مرحبا", "🛷 sled", "a\u00a0b", "null"]
-LABELS = [("a@href", None), ("a@href", "nofollow"), ("a@href", ""), ("img@src", None), ("http@location", None)]
-TIMESTAMPS = [Timestamp(text) for text in ("20091103011307", "20091103011308", "20100130003005", "20120101000000")]
+TARGETS = [
+    *ORIGINALS,
+    UriR("http://target.example/%7Ea"),
+    UriR("mailto:someone@example.org"),
+    UriR("HTTP://Odd.example/"),
+    UriR("x:y"),
+]
+TEXTS = [
+    "",
+    "News",
+    "Latest news",
+    "],[",
+    '"],["',
+    'a","b",null],["c',
+    "\\",
+    "مرحبا",
+    "🛷 sled",
+    "a\u00a0b",
+    "null",
+]
+LABELS = [
+    ("a@href", None),
+    ("a@href", "nofollow"),
+    ("a@href", ""),
+    ("img@src", None),
+    ("http@location", None),
+]
+TIMESTAMPS = [
+    Timestamp(text)
+    for text in ("20091103011307", "20091103011308", "20100130003005", "20120101000000")
+]
 CONTENTS_OF_A_BLOCK = 3
 RELATIONS = ("mementos", "payloads", "outlinks", "inlinks")
 
 
 def checksum_of(name: str) -> Checksum:
     """Return a checksum: a SHA-1, one of another algorithm, or that of a redirect."""
-    digest = "".join("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"[octet % 32] for octet in (sha1(name.encode()).digest() * 2)[:32])
+    digest = "".join(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"[octet % 32]
+        for octet in (sha1(name.encode()).digest() * 2)[:32]
+    )
     return Checksum({"o": f"sha256:{name}-{name}", "r": f"redirect:{digest}"}.get(name[0], digest))
 
 
@@ -60,7 +101,10 @@ class PayloadTruth:
         for original in originals:
             content = content_id(self.checksum, original, self.scope)
             cut = content.removeprefix(self.checksum)
-            moved = [Outlink(UriR(link.target + cut), link.kind, link.text, link.rel) for link in self.links[:1]]
+            moved = [
+                Outlink(UriR(link.target + cut), link.kind, link.text, link.rel)
+                for link in self.links[:1]
+            ]
             contents[content] = [*moved, *self.links[1:]]
         return contents
 
@@ -89,7 +133,9 @@ def payload_truths(draw: st.DrawFn) -> dict[Checksum, PayloadTruth]:
     for name in PAYLOAD_NAMES:
         checksum = checksum_of(name)
         links = tuple(draw(st.lists(outlinks, max_size=6)))
-        truths[checksum] = PayloadTruth(checksum, draw(st.sampled_from(list(Scope))), draw(st.integers(0, 5)) > 0, links)
+        truths[checksum] = PayloadTruth(
+            checksum, draw(st.sampled_from(list(Scope))), draw(st.integers(0, 5)) > 0, links
+        )
     return truths
 
 
@@ -107,7 +153,19 @@ def memento(
     mime = "warc/revisit" if record_type == "revisit" else "text/html"
     status = "-" if record_type == "revisit" else "200"
     uri = UriR(original)
-    return Memento(surt_of(uri), Timestamp(timestamp), uri, Checksum(checksum), status, mime, record_type, file, offset, length, reason)
+    return Memento(
+        surt_of(uri),
+        Timestamp(timestamp),
+        uri,
+        Checksum(checksum),
+        status,
+        mime,
+        record_type,
+        file,
+        offset,
+        length,
+        reason,
+    )
 
 
 mementos = st.builds(
@@ -147,7 +205,16 @@ def graphs(draw: st.DrawFn, max_batches: int = 5) -> Graph:
         batch = []
         for drawn in draw(st.lists(mementos, max_size=8)):
             known = facts.setdefault((drawn.timestamp, drawn.original, drawn.checksum), drawn)
-            batch.append(memento(*_key(known), known.record_type, drawn.file, drawn.offset, known.length, known.reason))
+            batch.append(
+                memento(
+                    *_key(known),
+                    known.record_type,
+                    drawn.file,
+                    drawn.offset,
+                    known.length,
+                    known.reason,
+                )
+            )
         batches.append(batch)
     return Graph(draw(payload_truths()), batches)
 
@@ -156,16 +223,23 @@ def _key(one: Memento) -> tuple[str, str, str]:
     return one.original, one.timestamp, one.checksum
 
 
-def write_next(store: GraphStore, graph: Graph, batch: Sequence[Memento], folder: Path, parts: int = 1) -> None:
+def write_next(
+    store: GraphStore, graph: Graph, batch: Sequence[Memento], folder: Path, parts: int = 1
+) -> None:
     """Write the graph files that a build would write for a batch: it reads a payload when there is a response with it."""
     by_checksum: dict[Checksum, list[Memento]] = {}
     for one in batch:
         if one.reason == "-" and one.checksum in graph.truths:
             by_checksum.setdefault(one.checksum, []).append(one)
-    wanted = [(checksum, sorted({one.original for one in by_checksum[checksum]})) for checksum in sorted(by_checksum)]
+    wanted = [
+        (checksum, sorted({one.original for one in by_checksum[checksum]}))
+        for checksum in sorted(by_checksum)
+    ]
     payloads: list[Payload] = []
     contents: dict[ContentId, tuple[UriR, list[Outlink]]] = {}
-    for (checksum, originals), (known, missing) in zip(wanted, list(store.known_contents(wanted)), strict=True):
+    for (checksum, originals), (known, missing) in zip(
+        wanted, list(store.known_contents(wanted)), strict=True
+    ):
         truth = graph.truths[checksum]
         needed = list(missing)
         if known is None or known.scope is None:
@@ -175,7 +249,12 @@ def write_next(store: GraphStore, graph: Graph, batch: Sequence[Memento], folder
         if needed:
             payloads.append(truth.payload())
             if truth.is_html:
-                contents.update({content: (needed[0], links) for content, links in truth.contents(needed).items()})
+                contents.update(
+                    {
+                        content: (needed[0], links)
+                        for content, links in truth.contents(needed).items()
+                    }
+                )
     write_batch(folder, batch, payloads, contents, parts)
 
 
@@ -195,9 +274,18 @@ def write_batch(
         contents: Its contents: an original each was seen at, and its links.
         parts: Of each relation.
     """
-    outlinks, inlinks = link_rows(sorted((surt_of(original), content, links) for content, (original, links) in contents.items()))
+    outlinks, inlinks = link_rows(
+        sorted(
+            (surt_of(original), content, links) for content, (original, links) in contents.items()
+        )
+    )
     rows = {
-        "mementos": [format_memento(one) for one in sorted(batch, key=lambda one: (one.surt, one.timestamp, one.original, one.checksum))],
+        "mementos": [
+            format_memento(one)
+            for one in sorted(
+                batch, key=lambda one: (one.surt, one.timestamp, one.original, one.checksum)
+            )
+        ],
         "payloads": [format_payload(payload) for payload in payloads],
         "outlinks": outlinks,
         "inlinks": inlinks,
@@ -209,7 +297,9 @@ def write_batch(
             (folder / relation / f"part-{part:05d}").write_bytes(b"".join(lines))
 
 
-def link_rows(contents: Sequence[tuple[str, ContentId, Sequence[Outlink]]]) -> tuple[list[bytes], list[bytes]]:
+def link_rows(
+    contents: Sequence[tuple[str, ContentId, Sequence[Outlink]]],
+) -> tuple[list[bytes], list[bytes]]:
     """Return the ``outlinks`` and ``inlinks`` rows of contents: (place, content, links), sorted by place."""
     outlinks: list[bytes] = []
     inlinks: dict[tuple[str, str], dict[tuple[str, str, str | None], dict[str, list[int]]]] = {}
@@ -218,13 +308,19 @@ def link_rows(contents: Sequence[tuple[str, ContentId, Sequence[Outlink]]]) -> t
         block = Block()
         for _, content, links in some:
             pieces = [orjson.dumps([link.target, link.kind, link.text, link.rel]) for link in links]
-            block.add(content, [block.number_of.setdefault(piece, len(block.number_of)) for piece in pieces])
+            block.add(
+                content,
+                [block.number_of.setdefault(piece, len(block.number_of)) for piece in pieces],
+            )
         outlinks.append(block.row(some[0][0]))
         for position, (_, _, links) in enumerate(some):
             for link in dict.fromkeys(links):
                 by_head = inlinks.setdefault((surt_of(link.target), link.target), {})
-                by_head.setdefault((link.kind, link.text, link.rel), {}).setdefault(block.name, []).append(position)
+                by_head.setdefault((link.kind, link.text, link.rel), {}).setdefault(
+                    block.name, []
+                ).append(position)
     return outlinks, [
-        f"{surt}\t{target}\t".encode() + orjson.dumps([[*head, list(of_head.items())] for head, of_head in by_head.items()])
+        f"{surt}\t{target}\t".encode()
+        + orjson.dumps([[*head, list(of_head.items())] for head, of_head in by_head.items()])
         for (surt, target), by_head in sorted(inlinks.items())
     ]

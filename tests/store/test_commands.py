@@ -9,10 +9,10 @@ from click.testing import CliRunner
 from arclink.cli.stats import command as stats
 from arclink.cli.verify import command as verify
 from arclink.errors import StoreError
-from arclink.store import verifying
-from arclink.store.sqlite import SqliteStore
+from arclink.store.blocks import checks
+from arclink.store.sqlite.store import SqliteStore
 from tests.store.contract import FILES, SETTINGS
-from tests.store.test_verifying import execute, write_graph
+from tests.store.sqlite.test_verifying import execute, write_graph
 
 
 @pytest.fixture(name="path")
@@ -58,8 +58,10 @@ def test_verify_fails_when_something_is_broken(path: Path) -> None:
     assert "broken: batches add up: 5 outlinks, but the batches added 7\n" in result.output
 
 
-def test_colliding_ids_are_a_note_and_no_failure(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verifying, "uri_ids", lambda surts: ["00" for _ in surts])
+def test_colliding_ids_are_a_note_and_no_failure(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checks, "uri_ids", lambda surts: ["00" for _ in surts])
     result = CliRunner().invoke(verify, ["--store", str(path)], catch_exceptions=False)
     assert result.exit_code == 0
     assert "note: URI-IDs differ" in result.output

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from arclink.store import GraphStore
 from arclink.store.opening import open_store
+from arclink.store.protocols import GraphStore
 from tests.store.contract import StoreContract
 from tests.store.dictionary_store import DictionaryStore
 

@@ -9,18 +9,33 @@ from hypothesis import strategies as st
 
 from arclink.errors import UsageError
 from arclink.model import Forgotten, Span, Surt, Timestamp
-from arclink.store import Takedown
+from arclink.store.protocols import Takedown
 from arclink.store.takedown_files import format_takedowns, read_takedowns
 
 texts = st.text(max_size=8)
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | texts, lambda inner: st.lists(inner, max_size=2), max_leaves=3
+    st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | texts,
+    lambda inner: st.lists(inner, max_size=2),
+    max_leaves=3,
 )
 rows = st.dictionaries(
-    st.sampled_from(["prefix", "from", "to", "targets", "reason", "time"]), json_values | st.sampled_from(["2010", "2011"])
+    st.sampled_from(["prefix", "from", "to", "targets", "reason", "time"]),
+    json_values | st.sampled_from(["2010", "2011"]),
 )
-spans = st.sampled_from([Span(), Span(Timestamp("20100101000000")), Span(last=Timestamp("20101231235959"))])
-takedowns = st.builds(Takedown, st.builds(Forgotten, st.text(min_size=1, max_size=8).map(Surt), spans, st.booleans()), texts, texts)
+spans = st.sampled_from(
+    [
+        Span(),
+        Span(Timestamp("20100101000000")),
+        Span(last=Timestamp("20101231235959")),
+        Span(Timestamp("20100000000000"), Timestamp("20109999999999")),
+    ]
+)
+takedowns = st.builds(
+    Takedown,
+    st.builds(Forgotten, st.text(min_size=1, max_size=8).map(Surt), spans, st.booleans()),
+    texts,
+    texts,
+)
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +51,10 @@ def test_what_is_written_reads_back(path: Path, takedowns: list[Takedown]) -> No
 
 
 @settings(deadline=None)
-@given(st.binary(max_size=60) | st.lists(rows, max_size=3).map(lambda found: b"\n".join(map(orjson.dumps, found))))
+@given(
+    st.binary(max_size=60)
+    | st.lists(rows, max_size=3).map(lambda found: b"\n".join(map(orjson.dumps, found)))
+)
 def test_any_file_is_a_list_or_refused(path: Path, data: bytes) -> None:
     path.write_bytes(data)
     try:

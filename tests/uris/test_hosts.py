@@ -14,12 +14,36 @@ from arclink.uris.surts import surt_of
 @pytest.mark.parametrize(
     ("uri", "host", "domain"),
     [
-        pytest.param("https://www.news.bbc.co.uk:8080/x", "news.bbc.co.uk", "bbc.co.uk", id="two labels of suffix"),
-        pytest.param("http://bücher.example/", "xn--bcher-kva.example", "xn--bcher-kva.example", id="IDN"),
-        pytest.param("http://食狮.公司.cn/", "xn--85x722f.xn--55qx5d.cn", "xn--85x722f.xn--55qx5d.cn", id="IDN in the list"),
-        pytest.param("http://x.city.kawasaki.jp/", "x.city.kawasaki.jp", "city.kawasaki.jp", id="exception in the list"),
-        pytest.param("http://a.b.c.example/", "a.b.c.example", "c.example", id="suffix that no list has"),
-        pytest.param("http://me.blogspot.com/", "me.blogspot.com", "blogspot.com", id="private section does not count"),
+        pytest.param(
+            "https://www.news.bbc.co.uk:8080/x",
+            "news.bbc.co.uk",
+            "bbc.co.uk",
+            id="two labels of suffix",
+        ),
+        pytest.param(
+            "http://bücher.example/", "xn--bcher-kva.example", "xn--bcher-kva.example", id="IDN"
+        ),
+        pytest.param(
+            "http://食狮.公司.cn/",
+            "xn--85x722f.xn--55qx5d.cn",
+            "xn--85x722f.xn--55qx5d.cn",
+            id="IDN in the list",
+        ),
+        pytest.param(
+            "http://x.city.kawasaki.jp/",
+            "x.city.kawasaki.jp",
+            "city.kawasaki.jp",
+            id="exception in the list",
+        ),
+        pytest.param(
+            "http://a.b.c.example/", "a.b.c.example", "c.example", id="suffix that no list has"
+        ),
+        pytest.param(
+            "http://me.blogspot.com/",
+            "me.blogspot.com",
+            "blogspot.com",
+            id="private section does not count",
+        ),
         pytest.param("http://co.uk/", "co.uk", "co.uk", id="a suffix itself"),
         pytest.param("http://localhost/", "localhost", "localhost", id="one label"),
         pytest.param("http://127.0.0.1:99/", "127.0.0.1", "127.0.0.1", id="address"),
@@ -29,7 +53,9 @@ from arclink.uris.surts import surt_of
         pytest.param("javascript:void(0)", "", "", id="script"),
     ],
 )
-def test_host_and_domain_of(uri: str, host: str, domain: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_host_and_domain_of(
+    uri: str, host: str, domain: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def no_network(*args: object) -> None:
         raise AssertionError("the network was asked")
 

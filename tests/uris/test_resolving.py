@@ -9,11 +9,21 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from arclink.checksums import normal_checksum
 from arclink.errors import UriError
-from arclink.filter.cdx import normal_checksum
 from arclink.model import Checksum, Scope, UriR
 from arclink.reasons import Reason
-from arclink.uris.resolving import _FIELDS, Base, _fields, checksum_of, class_of, content_id, cut, fields_of, scope_of
+from arclink.uris.resolving import (
+    _FIELDS,
+    Base,
+    _fields,
+    checksum_of,
+    class_of,
+    content_id,
+    cut,
+    fields_of,
+    scope_of,
+)
 
 
 def resolved(reference: str, base: str | None) -> str | None:
@@ -32,11 +42,16 @@ def without_fragment(uri: str | None) -> str | None:
 
 
 def test_every_case_of_the_url_standard_resolves(shared_data: Path) -> None:
-    cases = [case for case in json.loads((shared_data / "urls/urltestdata.json").read_bytes()) if isinstance(case, dict)]
+    cases = [
+        case
+        for case in json.loads((shared_data / "urls/urltestdata.json").read_bytes())
+        if isinstance(case, dict)
+    ]
     wrong = [
         (case["input"], case["base"])
         for case in cases
-        if resolved(case["input"], case["base"]) != without_fragment(None if case.get("failure") else case["href"])
+        if resolved(case["input"], case["base"])
+        != without_fragment(None if case.get("failure") else case["href"])
     ]
     assert wrong == []
     assert len(cases) > 800
@@ -44,34 +59,51 @@ def test_every_case_of_the_url_standard_resolves(shared_data: Path) -> None:
 
 def test_every_case_of_a_crawler_resolves(shared_data: Path) -> None:
     lines = (shared_data / "urls/url-resolve.csv").read_text("utf-8").splitlines()
-    cases = list(csv.reader((line for line in lines if line and line[0] != "#"), skipinitialspace=True))
+    cases = list(
+        csv.reader((line for line in lines if line and line[0] != "#"), skipinitialspace=True)
+    )
     assert [case for case in cases if resolved(case[0], case[1]) != without_fragment(case[2])] == []
     assert len(cases) > 20
 
 
 def test_every_host_of_the_url_standard_is_spelled_as_it_says(shared_data: Path) -> None:
-    cases = [case for case in json.loads((shared_data / "urls/toascii.json").read_bytes()) if isinstance(case, dict)]
+    cases = [
+        case
+        for case in json.loads((shared_data / "urls/toascii.json").read_bytes())
+        if isinstance(case, dict)
+    ]
     wrong = [
         case["input"]
         for case in cases
-        if resolved(f"https://{case['input']}/x", None) != (case["output"] and f"https://{case['output']}/x")
+        if resolved(f"https://{case['input']}/x", None)
+        != (case["output"] and f"https://{case['output']}/x")
     ]
     assert wrong == []
     assert len(cases) > 80
 
 
 def test_dots_in_paths_are_resolved(shared_data: Path) -> None:
-    cases: dict[str, str] = json.loads((shared_data / "urls/path_dots.json").read_bytes())["special"]
+    cases: dict[str, str] = json.loads((shared_data / "urls/path_dots.json").read_bytes())[
+        "special"
+    ]
     # The table knows no backslash; to the URL Standard it is a slash there.
     cases = {path: expected for path, expected in cases.items() if "\\" not in path}
-    assert {path for path, expected in cases.items() if resolved("http://h" + path, None) != "http://h" + expected} == set()
+    assert {
+        path
+        for path, expected in cases.items()
+        if resolved("http://h" + path, None) != "http://h" + expected
+    } == set()
     assert len(cases) > 300
 
 
 def test_odd_addresses_are_spelled_out(shared_data: Path) -> None:
     cases: dict[str, str | None] = json.loads((shared_data / "urls/funky_ipv4.json").read_bytes())
     del cases["0000xa"]  # an address by an older standard; not a number today, so a name
-    assert {host for host, expected in cases.items() if resolved(f"http://{host}/", None) != (expected and f"http://{expected}/")} == set()
+    assert {
+        host
+        for host, expected in cases.items()
+        if resolved(f"http://{host}/", None) != (expected and f"http://{expected}/")
+    } == set()
     assert len(cases) > 30
 
 
@@ -79,24 +111,72 @@ SUPPLEMENTAL_EXCEPTIONS = {
     **dict.fromkeys(("www.google.com", "www.google.com/"), "relative without base"),
     "http://09/": "ends in a number that is no address",
     "http://\xe2\x98\x83.net/": "the table's host is mojibake, which has a control character",
-    **dict.fromkeys(("file://%", "file://%/", "file://%/a/b", "http://%/", "http:/%/", "http:%/"), "% is forbidden in a host"),
+    **dict.fromkeys(
+        ("file://%", "file://%/", "file://%/a/b", "http://%/", "http:/%/", "http:%/"),
+        "% is forbidden in a host",
+    ),
     "http://info@merseburger.de%20/": "a blank is forbidden in a host",
 }
-DOTS_ARE_AN_ADDRESS = ("%2e/a/b", "%2e%2e/a/b", "%2e%2e%2e/a/b")  # 0.0.0.0 to the table; names to the standard
+DOTS_ARE_AN_ADDRESS = (
+    "%2e/a/b",
+    "%2e%2e/a/b",
+    "%2e%2e%2e/a/b",
+)  # 0.0.0.0 to the table; names to the standard
 
 
 def test_odd_uris_are_normalized(shared_data: Path) -> None:
     cases: dict[str, str] = json.loads((shared_data / "urls/supplemental_whatwg.json").read_bytes())
-    wrong = {uri for uri, expected in cases.items() if resolved(uri, None) != without_fragment(expected)}
-    assert {uri for uri in wrong if not uri.endswith(DOTS_ARE_AN_ADDRESS)} <= set(SUPPLEMENTAL_EXCEPTIONS)
+    wrong = {
+        uri for uri, expected in cases.items() if resolved(uri, None) != without_fragment(expected)
+    }
+    assert {uri for uri in wrong if not uri.endswith(DOTS_ARE_AN_ADDRESS)} <= set(
+        SUPPLEMENTAL_EXCEPTIONS
+    )
     assert len(cases) > len(wrong) * 2
 
 
 # Plain references take a short way; it must lead where the parser does.
 
-SIGNS = [*"abzAZ09/\\.:?#%@&='\"<>[]{}|^`~!$()*+,;-_ \t\n\r\x00\x1f\x7fä\u2028\ud800", "//", "/.", "..", "%2e", "%2E", "%41"]
-SCHEMES = ["http:", "https:", "HTTP:", "http://", "https://", "ftp://", "ws://", "file:", "C:", "C|", "foo:", "foo://", "mailto:"]
-HOSTS = ["www.", "example", ".org", "h.org", "xn--", "xn--a", ":80", ":443", ":8080", "user@", "1.2.3.4", "0x7f", ".1", "[::1]"]
+SIGNS = [
+    *"abzAZ09/\\.:?#%@&='\"<>[]{}|^`~!$()*+,;-_ \t\n\r\x00\x1f\x7fä\u2028\ud800",
+    "//",
+    "/.",
+    "..",
+    "%2e",
+    "%2E",
+    "%41",
+]
+SCHEMES = [
+    "http:",
+    "https:",
+    "HTTP:",
+    "http://",
+    "https://",
+    "ftp://",
+    "ws://",
+    "file:",
+    "C:",
+    "C|",
+    "foo:",
+    "foo://",
+    "mailto:",
+]
+HOSTS = [
+    "www.",
+    "example",
+    ".org",
+    "h.org",
+    "xn--",
+    "xn--a",
+    ":80",
+    ":443",
+    ":8080",
+    "user@",
+    "1.2.3.4",
+    "0x7f",
+    ".1",
+    "[::1]",
+]
 references = st.lists(st.sampled_from([*SIGNS, *SCHEMES, *HOSTS]), max_size=8).map("".join)
 
 PAGES = [
@@ -175,14 +255,27 @@ def test_a_reference_resolves_as_the_parser_says(reference: str, page: str) -> N
     except ValueError:
         base = None
     try:
-        expected = (ada_url.normalize_url(clean) if base is None else ada_url.join_url(base, clean)).partition("#")[0]
+        expected = (
+            ada_url.normalize_url(clean) if base is None else ada_url.join_url(base, clean)
+        ).partition("#")[0]
     except ValueError:
         expected = None
     assert resolved(reference, page) == expected
 
 
-@pytest.mark.parametrize("reference", ["/x/y.html?a=b&c=%20#f", "x/y.html", "http://www.example.org/a/b.html?c", "0#", "../../x.html"])
-def test_plain_references_do_not_go_to_the_parser(reference: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "reference",
+    [
+        "/x/y.html?a=b&c=%20#f",
+        "x/y.html",
+        "http://www.example.org/a/b.html?c",
+        "0#",
+        "../../x.html",
+    ],
+)
+def test_plain_references_do_not_go_to_the_parser(
+    reference: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     base = Base(UriR("http://h.org/a/b"), None)
     expected = base.resolve(reference)
 
@@ -248,13 +341,21 @@ BACKSLASHES = [
 
 
 @pytest.mark.parametrize("scheme", ["http", "https", "ftp", "file", "foo"])
-@pytest.mark.parametrize(("reference", "expected"), CLASSES, ids=[ascii(case[0]) for case in CLASSES])
-def test_a_reference_has_the_class_of_the_way_it_is_written(reference: str, scheme: str, expected: Scope) -> None:
+@pytest.mark.parametrize(
+    ("reference", "expected"), CLASSES, ids=[ascii(case[0]) for case in CLASSES]
+)
+def test_a_reference_has_the_class_of_the_way_it_is_written(
+    reference: str, scheme: str, expected: Scope
+) -> None:
     assert class_of(reference, scheme) is expected
 
 
-@pytest.mark.parametrize(("reference", "special", "other"), BACKSLASHES, ids=[ascii(case[0]) for case in BACKSLASHES])
-def test_a_backslash_is_a_slash_for_special_schemes_only(reference: str, special: Scope, other: Scope) -> None:
+@pytest.mark.parametrize(
+    ("reference", "special", "other"), BACKSLASHES, ids=[ascii(case[0]) for case in BACKSLASHES]
+)
+def test_a_backslash_is_a_slash_for_special_schemes_only(
+    reference: str, special: Scope, other: Scope
+) -> None:
     assert class_of(reference, "https") is special
     assert class_of(reference, "foo") is other
 
@@ -273,7 +374,9 @@ def test_a_backslash_is_a_slash_for_special_schemes_only(reference: str, special
         pytest.param("foo://h/a", "\\x", Scope.NONE, id="base of another scheme"),
     ],
 )
-def test_the_class_of_a_link_is_the_smaller_of_its_own_and_the_bases(base_href: str | None, reference: str, expected: Scope) -> None:
+def test_the_class_of_a_link_is_the_smaller_of_its_own_and_the_bases(
+    base_href: str | None, reference: str, expected: Scope
+) -> None:
     assert Base(UriR("http://h/a/b"), base_href).class_of(reference) is expected
 
 
@@ -288,11 +391,15 @@ def test_the_class_of_a_link_is_the_smaller_of_its_own_and_the_bases(base_href: 
         pytest.param("http://h/a/b", "http://[", False, "http://h/a/x", id="invalid"),
         pytest.param("http://h/a/b", "data:,x", False, "http://h/a/x", id="data"),
         pytest.param("http://h/a/b", "JavaScript:x", False, "http://h/a/x", id="javascript"),
-        pytest.param("http://h/a/b", "http://g/" + "x" * 70_000, False, "http://h/a/x", id="too long"),
+        pytest.param(
+            "http://h/a/b", "http://g/" + "x" * 70_000, False, "http://h/a/x", id="too long"
+        ),
         pytest.param("no uri", "http://g/y/", True, "http://g/y/x", id="page is invalid"),
     ],
 )
-def test_links_resolve_against_a_usable_base_else_the_page(page: str, base_href: str | None, usable: bool, target: str) -> None:
+def test_links_resolve_against_a_usable_base_else_the_page(
+    page: str, base_href: str | None, usable: bool, target: str
+) -> None:
     base = Base(UriR(page), base_href)
     assert base.usable is usable
     assert base.resolve("x") == target
@@ -308,7 +415,9 @@ def test_an_invalid_page_resolves_absolute_references_only() -> None:
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("reference", ["/" + "x" * 90, "/" + "<" * 40], ids=["plain", "longer when encoded"])
+@pytest.mark.parametrize(
+    "reference", ["/" + "x" * 90, "/" + "<" * 40], ids=["plain", "longer when encoded"]
+)
 def test_a_target_over_the_limit_is_too_long(reference: str) -> None:
     page = UriR("http://h.org/")
     length = len(Base(page, None).resolve(reference))
@@ -322,8 +431,12 @@ def test_a_target_over_the_limit_is_too_long(reference: str) -> None:
     ("reference", "charset", "target"),
     [
         pytest.param("?ä", "utf-8", "http://h/a?%C3%A4", id="UTF-8"),
-        pytest.param("/ä?ä=%20&b#ä", "windows-1252", "http://h/%C3%A4?%E4=%20&b", id="only the query"),
-        pytest.param("?я", "Windows-1252", "http://h/a?%26%231103%3B", id="what the charset cannot hold"),
+        pytest.param(
+            "/ä?ä=%20&b#ä", "windows-1252", "http://h/%C3%A4?%E4=%20&b", id="only the query"
+        ),
+        pytest.param(
+            "?я", "Windows-1252", "http://h/a?%26%231103%3B", id="what the charset cannot hold"
+        ),
         pytest.param("?яä", "windows-1251", "http://h/a?%FF%26%23228%3B", id="in part"),
         pytest.param("?あ", "shift_jis", "http://h/a?%82%A0", id="shift_jis"),
         pytest.param("?ソ", "shift_jis", "http://h/a?%83\\", id="second byte is a backslash"),
@@ -339,7 +452,9 @@ def test_a_target_over_the_limit_is_too_long(reference: str) -> None:
         pytest.param("?\ud800", "windows-1252", "http://h/a?%26%2365533%3B", id="lone surrogate"),
     ],
 )
-def test_a_query_is_encoded_in_the_charset_of_its_page(reference: str, charset: str, target: str) -> None:
+def test_a_query_is_encoded_in_the_charset_of_its_page(
+    reference: str, charset: str, target: str
+) -> None:
     assert Base(UriR("http://h/a"), None, charset).resolve(reference) == target
 
 
@@ -358,20 +473,30 @@ def test_the_scope_of_a_content_is_its_widest_class() -> None:
 @pytest.mark.parametrize(
     ("original", "fields"),
     [
-        pytest.param("HTTP://u:p@H.org:8080/a/../b/c?q#f", ("http", "//u:p@h.org:8080", "/b/", "c", "?q"), id="all five"),
+        pytest.param(
+            "HTTP://u:p@H.org:8080/a/../b/c?q#f",
+            ("http", "//u:p@h.org:8080", "/b/", "c", "?q"),
+            id="all five",
+        ),
         pytest.param("http://h", ("http", "//h", "/", "", ""), id="host only"),
-        pytest.param("http://h/a?b/c?d", ("http", "//h", "/", "a", "?b/c?d"), id="slash in the query"),
+        pytest.param(
+            "http://h/a?b/c?d", ("http", "//h", "/", "a", "?b/c?d"), id="slash in the query"
+        ),
         pytest.param("http://[::1]:81/a", ("http", "//[::1]:81", "/", "a", ""), id="IPv6"),
         pytest.param("mailto:a@b?c#d", ("mailto:a@b?c", "", "", "", ""), id="opaque"),
         pytest.param("foo:/a/b", ("foo", "", "/a/", "b", ""), id="no host"),
-        pytest.param("foo:/.//a", ("foo", "/.", "//", "a", ""), id="no host, path begins with two slashes"),
+        pytest.param(
+            "foo:/.//a", ("foo", "/.", "//", "a", ""), id="no host, path begins with two slashes"
+        ),
         pytest.param("foo:///a", ("foo", "//", "/", "a", ""), id="empty host"),
         pytest.param("foo://h?q", ("foo", "//h", "", "", "?q"), id="no path"),
         pytest.param("file:///C|/a/b", ("file", "///C:/a/b", "", "", ""), id="drive letter"),
         pytest.param("www.h.org/a\nb", ("", "www.h.org/a\nb", "", "", ""), id="no valid URL"),
     ],
 )
-def test_the_fields_of_a_uri_are_those_of_its_serialisation(original: str, fields: tuple[str, ...]) -> None:
+def test_the_fields_of_a_uri_are_those_of_its_serialisation(
+    original: str, fields: tuple[str, ...]
+) -> None:
     assert fields_of(UriR(original)) == fields
 
 
@@ -395,7 +520,11 @@ def target_of(base: Base, reference: str) -> str | None:
 
 
 CUTS = {(page, scope): cut(UriR(page), scope) for page in PAGES for scope in Scope}
-ODD_LINKS = [case[0] for case in CLASSES] + [case[0] for case in BACKSLASHES] + ["C|/x", "/C|/x", "//C:/x", "/..//x", "foo:x", "file:/x"]
+ODD_LINKS = (
+    [case[0] for case in CLASSES]
+    + [case[0] for case in BACKSLASHES]
+    + ["C|/x", "/C|/x", "//C:/x", "/..//x", "foo:x", "file:/x"]
+)
 
 
 @pytest.mark.parametrize("base_href", BASES, ids=ascii)
@@ -409,15 +538,30 @@ def test_pages_with_equal_cuts_resolve_every_odd_link_alike(base_href: str | Non
             assert {targets[page] for page in alike} == {targets[read]}, (link, read)
 
 
-paths = st.lists(st.sampled_from(["a", "b", "/", "//", "/../", "?", "#", ":", "C:", "|", ".", "%2e", "\\", "@"]), max_size=5).map("".join)
+paths = st.lists(
+    st.sampled_from(["a", "b", "/", "//", "/../", "?", "#", ":", "C:", "|", ".", "%2e", "\\", "@"]),
+    max_size=5,
+).map("".join)
 pages = st.one_of(
     st.sampled_from(PAGES),
-    st.tuples(st.sampled_from(["http://h/", "https://h/", "http://h:8/", "file:///", "foo://h/", "foo:/", "foo:"]), paths).map("".join),
+    st.tuples(
+        st.sampled_from(
+            ["http://h/", "https://h/", "http://h:8/", "file:///", "foo://h/", "foo:/", "foo:"]
+        ),
+        paths,
+    ).map("".join),
 )
 
 
-@given(pages, pages, st.one_of(st.sampled_from(BASES), references), st.one_of(st.sampled_from(ODD_LINKS), references))
-def test_pages_with_equal_cuts_resolve_every_link_alike(one: str, other: str, base_href: str | None, reference: str) -> None:
+@given(
+    pages,
+    pages,
+    st.one_of(st.sampled_from(BASES), references),
+    st.one_of(st.sampled_from(ODD_LINKS), references),
+)
+def test_pages_with_equal_cuts_resolve_every_link_alike(
+    one: str, other: str, base_href: str | None, reference: str
+) -> None:
     """A payload with one link is read at one page: the link is right at another page with its vertex."""
     read, shown = Base(UriR(one), base_href), Base(UriR(other), base_href)
     scope = read.class_of(reference)
@@ -426,25 +570,46 @@ def test_pages_with_equal_cuts_resolve_every_link_alike(one: str, other: str, ba
 
 
 def test_a_content_without_relative_links_is_one_vertex_everywhere() -> None:
-    assert content_id(Checksum("A"), UriR("http://h/a"), Scope.NONE) == content_id(Checksum("A"), UriR("no uri"), Scope.NONE) == "A"
+    assert (
+        content_id(Checksum("A"), UriR("http://h/a"), Scope.NONE)
+        == content_id(Checksum("A"), UriR("no uri"), Scope.NONE)
+        == "A"
+    )
 
 
 @pytest.mark.parametrize("scope", list(Scope)[1:])
 def test_pages_that_differ_in_one_field_are_apart_from_its_scope_on(scope: Scope) -> None:
     page = UriR("http://h/a/b?q")
-    others = ["https://h/a/b?q", "http://g/a/b?q", "http://h/c/b?q", "http://h/a/d?q", "http://h/a/b?r"]
+    others = [
+        "https://h/a/b?q",
+        "http://g/a/b?q",
+        "http://h/c/b?q",
+        "http://h/a/d?q",
+        "http://h/a/b?r",
+    ]
     ids = [content_id(Checksum("A"), UriR(other), scope) for other in others]
-    assert [index for index, other in enumerate(ids) if other != content_id(Checksum("A"), page, scope)] == list(range(scope))
+    assert [
+        index for index, other in enumerate(ids) if other != content_id(Checksum("A"), page, scope)
+    ] == list(range(scope))
 
 
 def test_a_fragment_makes_no_other_page_of_an_international_host() -> None:
-    assert cut(UriR("http://xn--a.com/d/p#\udc80"), Scope.DOCUMENT) == cut(UriR("http://xn--a.com/d/p"), Scope.DOCUMENT)
-    assert Base(UriR("http://xn--a.com/d/p#\udc80"), None).resolve("/x") == Base(UriR("http://xn--a.com/d/p"), None).resolve("/x")
+    assert cut(UriR("http://xn--a.com/d/p#\udc80"), Scope.DOCUMENT) == cut(
+        UriR("http://xn--a.com/d/p"), Scope.DOCUMENT
+    )
+    assert Base(UriR("http://xn--a.com/d/p#\udc80"), None).resolve("/x") == Base(
+        UriR("http://xn--a.com/d/p"), None
+    ).resolve("/x")
 
 
-@pytest.mark.parametrize("original", ["", "no uri", "www.h.org/a", "http://h/\ud800", "a\nb"], ids=ascii)
+@pytest.mark.parametrize(
+    "original", ["", "no uri", "www.h.org/a", "http://h/\ud800", "a\nb"], ids=ascii
+)
 def test_an_original_that_is_no_url_has_a_vertex_of_its_own(original: str) -> None:
-    ids = {content_id(Checksum("A"), UriR(other), Scope.ORIGIN) for other in (original, original + "x", "http://h/", "mailto:x")}
+    ids = {
+        content_id(Checksum("A"), UriR(other), Scope.ORIGIN)
+        for other in (original, original + "x", "http://h/", "mailto:x")
+    }
     assert len(ids) == 4
     assert all(len(content) == len("A-") + 16 for content in ids)
 

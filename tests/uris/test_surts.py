@@ -44,7 +44,11 @@ def by_package(uri: str) -> str | None:
 
 
 def differences(uris: Iterable[str]) -> list[tuple[str, str | None, str | None]]:
-    return [(uri, ours, theirs) for uri in uris if (ours := surt_or_none(uri)) != (theirs := by_package(uri))]
+    return [
+        (uri, ours, theirs)
+        for uri in uris
+        if (ours := surt_or_none(uri)) != (theirs := by_package(uri))
+    ]
 
 
 # The tables of others.
@@ -73,7 +77,11 @@ def test_every_text_of_the_tables_has_the_surt_of_the_package(shared_data: Path)
         elif path.suffix == ".jsonl":
             texts.update(texts_of(list(rows_of(path))))
         else:
-            texts.update(cell for row in csv.reader(path.read_text("utf-8").split("\n"), skipinitialspace=True) for cell in row)
+            texts.update(
+                cell
+                for row in csv.reader(path.read_text("utf-8").split("\n"), skipinitialspace=True)
+                for cell in row
+            )
     assert len(texts) > 3000
     assert differences(texts) == []
 
@@ -84,7 +92,9 @@ DEFAULTS = [{}, {"with_scheme": False}, {"with_scheme": False, "trailing_comma":
 def test_the_package_s_own_assertions_hold(shared_data: Path) -> None:
     rows = rows_of(shared_data / "urls/surt_python_asserts.jsonl")
     cases = {
-        uri: expected for _, call, uri, options, expected in rows if call == "surt.surt" and isinstance(uri, str) and options in DEFAULTS
+        uri: expected
+        for _, call, uri, options, expected in rows
+        if call == "surt.surt" and isinstance(uri, str) and options in DEFAULTS
     }
     # The package's tests mark it as an expected failure: it undoes %26 before it splits at &.
     del cases["http://example.com/script?type=a+b+%26+c&grape=wine"]
@@ -94,9 +104,14 @@ def test_the_package_s_own_assertions_hold(shared_data: Path) -> None:
 
 def test_the_keys_of_the_java_original_hold(shared_data: Path) -> None:
     rows = rows_of(shared_data / "urls/java_canonicalizer_pairs.jsonl")
-    cases = {str(uri): expected for _, _, function, uri, expected in rows if function == "km.makeKey"}
+    cases = {
+        str(uri): expected for _, _, function, uri, expected in rows if function == "km.makeKey"
+    }
     # The package leaves opaque URIs as they are, the Java class reads their path as a host.
-    assert [cases.pop(f"dns:{host}") for host in ("alexa.com", "archive.org")] == ["com,alexa)", "org,archive)"]
+    assert [cases.pop(f"dns:{host}") for host in ("alexa.com", "archive.org")] == [
+        "com,alexa)",
+        "org,archive)",
+    ]
     cases |= json.loads((shared_data / "urls/surt.json").read_bytes())["defaultIASurt"]
     assert {uri: surt_of(uri) for uri in cases} == cases
     assert len(cases) > 20
@@ -107,7 +122,10 @@ def test_the_keys_of_the_java_original_hold(shared_data: Path) -> None:
 
 def test_every_real_link_has_the_surt_of_the_package(shared_data: Path) -> None:
     links: set[str] = set()
-    for path in [*shared_data.glob("aut/*.jsoup-links.tsv.gz"), *shared_data.glob("flink_web/*.jsoup-links.tsv.gz")]:
+    for path in [
+        *shared_data.glob("aut/*.jsoup-links.tsv.gz"),
+        *shared_data.glob("flink_web/*.jsoup-links.tsv.gz"),
+    ]:
         with gzip.open(path, "rt", encoding="utf-8", newline="\n") as lines:
             links.update(part for line in lines for part in line.split("\t")[1:3])
     for path in shared_data.glob("aut/*.heritrix-outlinks.tsv"):
@@ -273,7 +291,16 @@ HOSTS = [
 SESSIONS = ["sid=", "cfid=1&cftoken=2", "jsessionid=", "a" * 32, f"({'a' * 24})/", ".aspx"]
 pieces = st.sampled_from([*SIGNS, *ESCAPES, *HOSTS, *SESSIONS])
 sites = st.sampled_from(
-    ["http://h.org", "http://www.h.org", "https://H.org:80", "http://h", "http://1.2.3", "http://256.1", "http://http:", ""]
+    [
+        "http://h.org",
+        "http://www.h.org",
+        "https://H.org:80",
+        "http://h",
+        "http://1.2.3",
+        "http://256.1",
+        "http://http:",
+        "",
+    ]
 )
 
 
@@ -284,10 +311,31 @@ def test_any_text_has_the_surt_of_the_package(site: str, rest: str) -> None:
     assert surt_or_none(uri) == by_package(uri)
 
 
-labels = st.sampled_from(["www", "www2", "www2x", "wwww", "com", "a-b", "a_b", "xn--a", "-", "1", "x" * 63, "x" * 64, "A", "", "h%41"])
+labels = st.sampled_from(
+    [
+        "www",
+        "www2",
+        "www2x",
+        "wwww",
+        "com",
+        "a-b",
+        "a_b",
+        "xn--a",
+        "-",
+        "1",
+        "x" * 63,
+        "x" * 64,
+        "A",
+        "",
+        "h%41",
+    ]
+)
 
 
-@given(st.lists(labels, min_size=1, max_size=5).map(".".join), st.sampled_from(["", ":80", ":8080", "."]))
+@given(
+    st.lists(labels, min_size=1, max_size=5).map(".".join),
+    st.sampled_from(["", ":80", ":8080", "."]),
+)
 def test_any_host_has_the_surt_of_the_package(host: str, port: str) -> None:
     for scheme in ("http", "https"):
         uri = f"{scheme}://{host}{port}/a"
@@ -298,7 +346,9 @@ def test_any_host_has_the_surt_of_the_package(host: str, port: str) -> None:
 def test_any_text_has_a_key_that_fits_in_a_line(text: str) -> None:
     for uri in (text, "http://h/" + text, "filedesc:" + text, "http://h:x/" + text):
         key = surt_of(uri)
-        assert not any(sign < " " or "\x7f" <= sign < "\xa0" or sign in "\u2028\u2029" for sign in key)
+        assert not any(
+            sign < " " or "\x7f" <= sign < "\xa0" or sign in "\u2028\u2029" for sign in key
+        )
         key.encode("utf-8")
 
 
@@ -306,7 +356,9 @@ def test_any_text_has_a_key_that_fits_in_a_line(text: str) -> None:
     ("uri", "key"),
     [
         pytest.param("http://h:99999/a\tb c", "http://h:99999/a%09b%20c", id="port"),
-        pytest.param("http://h/\ud800\x85\u2028", "http://h/%ed%a0%80%c2%85%e2%80%a8", id="lone surrogate"),
+        pytest.param(
+            "http://h/\ud800\x85\u2028", "http://h/%ed%a0%80%c2%85%e2%80%a8", id="lone surrogate"
+        ),
         pytest.param(" ", "%20", id="blank"),
         pytest.param("http://h:x/ü", "http://h:x/ü", id="other signs stay"),
     ],
@@ -320,17 +372,33 @@ def test_control_characters_in_a_filedesc_uri_are_encoded() -> None:
     assert surt_or_none("filedesc://a b\t.arc\n") == "filedesc://a b%09.arc%0a"
 
 
-def test_a_host_of_numbers_that_is_no_address_is_not_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_host_of_numbers_that_is_no_address_is_not_looked_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def refuse(host: bytes) -> tuple[str, list[str], list[str]]:
         raise AssertionError(host)
 
     monkeypatch.setattr(socket, "gethostbyname_ex", refuse)
     surts._stem.cache_clear()
-    assert [surt_of(f"http://{host}/") for host in ("256.1.1.1", "1.08.1.1", "256.1%2e1.1")] == ["1,1,1,256)/", "1,1,08,1)/", "1,1,1,256)/"]
+    assert [surt_of(f"http://{host}/") for host in ("256.1.1.1", "1.08.1.1", "256.1%2e1.1")] == [
+        "1,1,1,256)/",
+        "1,1,08,1)/",
+        "1,1,1,256)/",
+    ]
 
 
-@pytest.mark.parametrize("uri", ["http://www.h.org/A/?b=1&a=%3A", "https://h.org:8080/%7Ex/", "http://h.org", "http://h.org/a//b?q#f"])
-def test_plain_uris_do_not_go_to_the_package_twice(uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "http://www.h.org/A/?b=1&a=%3A",
+        "https://h.org:8080/%7Ex/",
+        "http://h.org",
+        "http://h.org/a//b?q#f",
+    ],
+)
+def test_plain_uris_do_not_go_to_the_package_twice(
+    uri: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     expected = surt_of(uri)
 
     def refuse(*_: object, **__: object) -> str:
@@ -352,16 +420,26 @@ def test_plain_uris_do_not_go_to_the_package_twice(uri: str, monkeypatch: pytest
         pytest.param("localhost:8080", "localhost:8080)/", id="host without dot"),
         pytest.param("u:p@example.org/x", "org,example)/x", id="user"),
         pytest.param("//example.org/x", "org,example)/x", id="scheme-relative"),
-        pytest.param("example.org/?u=http://h/", "org,example)/?u=http://h/", id="a URI in its query"),
-        pytest.param("example.org:80/?u=http://h/", "org,example)/?u=http://h/", id="port and a URI in its query"),
+        pytest.param(
+            "example.org/?u=http://h/", "org,example)/?u=http://h/", id="a URI in its query"
+        ),
+        pytest.param(
+            "example.org:80/?u=http://h/",
+            "org,example)/?u=http://h/",
+            id="port and a URI in its query",
+        ),
         pytest.param("http:/example.org/x", "org,example)/x", id="one slash"),
         pytest.param("HTTPS:example.org", "org,example)/", id="no slash"),
-        pytest.param("bücher.example/ä b", "example,xn--bcher-kva)/%c3%a4%20b", id="IDN, blank in the path"),
+        pytest.param(
+            "bücher.example/ä b", "example,xn--bcher-kva)/%c3%a4%20b", id="IDN, blank in the path"
+        ),
         pytest.param("MAILTO:a@Example.org", "mailto:a@example.org", id="mailto"),
         pytest.param("dns:example.org", "dns:example.org", id="dns"),
         pytest.param("urn:isbn:123", "urn:isbn:123", id="urn"),
         pytest.param("foo://example.org/x", "org,example)/x", id="unknown scheme"),
-        pytest.param("http://example.org:99999/", "http://example.org:99999/", id="refused by the package"),
+        pytest.param(
+            "http://example.org:99999/", "http://example.org:99999/", id="refused by the package"
+        ),
     ],
 )
 def test_a_query_may_leave_out_the_scheme(text: str, key: str) -> None:
@@ -370,7 +448,22 @@ def test_a_query_may_leave_out_the_scheme(text: str, key: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", " \t\n", "a\tb", "http://h/\x00", "\x7f", "h/\ud800", "who links", "http:// h/", "http://", "#f", "?q", "/", "https:///", ":80/"],
+    [
+        "",
+        " \t\n",
+        "a\tb",
+        "http://h/\x00",
+        "\x7f",
+        "h/\ud800",
+        "who links",
+        "http:// h/",
+        "http://",
+        "#f",
+        "?q",
+        "/",
+        "https:///",
+        ":80/",
+    ],
     ids=ascii,
 )
 def test_a_query_that_is_no_uri_is_refused(text: str) -> None:

@@ -12,24 +12,35 @@ from arclink.uris.surts import surt_of
 from arclink.uris.uri_ids import collisions, uri_id, uri_ids
 
 VECTORS = [
-    line.split("\t") for line in (Path(__file__).parent / "uri-id-vectors.tsv").read_text("utf-8").removesuffix("\n").split("\n")[1:]
+    line.split("\t")
+    for line in (Path(__file__).parent / "uri-id-vectors.tsv")
+    .read_text("utf-8")
+    .removesuffix("\n")
+    .split("\n")[1:]
 ]
 
 
-@pytest.mark.parametrize(("uri", "surt", "expected"), VECTORS, ids=[vector[0][:60] for vector in VECTORS])
+@pytest.mark.parametrize(
+    ("uri", "surt", "expected"), VECTORS, ids=[vector[0][:60] for vector in VECTORS]
+)
 def test_a_vector_holds(uri: str, surt: str, expected: str) -> None:
     assert surt_of(uri) == surt
     assert uri_id(Surt(surt)) == expected
 
 
 def test_the_vectors_hold_in_bulk() -> None:
-    assert uri_ids([Surt(surt) for _, surt, _ in VECTORS]) == [expected for _, _, expected in VECTORS]
+    assert uri_ids([Surt(surt) for _, surt, _ in VECTORS]) == [
+        expected for _, _, expected in VECTORS
+    ]
 
 
 SURTS = st.one_of(
     st.text(st.characters(exclude_categories=["Cs"]), max_size=40),
     st.text("ab/,)", max_size=300),
-    st.builds("".join, st.lists(st.sampled_from(["org,example)/", "a/b/", "?x=1", "ü", "x" * 60]), max_size=8)),
+    st.builds(
+        "".join,
+        st.lists(st.sampled_from(["org,example)/", "a/b/", "?x=1", "ü", "x" * 60]), max_size=8),
+    ),
 ).map(Surt)
 
 
@@ -51,20 +62,36 @@ def test_ids_do_not_depend_on_chunks_and_caches(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_spider_traps_have_ids_of_their_own() -> None:
-    traps = [Surt("com,example)/" + "a/b/" * repeats + end) for repeats in range(1, 50) for end in ("", "1", "2", "c")]
+    traps = [
+        Surt("com,example)/" + "a/b/" * repeats + end)
+        for repeats in range(1, 50)
+        for end in ("", "1", "2", "c")
+    ]
     assert len(set(uri_ids(traps))) == len(traps)
 
 
 def test_near_surts_have_near_ids() -> None:
     near, far = (
-        [int(one, 16) for one in uri_ids([Surt("org,example)/a/long/path/to/a/page.html"), Surt(other)])]
+        [
+            int(one, 16)
+            for one in uri_ids([Surt("org,example)/a/long/path/to/a/page.html"), Surt(other)])
+        ]
         for other in ("org,example)/a/long/path/to/a/page2.html", "de,beispiel)/ganz/woanders?x=1")
     )
     assert (near[0] ^ near[1]).bit_count() < 40 < (far[0] ^ far[1]).bit_count()
 
 
 def test_surts_that_share_an_id_are_collisions() -> None:
-    rows = [("0", "a"), ("1", "a"), ("1", "a"), ("1", "b"), ("1", "c"), ("2", "c"), ("3", "d"), ("3", "d")]
+    rows = [
+        ("0", "a"),
+        ("1", "a"),
+        ("1", "a"),
+        ("1", "b"),
+        ("1", "c"),
+        ("2", "c"),
+        ("3", "d"),
+        ("3", "d"),
+    ]
     found = list(collisions((UriId(one), Surt(surt)) for one, surt in rows))
     assert found == [("1", "a", "b"), ("1", "b", "c")]
     assert list(collisions([])) == []

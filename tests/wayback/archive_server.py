@@ -29,7 +29,10 @@ class Page:
 
     @property
     def digest(self) -> str:
-        return self.checksum or base64.b32encode(hashlib.sha1(self.body, usedforsecurity=False).digest()).decode()
+        return (
+            self.checksum
+            or base64.b32encode(hashlib.sha1(self.body, usedforsecurity=False).digest()).decode()
+        )
 
 
 @dataclass
@@ -54,7 +57,9 @@ class FakeArchive:
     page_rows: int = 0
     timemap_rows: int = 0
     rewrites: bool | None = False
-    faults: dict[str, list[Callable[["_Handler"], None] | None]] = field(default_factory=lambda: defaultdict(list))
+    faults: dict[str, list[Callable[["_Handler"], None] | None]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
     asked: list[str] = field(default_factory=list)
     agents: set[str] = field(default_factory=set)
     base: str = ""
@@ -63,7 +68,11 @@ class FakeArchive:
     def replayed(self) -> list[str]:
         """The requests for replay, without the base: ``TIMESTAMPid_/URI``."""
         start = urlsplit(self.base).path + "/"
-        return [path.removeprefix(start) for path in self.asked if path.removeprefix(start)[:4].isdigit()]
+        return [
+            path.removeprefix(start)
+            for path in self.asked
+            if path.removeprefix(start)[:4].isdigit()
+        ]
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -91,7 +100,13 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self.answer(404, b"<html>nothing here</html>", [("Content-Type", "text/html")])
 
-    def answer(self, status: int, body: bytes, headers: Sequence[tuple[str, str]] = (), length: int | None = None) -> None:
+    def answer(
+        self,
+        status: int,
+        body: bytes,
+        headers: Sequence[tuple[str, str]] = (),
+        length: int | None = None,
+    ) -> None:
         self.send_response(status)
         for name, value in headers:
             self.send_header(name, value)
@@ -115,25 +130,38 @@ class _Handler(BaseHTTPRequestHandler):
             limit = min(limit, page_rows)
         shown = pages[start : start + limit]
         is_more = start + limit < len(pages) and archive.has_resume_keys and not page_rows
-        self.answer(200, cdx_answer(archive.dialect, shown, str(start + limit) if is_more else ""), [("Content-Type", "text/plain")])
+        self.answer(
+            200,
+            cdx_answer(archive.dialect, shown, str(start + limit) if is_more else ""),
+            [("Content-Type", "text/plain")],
+        )
 
     def _timemap(self, rest: str) -> None:
-        original, _, number = rest.partition("#page=") if "#page=" in rest else rest.partition("%23page=")
+        original, _, number = (
+            rest.partition("#page=") if "#page=" in rest else rest.partition("%23page=")
+        )
         pages = [page for page in self.archive.pages if page.original == original]
         rows = self.archive.timemap_rows
         first = int(number or 0)
         shown = pages[first * rows : (first + 1) * rows]
-        links = [f'<{original}>; rel="original"', f'<{self.archive.base}/timemap/link/{rest}>; rel="self"']
+        links = [
+            f'<{original}>; rel="original"',
+            f'<{self.archive.base}/timemap/link/{rest}>; rel="self"',
+        ]
         for other in range(-(-len(pages) // rows)):  # every page names all of the others
             if other != first:
                 where = f"{original}#page={other}" if other else original
-                links.append(f'<{self.archive.base}/timemap/link/{where}>; rel="timemap"; type="application/link-format"')
+                links.append(
+                    f'<{self.archive.base}/timemap/link/{where}>; rel="timemap"; type="application/link-format"'
+                )
         for page in shown:
             links.append(
                 f'<{self.archive.base}/{page.timestamp}/{page.original}>; rel="first memento"; datetime="{http_date(page.timestamp)}"'
             )
         if shown:
-            self.answer(200, ",\n".join(links).encode(), [("Content-Type", "application/link-format")])
+            self.answer(
+                200, ",\n".join(links).encode(), [("Content-Type", "application/link-format")]
+            )
         else:
             self.answer(404, b"")
 
@@ -141,7 +169,14 @@ class _Handler(BaseHTTPRequestHandler):
         archive = self.archive
         where, _, original = rest.partition("/")
         timestamp, modifier = where[:14], where[14:]
-        page = next((page for page in archive.pages if page.original == original and page.timestamp == timestamp), None)
+        page = next(
+            (
+                page
+                for page in archive.pages
+                if page.original == original and page.timestamp == timestamp
+            ),
+            None,
+        )
         if page is None or (modifier == "id_" and archive.rewrites is None):
             self.answer(404, b"<html>not in the archive</html>", [("Content-Type", "text/html")])
             return
@@ -177,7 +212,17 @@ def cdx_answer(dialect: str, pages: Sequence[Page], resume_key: str = "") -> byt
     rows = []
     for page in pages:
         mime, status = ("warc/revisit", "-") if page.is_revisit else (page.mime, str(page.status))
-        rows.append((f"key){urlsplit(page.original).path}", page.timestamp, page.original, mime, status, page.digest, "321"))
+        rows.append(
+            (
+                f"key){urlsplit(page.original).path}",
+                page.timestamp,
+                page.original,
+                mime,
+                status,
+                page.digest,
+                "321",
+            )
+        )
     if dialect == "arrays":
         names = ["urlkey", "timestamp", "original", "mimetype", "statuscode", "digest", "length"]
         return json.dumps([names, *rows] + ([[], [resume_key]] if resume_key else [])).encode()
@@ -187,22 +232,35 @@ def cdx_answer(dialect: str, pages: Sequence[Page], resume_key: str = "") -> byt
         lines = [" ".join((*row[:6], "-", "-", row[6], "77", "crawl.warc.gz")) for row in rows]
     else:
         names = ["url", "mime", "status", "digest", "length"]
-        objects = [{name: value for name, value in zip(names, row[2:], strict=True) if value != "-"} for row in rows]
+        objects = [
+            {name: value for name, value in zip(names, row[2:], strict=True) if value != "-"}
+            for row in rows
+        ]
         if dialect == "objects":
-            lines = [json.dumps({"urlkey": row[0], "timestamp": row[1], **one}) for row, one in zip(rows, objects, strict=True)]
+            lines = [
+                json.dumps({"urlkey": row[0], "timestamp": row[1], **one})
+                for row, one in zip(rows, objects, strict=True)
+            ]
         else:
-            lines = [f"{row[0]} {row[1]} {json.dumps(one)}" for row, one in zip(rows, objects, strict=True)]
+            lines = [
+                f"{row[0]} {row[1]} {json.dumps(one)}"
+                for row, one in zip(rows, objects, strict=True)
+            ]
     return ("\n".join(lines) + "\n" + (f"\n{resume_key}\n" if resume_key else "")).encode()
 
 
 def http_date(timestamp: str) -> str:
-    return format_datetime(datetime.strptime(timestamp, "%Y%m%d%H%M%S").replace(tzinfo=UTC), usegmt=True)
+    return format_datetime(
+        datetime.strptime(timestamp, "%Y%m%d%H%M%S").replace(tzinfo=UTC), usegmt=True
+    )
 
 
 def rewritten(body: bytes, base: str, timestamp: str) -> bytes:
     """Return a page as a Wayback Machine shows it: absolute links lead into the archive, and there is a banner."""
     place = f"{urlsplit(base).path}/{timestamp}".encode()
-    body = body.replace(b'href="http', b'href="' + place + b"/http").replace(b'src="http', b'src="' + place + b"im_/http")
+    body = body.replace(b'href="http', b'href="' + place + b"/http").replace(
+        b'src="http', b'src="' + place + b"im_/http"
+    )
     toolbar = b'<!-- BEGIN WAYBACK TOOLBAR INSERT --><a href="/help">Help</a><!-- END WAYBACK TOOLBAR INSERT -->'
     return body + toolbar + b"<!--\n     FILE ARCHIVED ON 06:00:00 -->"
 
@@ -214,7 +272,9 @@ def serving(archive: FakeArchive) -> Iterator[FakeArchive]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
     archive.base = f"http://127.0.0.1:{server.server_address[1]}/web"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread = threading.Thread(
+        target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+    )
     thread.start()
     try:
         yield archive
@@ -229,7 +289,9 @@ def serving(archive: FakeArchive) -> Iterator[FakeArchive]:
 
 def refuse(status: int, *headers: tuple[str, str]) -> Callable[[_Handler], None]:
     """Answer with a status that is the server's own."""
-    return lambda handler: handler.answer(status, b"<html>no</html>", [("Content-Type", "text/html"), *headers])
+    return lambda handler: handler.answer(
+        status, b"<html>no</html>", [("Content-Type", "text/html"), *headers]
+    )
 
 
 def hang_up(handler: _Handler) -> None:
@@ -256,7 +318,9 @@ def break_off(body: bytes, length: int, *headers: tuple[str, str]) -> Callable[[
     return lambda handler: handler.answer(200, body, headers, length)
 
 
-def announce(body: bytes, length: int, *headers: tuple[str, str], status: int = 200) -> Callable[[_Handler], None]:
+def announce(
+    body: bytes, length: int, *headers: tuple[str, str], status: int = 200
+) -> Callable[[_Handler], None]:
     """Announce more bytes than come, and keep the connection open, unless told to close it: as pywb hands on a wrong length."""
 
     def fault(handler: _Handler) -> None:

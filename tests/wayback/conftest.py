@@ -33,5 +33,7 @@ def waits() -> Waits:
 
 @pytest.fixture
 def client(archive: FakeArchive, waits: Waits) -> Iterator[Client]:
-    with Client(frozenset({origin_of(archive.base)}), Manners(delay=0, timeout=5, tries=3), waits) as opened:
+    with Client(
+        frozenset({origin_of(archive.base)}), Manners(delay=0, timeout=5, tries=3), waits
+    ) as opened:
         yield opened

@@ -8,13 +8,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-PYWB = Path(os.environ.get("ENGINES") or Path(__file__).resolve().parents[2] / ".engines").resolve() / "pywb" / "bin"
+PYWB = (
+    Path(os.environ.get("ENGINES") or Path(__file__).resolve().parents[2] / ".engines").resolve()
+    / "pywb"
+    / "bin"
+)
 
 SECONDS_TO_START = 60.0
 
 
 @contextmanager
-def serving_pywb(folder: Path, collections: Mapping[str, Sequence[Path]]) -> Iterator[tuple[str, int]]:
+def serving_pywb(
+    folder: Path, collections: Mapping[str, Sequence[Path]]
+) -> Iterator[tuple[str, int]]:
     """Serve collections of archive files with pywb; its address without a slash at the end, and its process id.
 
     Args:
@@ -24,7 +30,13 @@ def serving_pywb(folder: Path, collections: Mapping[str, Sequence[Path]]) -> Ite
     folder.mkdir(parents=True, exist_ok=True)
     for name, files in collections.items():
         for words in (["init", name], ["add", name, *map(str, files)]):
-            subprocess.run([str(PYWB / "wb-manager"), *words], cwd=folder, check=True, capture_output=True, timeout=300)
+            subprocess.run(
+                [str(PYWB / "wb-manager"), *words],
+                cwd=folder,
+                check=True,
+                capture_output=True,
+                timeout=300,
+            )
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     with (folder / "pywb.log").open("wb") as log:
@@ -47,4 +59,6 @@ def _wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
             time.sleep(0.1)
         else:
             return
-    raise RuntimeError(f"pywb did not start within {SECONDS_TO_START:g} s:\n{log.read_text(errors='replace')[-2000:]}")
+    raise RuntimeError(
+        f"pywb did not start within {SECONDS_TO_START:g} s:\n{log.read_text(errors='replace')[-2000:]}"
+    )

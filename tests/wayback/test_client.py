@@ -9,7 +9,18 @@ import pytest
 from arclink.errors import FetchError, UsageError, WaybackError
 from arclink.reasons import Reason
 from arclink.wayback.client import Client, Manners, origin_of, retry_after, target_of
-from tests.wayback.archive_server import FakeArchive, Page, announce, babble, break_off, hang_up, redirect, refuse, say
+from tests.federation.servers import drips, playing
+from tests.wayback.archive_server import (
+    FakeArchive,
+    Page,
+    announce,
+    babble,
+    break_off,
+    hang_up,
+    redirect,
+    refuse,
+    say,
+)
 from tests.wayback.conftest import Waits
 
 PAGE = Page("http://h.example/", "20100101000000", b"<p>hello")
@@ -19,20 +30,29 @@ PATH = "/web/20100101000000id_/http://h.example/"
 def test_an_answer_comes_as_it_was_sent(archive: FakeArchive, client: Client) -> None:
     archive.pages = [PAGE]
     answer = client.get(archive.base + "/20100101000000id_/http://h.example/", 100)
-    assert (answer.status, answer.body, answer.is_cut, answer.is_short) == (200, b"<p>hello", False, False)
+    assert (answer.status, answer.body, answer.is_cut, answer.is_short) == (
+        200,
+        b"<p>hello",
+        False,
+        False,
+    )
     assert answer.headers.first("content-type") == "text/html"
     assert archive.asked == [PATH]
     assert next(iter(archive.agents)).startswith("arclink/")
 
 
 def test_a_contact_is_named_to_the_archive(archive: FakeArchive) -> None:
-    with Client(frozenset({origin_of(archive.base)}), Manners(delay=0, contact="lib@example.org")) as client:
+    with Client(
+        frozenset({origin_of(archive.base)}), Manners(delay=0, contact="lib@example.org")
+    ) as client:
         client.get(archive.base + "/x", 100)
     assert archive.agents == {Manners(contact="lib@example.org").agent}
     assert "lib@example.org" in archive.agents.pop()
 
 
-def test_a_passing_trouble_is_waited_for_longer_each_time(archive: FakeArchive, client: Client, waits: Waits) -> None:
+def test_a_passing_trouble_is_waited_for_longer_each_time(
+    archive: FakeArchive, client: Client, waits: Waits
+) -> None:
     archive.pages = [PAGE]
     archive.faults[PATH] = [refuse(500), hang_up]
     assert client.get(archive.base + PATH[4:], 100).status == 200
@@ -40,14 +60,18 @@ def test_a_passing_trouble_is_waited_for_longer_each_time(archive: FakeArchive, 
     assert client.requests == 3
 
 
-def test_a_wait_that_is_asked_for_is_kept(archive: FakeArchive, client: Client, waits: Waits) -> None:
+def test_a_wait_that_is_asked_for_is_kept(
+    archive: FakeArchive, client: Client, waits: Waits
+) -> None:
     archive.pages = [PAGE]
     archive.faults[PATH] = [refuse(429, ("Retry-After", "17")), refuse(503)]
     assert client.get(archive.base + PATH[4:], 100).status == 200
     assert waits.seconds == [17.0, 4.0]
 
 
-def test_a_wait_that_is_too_long_ends_the_run(archive: FakeArchive, client: Client, waits: Waits) -> None:
+def test_a_wait_that_is_too_long_ends_the_run(
+    archive: FakeArchive, client: Client, waits: Waits
+) -> None:
     archive.faults[PATH] = [refuse(503, ("Retry-After", "86400"))]
     with pytest.raises(WaybackError, match=r"left alone for 86,400 s.*same command again"):
         client.get(archive.base + PATH[4:], 100)
@@ -63,11 +87,21 @@ def test_a_wait_that_is_too_long_ends_the_run(archive: FakeArchive, client: Clie
         pytest.param(babble, Reason.FETCH_NO_MEMENTO, id="status 0"),
         pytest.param(say(b"HTTP/1.1 1000 OK"), Reason.FETCH_NO_MEMENTO, id="status 1000"),
         pytest.param(say(b"<html>hello"), Reason.FETCH_NO_MEMENTO, id="no status line"),
-        pytest.param(say(b"HTTP/1.1 200 OK" + b"\r\nA: b" * 1000), Reason.FETCH_NO_MEMENTO, id="a thousand headers"),
-        pytest.param(say(b"HTTP/1.1 200 OK\r\nA: " + b"b" * 100_000), Reason.FETCH_NO_MEMENTO, id="a header that is too long"),
+        pytest.param(
+            say(b"HTTP/1.1 200 OK" + b"\r\nA: b" * 1000),
+            Reason.FETCH_NO_MEMENTO,
+            id="a thousand headers",
+        ),
+        pytest.param(
+            say(b"HTTP/1.1 200 OK\r\nA: " + b"b" * 100_000),
+            Reason.FETCH_NO_MEMENTO,
+            id="a header that is too long",
+        ),
     ],
 )
-def test_what_never_gets_better_has_a_reason(archive: FakeArchive, client: Client, fault: object, reason: Reason) -> None:
+def test_what_never_gets_better_has_a_reason(
+    archive: FakeArchive, client: Client, fault: object, reason: Reason
+) -> None:
     archive.faults[PATH] = [fault] * 3  # type: ignore[list-item]
     with pytest.raises(FetchError) as caught:
         client.get(archive.base + PATH[4:], 100)
@@ -78,7 +112,10 @@ def test_what_never_gets_better_has_a_reason(archive: FakeArchive, client: Clien
 def test_an_answer_that_does_not_come_times_out(archive: FakeArchive) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         base = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        with Client(frozenset({origin_of(base)}), Manners(delay=0, timeout=0.1, tries=1)) as client, pytest.raises(FetchError) as caught:
+        with (
+            Client(frozenset({origin_of(base)}), Manners(delay=0, timeout=0.1, tries=1)) as client,
+            pytest.raises(FetchError) as caught,
+        ):
             client.get(base + "/x", 100)
     assert caught.value.reason is Reason.FETCH_TIMED_OUT
 
@@ -90,7 +127,9 @@ def test_an_answer_that_broke_off_is_asked_for_again(archive: FakeArchive, clien
     assert (answer.body, answer.is_short) == (b"<p>hello", False)
 
 
-def test_a_length_that_is_wrong_each_time_is_not_believed(archive: FakeArchive, client: Client) -> None:
+def test_a_length_that_is_wrong_each_time_is_not_believed(
+    archive: FakeArchive, client: Client
+) -> None:
     archive.faults[PATH] = [break_off(b"<p>he", 8), break_off(b"<p>he", 8)]
     answer = client.get(archive.base + PATH[4:], 100)
     assert (answer.body, answer.is_short) == (b"<p>he", True)
@@ -100,16 +139,22 @@ def test_a_length_that_is_wrong_each_time_is_not_believed(archive: FakeArchive, 
 def test_a_server_that_keeps_the_reader_waiting_is_told_to_close(archive: FakeArchive) -> None:
     """It is waited for once, whatever the number of wrong lengths."""
     archive.faults[PATH] = [announce(b"<p>he", 8)] * 5
-    with Client(frozenset({origin_of(archive.base)}), Manners(delay=0, timeout=0.5), Waits()) as client:
+    with Client(
+        frozenset({origin_of(archive.base)}), Manners(delay=0, timeout=0.5), Waits()
+    ) as client:
         for _ in range(2):
             started = time.monotonic()
             answer = client.get(archive.base + PATH[4:], 100)
             assert (answer.body, answer.is_short) == (b"<p>he", True)
     assert time.monotonic() - started < 0.4
-    assert len(archive.asked) == 3 + 2  # what came before a timeout is not known, so it is compared with nothing
+    assert (
+        len(archive.asked) == 3 + 2
+    )  # what came before a timeout is not known, so it is compared with nothing
 
 
-def test_an_answer_that_breaks_off_elsewhere_each_time_is_none(archive: FakeArchive, client: Client) -> None:
+def test_an_answer_that_breaks_off_elsewhere_each_time_is_none(
+    archive: FakeArchive, client: Client
+) -> None:
     archive.faults[PATH] = [break_off(b"<p>he", 8), break_off(b"<p>", 8), break_off(b"<p>h", 8)]
     with pytest.raises(FetchError) as caught:
         client.get(archive.base + PATH[4:], 100)
@@ -120,7 +165,9 @@ def test_a_large_answer_is_cut(archive: FakeArchive, client: Client) -> None:
     archive.pages = [Page("http://h.example/", "20100101000000", b"x" * 300_000)]
     answer = client.get(archive.base + PATH[4:], 100_000)
     assert (len(answer.body), answer.is_cut) == (100_000, True)
-    assert client.get(archive.base + PATH[4:], 300_000).is_cut is False  # the connection is as good as new
+    assert (
+        client.get(archive.base + PATH[4:], 300_000).is_cut is False
+    )  # the connection is as good as new
 
 
 def test_a_redirect_is_not_followed(archive: FakeArchive, client: Client) -> None:
@@ -129,7 +176,9 @@ def test_a_redirect_is_not_followed(archive: FakeArchive, client: Client) -> Non
     assert archive.asked == [PATH]
 
 
-@pytest.mark.parametrize("uri", ["http://elsewhere.example/x", "https://127.0.0.1/web", "http://127.0.0.1:1/web"])
+@pytest.mark.parametrize(
+    "uri", ["http://elsewhere.example/x", "https://127.0.0.1/web", "http://127.0.0.1:1/web"]
+)
 def test_another_host_scheme_or_port_is_never_asked(client: Client, uri: str) -> None:
     with pytest.raises(FetchError) as caught:
         client.get(uri, 100)
@@ -185,5 +234,49 @@ def test_what_is_no_address_is_said_so(address: str) -> None:
 
 
 def test_the_uri_within_a_uri_is_left_as_it_is() -> None:
-    assert target_of("http://a.example/web/1/http://h//x/../y?q=/./z#part") == "/web/1/http://h//x/../y?q=/./z%23part"
+    assert (
+        target_of("http://a.example/web/1/http://h//x/../y?q=/./z#part")
+        == "/web/1/http://h//x/../y?q=/./z%23part"
+    )
     assert target_of("http://a.example") == "/"
+
+
+OK = b"HTTP/1.1 200 OK\r\n"
+
+
+@pytest.mark.parametrize(
+    ("start", "drop"),
+    [
+        pytest.param(b"", b"H", id="status line"),
+        pytest.param(OK + b"X: ", b"x", id="header"),
+        pytest.param(OK + b"\r\n", b"x", id="body"),
+        pytest.param(OK + b"Content-Length: 1000\r\n\r\n", b"x", id="body of a known length"),
+        pytest.param(OK + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\nx\r\n", id="chunks"),
+        pytest.param(OK + b"Transfer-Encoding: chunked\r\n\r\nfff\r\n", b"x", id="one chunk"),
+        pytest.param(b"", b"HTTP/1.1 100 Continue\r\n\r\n", id="interim answers"),
+    ],
+)
+def test_an_answer_that_drips_ends_in_time(
+    start: bytes, drop: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arclink.wayback.client.SLOWEST", 2)
+    manners = Manners(delay=0, timeout=0.5, tries=1)
+    began = time.monotonic()
+    with (
+        playing(drips(start, drop)) as url,
+        Client(frozenset({origin_of(url)}), manners) as client,
+        pytest.raises(FetchError, match="no whole answer within 1 s") as caught,
+    ):
+        client.get(url, 1 << 20)
+    assert caught.value.reason is Reason.FETCH_TIMED_OUT
+    assert time.monotonic() - began < 10
+
+
+def test_a_handshake_that_drips_ends_in_time() -> None:
+    with playing(drips(b"\x16\x03\x03\x40\x00", b"\0")) as url:
+        url = url.replace("http:", "https:")
+        with (
+            Client(frozenset({origin_of(url)}), Manners(delay=0, timeout=0.5, tries=1)) as client,
+            pytest.raises(FetchError, match=r"0\.5 s without an answer"),
+        ):
+            client.get(url, 1 << 20)

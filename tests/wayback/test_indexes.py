@@ -44,7 +44,9 @@ def test_every_dialect_says_the_same(dialect: str, resume_key: str) -> None:
     assert (answer.rows, answer.resume_key, sum(answer.counts.values())) == (3, resume_key, 0)
 
 
-@pytest.mark.parametrize("body", [b"", b"\n", b"[]"], ids=["nothing", "an empty line", "an empty array"])
+@pytest.mark.parametrize(
+    "body", [b"", b"\n", b"[]"], ids=["nothing", "an empty line", "an empty array"]
+)
 def test_an_index_may_have_nothing(body: bytes) -> None:
     assert (parse_index(body).rows, parse_index(body).resume_key) == (0, "")
 
@@ -61,7 +63,10 @@ def test_what_is_no_index_is_told(body: bytes) -> None:
 
 
 def test_a_bad_row_among_good_ones_is_counted() -> None:
-    answer = parse_index(cdx_answer("columns", PAGES) + b"this is not a row\nkey) 2010 dns:h.example text/dns - - 5\n")
+    answer = parse_index(
+        cdx_answer("columns", PAGES)
+        + b"this is not a row\nkey) 2010 dns:h.example text/dns - - 5\n"
+    )
     assert len(answer.captures) == 3
     assert answer.counts == {Reason.ROW_MALFORMED: 1, Reason.ROW_NOT_A_CAPTURE: 1}
 
@@ -97,9 +102,15 @@ def test_the_number_of_pages_is_read(body: bytes, pages: int) -> None:
 @pytest.mark.parametrize(
     ("text", "entry"),
     [
-        pytest.param("http://h.example/a b".replace(" ", "%20"), Entry("http://h.example/a%20b", Match.EXACT), id="a URI"),
+        pytest.param(
+            "http://h.example/a b".replace(" ", "%20"),
+            Entry("http://h.example/a%20b", Match.EXACT),
+            id="a URI",
+        ),
         pytest.param("h.example/x", Entry("h.example/x", Match.EXACT), id="without scheme"),
-        pytest.param("http://localhost/", Entry("http://localhost/", Match.EXACT), id="a host of one word"),
+        pytest.param(
+            "http://localhost/", Entry("http://localhost/", Match.EXACT), id="a host of one word"
+        ),
         pytest.param("http://h.example/*", Entry("http://h.example/", Match.PREFIX), id="prefix"),
         pytest.param("*.h.example", Entry("h.example", Match.DOMAIN), id="domain"),
         pytest.param("*.h.example/*", Entry("h.example", Match.DOMAIN), id="domain with path"),
@@ -110,7 +121,10 @@ def test_an_entry_is_what_cdx_servers_take(text: str, entry: Entry) -> None:
     assert parse_entry(text) == entry
 
 
-@pytest.mark.parametrize("text", ["", "*", "word", "http://", "http://h.example/a b", "http://*.h.example/*", "/path/x.html"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "*", "word", "http://", "http://h.example/a b", "http://*.h.example/*", "/path/x.html"],
+)
 def test_what_is_no_entry_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="not a URI"):
         parse_entry(text)
@@ -147,7 +161,9 @@ def test_a_time_in_another_language_is_none() -> None:
 
 @given(
     st.binary(max_size=300)
-    | st.lists(st.sampled_from([b"20100101", b"{", b'"url":', b"http://h/", b" ", b"\n", b"[", b"]", b","])).map(b"".join)
+    | st.lists(
+        st.sampled_from([b"20100101", b"{", b'"url":', b"http://h/", b" ", b"\n", b"[", b"]", b","])
+    ).map(b"".join)
 )
 @settings(deadline=None)
 def test_reading_an_index_fails_in_one_way_only(body: bytes) -> None:
@@ -160,7 +176,11 @@ def test_reading_an_index_fails_in_one_way_only(body: bytes) -> None:
 
 @given(
     st.text(max_size=200)
-    | st.lists(st.sampled_from(["<", ">", ";", ",", "rel=", '"', "memento", " ", "\\", "http://a.example/web/2010/x"])).map("".join)
+    | st.lists(
+        st.sampled_from(
+            ["<", ">", ";", ",", "rel=", '"', "memento", " ", "\\", "http://a.example/web/2010/x"]
+        )
+    ).map("".join)
 )
 @settings(deadline=None)
 def test_reading_a_timemap_fails_in_one_way_only(text: str) -> None:
@@ -172,9 +192,13 @@ def test_reading_a_timemap_fails_in_one_way_only(text: str) -> None:
 
 links = st.lists(
     st.tuples(
-        st.text(st.characters(blacklist_characters="<>", blacklist_categories=["Cs", "Cc"]), max_size=20).map(str.strip),
+        st.text(
+            st.characters(blacklist_characters="<>", blacklist_categories=["Cs", "Cc"]), max_size=20
+        ).map(str.strip),
         st.dictionaries(
-            st.from_regex("[a-z]{1,8}", fullmatch=True), st.text(st.characters(blacklist_categories=["Cs", "Cc"]), max_size=20), max_size=3
+            st.from_regex("[a-z]{1,8}", fullmatch=True),
+            st.text(st.characters(blacklist_categories=["Cs", "Cc"]), max_size=20),
+            max_size=3,
         ),
     ),
     max_size=4,
@@ -183,10 +207,13 @@ links = st.lists(
 
 @given(links)
 @settings(deadline=None)
-def test_links_that_are_written_are_read_back(written: Sequence[tuple[str, dict[str, str]]]) -> None:
+def test_links_that_are_written_are_read_back(
+    written: Sequence[tuple[str, dict[str, str]]],
+) -> None:
     quote = str.maketrans({'"': '\\"', "\\": "\\\\"})
     text = ",\n".join(
-        f"<{target}>" + "".join(f'; {name}="{value.translate(quote)}"' for name, value in parameters.items())
+        f"<{target}>"
+        + "".join(f'; {name}="{value.translate(quote)}"' for name, value in parameters.items())
         for target, parameters in written
     )
     assert list(parse_links(text)) == list(written)

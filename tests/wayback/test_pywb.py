@@ -12,13 +12,13 @@ import pytest
 from arclink.model import Surt
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
-from arclink.store import GraphStore
 from arclink.store.opening import open_store
+from arclink.store.protocols import GraphStore
 from arclink.uris.surts import surt_of
+from arclink.wayback.capture_lists import Archive
 from arclink.wayback.client import Client, Manners
-from arclink.wayback.fetching import FetchReport, FetchSettings, fetch
+from arclink.wayback.fetch import FetchReport, FetchSettings, fetch
 from arclink.wayback.indexes import parse_index
-from arclink.wayback.listing import Archive
 from tests.pipeline.reading import Link, build_store, outlinks_of
 from tests.wayback.pywb_server import PYWB, serving_pywb
 
@@ -44,7 +44,9 @@ Mementos = dict[tuple[str, str], list[Link] | None]
 
 @pytest.fixture(scope="session")
 def warcs(shared_data: Path) -> list[Path]:
-    return sorted(path for path in (shared_data / "pywb/warcs").iterdir() if path.name not in NOT_ADDED)
+    return sorted(
+        path for path in (shared_data / "pywb/warcs").iterdir() if path.name not in NOT_ADDED
+    )
 
 
 @pytest.fixture(scope="session")
@@ -59,7 +61,10 @@ def pywb(warcs: list[Path], crawl: Path, tmp_path_factory: pytest.TempPathFactor
         if os.environ.get("CI"):
             pytest.fail(text)
         pytest.skip(text)
-    with serving_pywb(tmp_path_factory.mktemp("pywb"), {"all": warcs, "crawl": [crawl]}) as (address, _):
+    with serving_pywb(tmp_path_factory.mktemp("pywb"), {"all": warcs, "crawl": [crawl]}) as (
+        address,
+        _,
+    ):
         yield f"{address}/all"
 
 
@@ -85,20 +90,33 @@ def fetch_and_build(
 ) -> tuple[FetchReport, Mementos]:
     with Client(where.origins, Manners(delay=0)) as client:
         report = fetch(entries, where, folder / "warcs", client, FetchSettings(modifiers=modifiers))
-    build_store(folder / "warcs", folder / "links.db", BuildSettings(cores=2), cdx=[folder / "warcs/index.cdxj"])
+    build_store(
+        folder / "warcs",
+        folder / "links.db",
+        BuildSettings(cores=2),
+        cdx=[folder / "warcs/index.cdxj"],
+    )
     return report, mementos_of(folder / "links.db")
 
 
 def differences(one: Mementos, other: Mementos) -> set[tuple[str, str]]:
-    return {key for key in one.keys() | other.keys() if key not in one or key not in other or one[key] != other[key]}
+    return {
+        key
+        for key in one.keys() | other.keys()
+        if key not in one or key not in other or one[key] != other[key]
+    }
 
 
 @pytest.fixture(scope="session")
-def from_interface(pywb: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[FetchReport, Mementos]:
+def from_interface(
+    pywb: str, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[FetchReport, Mementos]:
     return fetch_and_build(Archive(pywb), tmp_path_factory.mktemp("interface"), DOMAINS)
 
 
-def test_the_graph_of_the_interface_is_that_of_the_files(from_files: Mementos, from_interface: tuple[FetchReport, Mementos]) -> None:
+def test_the_graph_of_the_interface_is_that_of_the_files(
+    from_files: Mementos, from_interface: tuple[FetchReport, Mementos]
+) -> None:
     report, shown = from_interface
     not_fetched = {key for key in from_files if key[0] in NOT_UNDER_A_DOMAIN}
     assert differences(from_files, shown) == TO_THEMSELVES | not_fetched
@@ -106,7 +124,9 @@ def test_the_graph_of_the_interface_is_that_of_the_files(from_files: Mementos, f
     assert report.captures_left == 0
 
 
-def test_the_redirects_that_pywb_passes_over_lead_to_themselves(from_files: Mementos, from_interface: tuple[FetchReport, Mementos]) -> None:
+def test_the_redirects_that_pywb_passes_over_lead_to_themselves(
+    from_files: Mementos, from_interface: tuple[FetchReport, Mementos]
+) -> None:
     report, shown = from_interface
     for key in TO_THEMSELVES:
         (link,) = from_files[key] or []
@@ -116,17 +136,23 @@ def test_the_redirects_that_pywb_passes_over_lead_to_themselves(from_files: Meme
     assert report.counts[Reason.FETCH_OTHER_MEMENTO] == len(TO_THEMSELVES)
 
 
-def test_every_capture_of_pywbs_index_is_a_memento(pywb: str, from_interface: tuple[FetchReport, Mementos]) -> None:
+def test_every_capture_of_pywbs_index_is_a_memento(
+    pywb: str, from_interface: tuple[FetchReport, Mementos]
+) -> None:
     captures: set[tuple[str, str]] = set()
     with Client(Archive(pywb).origins, Manners(delay=0)) as client:
         for domain in DOMAINS:
-            answer = client.get(f"{pywb}/cdx?url={domain.removeprefix('*.')}&matchType=domain", 1 << 24)
+            answer = client.get(
+                f"{pywb}/cdx?url={domain.removeprefix('*.')}&matchType=domain", 1 << 24
+            )
             captures |= {(row.original, row.timestamp) for row in parse_index(answer.body).captures}
     assert captures == from_interface[1].keys()
     assert len(captures) > 190
 
 
-def test_there_is_one_request_for_each_payload_and_redirect(from_interface: tuple[FetchReport, Mementos]) -> None:
+def test_there_is_one_request_for_each_payload_and_redirect(
+    from_interface: tuple[FetchReport, Mementos],
+) -> None:
     report, shown = from_interface
     counts = report.counts
     asked = counts[Reason.FETCH_STORED] + counts[Reason.FETCH_OTHER_MEMENTO]
@@ -139,18 +165,24 @@ def test_pages_with_their_rewriting_undone_give_the_same_links(
     pywb: str, from_interface: tuple[FetchReport, Mementos], tmp_path: Path
 ) -> None:
     report, shown = fetch_and_build(Archive(pywb), tmp_path, DOMAINS, ("if_",))
-    assert report.counts[Reason.NOTE_REWRITING_UNDONE] == from_interface[0].counts[Reason.FETCH_STORED]
+    assert (
+        report.counts[Reason.NOTE_REWRITING_UNDONE] == from_interface[0].counts[Reason.FETCH_STORED]
+    )
     assert differences(from_interface[1], shown) == set()
 
 
-def test_timemaps_give_the_same_graph(pywb: str, from_interface: tuple[FetchReport, Mementos], tmp_path: Path) -> None:
+def test_timemaps_give_the_same_graph(
+    pywb: str, from_interface: tuple[FetchReport, Mementos], tmp_path: Path
+) -> None:
     uris = sorted({original for original, _ in from_interface[1]})
     report, shown = fetch_and_build(Archive(pywb, timemap=f"{pywb}/timemap/link/"), tmp_path, uris)
     assert report.counts[Reason.ENTRY_LISTED] == len(uris)
     assert differences(from_interface[1], shown) == set()
 
 
-def test_a_revisit_alone_brings_its_payload(pywb: str, from_files: Mementos, tmp_path: Path) -> None:
+def test_a_revisit_alone_brings_its_payload(
+    pywb: str, from_files: Mementos, tmp_path: Path
+) -> None:
     """Replay finds the payload of a revisit wherever it is; a file with nothing but the revisit does not have it."""
     _, shown = fetch_and_build(Archive(pywb), tmp_path, ["http://test@example.com/"])
     key = ("http://test@example.com/", "20130729195151")
@@ -162,10 +194,16 @@ def test_a_crawl_by_heritrix_gives_the_same_graph(pywb: str, crawl: Path, tmp_pa
     """Links by the ten thousand; pages in several charsets, with chunks, and with wrong lengths."""
     build_store(tmp_path, tmp_path / "files.db", BuildSettings(cores=2), inputs=[str(crawl)])
     files = mementos_of(tmp_path / "files.db")
-    report, shown = fetch_and_build(Archive(f"{pywb.removesuffix('all')}crawl"), tmp_path, ["*.br", "*.com", "*.net", "*.org"])
+    report, shown = fetch_and_build(
+        Archive(f"{pywb.removesuffix('all')}crawl"), tmp_path, ["*.br", "*.com", "*.net", "*.org"]
+    )
     to_itself = ("http://www.archive.org/donate", "20080430205147")
     assert differences(files, shown) == {to_itself}
-    assert [(target, kind) for target, kind, _, _ in files[to_itself] or []] == [("http://www.archive.org/donate/", "http@location")]
+    assert [(target, kind) for target, kind, _, _ in files[to_itself] or []] == [
+        ("http://www.archive.org/donate/", "http@location")
+    ]
     assert len(shown) == 261
     asked = report.counts[Reason.FETCH_STORED] + report.counts[Reason.FETCH_OTHER_MEMENTO]
-    assert report.requests == 4 + asked + 1  # for its redirect to itself, pywb redirects to the capture behind it
+    assert (
+        report.requests == 4 + asked + 1
+    )  # for its redirect to itself, pywb redirects to the capture behind it

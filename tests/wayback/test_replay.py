@@ -6,12 +6,20 @@ from dataclasses import replace
 import pytest
 
 from arclink.errors import FetchError
-from arclink.filter.cdx import Capture
 from arclink.model import NO_CHECKSUM, Checksum, Timestamp, UriR
 from arclink.reasons import Reason
+from arclink.rows.cdx import Capture
 from arclink.wayback.client import Client
 from arclink.wayback.replay import Replay, checksum_of
-from tests.wayback.archive_server import FakeArchive, Page, announce, break_off, http_date, redirect, refuse
+from tests.wayback.archive_server import (
+    FakeArchive,
+    Page,
+    announce,
+    break_off,
+    http_date,
+    redirect,
+    refuse,
+)
 
 URI, TIME = "http://h.example/a", "20100101000000"
 HTML = b'<a href="http://h.example/b">b</a><a href="c">c</a>'
@@ -22,7 +30,16 @@ MEMENTO = ("Memento-Datetime", http_date(TIME))
 
 def capture_of(page: Page) -> Capture:
     return Capture(
-        "", Timestamp(page.timestamp), UriR(page.original), page.mime, str(page.status), Checksum(page.digest), -1, 0, "x", "response"
+        "",
+        Timestamp(page.timestamp),
+        UriR(page.original),
+        page.mime,
+        str(page.status),
+        Checksum(page.digest),
+        -1,
+        0,
+        "x",
+        "response",
     )
 
 
@@ -40,7 +57,12 @@ def replay(archive: FakeArchive, client: Client) -> Replay:
 
 def test_original_bytes_are_asked_for(archive: FakeArchive, replay: Replay) -> None:
     fetched = replay.fetch(capture_of(PAGE))
-    assert (fetched.status, fetched.body, fetched.checksum, list(fetched.notes)) == ("200", HTML, PAGE.digest, [])
+    assert (fetched.status, fetched.body, fetched.checksum, list(fetched.notes)) == (
+        "200",
+        HTML,
+        PAGE.digest,
+        [],
+    )
     assert archive.replayed == [f"{TIME}id_/{URI}"]
 
 
@@ -51,7 +73,13 @@ def test_headers_are_those_of_the_capture(replay: Replay) -> None:
 
 
 def test_an_archived_redirect_is_a_capture(archive: FakeArchive, replay: Replay) -> None:
-    moved = Page(URI, TIME, b"", status=301, headers=(("Location", f"{archive.base}/{TIME}id_/http://g.example/"),))
+    moved = Page(
+        URI,
+        TIME,
+        b"",
+        status=301,
+        headers=(("Location", f"{archive.base}/{TIME}id_/http://g.example/"),),
+    )
     archive.pages = [moved]
     fetched = replay.fetch(capture_of(moved))
     assert (fetched.status, fetched.headers[-1]) == ("301", ("Location", "http://g.example/"))
@@ -79,28 +107,39 @@ def test_another_payload_from_near_by_is_not_taken(archive: FakeArchive, replay:
     assert fails(replay, capture_of(PAGE)) is Reason.FETCH_OTHER_MEMENTO
 
 
-def test_another_time_without_a_digest_to_tell_is_not_taken(archive: FakeArchive, replay: Replay) -> None:
+def test_another_time_without_a_digest_to_tell_is_not_taken(
+    archive: FakeArchive, replay: Replay
+) -> None:
     archive.faults[PATH] = [redirect(f"/web/20100101000009id_/{URI}")]
     archive.pages = [Page(URI, "20100101000009", HTML)]
-    assert fails(replay, replace(capture_of(PAGE), checksum=Checksum(NO_CHECKSUM))) is Reason.FETCH_OTHER_MEMENTO
+    assert (
+        fails(replay, replace(capture_of(PAGE), checksum=Checksum(NO_CHECKSUM)))
+        is Reason.FETCH_OTHER_MEMENTO
+    )
 
 
 @pytest.mark.parametrize(
     ("location", "reason"),
     [
         pytest.param("http://elsewhere.example/", Reason.FETCH_OTHER_HOST, id="another host"),
-        pytest.param("/web/20110101000000id_/http://g.example/", Reason.FETCH_OTHER_MEMENTO, id="another URI"),
+        pytest.param(
+            "/web/20110101000000id_/http://g.example/", Reason.FETCH_OTHER_MEMENTO, id="another URI"
+        ),
         pytest.param(f"/web/20100101000000id_/{URI}", Reason.FETCH_TOO_MANY_HOPS, id="itself"),
     ],
 )
-def test_where_replay_must_not_lead(archive: FakeArchive, replay: Replay, location: str, reason: Reason) -> None:
+def test_where_replay_must_not_lead(
+    archive: FakeArchive, replay: Replay, location: str, reason: Reason
+) -> None:
     archive.faults[PATH] = [redirect(location)] * 10
     assert fails(replay, capture_of(PAGE)) is reason
     assert {path.partition("/")[0] for path in archive.replayed} == {f"{TIME}id_"}
 
 
 def test_https_of_the_same_host_is_another_host(archive: FakeArchive, replay: Replay) -> None:
-    archive.faults[PATH] = [redirect(archive.base.replace("http:", "https:") + f"/20100101000009id_/{URI}")]
+    archive.faults[PATH] = [
+        redirect(archive.base.replace("http:", "https:") + f"/20100101000009id_/{URI}")
+    ]
     assert fails(replay, capture_of(PAGE)) is Reason.FETCH_OTHER_HOST
 
 
@@ -113,15 +152,21 @@ def test_https_of_the_same_host_is_another_host(archive: FakeArchive, replay: Re
         pytest.param(400, Reason.FETCH_NO_MEMENTO, id="an error"),
     ],
 )
-def test_what_the_archive_says_has_a_reason(archive: FakeArchive, client: Client, status: int, reason: Reason) -> None:
+def test_what_the_archive_says_has_a_reason(
+    archive: FakeArchive, client: Client, status: int, reason: Reason
+) -> None:
     archive.faults[PATH] = [refuse(status)]
     assert fails(Replay(client, archive.base, 1 << 20, ("id_",)), capture_of(PAGE)) is reason
 
 
-def test_a_status_that_the_index_does_not_know_is_not_taken_from_an_error_page(archive: FakeArchive, client: Client) -> None:
+def test_a_status_that_the_index_does_not_know_is_not_taken_from_an_error_page(
+    archive: FakeArchive, client: Client
+) -> None:
     archive.faults[PATH] = [refuse(406)]
     capture = replace(capture_of(PAGE), status="-")
-    assert fails(Replay(client, archive.base, 1 << 20, ("id_",)), capture) is Reason.FETCH_NO_MEMENTO
+    assert (
+        fails(Replay(client, archive.base, 1 << 20, ("id_",)), capture) is Reason.FETCH_NO_MEMENTO
+    )
 
 
 def test_another_status_is_another_memento(archive: FakeArchive, replay: Replay) -> None:
@@ -141,7 +186,9 @@ def test_bytes_of_another_capture_of_the_second_are_not_taken(replay: Replay) ->
     assert fails(replay, capture, frozenset({PAGE.digest})) is Reason.FETCH_OTHER_MEMENTO
 
 
-def test_a_length_that_is_wrong_is_no_matter_when_the_digest_is_right(archive: FakeArchive, replay: Replay) -> None:
+def test_a_length_that_is_wrong_is_no_matter_when_the_digest_is_right(
+    archive: FakeArchive, replay: Replay
+) -> None:
     archive.faults[PATH] = [break_off(HTML, 1000, MEMENTO)]
     fetched = replay.fetch(capture_of(PAGE))
     assert (fetched.body, list(fetched.notes)) == (HTML, [Reason.NOTE_ANSWER_SHORT])
@@ -149,16 +196,26 @@ def test_a_length_that_is_wrong_is_no_matter_when_the_digest_is_right(archive: F
 
 
 @pytest.mark.parametrize("algorithm", ["md5", "sha256", "sha512"])
-def test_digests_of_every_usual_kind_are_compared(archive: FakeArchive, replay: Replay, algorithm: str) -> None:
+def test_digests_of_every_usual_kind_are_compared(
+    archive: FakeArchive, replay: Replay, algorithm: str
+) -> None:
     archive.faults[PATH] = [break_off(HTML, 1000, MEMENTO)]
     checksum = Checksum(f"{algorithm}:{hashlib.new(algorithm, HTML).hexdigest()}")
     fetched = replay.fetch(replace(capture_of(PAGE), checksum=checksum))
-    assert (fetched.body, fetched.is_cut, list(fetched.notes)) == (HTML, False, [Reason.NOTE_ANSWER_SHORT])
+    assert (fetched.body, fetched.is_cut, list(fetched.notes)) == (
+        HTML,
+        False,
+        [Reason.NOTE_ANSWER_SHORT],
+    )
 
 
 def test_the_body_of_a_redirect_need_not_be_whole(archive: FakeArchive, replay: Replay) -> None:
-    archive.faults[PATH] = [announce(b"", 10, MEMENTO, ("Location", "http://g.example/"), status=303)]
-    moved = replace(capture_of(PAGE), status="303", checksum=Checksum(f"sha256:{hashlib.sha256().hexdigest()}"))
+    archive.faults[PATH] = [
+        announce(b"", 10, MEMENTO, ("Location", "http://g.example/"), status=303)
+    ]
+    moved = replace(
+        capture_of(PAGE), status="303", checksum=Checksum(f"sha256:{hashlib.sha256().hexdigest()}")
+    )
     replay._client.manners = replace(replay._client.manners, timeout=0.3)
     assert replay.fetch(moved).headers[-1] == ("Location", "http://g.example/")
     assert len(archive.asked) == 1
@@ -167,31 +224,51 @@ def test_the_body_of_a_redirect_need_not_be_whole(archive: FakeArchive, replay: 
 def test_a_large_payload_is_cut_and_noted(archive: FakeArchive, client: Client) -> None:
     archive.pages = [PAGE]
     fetched = Replay(client, archive.base, 20).fetch(capture_of(PAGE))
-    assert (fetched.body, fetched.is_cut, list(fetched.notes)) == (HTML[:20], True, [Reason.NOTE_ANSWER_CUT])
+    assert (fetched.body, fetched.is_cut, list(fetched.notes)) == (
+        HTML[:20],
+        True,
+        [Reason.NOTE_ANSWER_CUT],
+    )
 
 
-@pytest.mark.parametrize("rewrites", [None, True], ids=["archive without id_", "archive that ignores id_"])
-def test_a_page_that_comes_rewritten_is_put_right(archive: FakeArchive, replay: Replay, rewrites: bool | None) -> None:
+@pytest.mark.parametrize(
+    "rewrites", [None, True], ids=["archive without id_", "archive that ignores id_"]
+)
+def test_a_page_that_comes_rewritten_is_put_right(
+    archive: FakeArchive, replay: Replay, rewrites: bool | None
+) -> None:
     archive.rewrites = rewrites
     fetched = replay.fetch(capture_of(PAGE))
     assert (fetched.body, list(fetched.notes)) == (HTML, [Reason.NOTE_REWRITING_UNDONE])
 
 
-def test_an_archive_without_original_bytes_is_asked_for_them_once(archive: FakeArchive, replay: Replay) -> None:
+def test_an_archive_without_original_bytes_is_asked_for_them_once(
+    archive: FakeArchive, replay: Replay
+) -> None:
     other = Page("http://h.example/2", TIME, HTML)
     archive.pages, archive.rewrites = [PAGE, other], None
     replay.fetch(capture_of(PAGE))
     replay.fetch(capture_of(other))
-    assert archive.replayed == [f"{TIME}id_/{URI}", f"{TIME}if_/{URI}", f"{TIME}if_/http://h.example/2"]
+    assert archive.replayed == [
+        f"{TIME}id_/{URI}",
+        f"{TIME}if_/{URI}",
+        f"{TIME}if_/http://h.example/2",
+    ]
 
 
 def test_the_digest_of_nothing_is_that_of_the_data_model() -> None:
     assert checksum_of(b"") == "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"
 
 
-def test_a_capture_of_another_spelling_is_another_memento(archive: FakeArchive, replay: Replay) -> None:
+def test_a_capture_of_another_spelling_is_another_memento(
+    archive: FakeArchive, replay: Replay
+) -> None:
     """http and https share a SURT; without digest and status only ``rel="original"`` tells them apart."""
-    archive.faults[PATH] = [lambda handler: handler.answer(200, HTML, [MEMENTO, ("Link", '<https://h.example/a>; rel="original"')])]
+    archive.faults[PATH] = [
+        lambda handler: handler.answer(
+            200, HTML, [MEMENTO, ("Link", '<https://h.example/a>; rel="original"')]
+        )
+    ]
     capture = replace(capture_of(PAGE), checksum=Checksum(NO_CHECKSUM), status="-")
     assert fails(replay, capture) is Reason.FETCH_OTHER_MEMENTO
 

@@ -1,7 +1,8 @@
-"""The formats an answer is written in, one module each.
+"""The formats of link answers, one module each.
 
-A writer takes a `LinkAnswer` and yields bytes; it reads ``outlinks`` once, then ``inlinks`` once, and never holds an answer
-that *streams*. A new format is one module with such a function and one line below. Those of RDF have two profiles.
+A writer takes a `LinkAnswer` and yields bytes. It reads ``outlinks`` once, then ``inlinks`` once,
+and does not hold a *streamed* answer in memory. To add a format, write one module with such a
+function and add one line below. RDF formats have two profiles.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,27 +24,28 @@ Writer = Callable[[LinkAnswer], Iterator[bytes]]
 
 
 class RdfWriter(Protocol):
-    """Writes an answer as RDF, in either profile."""
+    """A function that writes an answer as RDF, in either profile."""
 
     def __call__(self, answer: LinkAnswer, profile: Profile) -> Iterator[bytes]: ...
 
 
 class FieldsWriter(Protocol):
-    """Writes some fields of each link."""
+    """A function that writes some fields of each link."""
 
     def __call__(self, answer: LinkAnswer, only: frozenset[str]) -> Iterator[bytes]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One way to write an answer.
+    """One format of an answer.
 
     Attributes:
-        media_types: What ``Accept`` may call it, the answer's own first; none if it is for terminals only.
-        streams: Written in constant memory, so that an answer may be unlimited.
-        write_profile: Writes either profile, if it is a format of RDF.
-        write_fields: Writes some fields only, if it has columns.
-        details: What it can tell of each link if it is asked for.
+        media_types: Its media types for ``Accept``, first the one of the response; empty for
+            formats of the terminal only.
+        streams: Whether it is written in constant memory, so that an answer may be unlimited.
+        write_profile: Writes either profile; None for formats other than RDF.
+        write_fields: Writes only some fields; None for formats without columns.
+        details: The optional details of links that it can contain.
     """
 
     name: str
@@ -55,37 +57,59 @@ class Format:
     details: tuple[str, ...] = ()
 
     def check(self, query: LinkQuery) -> None:
-        """Refuse an unlimited query for a format that does not stream, and details for one that has no place for them.
+        """Refuse an unlimited query or details that this format cannot write.
 
         Raises:
-            BadParameterError: It is one of these.
+            BadParameterError: The query has no limit and the format does not stream, or the query
+                requests details that the format does not contain.
         """
-        for name, is_asked in (("evidence", query.with_evidence), ("validity", query.with_validity)):
+        for name, is_asked in (
+            ("evidence", query.with_evidence),
+            ("validity", query.with_validity),
+        ):
             if is_asked and name not in self.details:
-                telling = ", ".join(form for form, other in FORMATS.items() if name in other.details)
-                raise BadParameterError(name, "true", f"none with format={self.name}; only {telling}, and RDF with profile=links, tell it")
+                telling = ", ".join(
+                    form for form, other in FORMATS.items() if name in other.details
+                )
+                raise BadParameterError(
+                    name,
+                    "true",
+                    f"none with format={self.name}; only {telling}, and RDF with profile=links, tell it",
+                )
         if query.limit == 0 and not self.streams:
             streaming = ", ".join(name for name, other in FORMATS.items() if other.streams)
-            raise BadParameterError("limit", "0", f"at least 1 with format={self.name}; only {streaming} can be unlimited")
+            raise BadParameterError(
+                "limit",
+                "0",
+                f"at least 1 with format={self.name}; only {streaming} can be unlimited",
+            )
 
     def in_profile(self, name: str) -> Self:
-        """Return this format in the profile called ``name``; itself if that is empty.
+        """Return this format in the profile called ``name``; itself if the name is empty.
 
         Raises:
-            BadParameterError: There is no such profile, or this is no format of RDF.
+            BadParameterError: There is no such profile, or this is not an RDF format.
         """
         if not name:
             return self
         if name not in PROFILES:
             raise BadParameterError("profile", name, " or ".join(PROFILES))
         if self.write_profile is None:
-            rdf = ", ".join(other.name for other in FORMATS.values() if other.write_profile is not None)
-            raise BadParameterError("profile", name, f"no profile with format={self.name}; only {rdf} have any")
+            rdf = ", ".join(
+                other.name for other in FORMATS.values() if other.write_profile is not None
+            )
+            raise BadParameterError(
+                "profile", name, f"no profile with format={self.name}; only {rdf} have any"
+            )
         profile = Profile(name)
-        return replace(self, write=partial(self.write_profile, profile=profile), details=_DETAILS if profile is Profile.LINKS else ())
+        return replace(
+            self,
+            write=partial(self.write_profile, profile=profile),
+            details=_DETAILS if profile is Profile.LINKS else (),
+        )
 
     def with_fields(self, names: Sequence[str]) -> Self:
-        """Return this format with only these fields of each link; itself if there are none.
+        """Return this format with only these fields of each link; itself if ``names`` is empty.
 
         Raises:
             BadParameterError: This format has no columns.
@@ -93,8 +117,14 @@ class Format:
         if not names:
             return self
         if self.write_fields is None:
-            having = " and ".join(other.name for other in FORMATS.values() if other.write_fields is not None)
-            raise BadParameterError("fields", ",".join(names), f"no fields with format={self.name}; only {having} have any")
+            having = " and ".join(
+                other.name for other in FORMATS.values() if other.write_fields is not None
+            )
+            raise BadParameterError(
+                "fields",
+                ",".join(names),
+                f"no fields with format={self.name}; only {having} have any",
+            )
         return replace(self, write=partial(self.write_fields, only=frozenset(names)))
 
 
@@ -104,15 +134,28 @@ def _rdf(name: str, media_types: tuple[str, ...], write: RdfWriter) -> Format:
 
 _DETAILS = ("evidence", "validity")
 
-FIELDS = ("direction", "uri", "surt", "kind", "text", "rel", "timestamps", "sources", "targets", "uri_ms", "evidence", "validity")
-"""Fields of a link that JSON lines and CSV can have."""
+FIELDS = (
+    "direction",
+    "uri",
+    "surt",
+    "kind",
+    "text",
+    "rel",
+    "timestamps",
+    "sources",
+    "targets",
+    "uri_ms",
+    "evidence",
+    "validity",
+)
+"""Fields of a link that JSON lines and CSV can contain."""
 
 
 def field_names(text: str) -> Sequence[str]:
-    """Return the fields that ``text`` names, with commas between them; none if it is empty.
+    """Return the field names in ``text``, which are separated by commas; none if it is empty.
 
     Raises:
-        BadParameterError: It names another one.
+        BadParameterError: One of the names is unknown.
     """
     names = text.split(",") if text else []
     for name in names:
@@ -122,7 +165,7 @@ def field_names(text: str) -> Sequence[str]:
 
 
 PROFILES = tuple(profile.value for profile in Profile)
-"""Names of the profiles of RDF, the default first."""
+"""Names of the RDF profiles, the default first."""
 
 FORMATS: Mapping[str, Format] = {
     form.name: form
@@ -145,4 +188,4 @@ FORMATS: Mapping[str, Format] = {
         Format("csv", ("text/csv",), True, write_csv, write_fields=write_csv, details=_DETAILS),
     )
 }
-"""By the name that ``format`` says; the first with a media type is the service's default."""
+"""Formats by name; the first with a media type is the default of the service."""

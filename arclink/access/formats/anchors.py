@@ -1,4 +1,4 @@
-"""The words that led to a page, as rows."""
+"""Rows for the texts of the links to a page."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,7 @@ from arclink.access.anchors import Anchor, AnchorsAnswer
 from arclink.access.formats.rows import Row, RowAnswer
 from arclink.access.formats.table import known_line
 from arclink.access.queries import LinkQuery
-from arclink.access.reading import MementoSummary
+from arclink.access.reader import MementoSummary
 from arclink.access.replay import NO_REPLAY, ReplayPrefix, uri_m
 from arclink.access.tallies import Counts, Extent
 from arclink.access.texts import printable, printable_uri
@@ -14,9 +14,12 @@ from arclink.model import Sighting
 
 
 def anchors_as_rows(answer: AnchorsAnswer, replay: ReplayPrefix = NO_REPLAY) -> RowAnswer:
-    """Return the answer as rows; ``first_uri`` and ``first_uri_m`` are where a text was first seen."""
+    """Return the answer as rows; ``first_uri`` and ``first_uri_m``: where a text was first seen."""
     asked = answer.query
-    by = [*([asked.period.name.lower()] if asked.period else []), *(["host"] if asked.is_by_host else [])]
+    by = [
+        *([asked.period.name.lower()] if asked.period else []),
+        *(["host"] if asked.is_by_host else []),
+    ]
     before = [*(["period"] if asked.period else []), *(["host"] if asked.is_by_host else [])]
     rows = [_row(anchor, before, replay) for anchor in answer.anchors]
     about = {
@@ -28,7 +31,12 @@ def anchors_as_rows(answer: AnchorsAnswer, replay: ReplayPrefix = NO_REPLAY) -> 
         "counted": extent_fields(answer.extent),
         "next": answer.next,
     }
-    told = f"{len(rows):,} of {answer.total:,} texts" if len(rows) < answer.total else f"{len(rows):,} texts"
+    texts = "text" if answer.total == 1 else "texts"
+    told = (
+        f"{len(rows):,} of {answer.total:,} {texts}"
+        if len(rows) < answer.total
+        else f"{len(rows):,} {texts}"
+    )
     lines = [
         f"{printable_uri(asked.query.uri)}  ({printable_uri(asked.query.surt)})",
         known_line(asked.query, answer.mementos),
@@ -42,13 +50,13 @@ def anchors_as_rows(answer: AnchorsAnswer, replay: ReplayPrefix = NO_REPLAY) -> 
 
 
 def asked_fields(query: LinkQuery) -> dict[str, object]:
-    """Return which URI and which time was asked for."""
+    """Return the queried URI, its SURT and the queried time."""
     fields: dict[str, object] = {"uri": printable_uri(query.uri), "surt": printable_uri(query.surt)}
     return fields if query.at is None else {**fields, "at": query.at}
 
 
 def known_fields(mementos: MementoSummary) -> Mapping[str, object]:
-    """Return what is known of the URI asked for."""
+    """Return the counts of the captures of the queried URI."""
     return {
         "count": mementos.count,
         "first": mementos.first,
@@ -59,14 +67,15 @@ def known_fields(mementos: MementoSummary) -> Mapping[str, object]:
 
 
 def extent_fields(extent: Extent) -> Mapping[str, object]:
-    """Return how much was counted."""
+    """Return the number of links that were counted, and whether these are all."""
     return {"links": extent.links, "complete": extent.is_complete}
 
 
 def extent_line(extent: Extent) -> str:
-    """Return how much was counted, for people."""
+    """Return the number of links that were counted, as text for users."""
     if extent.is_complete:
-        return f"{extent.links:,} links of contents"
+        links = "link" if extent.links == 1 else "links"
+        return f"{extent.links:,} {links} of contents (each distinct content of a page counts)"
     return f"the first {extent.links:,} links of contents: there are too many to count them all"
 
 
@@ -91,7 +100,11 @@ def uri_m_of(sighting: Sighting, replay: ReplayPrefix) -> str | None:
 def _row(anchor: Anchor, before: list[str], replay: ReplayPrefix) -> Row:
     row: dict[str, object] = {"period": anchor.period, "host": anchor.host}
     row = {name: row[name] for name in before}
-    row |= {"text": printable(anchor.text), "kind": printable(anchor.kind), **count_fields(anchor.counts)}
+    row |= {
+        "text": printable(anchor.text),
+        "kind": printable(anchor.kind),
+        **count_fields(anchor.counts),
+    }
     row["first_uri"] = printable_uri(anchor.counts.first.original)
     if replay:
         row["first_uri_m"] = uri_m_of(anchor.counts.first, replay)

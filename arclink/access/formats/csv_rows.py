@@ -1,8 +1,8 @@
-"""CSV (RFC 4180) with a header: the columns of JSON lines, one row per timestamp.
+"""CSV (RFC 4180) with a header: the fields of JSON lines as columns, one row per timestamp.
 
-Lists of URIs stand in one column, with spaces between them and a space in a URI as ``%20``; likewise archives, where the
-answers of several were merged. Texts are written as they are: a spreadsheet may take one that starts with ``=`` for a
-formula, so import the file as text.
+A list of URIs is one column, separated by spaces; a space in a URI is written as ``%20``. The same
+holds for archives in merged answers. Texts are written unchanged: a spreadsheet may read a text
+that starts with ``=`` as a formula, so import the file as text.
 """
 
 import csv
@@ -10,8 +10,8 @@ import io
 from collections.abc import Callable, Iterator, Sequence
 
 from arclink.access.answers import LinkAnswer, Member
-from arclink.access.evidence import Evidence
 from arclink.access.formats.fields import member_fields, uri_ms_of
+from arclink.access.members import Evidence
 from arclink.access.queries import Direction
 from arclink.access.texts import printable
 from arclink.model import Timestamp
@@ -23,29 +23,51 @@ COLUMNS = ("direction", "uri", "surt", "kind", "text", "rel", "timestamp", "sour
 
 
 FIELDS = {"timestamps": ("timestamp",), "evidence": EVIDENCE, "validity": VALIDITY}
-"""Columns of the fields of JSON lines that are called otherwise."""
+"""Columns of the fields that have other names in JSON lines."""
 
 
 def write_csv(answer: LinkAnswer, only: frozenset[str] = frozenset()) -> Iterator[bytes]:
-    """Yield the header, then the rows of each member; UTF-8, lines end with CR LF. No ``rel`` is an empty column.
+    """Yield the header, then the rows of each member; UTF-8, lines end with CR LF.
 
-    Of the columns only those of the fields in ``only``, if there are any.
+    A missing ``rel`` is an empty column. If ``only`` is not empty, only the columns of its fields
+    are written.
     """
     buffer = io.StringIO(newline="")
     rows = csv.writer(buffer)
     more = [*(["archives"] if answer.archives else []), *(["uri_ms"] if answer.replay else [])]
-    head = (*COLUMNS, *more, *(EVIDENCE if answer.query.with_evidence else ()), *(VALIDITY if answer.query.with_validity else ()))
+    head = (
+        *COLUMNS,
+        *more,
+        *(EVIDENCE if answer.query.with_evidence else ()),
+        *(VALIDITY if answer.query.with_validity else ()),
+    )
     asked = {column for name in only for column in FIELDS.get(name, (name,))}
     kept = [place for place, column in enumerate(head) if not only or column in asked]
     rows.writerow(head[place] for place in kept)
     for direction, members in ((Direction.OUT, answer.outlinks), (Direction.IN, answer.inlinks)):
         for member in members:
             fields = member_fields(member, direction)
-            sources, targets = (_joined(uris) for uris in (fields.get("sources", []), fields.get("targets", [])))
-            before = (direction.value, fields["uri"], fields["surt"], fields["kind"], fields["text"], fields["rel"])
+            sources, targets = (
+                _joined(uris) for uris in (fields.get("sources", []), fields.get("targets", []))
+            )
+            before = (
+                direction.value,
+                fields["uri"],
+                fields["surt"],
+                fields["kind"],
+                fields["text"],
+                fields["rel"],
+            )
             behind = _behind(member, direction, answer)
             for timestamp in member.timestamps:
-                row = (*before, timestamp, sources, targets, *_archives(member, timestamp), *behind(timestamp))
+                row = (
+                    *before,
+                    timestamp,
+                    sources,
+                    targets,
+                    *_archives(member, timestamp),
+                    *behind(timestamp),
+                )
                 rows.writerow(row[place] for place in kept)
             yield _taken(buffer)
     if buffer.tell():
@@ -61,8 +83,13 @@ def _archives(member: Member, timestamp: Timestamp) -> tuple[str, ...]:
     return () if member.archives is None else (_joined(member.archives.showing(timestamp)),)
 
 
-def _behind(member: Member, direction: Direction, answer: LinkAnswer) -> Callable[[Timestamp], Sequence[str]]:
-    """Return what tells the columns of the mementos of one time; where there are several, their values are parted by spaces."""
+def _behind(
+    member: Member, direction: Direction, answer: LinkAnswer
+) -> Callable[[Timestamp], Sequence[str]]:
+    """Return a function from a timestamp to the optional columns: URI-Ms, evidence, validity.
+
+    The values of several mementos of one time are separated by spaces.
+    """
     addresses: dict[Timestamp, list[str]] = {}
     for timestamp, uri_m in uri_ms_of(member, direction, answer.replay):
         addresses.setdefault(timestamp, []).append(uri_m)
@@ -89,7 +116,7 @@ def _behind(member: Member, direction: Direction, answer: LinkAnswer) -> Callabl
 
 
 def _taken(buffer: io.StringIO) -> bytes:
-    """Return what was written to ``buffer`` and empty it."""
+    """Return the text in ``buffer`` as UTF-8, and empty the buffer."""
     text = buffer.getvalue()
     buffer.seek(0)
     buffer.truncate()

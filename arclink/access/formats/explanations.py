@@ -1,16 +1,16 @@
-"""What became of each capture, for people and for programs."""
+"""What became of each capture, as text for users and as JSON fields."""
 
 from collections.abc import Iterator
 from typing import TypedDict
 
-from arclink.access.explaining import Explanation
+from arclink.access.explanations import Explanation
 from arclink.access.formats.table import date_and_time
 from arclink.access.texts import printable, printable_uri
 from arclink.reasons import Reason
 
 
 class ExplanationFields(TypedDict):
-    """One explanation as JSON has it; ``read_from`` is None if the payload was not read."""
+    """The JSON fields of one explanation; ``read_from`` is None if the payload was not read."""
 
     uri: str
     surt: str
@@ -31,7 +31,10 @@ class ExplanationFields(TypedDict):
 
 
 def explanation_fields(found: Explanation) -> ExplanationFields:
-    """Return the fields of one explanation, cleaned for writing; ``links`` counts by reason, most frequent first."""
+    """Return the fields of one explanation, cleaned for writing.
+
+    ``links`` holds counts by reason, most frequent first.
+    """
     memento, payload = found.memento, found.payload
     is_read = payload is not None and found.content is not None
     return ExplanationFields(
@@ -49,7 +52,9 @@ def explanation_fields(found: Explanation) -> ExplanationFields:
         reason_text=found.reason.text,
         content=found.content,
         charset=printable(payload.charset) if payload is not None and is_read else None,
-        read_from={"file": printable(payload.file), "offset": payload.offset} if payload is not None and is_read else None,
+        read_from={"file": printable(payload.file), "offset": payload.offset}
+        if payload is not None and is_read
+        else None,
         links={reason.name: count for reason, count in found.counts},
     )
 
@@ -70,10 +75,10 @@ def explanation_lines(found: Explanation) -> Iterator[str]:
     )
     yield f"  {read}; content {found.content}"
     counts = ", ".join(f"{count:,} {reason.text}" for reason, count in found.counts)
-    yield f"  links: {counts or 'none'}"
+    yield f"  links as written, repeats included: {counts or 'none'}"
 
 
 def _elsewhere(found: Explanation) -> bool:
-    """Return whether the payload was read from another capture of it."""
+    """Return whether the payload was read from the record of another capture."""
     memento, payload = found.memento, found.payload
     return payload is not None and (payload.file, payload.offset) != (memento.file, memento.offset)

@@ -1,11 +1,10 @@
-"""The columns of a member, in the words and order of every format that has columns, cleaned for writing."""
+"""The fields of a member, with equal names in all formats with columns, cleaned for writing."""
 
 from collections.abc import Iterator
 from typing import TypedDict
 
 from arclink.access.answers import Member
-from arclink.access.evidence import Evidence
-from arclink.access.members import sightings_of
+from arclink.access.members import Evidence, sightings_of
 from arclink.access.queries import Direction
 from arclink.access.replay import NO_REPLAY, ReplayPrefix, uri_m
 from arclink.access.texts import printable, printable_uri
@@ -13,7 +12,7 @@ from arclink.model import Kind, Surt, Timestamp, UriM
 
 
 class EvidenceFields(TypedDict, total=False):
-    """A memento that shows a link as JSON has it; ``uri_m`` with a replay prefix only."""
+    """The JSON fields of a memento that shows a link; ``uri_m`` only with a replay prefix."""
 
     uri: str
     uri_m: str
@@ -28,10 +27,11 @@ class EvidenceFields(TypedDict, total=False):
 
 
 class MemberFields(TypedDict, total=False):
-    """A member as JSON has it; ``sources`` for an outlink, ``targets`` for an inlink.
+    """The JSON fields of a member; ``sources`` for an outlink, ``targets`` for an inlink.
 
-    ``uris`` and ``archives`` if archives were merged; ``uri_ms`` with a replay prefix; ``evidence`` and ``validity`` if they were
-    asked for, None where they would cost too much.
+    Merged answers have ``uris`` and ``archives``. With a replay prefix there is ``uri_ms``. If the
+    query requests them, there are ``evidence`` and ``validity``; their value is None if they exceed
+    the budget.
     """
 
     direction: str
@@ -58,31 +58,56 @@ def member_fields(
     with_evidence: bool = False,
     with_validity: bool = False,
 ) -> MemberFields:
-    """Return the fields of one member; ``direction`` is OUT or IN, and is none of the fields."""
+    """Return the fields of one member; ``direction`` is OUT or IN, and is not among the fields."""
     uri, surt, kind, text, rel, timestamps, variants = member[:7]
-    if not "".join((uri, surt, kind, text, rel or "", *variants)).isprintable():  # nearly all are: looked at together
-        uri, surt, kind, text = printable_uri(uri), Surt(printable_uri(surt)), Kind(printable(kind)), printable(text)
+    if not "".join(
+        (uri, surt, kind, text, rel or "", *variants)
+    ).isprintable():  # true for nearly all members, so one check covers all texts
+        uri, surt, kind, text = (
+            printable_uri(uri),
+            Surt(printable_uri(surt)),
+            Kind(printable(kind)),
+            printable(text),
+        )
         rel = None if rel is None else printable(rel)
         variants = tuple(map(printable_uri, variants))
-    fields: MemberFields = {"uri": uri, "surt": surt, "kind": kind, "text": text, "rel": rel, "timestamps": list(timestamps)}
+    fields: MemberFields = {
+        "uri": uri,
+        "surt": surt,
+        "kind": kind,
+        "text": text,
+        "rel": rel,
+        "timestamps": list(timestamps),
+    }
     if direction is Direction.OUT:
         fields["sources"] = list(variants)
     else:
         fields["targets"] = list(variants)
     if member.archives is not None:
         fields["uris"] = [printable_uri(uri) for uri in member.archives.uris]
-        fields["archives"] = {printable(name): list(timestamps) for name, timestamps in member.archives.timestamps}
+        fields["archives"] = {
+            printable(name): list(timestamps) for name, timestamps in member.archives.timestamps
+        }
     if replay:
         fields["uri_ms"] = [uri_m for _, uri_m in uri_ms_of(member, direction, replay)]
     if with_evidence:
-        fields["evidence"] = None if member.evidence is None else [evidence_fields(one, replay) for one in member.evidence]
+        fields["evidence"] = (
+            None
+            if member.evidence is None
+            else [evidence_fields(one, replay) for one in member.evidence]
+        )
     if with_validity:
         fields["validity"] = None if member.validity is None else member.validity._asdict()
     return fields
 
 
-def uri_ms_of(member: Member, direction: Direction, replay: ReplayPrefix) -> Iterator[tuple[Timestamp, UriM]]:
-    """Yield the mementos that show ``member``, oldest first, cleaned for writing; none without a replay prefix."""
+def uri_ms_of(
+    member: Member, direction: Direction, replay: ReplayPrefix
+) -> Iterator[tuple[Timestamp, UriM]]:
+    """Yield timestamp and URI-M of each memento that shows ``member``, oldest first.
+
+    URI-Ms are cleaned for writing. Without a replay prefix, nothing is yielded.
+    """
     for original, timestamp in sightings_of(member, direction):
         found = uri_m(replay, timestamp, original)
         if found is not None:

@@ -1,8 +1,9 @@
-"""URIs as RDF may hold them.
+"""URIs in a form that RDF allows (IRIs).
 
-Real URIs break RDF: browsers keep ``|``, ``{``, ``}``, ``^``, a backtick, and captured URIs hold spaces, stray ``%`` and
-brackets. What an IRI may not hold is percent-encoded as UTF-8, part by part; what it may hold stays, so an ordinary URI
-comes out as it went in.
+Real URIs break RDF: browsers keep ``|``, ``{``, ``}``, ``^`` and backticks, and captured URIs
+contain spaces, single ``%`` signs and brackets. Characters that an IRI may not contain are
+percent-encoded as UTF-8, separately in each part of the URI. All others are kept, so an ordinary
+URI stays unchanged.
 """
 
 import ipaddress
@@ -15,8 +16,9 @@ from arclink.access.texts import percent_encoded
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _PORT = re.compile(r"(.*?)(:[0-9]*)?", re.DOTALL)
 
-# RFC 3987, section 2.2: iunreserved and sub-delims. Private use characters are legal in queries only and are encoded
-# everywhere; so are the marks for writing direction, which section 4.1 forbids.
+# RFC 3987, section 2.2: iunreserved and sub-delims. Private use characters are legal in queries
+# only and are encoded everywhere; so are the marks for writing direction, which section 4.1
+# forbids.
 _UCSCHAR = (
     "\xa0-\u061b\u061d-\u200d\u2010-\u2027\u202f-\u2065\u206a-\ud7ff\uf900-\ufdcf\ufdf0-\uffef"
     + "".join(f"{chr(plane << 16)}-{chr((plane << 16) + 0xFFFD)}" for plane in range(1, 14))
@@ -30,9 +32,11 @@ _NOT_IN_PATH = re.compile(f"{_STRAY}|[^%:@/{_KEPT}]")
 _NOT_IN_QUERY = re.compile(f"{_STRAY}|[^%:@/?{_KEPT}]")
 
 
-@lru_cache(maxsize=1 << 14)  # a link names both its ends several times
+@lru_cache(maxsize=1 << 14)  # a link contains both its ends several times
 def iri(uri: str) -> str:
-    """Return ``uri`` as an absolute IRI, percent-encoded where RDF could not hold it; http is assumed without a scheme.
+    """Return ``uri`` as an absolute IRI; without a scheme, http is assumed.
+
+    Characters that RDF does not allow are percent-encoded.
 
     Source: RFC 3987, section 2.2; RDF 1.1 Concepts, section 3.2.
 
@@ -67,7 +71,7 @@ def _authority(authority: str) -> str:
 
 
 def _host_and_port(place: str) -> tuple[str, str]:
-    """Return host, and port with its colon; a colon that no port follows belongs to the host."""
+    """Return the host, and the port with its colon; a colon without a port belongs to the host."""
     parts = _PORT.fullmatch(place)
     return (place, "") if parts is None else (parts[1], parts[2] or "")
 

@@ -1,4 +1,4 @@
-"""One JSON document (RFC 8259), as ``docs/service.md`` shows it."""
+"""A link answer as one JSON document (RFC 8259); the format is described in ``docs/service.md``."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -6,16 +6,16 @@ from functools import partial
 import orjson
 
 from arclink.access.answers import InForce, LinkAnswer
-from arclink.access.archives import ArchiveReport
-from arclink.access.following import Hop
+from arclink.access.archives import ArchiveReport, Refused
 from arclink.access.formats.fields import member_fields
 from arclink.access.queries import Direction
+from arclink.access.redirect_targets import Hop
 from arclink.access.replay import ReplayPrefix, uri_m
 from arclink.access.texts import printable, printable_uri
 
 
 def write_json(answer: LinkAnswer) -> Iterator[bytes]:
-    """Yield the answer as one document, with a line end."""
+    """Yield the answer as one document that ends with a line end."""
     query, mementos = answer.query, answer.mementos
     document: dict[str, object] = {
         "uri": printable_uri(query.uri),
@@ -39,7 +39,12 @@ def write_json(answer: LinkAnswer) -> Iterator[bytes]:
         document["in_force"] = [_in_force(memento, answer.replay) for memento in answer.in_force]
     if answer.followed:
         document["followed"] = [_hop(hop, answer.replay) for hop in answer.followed]
-    fields = partial(member_fields, replay=answer.replay, with_evidence=query.with_evidence, with_validity=query.with_validity)
+    fields = partial(
+        member_fields,
+        replay=answer.replay,
+        with_evidence=query.with_evidence,
+        with_validity=query.with_validity,
+    )
     document["outlinks"] = [fields(member, Direction.OUT) for member in answer.outlinks]
     document["inlinks"] = [fields(member, Direction.IN) for member in answer.inlinks]
     document["order"] = {
@@ -69,6 +74,9 @@ def _archive(report: ArchiveReport) -> dict[str, object]:
         "detail": printable(report.detail),
         "links": report.links,
         "passed_over": report.passed_over,
+        "refused": {
+            reason.value: number for reason in Refused if (number := report.refused.get(reason, 0))
+        },
         "seconds": round(report.seconds, 3),
         "cached": report.is_cached,
     }

@@ -1,4 +1,4 @@
-"""JSON lines: one member a line, outlinks first; each line says its direction."""
+"""JSON lines: one line per member, outlinks first; each line contains its direction."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -11,13 +11,24 @@ from arclink.access.queries import Direction
 
 
 def write_json_lines(answer: LinkAnswer, only: frozenset[str] = frozenset()) -> Iterator[bytes]:
-    """Yield one line per member, with the fields of ``only`` if there are any; nothing at all if there is no member."""
+    """Yield one line per member; without members, yield nothing.
+
+    If ``only`` is not empty, the lines have only its fields.
+    """
     query = answer.query
-    fields_of = partial(member_fields, replay=answer.replay, with_evidence=query.with_evidence, with_validity=query.with_validity)
+    fields_of = partial(
+        member_fields,
+        replay=answer.replay,
+        with_evidence=query.with_evidence,
+        with_validity=query.with_validity,
+    )
     for direction, members in ((Direction.OUT, answer.outlinks), (Direction.IN, answer.inlinks)):
         for member in members:
             fields = MemberFields(direction=direction.value, **fields_of(member, direction))
             if only:
-                yield orjson.dumps({name: value for name, value in fields.items() if name in only}, option=orjson.OPT_APPEND_NEWLINE)
+                yield orjson.dumps(
+                    {name: value for name, value in fields.items() if name in only},
+                    option=orjson.OPT_APPEND_NEWLINE,
+                )
                 continue
             yield orjson.dumps(fields, option=orjson.OPT_APPEND_NEWLINE)

@@ -1,6 +1,12 @@
-"""Links per host or domain, as rows."""
+"""Rows for the number of links per host or domain."""
 
-from arclink.access.formats.anchors import asked_fields, count_fields, extent_fields, extent_line, known_fields
+from arclink.access.formats.anchors import (
+    asked_fields,
+    count_fields,
+    extent_fields,
+    extent_line,
+    known_fields,
+)
 from arclink.access.formats.rows import Row, RowAnswer
 from arclink.access.formats.table import known_line
 from arclink.access.levels import Counted, LevelAnswer
@@ -12,7 +18,7 @@ _COUNTS = ("links", "contents", "mementos", "hosts", "first", "last")
 
 
 def level_as_rows(answer: LevelAnswer) -> RowAnswer:
-    """Return the answer as rows, one list per direction; each row has one within it for each period."""
+    """Return the answer as rows, one list per direction; each row contains rows by period."""
     asked = answer.query
     level = asked.level.value
     about = {
@@ -22,7 +28,9 @@ def level_as_rows(answer: LevelAnswer) -> RowAnswer:
         "mementos": known_fields(answer.mementos),
         "start": answer.start,
         "totals": {_LISTS[direction]: total for direction, total in answer.totals.items()},
-        "counted": {_LISTS[direction]: extent_fields(extent) for direction, extent in answer.extents.items()},
+        "counted": {
+            _LISTS[direction]: extent_fields(extent) for direction, extent in answer.extents.items()
+        },
         "next": answer.next,
     }
     lines = [
@@ -35,7 +43,10 @@ def level_as_rows(answer: LevelAnswer) -> RowAnswer:
         about,
         lines,
         ("direction", level, "period", *_COUNTS),
-        {_LISTS[direction]: [_row(one, level) for one in found] for direction, found in answer.counted.items()},
+        {
+            _LISTS[direction]: [_row(one, level) for one in found]
+            for direction, found in answer.counted.items()
+        },
         section="direction",
         labels={name: direction.value for direction, name in _LISTS.items()},
         nested="over_time",
@@ -48,11 +59,15 @@ def _row(one: Counted, level: str) -> Row:
     return {
         level: printable(one.name),
         **count_fields(one.counts),
-        "over_time": [{"period": period, **count_fields(counts)} for period, counts in one.over_time],
+        "over_time": [
+            {"period": period, **count_fields(counts)} for period, counts in one.over_time
+        ],
     }
 
 
 def _total_line(direction: Direction, answer: LevelAnswer) -> str:
     found, total = len(answer.counted[direction]), answer.totals[direction]
     shown = f"{found:,} of {total:,}" if found < total else f"{total:,}"
-    return f"{_LISTS[direction].capitalize()}: {shown} {answer.query.level.value}s, of {extent_line(answer.extents[direction])}"
+    level = answer.query.level.value + ("" if total == 1 else "s")
+    counted = extent_line(answer.extents[direction])
+    return f"{_LISTS[direction].capitalize()}: {shown} {level}, of {counted}"

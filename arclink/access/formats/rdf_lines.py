@@ -1,8 +1,8 @@
-"""RDF as text: N-Triples, N-Quads, Turtle, and JSON-LD, each written description by description in constant memory.
+"""RDF as text: N-Triples, N-Quads, Turtle and JSON-LD, written in constant memory.
 
-N-Quads has the same lines as N-Triples: all statements stand in the default graph. Turtle is the same again, with
-prefixes, one subject a block. JSON-LD is written in expanded form: with a context, a link to ``rdf:x`` would be read
-as one of its prefixes.
+N-Quads has the same lines as N-Triples, because all statements are in the default graph. Turtle has
+the same statements with prefixes, one block per description. JSON-LD is in expanded form: with a
+context, a link to ``rdf:x`` would be read as an abbreviation with one of its prefixes.
 
 Source: RDF 1.1 N-Triples, N-Quads, Turtle; JSON-LD 1.1, section 9 (expanded form).
 """
@@ -13,26 +13,40 @@ from collections.abc import Iterable, Iterator, Mapping
 import orjson
 
 from arclink.access.answers import LinkAnswer
-from arclink.access.formats.statements import RDF, TWG, Blank, Description, Iri, Literal, Node, Profile, describe
+from arclink.access.formats.statements import (
+    RDF,
+    TWG,
+    Blank,
+    Description,
+    Iri,
+    Literal,
+    Node,
+    Profile,
+    describe,
+)
 
 _ESCAPED = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r"}
-_BLANK = re.compile(r"\s")  # an IRI may hold blanks such as U+00A0, but rdflib takes any for its end unless it is escaped
+_BLANK = re.compile(
+    r"\s"
+)  # an IRI may contain spaces such as U+00A0, but rdflib ends it at any that is not escaped
 _LOCAL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def write_ntriples(answer: LinkAnswer, profile: Profile) -> Iterator[bytes]:
-    """Yield the lines of one subject after the other; UTF-8."""
+    """Yield the lines of one description after the other; UTF-8."""
     return ntriples_lines(describe(answer, profile))
 
 
 def ntriples_lines(descriptions: Iterable[Description]) -> Iterator[bytes]:
     """Yield the lines of each description; UTF-8."""
     for subject, told in descriptions:
-        yield "".join(f"{_term(subject)} {_term(predicate)} {_term(value)} .\n" for predicate, value in told).encode()
+        yield "".join(
+            f"{_term(subject)} {_term(predicate)} {_term(value)} .\n" for predicate, value in told
+        ).encode()
 
 
 def write_turtle(answer: LinkAnswer, profile: Profile) -> Iterator[bytes]:
-    """Yield the prefixes, then one block per subject; UTF-8."""
+    """Yield the prefixes, then one block per description; UTF-8."""
     yield f"@prefix rdf: <{RDF}> .\n@prefix twg: <{TWG}> .\n".encode()
     for subject, told in describe(answer, profile):
         lines = " ;\n    ".join(f"{_short(predicate)} {_short(value)}" for predicate, value in told)
@@ -40,7 +54,7 @@ def write_turtle(answer: LinkAnswer, profile: Profile) -> Iterator[bytes]:
 
 
 def write_jsonld(answer: LinkAnswer, profile: Profile) -> Iterator[bytes]:
-    """Yield one array of node objects, one a line; a subject may come in several of them."""
+    """Yield one array of node objects, one per line; a subject may be in several of them."""
     start = b"["
     for subject, told in describe(answer, profile):
         node: dict[str, object] = {"@id": _id(subject)}
@@ -68,12 +82,14 @@ def _escape(blank: re.Match[str]) -> str:
 
 
 def _short(term: Node | Literal) -> str:
-    """Return a term as Turtle writes it: with a prefix where one of ours fits."""
+    """Return a term in Turtle syntax, with the prefix ``rdf`` or ``twg`` if possible."""
     if isinstance(term, Iri):
         if term.value == RDF + "type":
             return "a"
         for prefix, namespace in (("rdf", RDF), ("twg", TWG)):
-            if term.value.startswith(namespace) and _LOCAL_NAME.fullmatch(term.value.removeprefix(namespace)):
+            if term.value.startswith(namespace) and _LOCAL_NAME.fullmatch(
+                term.value.removeprefix(namespace)
+            ):
                 return f"{prefix}:{term.value.removeprefix(namespace)}"
     return _term(term)
 

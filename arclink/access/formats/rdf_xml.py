@@ -1,18 +1,19 @@
-"""RDF/XML: the shape of the paper's Listing 1 (profile ``listing``), or one description per link (profile ``links``).
+"""RDF/XML: the paper's Listing 1 (profile ``listing``) or a description per link (``links``).
 
 ::
 
-    rdf:Description rdf:about=URI asked for
+    rdf:Description rdf:about=queried URI
       twg:hasOutlinks  parseType="Collection": one rdf:Description per member
         twg:type       href for anchors, image for images, else the kind
         twg:text
         twg:timestamp  rdf:Bag of 14 digits
       twg:hasInlinks   likewise
 
-The paper's names are kept; its relative names are not: subjects and members are absolute, so that the answers of two
-archives can be merged. `statements` says what else both profiles hold.
+The names of elements are those of the paper. Unlike in the paper, the URIs of subjects and members
+are absolute, so that answers of two archives can be merged. `statements` describes the rest of both
+profiles.
 
-Written by a SAX writer, member by member, so an unlimited answer needs no memory.
+A SAX writer writes the document member by member, so an unlimited answer needs constant memory.
 
 Source: the paper, section 3.4 and Listing 1; RDF 1.1 XML Syntax.
 """
@@ -24,7 +25,18 @@ from xml.sax.saxutils import XMLGenerator
 
 from arclink.access.answers import LinkAnswer, Member
 from arclink.access.formats.iris import iri
-from arclink.access.formats.statements import RDF, TWG, TYPES, Blank, Iri, Literal, Profile, describe, listed, what_is_known
+from arclink.access.formats.statements import (
+    RDF,
+    TWG,
+    TYPES,
+    Blank,
+    Iri,
+    Literal,
+    Profile,
+    describe,
+    listed,
+    what_is_known,
+)
 from arclink.access.members import by_page
 from arclink.access.texts import printable, printable_uri
 
@@ -33,7 +45,9 @@ def write_rdf_xml(answer: LinkAnswer, profile: Profile = Profile.LISTING) -> Ite
     """Yield the document, in pieces of one member each."""
     document = _Document()
     with document.element("rdf:RDF", {"xmlns:rdf": RDF, "xmlns:twg": TWG}):
-        yield from _listing(document, answer) if profile is Profile.LISTING else _links(document, answer)
+        yield from (
+            _listing(document, answer) if profile is Profile.LISTING else _links(document, answer)
+        )
     yield document.taken()
 
 
@@ -45,9 +59,13 @@ def _listing(document: "_Document", answer: LinkAnswer) -> Iterator[bytes]:
         for name, text in what_is_known(answer):
             document.literal(f"twg:{name}", text)
         if answer.query.direction.is_out:
-            yield from _collection(document, "twg:hasOutlinks", listed(answer.outlinks, answer.is_grouped_out))
+            yield from _collection(
+                document, "twg:hasOutlinks", listed(answer.outlinks, answer.is_grouped_out)
+            )
         if answer.query.direction.is_in:
-            yield from _collection(document, "twg:hasInlinks", listed(answer.inlinks, answer.is_grouped_in))
+            yield from _collection(
+                document, "twg:hasInlinks", listed(answer.inlinks, answer.is_grouped_in)
+            )
 
 
 def _listing_of_pages(document: "_Document", answer: LinkAnswer) -> Iterator[bytes]:
@@ -81,7 +99,7 @@ def _write_member(document: "_Document", member: Member) -> None:
 
 def _links(document: "_Document", answer: LinkAnswer) -> Iterator[bytes]:
     for subject, told in describe(answer, Profile.LINKS):
-        assert isinstance(subject, Iri)  # no node of this profile is blank
+        assert isinstance(subject, Iri)  # this profile has no blank nodes
         with document.element("rdf:Description", {"rdf:about": subject.value}):
             for predicate, value in told:
                 document.property(predicate, value)
@@ -89,7 +107,7 @@ def _links(document: "_Document", answer: LinkAnswer) -> Iterator[bytes]:
 
 
 class _Document:
-    """XML that is taken away as it grows."""
+    """An XML document whose text is taken out piece by piece while it is written."""
 
     def __init__(self) -> None:
         self._buffer = io.BytesIO()
@@ -98,8 +116,8 @@ class _Document:
 
     @contextmanager
     def element(self, name: str, attributes: Mapping[str, str] | None = None) -> Iterator[None]:
-        """Write an element around what is written inside the block."""
-        self._xml.startElement(name, attributes or {})  # type: ignore[arg-type]  # a mapping will do, the stub wants its own
+        """Write the start and end of an element around the content that the block writes."""
+        self._xml.startElement(name, attributes or {})  # type: ignore[arg-type]  # a mapping is enough, but the stub requires its own class
         yield
         self._xml.endElement(name)
         if name in _OWN_LINE:
@@ -107,7 +125,7 @@ class _Document:
 
     @contextmanager
     def described(self, uri: str) -> Iterator[None]:
-        """Write the description of a URI around the block, with the URI itself where RDF cannot hold it."""
+        """Write the description of a URI around the block; add the URI if it is not an IRI."""
         about = iri(uri)
         with self.element("rdf:Description", {"rdf:about": about}):
             if about != uri:
@@ -115,12 +133,12 @@ class _Document:
             yield
 
     def literal(self, name: str, text: str) -> None:
-        """Write a property with a text."""
+        """Write a property with a text value."""
         with self.element(name):
             self._xml.characters(printable(text))
 
     def property(self, predicate: Iri, value: Iri | Blank | Literal) -> None:
-        """Write a property with a named node or a text."""
+        """Write a property whose value is a named node or a text."""
         name = predicate.value.replace(RDF, "rdf:").replace(TWG, "twg:")
         if isinstance(value, Literal):
             self.literal(name, value.text)
@@ -129,7 +147,7 @@ class _Document:
                 pass
 
     def taken(self) -> bytes:
-        """Return what was written since the last call."""
+        """Return the bytes that were written since the last call."""
         written = self._buffer.getvalue()
         self._buffer.seek(0)
         self._buffer.truncate()

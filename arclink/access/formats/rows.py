@@ -1,6 +1,7 @@
-"""Answers that are rows of counts or changes: as one JSON document, JSON lines, CSV, or columns for people.
+"""Answers made of rows, in four formats: JSON, JSON lines, CSV, and columns for a terminal.
 
-What such an answer says is put together once for all four (`arclink.access.formats.anchors` and its neighbours).
+`arclink.access.formats.anchors` and its sibling modules convert each kind of answer into a
+`RowAnswer`, which all four formats can write.
 """
 
 import csv
@@ -14,7 +15,10 @@ from arclink.access.formats.table import columns, date_and_time
 from arclink.model import Timestamp
 
 Row = Mapping[str, object]
-"""Values by column, cleaned for writing: texts, numbers, None, lists of texts; or rows within this one (`RowAnswer.nested`)."""
+"""Values by column, cleaned for writing.
+
+A value is a text, a number, None, a list of texts, or a list of nested rows (`RowAnswer.nested`).
+"""
 
 _TIMES = frozenset({"first", "last", "before", "after", "last_without", "time", "seen"})
 """Columns of timestamps."""
@@ -22,19 +26,22 @@ _TIMES = frozenset({"first", "last", "before", "after", "last_without", "time", 
 
 @dataclass(frozen=True, slots=True)
 class RowAnswer:
-    """An answer made of rows.
+    """An answer made of lists of rows.
 
     Attributes:
-        about: What is said before the rows, as JSON has it.
-        lines: The same for people.
+        about: The JSON fields before the rows.
+        lines: The same information as text lines for users.
         columns: Names of the columns of CSV, in order.
-        shown: Names of the columns for people; those of CSV if there are none. The last one is never cut.
-        sections: The rows by the name of their list in JSON.
-        section: Column that names the list a row is in, where lists become one; empty if there is one list only.
-        labels: What this column says, by list.
-        next: Cursor of the next page; None if nothing is left.
-        decimals: Of numbers that people see.
-        nested: Column that holds rows within a row; CSV and the table give them behind it. Empty if there is none.
+        shown: Names of the columns in a terminal; if empty, those of CSV. The last column is never
+            truncated.
+        sections: The rows, by the name of their list in JSON.
+        section: Name of the column that contains the name of the list, for formats that write all
+            lists as one; empty if there is only one list.
+        labels: The value of that column, by list.
+        next: Cursor of the next page; None on the last page.
+        decimals: Number of decimal places in a terminal.
+        nested: Column that contains nested rows; CSV and the terminal write them after their row.
+            Empty without nested rows.
     """
 
     about: Mapping[str, object]
@@ -49,13 +56,13 @@ class RowAnswer:
     decimals: int = 6
 
     def labelled(self) -> Iterator[Row]:
-        """Yield the rows of all lists, each with the name of its list."""
+        """Yield the rows of all lists, each with the label of its list."""
         for name, rows in self.sections.items():
             label = {self.section: (self.labels or {}).get(name, name)} if self.section else {}
             yield from ({**label, **row} for row in rows)
 
     def flat(self) -> Iterator[Row]:
-        """Yield the rows of all lists, each followed by the rows within it."""
+        """Yield the rows of all lists, each followed by its nested rows."""
         for row in self.labelled():
             yield row
             inner = row.get(self.nested)
@@ -73,18 +80,21 @@ class RowFormat:
 
 
 def write_rows_json(answer: RowAnswer) -> Iterator[bytes]:
-    """Yield one document, with a line end."""
+    """Yield one document that ends with a line end."""
     yield orjson.dumps({**answer.about, **answer.sections}, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def write_rows_json_lines(answer: RowAnswer) -> Iterator[bytes]:
-    """Yield one row a line; nothing at all if there is none."""
+    """Yield one line per row; without rows, yield nothing."""
     for row in answer.labelled():
         yield orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def write_rows_csv(answer: RowAnswer) -> Iterator[bytes]:
-    """Yield a header and the rows (RFC 4180), UTF-8, lines end with CR LF. A list has spaces between its texts."""
+    """Yield a header and the rows (RFC 4180); UTF-8, lines end with CR LF.
+
+    The texts of a list are separated by spaces.
+    """
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer)
     writer.writerow(answer.columns)
@@ -93,11 +103,14 @@ def write_rows_csv(answer: RowAnswer) -> Iterator[bytes]:
 
 
 def write_rows_table(answer: RowAnswer) -> Iterator[bytes]:
-    """Yield lines for people, then the rows in columns."""
+    """Yield text lines for users, then the rows in columns."""
     for line in answer.lines:
         yield f"{line}\n".encode()
     names = answer.shown or answer.columns
-    rows = [[_shown(column, row.get(column), answer.decimals) for column in names] for row in answer.flat()]
+    rows = [
+        [_shown(column, row.get(column), answer.decimals) for column in names]
+        for row in answer.flat()
+    ]
     if rows:
         for line in columns([column.replace("_", " ") for column in names], rows):
             yield f"{line}\n".encode()
@@ -110,11 +123,15 @@ ROW_FORMATS: Mapping[str, RowFormat] = {
     for form in (
         RowFormat("table", (), write_rows_table),
         RowFormat("json", ("application/json",), write_rows_json),
-        RowFormat("jsonl", ("application/jsonl", "application/x-ndjson", "application/jsonlines"), write_rows_json_lines),
+        RowFormat(
+            "jsonl",
+            ("application/jsonl", "application/x-ndjson", "application/jsonlines"),
+            write_rows_json_lines,
+        ),
         RowFormat("csv", ("text/csv",), write_rows_csv),
     )
 }
-"""By the name that ``format`` says; the first with a media type is the service's default."""
+"""Formats by name; the first with a media type is the default of the service."""
 
 
 def _cell(value: object) -> object:

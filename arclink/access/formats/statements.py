@@ -1,26 +1,37 @@
 """An answer as RDF statements, in two profiles.
 
-*listing*, the shape of the paper's Listing 1: type, text and time stand on the linked resource, in a collection::
+*listing* has the form of the paper's Listing 1: type, text and time are properties of the linked
+resource, which is in a collection::
 
-    URI asked for  twg:hasOutlinks  ( member … )        twg:hasInlinks likewise
+    queried URI    twg:hasOutlinks  ( member … )        twg:hasInlinks likewise
     member         twg:type, twg:text, twg:surt, twg:timestamp [ a rdf:Bag ; rdf:_1 "14 digits" … ]
 
-So after merging two listings nobody can tell which text belonged to which time. *links*: each link is a named node, no
-node is blank, and a union of two answers is their merge::
+So after merging two listings, a reader cannot know which text belonged to which time. *links*
+avoids that: each link is a named node, no node is blank, and the union of two answers is their
+merge::
 
-    link           a twg:Link ; twg:source URI ; twg:target URI ; twg:kind ; twg:text ; twg:rel ; twg:timestamp …
+    link           a twg:Link ; twg:source URI ; twg:target URI ; twg:kind ; twg:text ; twg:rel ;
+                   twg:timestamp …
 
-A link's name follows from (source SURT, target SURT, kind, text), by which the answers of archives are merged: it is the
-RFC 6920 name of the SHA-256 of these four, one a line. In an answer merged from archives the link has a ``twg:sighting``
-for each of them: a named node with ``twg:archive`` and its ``twg:timestamp``. Where there is a replay prefix the link has a
-``twg:memento`` for each memento that shows it: its URI-M, with ``twg:timestamp``. If they were asked for, ``twg:evidence`` leads to a
-named node for each record that shows it, with file, offset and checksum, and ``twg:validity`` to one with the four times.
+The name of a link is derived from (source SURT, target SURT, kind, text), the key by which the
+answers of archives are merged: it is the RFC 6920 name of the SHA-256 of these four, one per line.
+Further nodes:
 
-Of an answer about many pages each page is a subject of its own, with its ``twg:surt``; in a listing it has a collection for each
-run of its members.
+- In a merged answer, the link has a ``twg:sighting`` per archive: a named node with ``twg:archive``
+  and the ``twg:timestamp`` values of that archive.
+- With a replay prefix, the link has a ``twg:memento`` per memento that shows it: its URI-M, with
+  ``twg:timestamp``.
+- If the query requests evidence, ``twg:evidence`` leads to a named node per record that shows the
+  link, with file, offset and checksum.
+- If the query requests validity, ``twg:validity`` leads to a named node with the four times.
 
-Both profiles: on the subject ``twg:surt``, ``twg:mementoCount``, ``twg:firstMemento``, ``twg:lastMemento``, and
-``twg:original`` wherever a URI had to be changed to be an IRI.
+In an answer about many pages, each page is a subject with its ``twg:surt``. A listing has one
+collection per run of consecutive members of a page.
+
+Both profiles have ``twg:surt``, ``twg:mementoCount``, ``twg:firstMemento`` and ``twg:lastMemento``
+on the subject, and ``twg:original`` on every URI that had to be changed to be an IRI. The
+source of a link is serialised like targets (`arclink.uris.resolving.serialised`), so that sources
+and targets join; the URI as captured is then a ``twg:original``, too.
 
 Source: the paper, section 3.4 and Listing 1; RDF 1.1 Concepts; RFC 6920 (ni).
 """
@@ -40,12 +51,13 @@ from arclink.access.queries import Direction
 from arclink.access.replay import NO_REPLAY, ReplayPrefix, uri_m
 from arclink.access.texts import printable, printable_uri
 from arclink.model import Kind, Surt, Timestamp, UriR
+from arclink.uris.resolving import serialised
 
 RDF: Final = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 TWG: Final = "http://www.mementoweb.org/TemporalWebGraph/"
 
 TYPES: Mapping[Kind, str] = {Kind("a@href"): "href", Kind("img@src"): "image"}
-"""The paper's words for the kinds it has; every other kind is its own word."""
+"""The paper's names for two kinds; every other kind is written as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +69,7 @@ class Iri:
 
 @dataclass(frozen=True, slots=True)
 class Blank:
-    """A node without a name; ``label`` holds within one document."""
+    """A node without a name; ``label`` is unique within one document."""
 
     label: str
 
@@ -71,7 +83,7 @@ class Literal:
 
 Node = Iri | Blank
 Description = tuple[Node, Sequence[tuple[Iri, Node | Literal]]]
-"""A subject with predicates and objects; the next description may be of the same subject."""
+"""A subject with its predicates and objects; the next description may have the same subject."""
 
 _TYPE = Iri(RDF + "type")
 _BAG = Iri(RDF + "Bag")
@@ -79,14 +91,17 @@ _FIRST, _REST, _NIL = Iri(RDF + "first"), Iri(RDF + "rest"), Iri(RDF + "nil")
 
 
 class Profile(Enum):
-    """How links become statements."""
+    """The ways to express links as statements."""
 
     LISTING = "listing"
     LINKS = "links"
 
 
 def describe(answer: LinkAnswer, profile: Profile) -> Iterator[Description]:
-    """Yield the statements of ``answer``, subject by subject, member by member: an answer that streams is never held."""
+    """Yield the statements of ``answer``, subject by subject, member by member.
+
+    A streamed answer is not held in memory.
+    """
     if answer.query.is_range:
         return _listing_of_pages(answer) if profile is Profile.LISTING else _links_of_pages(answer)
     return _listing(answer) if profile is Profile.LISTING else _links(answer)
@@ -99,7 +114,7 @@ def describe_outlink(member: Member, source: Surt) -> Iterator[Description]:
 
 
 def what_is_known(answer: LinkAnswer) -> Iterator[tuple[str, str]]:
-    """Yield what an answer says of the URI asked for: local names of ``twg`` with their literals."""
+    """Yield the facts about the queried URI: local names of ``twg`` with their literals."""
     yield "surt", printable_uri(answer.query.surt)
     if answer.query.is_range:
         return
@@ -117,9 +132,10 @@ def what_is_known(answer: LinkAnswer) -> Iterator[tuple[str, str]]:
 
 
 def listed(members: Iterable[Member], is_grouped: bool) -> Iterable[Member]:
-    """Return the members of a listing: of a grouped answer one per (URI, type, text), since it has no word for ``rel``.
+    """Return the members of a listing; of a grouped answer, one per (URI, type, text).
 
-    A merged one stands where its first one stood, with the timestamps of all.
+    A listing has no property for ``rel``, so members that differ only in it are merged. A merged
+    member is at the position of the first one, with the timestamps of all.
     """
     if not is_grouped:
         return members
@@ -127,14 +143,20 @@ def listed(members: Iterable[Member], is_grouped: bool) -> Iterable[Member]:
     for member in members:
         key = (member.uri, TYPES.get(member.kind, member.kind), member.text)
         other = merged.get(key)
-        times = member.timestamps if other is None else tuple(sorted({*other.timestamps, *member.timestamps}))
+        times = (
+            member.timestamps
+            if other is None
+            else tuple(sorted({*other.timestamps, *member.timestamps}))
+        )
         one = other or member
-        merged[key] = Member(one.uri, one.surt, one.kind, one.text, one.rel, times, one.variants, one.archives)
+        merged[key] = Member(
+            one.uri, one.surt, one.kind, one.text, one.rel, times, one.variants, one.archives
+        )
     return merged.values()
 
 
 def link_name(source: Surt, target: Surt, kind: Kind, text: str) -> str:
-    """Return the IRI that names a link, the same wherever and whenever it was seen.
+    """Return the IRI that names a link; it does not depend on the archive or the time.
 
     >>> link_name(Surt("org,a)/"), Surt("org,b)/"), Kind("a@href"), "News")
     'ni:///sha-256;AehXXdEoJW5Jx_l8Q5G_XRMx3d8b4kSDmJ4yD-bG2q8'
@@ -146,21 +168,30 @@ def _listing(answer: LinkAnswer) -> Iterator[Description]:
     subject = Iri(iri(answer.query.uri))
     yield _known_subject(answer)
     if answer.query.direction.is_out:
-        yield from _collection(subject, "hasOutlinks", "out", listed(answer.outlinks, answer.is_grouped_out))
+        yield from _collection(
+            subject, "hasOutlinks", "out", listed(answer.outlinks, answer.is_grouped_out)
+        )
     if answer.query.direction.is_in:
-        yield from _collection(subject, "hasInlinks", "in", listed(answer.inlinks, answer.is_grouped_in))
+        yield from _collection(
+            subject, "hasInlinks", "in", listed(answer.inlinks, answer.is_grouped_in)
+        )
 
 
 def _listing_of_pages(answer: LinkAnswer) -> Iterator[Description]:
     yield _known_subject(answer)
-    for predicate, label, members in (("hasOutlinks", "out", answer.outlinks), ("hasInlinks", "in", answer.inlinks)):
+    for predicate, label, members in (
+        ("hasOutlinks", "out", answer.outlinks),
+        ("hasInlinks", "in", answer.inlinks),
+    ):
         for number, (page, surt, of_page) in enumerate(by_page(members)):
             yield _page(page, surt)
             yield from _collection(Iri(iri(page)), predicate, f"{label}{number}m", of_page)
 
 
-def _collection(subject: Iri, predicate: str, label: str, members: Iterable[Member]) -> Iterator[Description]:
-    """Yield an RDF collection cell by cell; the end is written when no member follows."""
+def _collection(
+    subject: Iri, predicate: str, label: str, members: Iterable[Member]
+) -> Iterator[Description]:
+    """Yield an RDF collection cell by cell, with its end after the last member."""
     node, leads_on = subject, Iri(TWG + predicate)
     before: Node = node
     for number, member in enumerate(members):
@@ -169,13 +200,22 @@ def _collection(subject: Iri, predicate: str, label: str, members: Iterable[Memb
         yield before, ((leads_on, cell),)
         yield cell, ((_FIRST, linked),)
         yield linked, (*_original(member.uri), *_told(member), (Iri(TWG + "timestamp"), bag))
-        yield bag, ((_TYPE, _BAG), *((Iri(f"{RDF}_{at}"), Literal(when)) for at, when in enumerate(member.timestamps, 1)))
+        yield (
+            bag,
+            (
+                (_TYPE, _BAG),
+                *(
+                    (Iri(f"{RDF}_{at}"), Literal(when))
+                    for at, when in enumerate(member.timestamps, 1)
+                ),
+            ),
+        )
         before, leads_on = cell, _REST
     yield before, ((leads_on, _NIL),)
 
 
 def _told(member: Member) -> Iterator[tuple[Iri, Literal]]:
-    """Yield what the listing says of a linked resource, without its times."""
+    """Yield the properties of a linked resource in a listing, without its times."""
     yield _twg("type", TYPES.get(member.kind, member.kind))
     yield _twg("text", member.text)
     yield _twg("surt", printable_uri(member.surt))
@@ -201,23 +241,42 @@ def _links_of_pages(answer: LinkAnswer) -> Iterator[Description]:
 
 
 def _page(uri: UriR, surt: Surt) -> Description:
-    return Iri(iri(uri)), (_twg("surt", printable_uri(surt)), *_original(uri))
+    node = iri(serialised(uri))
+    return Iri(node), (_twg("surt", printable_uri(surt)), *_original(uri, node))
 
 
-def _link(member: Member, asked: Surt, direction: Direction, replay: ReplayPrefix) -> Iterator[Description]:
-    """Yield the description of one link, of its mementos, of its sightings in archives, and of URIs that are no IRIs."""
-    here, there = member.variants, (member.uri,) if member.archives is None else member.archives.uris
+def _link(
+    member: Member, asked: Surt, direction: Direction, replay: ReplayPrefix
+) -> Iterator[Description]:
+    """Yield the description of a link and of its details.
+
+    The details are its records, validity, mementos, sightings in archives, URIs at the other end,
+    and original forms of URIs that are not IRIs.
+    """
+    here, there = (
+        member.variants,
+        (member.uri,) if member.archives is None else member.archives.uris,
+    )
     is_out = direction is Direction.OUT
     source, target = (asked, member.surt) if is_out else (member.surt, asked)
     name = link_name(source, target, member.kind, member.text)
+    sources, targets = (here, there) if is_out else (there, here)
+    nodes = {uri: iri(uri) for uri in targets}
+    nodes |= {uri: iri(serialised(uri)) for uri in sources}  # like targets, so that they join
     told: list[tuple[Iri, Node | Literal]] = [(_TYPE, Iri(TWG + "Link"))]
-    told += [(Iri(TWG + "source"), Iri(iri(uri))) for uri in (here if is_out else there)]
-    told += [(Iri(TWG + "target"), Iri(iri(uri))) for uri in (there if is_out else here)]
+    told += [
+        (Iri(TWG + "source"), Iri(node)) for node in dict.fromkeys(nodes[uri] for uri in sources)
+    ]
+    told += [(Iri(TWG + "target"), Iri(nodes[uri])) for uri in targets]
     told += [_twg("kind", member.kind), _twg("text", member.text)]
     if member.rel is not None:
         told.append(_twg("rel", member.rel))
     told += _times(member.timestamps)
-    sightings = () if member.archives is None else tuple((_ni(name, archive), archive) for archive in member.archives.names)
+    sightings = (
+        ()
+        if member.archives is None
+        else tuple((_ni(name, archive), archive) for archive in member.archives.names)
+    )
     told += [(Iri(TWG + "sighting"), Iri(sighting)) for sighting, _ in sightings]
     mementos = [
         (address, timestamp)
@@ -232,19 +291,26 @@ def _link(member: Member, asked: Surt, direction: Direction, replay: ReplayPrefi
     for address, timestamp in mementos:
         yield Iri(iri(address)), (_twg("timestamp", timestamp), *_original(address))
     for uri in there:
-        yield Iri(iri(uri)), (_twg("surt", printable_uri(member.surt)), *_original(uri))
-    yield from ((Iri(iri(uri)), original) for uri in here if (original := tuple(_original(uri))))
+        node = nodes[uri]
+        yield Iri(node), (_twg("surt", printable_uri(member.surt)), *_original(uri, node))
+    yield from (
+        (Iri(nodes[uri]), original)
+        for uri in here
+        if (original := tuple(_original(uri, nodes[uri])))
+    )
     if member.archives is not None:
-        for (sighting, archive), (_, timestamps) in zip(sightings, member.archives.timestamps, strict=True):
+        for (sighting, archive), (_, timestamps) in zip(
+            sightings, member.archives.timestamps, strict=True
+        ):
             yield Iri(sighting), (_twg("archive", archive), *_times(timestamps))
 
 
 Detail = tuple[str, Iri, Sequence[tuple[Iri, Node | Literal]]]
-"""How a link leads to a node, and what is told of that."""
+"""The property from a link to a node, the node, and the properties of the node."""
 
 
 def _evidence(member: Member, replay: ReplayPrefix) -> Iterator[Detail]:
-    """Yield the records of mementos that show the link, named by where they are."""
+    """Yield the records of the mementos that show the link; a node is named after its record."""
     for one in member.evidence or ():
         memento = one.memento
         told = {
@@ -261,14 +327,30 @@ def _evidence(member: Member, replay: ReplayPrefix) -> Iterator[Detail]:
         }
         address = uri_m(replay, memento.timestamp, memento.original)
         of_memento = [] if address is None else [(Iri(TWG + "memento"), Iri(iri(address)))]
-        node = _ni("record", memento.original, memento.timestamp, memento.checksum, memento.file, str(memento.offset))
-        yield "evidence", Iri(node), [*(_twg(name, text) for name, text in told.items()), *of_memento]
+        node = _ni(
+            "record",
+            memento.original,
+            memento.timestamp,
+            memento.checksum,
+            memento.file,
+            str(memento.offset),
+        )
+        yield (
+            "evidence",
+            Iri(node),
+            [*(_twg(name, text) for name, text in told.items()), *of_memento],
+        )
 
 
 def _validity(name: str, member: Member) -> Iterator[Detail]:
-    """Yield when the link came and went; links that differ in URI or ``rel`` alone share a name, but not that."""
+    """Yield the four times of the link's validity, as one node.
+
+    Links that differ only in URI or ``rel`` have the same name, but validities of their own.
+    """
     if member.validity is not None:
-        ends = zip(("lastWithout", "firstWith", "lastWith", "firstWithout"), member.validity, strict=True)
+        ends = zip(
+            ("lastWithout", "firstWith", "lastWith", "firstWithout"), member.validity, strict=True
+        )
         told = [_twg(end, time) for end, time in ends if time is not None]
         node = _ni(name, "validity", member.uri, member.rel or "", *member.variants)
         yield "validity", Iri(node), [*told, _twg("of", printable_uri(member.uri))]
@@ -276,12 +358,18 @@ def _validity(name: str, member: Member) -> Iterator[Detail]:
 
 def _known_subject(answer: LinkAnswer) -> Description:
     uri = answer.query.uri
-    return Iri(iri(uri)), (*_original(uri), *(_twg(name, text) for name, text in what_is_known(answer)))
+    return Iri(iri(uri)), (
+        *_original(uri),
+        *(_twg(name, text) for name, text in what_is_known(answer)),
+    )
 
 
-def _original(uri: str) -> Iterator[tuple[Iri, Literal]]:
-    """Yield the URI as it was, where RDF cannot hold it."""
-    if iri(uri) != uri:
+def _original(uri: str, node: str = "") -> Iterator[tuple[Iri, Literal]]:
+    """Yield the URI as captured or written if its node has another one.
+
+    The two differ if RDF does not allow the URI, or if the URI was serialised.
+    """
+    if (node or iri(uri)) != uri:
         yield _twg("original", printable_uri(uri))
 
 

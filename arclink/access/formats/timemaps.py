@@ -1,4 +1,7 @@
-"""TimeMaps as link format (RFC 7089, section 5; RFC 6690) and as JSON in the shape that MemGator and other tools have."""
+"""TimeMaps in link format (RFC 7089, section 5; RFC 6690) and in the JSON form of MemGator.
+
+Other tools read the JSON form, too.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -14,43 +17,57 @@ LINK_FORMAT = "application/link-format"
 
 
 def ascii_uri(uri: str) -> str:
-    """Return ``uri`` as a header or link format may hold it: ASCII, without what no URI has.
+    """Return ``uri`` in a form that headers and link format allow: ASCII characters of URIs only.
 
     >>> ascii_uri("http://example.org/a b|é")
     'http://example.org/a%20b%7C%C3%A9'
     """
     text = iri(uri)
-    return text if text.isascii() else "".join(sign if sign.isascii() else percent_encoded(sign) for sign in text)
+    return (
+        text
+        if text.isascii()
+        else "".join(sign if sign.isascii() else percent_encoded(sign) for sign in text)
+    )
 
 
 def timemap_address(place: str, form: str, found: TimeMap, start: Timestamp) -> str:
-    """Return where a service at ``place``, which ends with ``/``, has the TimeMap of this URI from ``start`` on."""
+    """Return the URL of the TimeMap from ``start`` on; ``place`` is the URL of the service."""
     part = "" if start == ALL_TIME.first else f"{start}/"
     return ascii_uri(f"{place}timemap/{form}/{part}") + ascii_uri(found.uri)
 
 
 def write_link_timemap(found: TimeMap, replay: ReplayPrefix, place: str = "") -> Iterator[bytes]:
-    """Yield the TimeMap in link format, one link a line.
+    """Yield the TimeMap in link format, one link per line.
 
-    The replay prefix may not be empty: a memento has no other address. ``place`` is the URL of the service, with ``/`` at its
-    end; without it there are no links to TimeMaps.
+    The replay prefix must not be empty, because a memento has no other address. ``place`` is the
+    URL of the service, ending with ``/``; if it is empty, there are no links to TimeMaps.
     """
     links = [f'<{ascii_uri(found.uri)}>; rel="original"']
     if place:
-        links.append(_link(timemap_address(place, "link", found, found.start), "self", *_range(found)))
+        links.append(
+            _link(timemap_address(place, "link", found, found.start), "self", *_range(found))
+        )
         if found.following is not None:
-            links.append(_link(timemap_address(place, "link", found, found.following), "timemap", _attribute("from", found.following)))
+            links.append(
+                _link(
+                    timemap_address(place, "link", found, found.following),
+                    "timemap",
+                    _attribute("from", found.following),
+                )
+            )
     for number, memento in enumerate(found.mementos):
         first = "first " if number == 0 and found.is_first else ""
         last = "last " if number == len(found.mementos) - 1 and found.following is None else ""
         address = uri_m(replay, memento.timestamp, memento.original)
         assert address is not None
-        links.append(f'<{ascii_uri(address)}>; rel="{first}{last}memento"; datetime="{http_date(memento.timestamp)}"')
+        links.append(
+            f'<{ascii_uri(address)}>; rel="{first}{last}memento"; datetime="{http_date(memento.timestamp)}"'
+        )
     yield (",\n".join(links) + "\n").encode()
 
 
 def write_json_timemap(found: TimeMap, replay: ReplayPrefix, place: str = "") -> Iterator[bytes]:
-    """Yield the TimeMap as one JSON document; without a replay prefix its mementos have no ``uri``."""
+    """Yield the TimeMap as JSON; without a replay prefix, its mementos have no ``uri``."""
     mementos = [_memento(memento, replay) for memento in found.mementos]
     document: dict[str, object] = {
         "original_uri": printable_uri(found.uri),
@@ -64,8 +81,14 @@ def write_json_timemap(found: TimeMap, replay: ReplayPrefix, place: str = "") ->
     if place:
         document["self"] = timemap_address(place, "json", found, found.start)
         forms = {"json_format": "json", **({"link_format": "link"} if replay else {})}
-        document["timemap_uri"] = {name: timemap_address(place, form, found, found.start) for name, form in forms.items()}
-        document["next"] = None if found.following is None else timemap_address(place, "json", found, found.following)
+        document["timemap_uri"] = {
+            name: timemap_address(place, form, found, found.start) for name, form in forms.items()
+        }
+        document["next"] = (
+            None
+            if found.following is None
+            else timemap_address(place, "json", found, found.following)
+        )
     document["next_from"] = found.following
     yield orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
 
@@ -88,7 +111,9 @@ def _memento(memento: Memento, replay: ReplayPrefix) -> Mapping[str, object]:
 def _range(found: TimeMap) -> Sequence[str]:
     if not found.mementos:
         return ()
-    return _attribute("from", found.mementos[0].timestamp), _attribute("until", found.mementos[-1].timestamp)
+    return _attribute("from", found.mementos[0].timestamp), _attribute(
+        "until", found.mementos[-1].timestamp
+    )
 
 
 def _link(address: str, relation: str, *attributes: str) -> str:

@@ -1,4 +1,4 @@
-"""``arclink analyze anchors URI``: the words that led to a URI, host or domain, weighed against the collection."""
+"""``arclink analyze anchors URI``: texts of links to a URI, host or domain, weighed by tf-idf."""
 
 from itertools import groupby, islice
 from operator import attrgetter
@@ -9,21 +9,38 @@ import click
 from arclink.access.formats.anchors import count_fields
 from arclink.access.formats.rows import Row, RowAnswer
 from arclink.access.formats.table import known_line
-from arclink.access.reading import Reading
+from arclink.access.kinds import kinds_line
+from arclink.access.reader import Reading
 from arclink.access.texts import printable, printable_uri
 from arclink.analysis.anchor_texts import AnchorTextQuery, Found, WeighedTerm, anchor_texts
 from arclink.analysis.frequencies import Frequencies, FrequencyFile, Term
-from arclink.analysis.opening import cache_beside
+from arclink.analysis.link_scope import other_kinds_to
+from arclink.analysis.slice_cache import cache_beside
 from arclink.analysis.slices import Level
 from arclink.analysis.targets import Target
 from arclink.analysis.windows import Windows
-from arclink.cli.analyze.history_options import external_option, level_option, links_asked, windows_asked, windows_option
+from arclink.cli.analyze.history_options import (
+    external_option,
+    level_option,
+    links_asked,
+    windows_asked,
+    windows_option,
+)
 from arclink.cli.options import store_option
-from arclink.cli.question_options import at_option, from_option, kind_option, redirects_option, to_option
+from arclink.cli.question_options import (
+    at_option,
+    from_option,
+    kinds_to_follow_option,
+    redirects_option,
+    to_option,
+)
 from arclink.cli.row_options import row_format_option, write_rows
 from arclink.store.opening import open_store
 
 _COUNTS = ("links", "contents", "mementos", "hosts", "first", "last")
+
+
+EXAMPLES = ("arclink analyze anchors example.org --store links.db --by year",)
 
 
 @click.command(short_help="The words that led to a URI, host or domain, weighed by tf-idf.")
@@ -31,17 +48,27 @@ _COUNTS = ("links", "contents", "mementos", "hosts", "first", "last")
 @store_option
 @level_option
 @click.option(
-    "--of", "of", type=click.Choice([term.value for term in Term]), default="text", show_default=True, help="Whole texts, or words."
+    "--of",
+    "of",
+    type=click.Choice([term.value for term in Term]),
+    default="text",
+    show_default=True,
+    help="Whole texts, or words.",
 )
 @windows_option("Windows that texts are counted in")
 @from_option
 @to_option
 @at_option
-@kind_option
+@kinds_to_follow_option
 @redirects_option
 @external_option
 @click.option(
-    "--limit", type=click.IntRange(min=0), default=50, show_default=True, metavar="N", help="Most rows of each window; 0 for all."
+    "--limit",
+    type=click.IntRange(min=0),
+    default=50,
+    show_default=True,
+    metavar="N",
+    help="Most rows of each window; 0 for all.",
 )
 @click.option(
     "--cache",
@@ -66,27 +93,46 @@ def command(
     cache: Path | None,
     name: str,
 ) -> None:
-    """Show which texts or words led to URI, or to its host or domain: how often, when, and how telling they are (tf-idf).
+    """Show the texts or words of links to URI, or to its host or domain.
 
-    URI need not have been captured itself. The first call on a store counts the words of all its links, which is kept in
-    a folder beside it (docs/analysis.md).
+    Each has its count, times and weight (tf-idf). URI need not have been captured itself. The first
+    call on a store counts the words of all its
+    links and keeps the counts in a folder next to it (docs/analysis.md).
     """
     target = Target.asked(uri, Level(level))
-    links = links_asked(uri, direction="in", from_=first, to=last, at=at, redirects=redirects, kind=kinds)
+    links = links_asked(
+        uri, direction="in", from_=first, to=last, at=at, redirects=redirects, kinds=kinds
+    )
     query = AnchorTextQuery(target, links, Term(of), Windows.parse(by), is_external)
     with open_store(store) as graph:
         windows_asked(graph, query.windows)
         kept = FrequencyFile(cache or cache_beside(store), graph, target.level, query.term)
         frequencies = kept.read_or_count(lambda text: click.echo(f"arclink: {text}", err=True))
         terms, found = anchor_texts(graph, query, frequencies)
-        known = known_line(links, Reading(graph, links).summary()) if target.level is Level.URI else None
-    write_rows(_as_rows(query, by, terms, found, frequencies, limit, known), name)
+        others = [] if found.links or found.inner else other_kinds_to(graph, target, links)
+        known = (
+            known_line(links, Reading(graph, links).summary())
+            if target.level is Level.URI
+            else None
+        )
+    write_rows(_as_rows(query, by, terms, found, frequencies, limit, known, others), name)
 
 
 def _as_rows(
-    query: AnchorTextQuery, by: str, terms: list[WeighedTerm], found: Found, frequencies: Frequencies, limit: int, known: str | None
+    query: AnchorTextQuery,
+    by: str,
+    terms: list[WeighedTerm],
+    found: Found,
+    frequencies: Frequencies,
+    limit: int,
+    known: str | None,
+    others: list[str],
 ) -> RowAnswer:
-    shown = [one for _, same in groupby(terms, attrgetter("window")) for one in (islice(same, limit) if limit else same)]
+    shown = [
+        one
+        for _, same in groupby(terms, attrgetter("window"))
+        for one in (islice(same, limit) if limit else same)
+    ]
     target, what = query.target, query.term.value
     before = [] if by == "all" else ["window"]
     names = [*before, "tf_idf", "tf", "df", what, *_COUNTS]
@@ -96,6 +142,7 @@ def _as_rows(
         "name": printable_uri(target.name),
         "by": by,
         "external": query.is_external,
+        "kinds": query.links.kinds.words,
         "total": len(terms),
         "documents": frequencies.documents,
         "found": {
@@ -108,7 +155,10 @@ def _as_rows(
     }
     lines = [
         f"{printable_uri(target.uri)}  ({printable_uri(target.name)})",
-        known or f"{found.targets:,} URIs of this {target.level.value} are linked to, {found.captured:,} of them were captured.",
+        known
+        or f"{found.targets:,} URIs of this {target.level.value} are linked to, {found.captured:,} of them were captured.",
+        kinds_line(query.links.kinds),
+        *others,
         f"{found.links:,} links of contents, {found.textless:,} of them without text"
         + (f"; {found.inner:,} from within left out." if query.is_external else "."),
         f"{len(shown):,} of {len(terms):,} {what}s. tf-idf = tf · log10(N / df); N = {frequencies.documents:,} {target.level.plural}"
@@ -127,5 +177,10 @@ def _as_rows(
         for one in shown
     ]
     return RowAnswer(
-        about, lines, names, {f"{what}s": rows}, decimals=3, shown=[*before, "tf_idf", "tf", "df", "links", "hosts", "first", "last", what]
+        about,
+        lines,
+        names,
+        {f"{what}s": rows},
+        decimals=3,
+        shown=[*before, "tf_idf", "tf", "df", "links", "hosts", "first", "last", what],
     )

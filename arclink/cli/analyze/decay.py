@@ -5,8 +5,10 @@ from math import isnan
 import click
 
 from arclink.access.formats.rows import Row, RowAnswer
+from arclink.access.kinds import kinds_line
+from arclink.access.queries import LinkQuery
 from arclink.analysis.decay import DAY, DAYS_PER_MONTH, Ending, Lives, lives_of_links
-from arclink.analysis.link_scope import LinkScope
+from arclink.analysis.link_scope import LinkScope, other_kinds_in
 from arclink.analysis.page_histories import TargetsOf
 from arclink.analysis.slices import Level
 from arclink.analysis.windows import Windows
@@ -20,11 +22,14 @@ from arclink.cli.analyze.history_options import (
     windows_option,
 )
 from arclink.cli.options import store_option
-from arclink.cli.question_options import kind_option, redirects_option
+from arclink.cli.question_options import kinds_to_follow_option, redirects_option
 from arclink.cli.row_options import row_format_option, write_rows
 from arclink.store.opening import open_store
 
 _COLUMNS = ("cohort", "months", "at_risk", "share", "low", "high", "earliest", "latest")
+
+
+EXAMPLES = ("arclink analyze decay --store links.db",)
 
 
 @click.command(short_help="The share of links that survives n months.")
@@ -32,28 +37,56 @@ _COLUMNS = ("cohort", "months", "at_risk", "share", "low", "high", "earliest", "
 @site_option
 @level_option
 @windows_option("One curve for the links that were first seen in each window")
-@click.option("--new", "only_new", is_flag=True, help="Only links whose page was captured before without them.")
-@kind_option
+@click.option(
+    "--new",
+    "only_new",
+    is_flag=True,
+    help="Only links whose page was captured before without them.",
+)
+@kinds_to_follow_option
 @redirects_option
 @external_option
 @row_format_option
 def command(
-    store: str, site: str, level: str, by: str, only_new: bool, kinds: tuple[str, ...], redirects: str, is_external: bool, name: str
+    store: str,
+    site: str,
+    level: str,
+    by: str,
+    only_new: bool,
+    kinds: tuple[str, ...],
+    redirects: str,
+    is_external: bool,
+    name: str,
 ) -> None:
-    """Show which share of links survives n months after it was first seen (Kaplan-Meier, docs/analysis.md).
+    """Show the share of links that survives n months after they were first seen (Kaplan-Meier).
 
-    A link is a page and where it leads. It is gone if a later capture of the page was read and has it no more; a page that was not
-    captured again tells nothing.
+    A link is a page and its target. It is gone if a later capture of the page was read and does not
+    have it; a page that was not captured again shows nothing (docs/analysis.md).
     """
     windows = Windows.parse(by)
-    scope = LinkScope(Level(level), links_asked(kind=kinds, redirects=redirects).wants, is_external)
+    links = links_asked(kinds=kinds, redirects=redirects)
+    scope = LinkScope(Level(level), links.wants, is_external)
     with open_store(store) as graph:
         windows_asked(graph, windows)
-        lives = lives_of_links(histories_asked(graph, site), TargetsOf(graph, scope.name_of), scope, windows.names_at, only_new=only_new)
-    write_rows(_as_rows(lives, level, by, only_new), name)
+        lives = lives_of_links(
+            histories_asked(graph, site),
+            TargetsOf(graph, scope.name_of),
+            scope,
+            windows.names_at,
+            only_new=only_new,
+        )
+        others = [] if lives else other_kinds_in(graph, links)
+    write_rows(_as_rows(lives, level, by, only_new, links, others), name)
 
 
-def _as_rows(lives: dict[str, Lives], level: str, by: str, only_new: bool) -> RowAnswer:
+def _as_rows(
+    lives: dict[str, Lives],
+    level: str,
+    by: str,
+    only_new: bool,
+    links: LinkQuery,
+    others: list[str],
+) -> RowAnswer:
     rows: list[Row] = []
     lines: list[str] = []
     cohorts: dict[str, object] = {}
@@ -61,16 +94,41 @@ def _as_rows(lives: dict[str, Lives], level: str, by: str, only_new: bool) -> Ro
         rows += _months(cohort, lived)
         median = lived.curve(Ending.MIDDLE).median()
         gap = lived.gap_seconds / DAY / lived.gone if lived.gone else None
-        cohorts[cohort] = {"links": lived.links, "gone": lived.gone, "mean_gap_days": gap, "median_days": median}
+        cohorts[cohort] = {
+            "links": lived.links,
+            "gone": lived.gone,
+            "mean_gap_days": gap,
+            "median_days": median,
+        }
         lines.append(
             f"{cohort}: {lived.links:,} links, {lived.gone:,} of them seen to be gone"
-            + (f", each between two captures that are {gap:,.0f} days apart on average" if gap is not None else "")
-            + (f"; half are gone after {median:,} days." if median is not None else "; more than half outlive all that was observed.")
+            + (
+                f", each between two captures that are {gap:,.0f} days apart on average"
+                if gap is not None
+                else ""
+            )
+            + (
+                f"; half are gone after {median:,} days."
+                if median is not None
+                else "; more than half outlive all that was observed."
+            )
         )
     if not lives:
-        lines.append("No link of a page that was asked for was first seen in a window: there is nothing to follow.")
-    about = {"level": level, "by": by, "new": only_new, "days_per_month": DAYS_PER_MONTH, "cohorts": cohorts}
-    return RowAnswer(about, [*lines, *([""] if rows else [])], _COLUMNS, {"months": rows}, decimals=3)
+        lines.append(
+            "No link of a page that was asked for was first seen in a window: there is nothing to follow."
+        )
+    lines += [kinds_line(links.kinds), *others]
+    about = {
+        "level": level,
+        "by": by,
+        "kinds": links.kinds.words,
+        "new": only_new,
+        "days_per_month": DAYS_PER_MONTH,
+        "cohorts": cohorts,
+    }
+    return RowAnswer(
+        about, [*lines, *([""] if rows else [])], _COLUMNS, {"months": rows}, decimals=3
+    )
 
 
 def _months(cohort: str, lived: Lives) -> list[Row]:
@@ -90,5 +148,10 @@ def _months(cohort: str, lived: Lives) -> list[Row]:
             "earliest": float(curves[Ending.EARLIEST].share[at[Ending.EARLIEST]]),
             "latest": float(curves[Ending.LATEST].share[at[Ending.LATEST]]),
         }
-        rows.append({name: None if isinstance(value, float) and isnan(value) else value for name, value in row.items()})
+        rows.append(
+            {
+                name: None if isinstance(value, float) and isnan(value) else value
+                for name, value in row.items()
+            }
+        )
     return rows

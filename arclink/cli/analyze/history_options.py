@@ -1,4 +1,4 @@
-"""Options that the analyses of links through time share, and what they mean."""
+"""Options shared by the analyses of links through time, and their values for these analyses."""
 
 from collections.abc import Callable, Iterable
 
@@ -10,7 +10,7 @@ from arclink.analysis.slices import Level
 from arclink.analysis.targets import beginning_of
 from arclink.analysis.windows import Windows
 from arclink.model import Forgotten, Surt, Timestamp
-from arclink.store import GraphStore
+from arclink.store.protocols import GraphStore
 from arclink.uris.hosts import host_of
 
 level_option = click.option(
@@ -21,22 +21,34 @@ level_option = click.option(
     help="What the targets of links are put together by.",
 )
 
-external_option = click.option("--external", "is_external", is_flag=True, help="Without links from within the same host or domain.")
+external_option = click.option(
+    "--external",
+    "is_external",
+    is_flag=True,
+    help="Without links from within the same host or domain.",
+)
 
-site_option = click.option("--site", default="", metavar="HOST", help="Only pages of this host and of those below it; else of all.")
+site_option = click.option(
+    "--site",
+    default="",
+    metavar="HOST",
+    help="Only pages of this host and of those below it; else of all.",
+)
 
 
 def windows_option(help_text: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return the option ``--by`` for an analysis that is done window by window."""
+    """Return the option ``--by`` for an analysis per window of time."""
     allowed = "day, month, year, all, or times and ranges: 2009-11,2010-01/2010-03."
-    return click.option("--by", default="all", show_default=True, metavar="WINDOWS", help=f"{help_text}: {allowed}")
+    return click.option(
+        "--by", default="all", show_default=True, metavar="WINDOWS", help=f"{help_text}: {allowed}"
+    )
 
 
 def windows_asked(store: GraphStore, windows: Windows) -> Windows:
-    """Return ``windows``, of which one at least has to meet the time of the store.
+    """Return ``windows``, after a check that at least one overlaps the time of the store.
 
     Raises:
-        UsageError: None does; the text says from when to when there are captures.
+        UsageError: None does; the message says from when to when there are captures.
     """
     sums = store.sums()
     if sums.first:
@@ -45,22 +57,28 @@ def windows_asked(store: GraphStore, windows: Windows) -> Windows:
 
 
 def links_asked(uri: str = "http://any.example/", **given: str | tuple[str, ...]) -> LinkQuery:
-    """Return the link query that options mean: an option without a value is not given, ``kind`` may have several.
+    """Return the link query for the options; an empty value means that an option is not given.
+
+    ``kinds`` may have several values.
 
     Raises:
-        BadParameterError: One is not allowed.
+        BadParameterError: A value is not allowed.
     """
     parameters = [("uri", uri)]
     for name, value in given.items():
-        parameters += [(name.rstrip("_"), one) for one in ((value,) if isinstance(value, str) else value) if one]
+        parameters += [
+            (name.rstrip("_"), one)
+            for one in ((value,) if isinstance(value, str) else value)
+            if one
+        ]
     return LinkQuery.from_parameters(parameters)
 
 
 def histories_asked(store: GraphStore, site: str) -> Iterable[PageHistory]:
-    """Return the histories of all pages, or of those of a host and of what is below it.
+    """Return the histories of all pages, or of those of a host and its subdomains.
 
     Raises:
-        BadParameterError: ``site`` names no host.
+        BadParameterError: ``site`` is not the name of a host.
     """
     if not site:
         return page_histories(store, store.scan_mementos())
@@ -68,4 +86,12 @@ def histories_asked(store: GraphStore, site: str) -> Iterable[PageHistory]:
     if not host:
         raise BadParameterError("--site", site, "the name of a host such as example.org")
     part = Forgotten(Surt(beginning_of(host)))
-    return page_histories(store, (memento for surt in store.surts(part.prefix) if part.has(surt) for memento in store.mementos(surt)))
+    return page_histories(
+        store,
+        (
+            memento
+            for surt in store.surts(part.prefix)
+            if part.has(surt)
+            for memento in store.mementos(surt)
+        ),
+    )

@@ -1,20 +1,29 @@
-"""``arclink analyze path FROM TO``: how a reader could have come from one URI to another while time went on."""
+"""``arclink analyze path FROM TO``: a path of links from one URI to another, forward in time."""
 
 import click
 
 from arclink.access.formats.rows import Row, RowAnswer
 from arclink.access.formats.table import date_and_time
+from arclink.access.kinds import kinds_line
 from arclink.access.queries import absolute_uri, surt_asked
 from arclink.access.texts import printable, printable_uri
 from arclink.analysis.paths import PathAnswer, PathQuery, Usable, Wanted, find_path
 from arclink.cli.analyze.history_options import links_asked
 from arclink.cli.options import store_option
-from arclink.cli.question_options import from_option, kind_option, redirects_option, to_option
+from arclink.cli.question_options import (
+    from_option,
+    kinds_to_follow_option,
+    redirects_option,
+    to_option,
+)
 from arclink.cli.row_options import row_format_option, write_rows
 from arclink.errors import UsageError
 from arclink.store.opening import open_store
 
 _COLUMNS = ("hop", "time", "seen", "kind", "text", "page", "target")
+
+
+EXAMPLES = ("arclink analyze path example.org example.net --store links.db",)
 
 
 @click.command(short_help="How one could come from one URI to another while time went on.")
@@ -37,7 +46,7 @@ _COLUMNS = ("hop", "time", "seen", "kind", "text", "page", "target")
 )
 @from_option
 @to_option
-@kind_option
+@kinds_to_follow_option
 @redirects_option
 @click.option(
     "--most-pages",
@@ -47,7 +56,14 @@ _COLUMNS = ("hop", "time", "seen", "kind", "text", "page", "target")
     metavar="N",
     help="Pages that are looked at before the search ends.",
 )
-@click.option("--most-hops", type=click.IntRange(min=1), default=20, show_default=True, metavar="N", help="Links of a shortest path.")
+@click.option(
+    "--most-hops",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="Links of a shortest path.",
+)
 @row_format_option
 def command(
     begin: str,
@@ -63,11 +79,11 @@ def command(
     most_hops: int,
     name: str,
 ) -> None:
-    """Show a way from FROM_URI to TO_URI along links, at times that never go back (docs/analysis.md).
+    """Show a path of links from FROM_URI to TO_URI whose times never go back (docs/analysis.md).
 
-    --from and --to are the times between which links are followed.
+    --from and --to limit the times at which links are followed.
     """
-    links = links_asked(begin, from_=first, to=last, kind=kinds, redirects=redirects)
+    links = links_asked(begin, from_=first, to=last, kinds=kinds, redirects=redirects)
     target = surt_asked("TO_URI", end)
     if target == links.surt:
         raise UsageError(f"{begin} and {end} are the same page: name two different ones")
@@ -84,6 +100,7 @@ def _as_rows(query: PathQuery, answer: PathAnswer, end: str, is_captured: bool) 
         "to_uri": printable_uri(absolute_uri(end)),
         "find": query.wanted.value,
         "when": query.usable.value,
+        "kinds": query.links.kinds.words,
         "found": bool(answer.hops),
         "pages": answer.pages,
         "complete": answer.is_complete,
@@ -100,12 +117,19 @@ def _as_rows(query: PathQuery, answer: PathAnswer, end: str, is_captured: bool) 
         }
         for number, hop in enumerate(answer.hops, 1)
     ]
-    lines = [_told(query, answer, is_captured), *([""] if rows else [])]
+    lines = [_told(query, answer, is_captured), kinds_line(query.links.kinds)]
+    if not rows and answer.others:
+        lines.append(
+            f"{answer.others:,} links of other kinds on these pages were not followed: --kinds all follows them."
+        )
+    lines += [""] if rows else []
     return RowAnswer(about, lines, _COLUMNS, {"hops": rows})
 
 
 def _told(query: PathQuery, answer: PathAnswer, is_captured: bool) -> str:
-    looked = "1 page was looked at" if answer.pages == 1 else f"{answer.pages:,} pages were looked at"
+    looked = (
+        "1 page was looked at" if answer.pages == 1 else f"{answer.pages:,} pages were looked at"
+    )
     if answer.hops:
         links = "1 link" if len(answer.hops) == 1 else f"{len(answer.hops):,} links"
         return f"{links}, arriving {date_and_time(answer.hops[-1].time)}; {looked}."

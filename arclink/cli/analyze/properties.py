@@ -1,16 +1,19 @@
-"""``arclink analyze properties``: what the graph looks like, as a page and a table."""
+"""``arclink analyze properties``: the properties of the graph, as a page and tables."""
 
 from pathlib import Path
 from typing import Any
 
 import click
 
+from arclink.access.kinds import kinds_line, others_line
 from arclink.analysis.windows import some_of
 from arclink.cli.analyze.options import cache_asked, slice_options, slices_asked
 from arclink.errors import UsageError
 
+EXAMPLES = ("arclink analyze properties --store links.db --by year --output report.html",)
 
-@click.command()
+
+@click.command(short_help="Sizes, degrees and components, as a report.")
 @slice_options
 @click.option(
     "--output",
@@ -21,27 +24,41 @@ from arclink.errors import UsageError
     help="The page; tables are written beside it: .csv and .degrees.csv.",
 )
 def command(store: str, output: str, **given: Any) -> None:  # what `slice_options` add
-    """Write what the graph looks like, in all and by window: a page with charts, and the tables behind it.
+    """Write a page with charts of the graph's properties, in total and by window, and its tables.
 
-    Nodes and links, what was never captured, degrees with a power law, reciprocity, components and the bow-tie.
+    The properties are: nodes and links, targets never captured, degrees with a power law,
+    reciprocity,
+    components and the bow-tie.
     """
-    from arclink.analysis.opening import open_slices
     from arclink.analysis.properties import properties_of
     from arclink.analysis.property_report import as_csv, as_html, degrees_as_csv, law_in_words
+    from arclink.analysis.slice_cache import open_slices
+    from arclink.files.whole import written_whole
 
     page = Path(output)
     table, degrees = page.with_suffix(".csv"), page.with_suffix(".degrees.csv")
     if page in (table, degrees):
-        raise UsageError(f"--output {output}: the table beside the page would have the same name. Name the page: --output {page.stem}.html")
+        raise UsageError(
+            f"--output {output}: the table beside the page would have the same name. Name the page: --output {page.stem}.html"
+        )
     slices = open_slices(store, slices_asked(None, given), cache_asked(given))
     found = [properties_of(slices, place) for place in range(len(slices))]
-    page.write_text(as_html(slices, found, Path(store).name), "utf-8")
-    table.write_text(as_csv(found), "utf-8", newline="")
-    degrees.write_text(degrees_as_csv(found), "utf-8", newline="")
+    name = Path(store).name.encode(errors="backslashreplace").decode()
+    with written_whole([table, degrees, page]) as (new_table, new_degrees, new_page):
+        new_page.write_text(as_html(slices, found, name), "utf-8")
+        new_table.write_text(as_csv(found), "utf-8", newline="")
+        new_degrees.write_text(degrees_as_csv(found), "utf-8", newline="")
     whole = found[0]
-    click.echo(f"{whole.nodes:,} nodes ({slices.level.plural}), {whole.edges:,} links between them; captured: {whole.captured:,} nodes")
+    click.echo(
+        f"{whole.nodes:,} nodes ({slices.level.plural}), {whole.edges:,} links between them; captured: {whole.captured:,} nodes"
+    )
+    click.echo(kinds_line(slices.kinds))
+    if not whole.edges and slices.other_kinds:
+        click.echo(others_line(slices.kinds, slices.other_kinds))
     if whole.targets:
-        click.echo(f"never captured: {whole.never_captured:,} of {whole.targets:,} targets ({whole.never_captured / whole.targets:.1%})")
+        click.echo(
+            f"never captured: {whole.never_captured:,} of {whole.targets:,} targets ({whole.never_captured / whole.targets:.1%})"
+        )
     click.echo(f"links to a node: {law_in_words(whole.inward.law)}")
     click.echo(f"links of a node: {law_in_words(whole.outward.law)}")
     if empty := [one.window for one in found if not one.nodes]:

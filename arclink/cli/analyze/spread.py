@@ -1,22 +1,31 @@
-"""``arclink analyze spread URI``: who linked to a URI, host or domain first, and how links to it spread."""
+"""``arclink analyze spread URI``: the first pages that linked to a URI, host or domain."""
 
 import click
 
 from arclink.access.formats.rows import Row, RowAnswer
+from arclink.access.kinds import kinds_line
 from arclink.access.texts import printable, printable_uri
-from arclink.analysis.link_scope import LinkScope
+from arclink.analysis.link_scope import LinkScope, other_kinds_to
 from arclink.analysis.slices import Level
 from arclink.analysis.spread import FirstLink, adoption, first_links
 from arclink.analysis.targets import Target
 from arclink.analysis.windows import WHOLE, Windows
-from arclink.cli.analyze.history_options import external_option, level_option, links_asked, windows_asked
+from arclink.cli.analyze.history_options import (
+    external_option,
+    level_option,
+    links_asked,
+    windows_asked,
+)
 from arclink.cli.options import store_option
-from arclink.cli.question_options import kind_option, redirects_option
+from arclink.cli.question_options import kinds_to_follow_option, redirects_option
 from arclink.cli.row_options import row_format_option, write_rows
 from arclink.store.opening import open_store
 
 _SOURCES = ("first", "last_without", "text", "target", "page")
 _ADOPTION = ("window", "new_pages", "dated", "new_hosts", "pages", "hosts")
+
+
+EXAMPLES = ("arclink analyze spread example.org --store links.db",)
 
 
 @click.command(short_help="Who linked to a URI, host or domain first, and how that spread.")
@@ -29,37 +38,71 @@ _ADOPTION = ("window", "new_pages", "dated", "new_hosts", "pages", "hosts")
     metavar="WINDOWS",
     help="How many pages and hosts each window adds, instead of the pages: day, month, year, or times and ranges.",
 )
-@kind_option
+@kinds_to_follow_option
 @redirects_option
 @external_option
-@click.option("--limit", type=click.IntRange(min=0), default=50, show_default=True, metavar="N", help="Most pages; 0 for all.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=0),
+    default=50,
+    show_default=True,
+    metavar="N",
+    help="Most pages; 0 for all.",
+)
 @row_format_option
 def command(
-    uri: str, store: str, level: str, by: str, kinds: tuple[str, ...], redirects: str, is_external: bool, limit: int, name: str
+    uri: str,
+    store: str,
+    level: str,
+    by: str,
+    kinds: tuple[str, ...],
+    redirects: str,
+    is_external: bool,
+    limit: int,
+    name: str,
 ) -> None:
-    """Show which pages linked to URI, or to its host or domain, first: since when, and when they last did not.
+    """Show the first pages that linked to URI, or to its host or domain.
 
-    With --by, show how links spread over pages and hosts (docs/analysis.md). URI need not have been captured itself.
+    Each has the time since when it did, and the last time it did not. With --by, show how links
+    spread over pages and hosts (docs/analysis.md). URI need not have been
+    captured itself.
     """
     windows = Windows.parse(by) if by else None
     target = Target.asked(uri, Level(level))
-    links = links_asked(uri, kind=kinds, redirects=redirects)
+    links = links_asked(uri, kinds=kinds, redirects=redirects)
     with open_store(store) as graph:
         if windows:
             windows_asked(graph, windows)
         found = first_links(graph, target, links, LinkScope(target.level, links.wants, is_external))
+        others = [] if found else other_kinds_to(graph, target, links)
     dated = sum(link.last_without is not None for link in found)
     lines = [
         f"{printable_uri(target.uri)}  ({printable_uri(target.name)})",
         f"{len(found):,} pages were seen to link to it, {dated:,} of them were captured before without the link."
         if found
         else "No page was seen to link to it.",
+        kinds_line(links.kinds),
+        *others,
     ]
-    about = {"uri": printable_uri(target.uri), "level": level, "name": printable_uri(target.name), "total": len(found), "dated": dated}
-    write_rows(_adoption(found, windows, about, lines) if windows else _sources(found, limit, about, lines), name)
+    about = {
+        "uri": printable_uri(target.uri),
+        "level": level,
+        "name": printable_uri(target.name),
+        "kinds": links.kinds.words,
+        "total": len(found),
+        "dated": dated,
+    }
+    write_rows(
+        _adoption(found, windows, about, lines)
+        if windows
+        else _sources(found, limit, about, lines),
+        name,
+    )
 
 
-def _sources(found: list[FirstLink], limit: int, about: dict[str, object], lines: list[str]) -> RowAnswer:
+def _sources(
+    found: list[FirstLink], limit: int, about: dict[str, object], lines: list[str]
+) -> RowAnswer:
     shown = found[:limit] if limit else found
     rows: list[Row] = [
         {
@@ -73,11 +116,23 @@ def _sources(found: list[FirstLink], limit: int, about: dict[str, object], lines
     ]
     more = [f"The first {len(shown):,} of them:"] if len(shown) < len(found) else []
     return RowAnswer(
-        about, [*lines, *more, *([""] if rows else [])], _SOURCES, {"pages": rows}, shown=("first", "last_without", "text", "page")
+        about,
+        [*lines, *more, *([""] if rows else [])],
+        _SOURCES,
+        {"pages": rows},
+        shown=("first", "last_without", "text", "page"),
     )
 
 
-def _adoption(found: list[FirstLink], windows: Windows, about: dict[str, object], lines: list[str]) -> RowAnswer:
-    spans = windows.listed or windows.between(found[0].first_with, found[-1].first_with) if found else []
-    rows: list[Row] = [row._asdict() for row in adoption(found, spans or ([WHOLE] if found else []))]
+def _adoption(
+    found: list[FirstLink], windows: Windows, about: dict[str, object], lines: list[str]
+) -> RowAnswer:
+    spans = (
+        windows.listed or windows.between(found[0].first_with, found[-1].first_with)
+        if found
+        else []
+    )
+    rows: list[Row] = [
+        row._asdict() for row in adoption(found, spans or ([WHOLE] if found else []))
+    ]
     return RowAnswer(about, [*lines, *([""] if rows else [])], _ADOPTION, {"windows": rows})

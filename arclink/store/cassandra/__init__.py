@@ -1,11 +1,15 @@
-"""The store beyond one machine: Cassandra, one table per question (``cassandra_schema/``, ``docs/cassandra-schema.md``).
+"""The store in a Cassandra cluster, for graphs beyond one machine: one table per kind of query.
 
 ::
 
-    SURT ──▶ mementos ─▶ checksum ─▶ payloads ─▶ content ─▶ contents ─▶ outlinks     what did this page link to?
-    SURT ──▶ inlinks ──▶ blocks ───▶ content ──▶ checksum ─▶ sightings               who links here, and when?
+    outlinks:  SURT ──▶ mementos ─▶ checksum ─▶ payloads ─▶ content ─▶ contents ─▶ outlinks
+    inlinks:   SURT ──▶ inlinks ──▶ blocks ───▶ content ──▶ checksum ─▶ sightings
 
-Rows are packed as in the SQLite store; what differs is where they are found. Every row says which step of the store's history
-wrote it (`arclink.store.cassandra.steps`), and a reader believes finished steps only: so a batch, or a takedown, becomes visible as
-one step on all nodes, and a load that was killed is loaded again over its own rows.
+Outlinks answer what a page linked to; inlinks and sightings answer which pages link to it, and
+when. The tables are in ``cassandra_schema/``; ``docs/cassandra-schema.md`` describes them.
+
+Rows are packed as in the SQLite store, but are stored in other places. Every row names the step of
+the store's history that wrote it (`arclink.store.cassandra.steps`), and readers use rows of
+finished steps only. So a batch, or a takedown, becomes visible as one step on all nodes, and a
+killed load writes the same rows again when it is repeated.
 """

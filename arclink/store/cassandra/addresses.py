@@ -1,4 +1,4 @@
-"""What ``cassandra://host,host:port/keyspace?consistency=…`` says. Values only."""
+"""Parses the URL of a store: ``cassandra://host,host:port/keyspace?consistency=…``. Pure values."""
 
 import re
 from dataclasses import dataclass
@@ -19,20 +19,23 @@ _REPLICATION = re.compile(r"\d+|[\w.-]+:\d+(,[\w.-]+:\d+)*")
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a store is, and how to talk to it.
+    """The location of a store, and the settings for talking to it.
 
     Attributes:
-        hosts: Nodes to ask first; the others are found through them.
+        hosts: Nodes to contact first; the others are found through them.
         port: The same on all nodes.
-        keyspace: Lower case, as Cassandra keeps names without quotes.
-        user: For clusters that ask for one; the password is in ``ARCLINK_CASSANDRA_PASSWORD``. Empty if there is none.
-        consistency: Of reads and writes.
-        replication: ``3``, or ``dc1:3,dc2:2``; used when the keyspace is made.
+        keyspace: Lower case, as Cassandra stores names without quotes.
+        user: For clusters with authentication; the password is in ``ARCLINK_CASSANDRA_PASSWORD``.
+            Empty for none.
+        consistency: Consistency level of reads and writes.
+        replication: ``3``, or ``dc1:3,dc2:2``; used when the keyspace is created.
         timeout: Seconds that one request may take.
-        patience: Seconds after which a request that was sent again and again is given up.
-        loaders: Processes that load a batch; 0 for as many as a build may use, or as there are processors.
-        datacenter: Whose nodes are asked; empty for that of the first node that answers.
-        tls: ``system``, or the file with the certificates that nodes are believed by (PEM); empty to talk openly.
+        patience: Seconds after which a repeated request is given up.
+        loaders: Processes that load a batch; 0 for the number that a build may use, or one per
+            processor.
+        datacenter: Datacenter whose nodes are used; empty for that of the first node that answers.
+        tls: ``system``, or a file with the certificates that nodes are trusted by (PEM); empty for
+            an unencrypted connection.
     """
 
     hosts: tuple[str, ...]
@@ -49,12 +52,12 @@ class Address:
 
     @property
     def name(self) -> str:
-        """How messages call the store: its URL without options and user."""
+        """The name of the store in messages: its URL without options and user."""
         return f"{SCHEME}{','.join(self.hosts)}:{self.port}/{self.keyspace}"
 
     @property
     def url(self) -> str:
-        """The URL that `parse_address` reads as this.
+        """The URL that `parse_address` parses to this address.
 
         >>> address = parse_address("cassandra://me@a,b/links?timeout=5&datacenter=dc1")
         >>> parse_address(address.url) == address
@@ -67,14 +70,14 @@ class Address:
 
 
 def parse_address(where: str, patience: float = PATIENCE) -> Address:
-    """Return what a URL says.
+    """Return the address that a URL describes.
 
     Args:
         where: The URL.
-        patience: What it does not say itself.
+        patience: Value for a URL without that option.
 
     Raises:
-        UsageError: It is none; the text names the part that is wrong.
+        UsageError: The URL is not valid; the text names the wrong part.
 
     >>> parse_address("cassandra://10.0.0.1,10.0.0.2:9043/Links?consistency=one&replication=3").name
     'cassandra://10.0.0.1,10.0.0.2:9043/links'
@@ -90,7 +93,9 @@ def _parsed(where: str, patience: float) -> Address:
     place, at, hosts = parts.netloc.rpartition("@")
     user, colon, _ = place.partition(":")
     if colon:
-        raise ValueError("the password does not stand in the URL, where logs would show it; set ARCLINK_CASSANDRA_PASSWORD")
+        raise ValueError(
+            "the password does not stand in the URL, where logs would show it; set ARCLINK_CASSANDRA_PASSWORD"
+        )
     if at and not user:
         raise ValueError("no user before the @")
     named = [_host_and_port(host) for host in hosts.split(",")]
@@ -99,7 +104,9 @@ def _parsed(where: str, patience: float) -> Address:
         raise ValueError(f"the nodes of a cluster listen on one port, and here are {len(ports)}")
     keyspace = parts.path.removeprefix("/")
     if not _KEYSPACE.fullmatch(keyspace):
-        raise ValueError(f"{keyspace!r} is no name of a keyspace: a letter, then letters, digits and _, 48 at most")
+        raise ValueError(
+            f"{keyspace!r} is no name of a keyspace: a letter, then letters, digits and _, 48 at most"
+        )
     given = {"patience": patience, **_options(parts.query)}
     return Address(
         tuple(host for host, _ in named),
@@ -126,9 +133,13 @@ def _options(query: str) -> dict[str, object]:
     for name, value in parse_qsl(query, keep_blank_values=True):
         if name == "consistency" and value.upper() in CONSISTENCIES:
             found[name] = value.upper()
-        elif (name == "replication" and _REPLICATION.fullmatch(value)) or (name == "datacenter" and _DATACENTER.fullmatch(value)):
+        elif (name == "replication" and _REPLICATION.fullmatch(value)) or (
+            name == "datacenter" and _DATACENTER.fullmatch(value)
+        ):
             found[name] = value
-        elif name in ("timeout", "patience") and re.fullmatch(r"\d+(\.\d+)?", value) and float(value):
+        elif (
+            name in ("timeout", "patience") and re.fullmatch(r"\d+(\.\d+)?", value) and float(value)
+        ):
             found[name] = float(value)
         elif name == "tls" and value:
             found[name] = value
@@ -150,5 +161,12 @@ def replication_map(replication: str) -> str:
     """
     parts = [part.rpartition(":") for part in replication.split(",")]
     return (
-        "{" + ", ".join(["'class': 'NetworkTopologyStrategy'", *(f"'{name or 'replication_factor'}': {n}" for name, _, n in parts)]) + "}"
+        "{"
+        + ", ".join(
+            [
+                "'class': 'NetworkTopologyStrategy'",
+                *(f"'{name or 'replication_factor'}': {n}" for name, _, n in parts),
+            ]
+        )
+        + "}"
     )

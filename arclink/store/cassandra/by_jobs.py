@@ -1,4 +1,7 @@
-"""Loading as a job: the driver writes manifests of tasks, a mapper does them; the graph files may be in HDFS."""
+"""Loads a batch as a job on a cluster; the graph files may be in HDFS.
+
+The driver writes manifests that list tasks, and a mapper runs the tasks of each manifest.
+"""
 
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -8,7 +11,7 @@ from pathlib import Path
 
 import orjson
 
-from arclink.files.places import uses_webhdfs
+from arclink.archives.locations import uses_webhdfs
 from arclink.store.cassandra.addresses import parse_address
 from arclink.store.cassandra.loading import RunTasks, run_task
 from arclink.store.cassandra.tables import View
@@ -16,19 +19,21 @@ from arclink.store.cassandra.tasks import Result, Task
 from arclink.store.graph_files import RELATIONS, parts_of
 
 RunManifests = Callable[[Sequence[Path], Mapping[str, object]], None]
-"""Does the tasks of manifests, each to its end: (manifests, settings of the job)."""
+"""Runs all tasks of manifests to completion: (manifests, settings of the job)."""
 
 
-def by_manifests(url: str, graph: Path, folder: Path, cores: int, place: Callable[[Path], str], run: RunManifests) -> RunTasks:
-    """Return what does the tasks of a phase through manifests.
+def by_manifests(
+    url: str, graph: Path, folder: Path, cores: int, place: Callable[[Path], str], run: RunManifests
+) -> RunTasks:
+    """Return a function that runs the tasks of a phase through manifests.
 
     Args:
-        url: Of the store, as the tasks are to open it.
+        url: URL at which the tasks open the store.
         graph: Folder of the graph files.
-        folder: For the manifests.
-        cores: Tasks at a time; there are up to twice as many manifests.
-        place: Returns where tasks find a file.
-        run: Runs them.
+        folder: Folder for the manifests.
+        cores: Number of tasks at a time; there are up to twice as many manifests.
+        place: Returns the location at which a task finds a file.
+        run: Runs the manifests.
     """
 
     def do(step: int, view: View, tasks: Sequence[Task]) -> None:
@@ -39,18 +44,34 @@ def by_manifests(url: str, graph: Path, folder: Path, cores: int, place: Callabl
         folder.mkdir(parents=True, exist_ok=True)
         manifests: list[Path] = []
         for number, share in enumerate(shares(sizes, 2 * cores)):
-            lines = [f"{task.what}\t{task.part}\t{place(paths[task.relation][task.part])}\n" for task in share]
+            lines = [
+                f"{task.what}\t{task.part}\t{place(paths[task.relation][task.part])}\n"
+                for task in share
+            ]
             text = "".join(lines).encode()
-            # A name that follows from what is in it: of a file that is in HDFS already, nobody looks at more than the size.
-            manifests.append(folder / f"step{step}-{tasks[0].what}-{number:05d}-{sha256(text).hexdigest()[:16]}")
+            # The name follows from the text, because of a file that is already in HDFS only the
+            # size is compared.
+            manifests.append(
+                folder / f"step{step}-{tasks[0].what}-{number:05d}-{sha256(text).hexdigest()[:16]}"
+            )
             manifests[-1].write_bytes(text)
-        run(manifests, {"store": url, "step": step, "loads": sorted(view.loads), "versions": sorted(view.versions)})
+        run(
+            manifests,
+            {
+                "store": url,
+                "step": step,
+                "loads": sorted(view.loads),
+                "versions": sorted(view.versions),
+            },
+        )
 
     return do
 
 
 def shares(sizes: Mapping[Task, int], count: int) -> list[list[Task]]:
-    """Return tasks shared out by bytes, the largest first to the share that has least; no share is empty.
+    """Return tasks divided by bytes, the largest first, each to the smallest share.
+
+    No share is empty.
 
     >>> tasks = {Task("inlinks", part): size for part, size in enumerate([5, 3, 3, 2])}
     >>> [[task.part for task in share] for share in shares(tasks, 2)]
@@ -66,11 +87,11 @@ def shares(sizes: Mapping[Task, int], count: int) -> list[list[Task]]:
 
 
 def load_parts(lines: Iterable[bytes], settings: str) -> Iterator[tuple[str, Result]]:
-    """Do the tasks of a manifest; yield the name of each, and what it found.
+    """Run the tasks of a manifest; yield the name and the result of each.
 
     Args:
-        lines: Of the manifest.
-        settings: JSON, as `by_manifests` writes it.
+        lines: Lines of the manifest.
+        settings: JSON text from `by_manifests`.
     """
     given = orjson.loads(settings)
     address = parse_address(given["store"])
@@ -84,11 +105,11 @@ def load_parts(lines: Iterable[bytes], settings: str) -> Iterator[tuple[str, Res
 
 @contextmanager
 def _here(path: str) -> Iterator[Path]:
-    """Yield a file of this machine: the one that is named, or a copy of one in HDFS, for as long as it is needed."""
+    """Yield a local path of a file; a file in HDFS is copied for the duration of the block."""
     if not uses_webhdfs(path):
         yield Path(path)
         return
-    from arclink.webhdfs import WebHdfs
+    from arclink.archives.webhdfs import WebHdfs
 
     system, name = WebHdfs.of(path)
     with tempfile.TemporaryDirectory() as folder:

@@ -1,13 +1,13 @@
-"""Counts over a whole store."""
+"""Counts the data of a whole Cassandra store, from the facts of its steps and its tables."""
 
 from arclink.model import Surt
-from arclink.store import StoreStats, StoreSums
+from arclink.store.cassandra.reader import PIECES, CassandraReader
 from arclink.store.cassandra.rows import start_of_inlinks
-from arclink.store.cassandra.store import PIECES, CassandraStore
+from arclink.store.protocols import StoreStats, StoreSums
 
 
-def store_sums(store: CassandraStore) -> StoreSums:
-    """Return what the steps add up to, and the space on all nodes."""
+def store_sums(store: CassandraReader) -> StoreSums:
+    """Return the totals of all steps, and the space on all nodes."""
     history = store.steps.history()
     steps = [*history.loads.values(), *history.takedowns.values()]
     gone = history.removed
@@ -24,8 +24,8 @@ def store_sums(store: CassandraStore) -> StoreSums:
     )
 
 
-def count_store(store: CassandraStore) -> StoreStats:
-    """Return the counts. Reads the tables of mementos and inlinks."""
+def count_store(store: CassandraReader) -> StoreStats:
+    """Return the counts of a store. Reads the tables of mementos and inlinks."""
     view = store.history().view
     sums = store_sums(store)
     mementos = originals = targets = 0
@@ -35,7 +35,24 @@ def count_store(store: CassandraStore) -> StoreStats:
             mementos += len(of_surt)
             originals += len({memento.original for memento in of_surt})
         for _, streams in store.tables.inlinks.scan(low, high, view):
-            targets += len({start_of_inlinks(chunk.data)[0] for stream in streams for chunk in stream if chunk.data})
+            targets += len(
+                {
+                    start_of_inlinks(chunk.data)[0]
+                    for stream in streams
+                    for chunk in stream
+                    if chunk.data
+                }
+            )
     return StoreStats(
-        sums.batches, sums.files, mementos, originals, sums.payloads, sums.contents, sums.links, targets, sums.first, sums.last, sums.bytes
+        sums.batches,
+        sums.files,
+        mementos,
+        originals,
+        sums.payloads,
+        sums.contents,
+        sums.links,
+        targets,
+        sums.first,
+        sums.last,
+        sums.bytes,
     )

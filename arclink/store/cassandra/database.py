@@ -1,11 +1,12 @@
-"""Talking to a cluster: prepared statements, requests that are bounded in flight and tried again, errors in our words.
+"""The connection to a cluster: prepared statements, bounded concurrency, retries, and errors.
 
-Everything this store asks or writes may be repeated: a question changes nothing, a row written again is the same row, and a
-lightweight transaction says who won. So a request that timed out, or whose node died, is sent again, to another node if there is
-one; only when that does not help for a while (`Address.patience`) does the caller hear of it.
+This is the only module that knows the driver. Every request of this store may be repeated: a query
+changes nothing, a row written again is the same row, and a lightweight transaction reports who won.
+So a request that timed out, or whose node died, is sent again, to another node if there is one. The
+caller gets an error only after that has failed for some time (`Address.patience`).
 
-One connection per process and URL, shared by its threads and never by a child: the driver's sockets and threads do not survive a
-fork.
+There is one connection per process and URL. Threads share it, but a child process never uses it:
+the driver's sockets and threads do not survive a fork.
 """
 
 import os
@@ -34,10 +35,28 @@ from cassandra import (
     Unavailable,
 )
 from cassandra.auth import PlainTextAuthProvider
-from cassandra.cluster import EXEC_PROFILE_DEFAULT, Cluster, ExecutionProfile, NoHostAvailable, ResponseFuture, Session
+from cassandra.cluster import (
+    EXEC_PROFILE_DEFAULT,
+    Cluster,
+    ExecutionProfile,
+    NoHostAvailable,
+    ResponseFuture,
+    Session,
+)
 from cassandra.connection import ConnectionException
-from cassandra.policies import ConstantSpeculativeExecutionPolicy, DCAwareRoundRobinPolicy, RetryPolicy, TokenAwarePolicy
-from cassandra.query import BatchStatement, BatchType, BoundStatement, PreparedStatement, tuple_factory
+from cassandra.policies import (
+    ConstantSpeculativeExecutionPolicy,
+    DCAwareRoundRobinPolicy,
+    RetryPolicy,
+    TokenAwarePolicy,
+)
+from cassandra.query import (
+    BatchStatement,
+    BatchType,
+    BoundStatement,
+    PreparedStatement,
+    tuple_factory,
+)
 
 from arclink.errors import StoreError
 from arclink.store.cassandra.addresses import Address
@@ -45,33 +64,41 @@ from arclink.store.cassandra.addresses import Address
 Values = Sequence[object]
 
 Found = Sequence[Any]
-"""A row: columns in the order asked; what they hold is known where the statement stands."""
+"""A row: columns in the order of the query, with the types that the statement determines."""
 
 IN_FLIGHT = 96
-"""Questions that one caller has under way at a time."""
+"""Greatest number of queries of one caller at a time."""
 
 BATCHES_IN_FLIGHT = 8
-"""Batches that a writer has under way at a time."""
+"""Greatest number of batches of a writer at a time."""
 
 BATCH_BYTES = 36 * 1024
-"""Size of a batch: Cassandra's default refuses 50 KiB."""
+"""Size of a batch in bytes: Cassandra's default refuses 50 KiB."""
 
 BATCH_ROWS = 200
 
 ATTEMPTS = 8
-"""Times that a request is sent, with pauses of 0.1, 0.2, 0.4 … seconds, 2 at most, between."""
+"""Number of times a request is sent, with pauses of 0.1, 0.2, 0.4 … (at most 2) seconds between."""
 
 LEAST_SECONDS = 1.0
-"""What a request is given also when patience is at its end."""
+"""Time for a request even when patience is at its end."""
 
 HEDGE = 3.0
-"""Seconds after which another node is asked, too: a node that died says nothing."""
+"""Seconds after which another node is asked as well: a dead node does not answer."""
 
-_AGAIN = (Timeout, OperationTimedOut, Unavailable, CoordinationFailure, NoHostAvailable, ConnectionException, RequestExecutionException)
+_AGAIN = (
+    Timeout,
+    OperationTimedOut,
+    Unavailable,
+    CoordinationFailure,
+    NoHostAvailable,
+    ConnectionException,
+    RequestExecutionException,
+)
 
 
 class _Elsewhere(RetryPolicy):  # type: ignore[misc]  # the driver has no types
-    """A request that failed on one node is sent once more by another coordinator; what that says counts."""
+    """Sends a request that failed on one node once more, through another coordinator."""
 
     def on_read_timeout(self, *_: object, retry_num: int, **__: object) -> tuple[int, None]:
         return (self.RETRY_NEXT_HOST if retry_num == 0 else self.RETHROW), None
@@ -83,7 +110,7 @@ class _Elsewhere(RetryPolicy):  # type: ignore[misc]  # the driver has no types
 Answer = TypeVar("Answer")
 
 _TABLE = re.compile(r"\b(FROM|INTO|UPDATE|TRUNCATE|TABLE IF NOT EXISTS) (\w+)(?![\w.])")
-"""Where the name of a table stands in our statements."""
+"""Matches the name of a table in the statements of this store."""
 
 
 class Database:
@@ -92,24 +119,35 @@ class Database:
     Args:
         address: Of the store.
 
+    Attributes:
+        is_sealed: Whether rows have seals; false in stores of the first layout.
+
     Raises:
-        StoreError: No node answers, or it refuses us.
+        StoreError: No node answers, or the cluster refuses the connection.
     """
+
+    is_sealed = True
 
     def __init__(self, address: Address) -> None:
         self.address = address
         auth = None
         if address.user:
-            auth = PlainTextAuthProvider(address.user, os.environ.get("ARCLINK_CASSANDRA_PASSWORD", ""))
+            auth = PlainTextAuthProvider(
+                address.user, os.environ.get("ARCLINK_CASSANDRA_PASSWORD", "")
+            )
         consistency: int = getattr(ConsistencyLevel, address.consistency)
         is_local = address.consistency.startswith("LOCAL_")
         profile = ExecutionProfile(
             load_balancing_policy=TokenAwarePolicy(
-                DCAwareRoundRobinPolicy(address.datacenter) if address.datacenter else DCAwareRoundRobinPolicy()
+                DCAwareRoundRobinPolicy(address.datacenter)
+                if address.datacenter
+                else DCAwareRoundRobinPolicy()
             ),
             retry_policy=_Elsewhere(),
             consistency_level=consistency,
-            serial_consistency_level=ConsistencyLevel.LOCAL_SERIAL if is_local else ConsistencyLevel.SERIAL,
+            serial_consistency_level=ConsistencyLevel.LOCAL_SERIAL
+            if is_local
+            else ConsistencyLevel.SERIAL,
             request_timeout=address.timeout,
             row_factory=tuple_factory,
             speculative_execution_policy=ConstantSpeculativeExecutionPolicy(HEDGE, 2),
@@ -118,10 +156,12 @@ class Database:
         with self._translated():
             self._cluster, self._session = _connected(address, auth, profile)
         self._prepared: dict[str, PreparedStatement] = {}
-        self._is_away = False  # patience was at its end, and nothing was answered since: others need not wait as long
+        # True after a request ran out of patience, until the next answer: other requests then
+        # give up sooner.
+        self._is_away = False
 
     def close(self) -> None:
-        """Let go of the cluster."""
+        """Close the connection to the cluster."""
         self._cluster.shutdown()
 
     @contextmanager
@@ -130,39 +170,67 @@ class Database:
         try:
             yield
         except (AuthenticationFailed, Unauthorized) as error:
-            raise StoreError(f"{name} refuses the user ({error}). Name one in the URL, and set ARCLINK_CASSANDRA_PASSWORD.") from error
+            raise StoreError(
+                f"{name} refuses the user ({error}). Name one in the URL, and set ARCLINK_CASSANDRA_PASSWORD."
+            ) from error
         except NoHostAvailable as error:
             causes = list(error.errors.values()) if isinstance(error.errors, dict) else [error]
             if any(isinstance(cause, AuthenticationFailed) for cause in causes):
-                raise StoreError(f"{name} refuses the user. Name one in the URL, and set ARCLINK_CASSANDRA_PASSWORD.") from error
+                raise StoreError(
+                    f"{name} refuses the user. Name one in the URL, and set ARCLINK_CASSANDRA_PASSWORD."
+                ) from error
+            missing = _missing_replicas(causes)
+            if missing:
+                raise StoreError(f"{name}: {missing}") from error
             raise StoreError(
                 f"no node of {name} answers ({'; '.join(sorted({*map(str, causes)}))[:300]}). "
                 "Is it running, are host and port right, and does it ask for TLS (tls=…)?"
             ) from error
         except InvalidRequest as error:
-            raise StoreError(f"{name}: {error}. Is this the keyspace of a store? arclink schema apply --store {name} makes one.") from error
-        except (*_AGAIN, DriverException) as error:
             raise StoreError(
-                f"{name} does not do what it is asked ({type(error).__name__}: {error}). See the nodes' logs, then start again."
+                f"{name}: {error}. Is this the keyspace of a store? arclink schema apply --store {name} makes one."
+            ) from error
+        except (*_AGAIN, DriverException) as error:
+            missing = _missing_replicas([error])
+            if missing:
+                raise StoreError(f"{name}: {missing}") from error
+            raise StoreError(
+                f"{name} does not do what it is asked ({type(error).__name__}: {error}).{self._nodes_down()} "
+                "See the nodes' logs, then start again."
             ) from error
 
+    def _nodes_down(self) -> str:
+        """Return a sentence about the nodes that the driver knows to be down; empty without any."""
+        cluster = getattr(self, "_cluster", None)  # missing if connecting failed
+        hosts = cluster.metadata.all_hosts() if cluster is not None else []
+        down = sorted(host.address for host in hosts if host.is_up is False)
+        if not down:
+            return ""
+        return f" Of its {len(hosts)} nodes {len(down)} are down: {', '.join(down)}."
+
     def _again(self, ask: Callable[[float], Answer], *, is_new: bool = False) -> Answer:
-        """Return an answer, asked for again if that may help.
+        """Return the answer to a request, which is repeated if that may help.
 
         Args:
-            ask: What is asked; given the seconds that it may take.
-            is_new: Whether it names what was made a moment ago: a node may not have heard of that yet.
+            ask: Sends the request; it gets the number of seconds that the request may take.
+            is_new: Whether the request names a newly created table, which a node may not know yet.
         """
         deadline = time.monotonic() + (LEAST_SECONDS if self._is_away else self.address.patience)
         for attempt in count(1):
             pause = min(2.0, 0.05 * 2**attempt)
             is_last = attempt == ATTEMPTS
             try:
-                answer = ask(max(LEAST_SECONDS, min(self.address.timeout, deadline - time.monotonic())))
+                answer = ask(
+                    max(LEAST_SECONDS, min(self.address.timeout, deadline - time.monotonic()))
+                )
             except Unauthorized:
-                raise  # a RequestExecutionException, too
+                raise  # it is a RequestExecutionException too, but repeating does not help
             except InvalidRequest as error:
-                if not (is_new and "exist" in str(error)) or is_last or time.monotonic() + pause > deadline:
+                if (
+                    not (is_new and "exist" in str(error))
+                    or is_last
+                    or time.monotonic() + pause > deadline
+                ):
                     raise
             except _AGAIN:
                 if is_last or time.monotonic() + pause > deadline:
@@ -182,40 +250,53 @@ class Database:
         if prepared is None:
             prepared = self._again(lambda _: self._session.prepare(self._qualified(statement)))
             prepared.is_idempotent = True
-            self._prepared[statement] = prepared  # perhaps a second time: nobody waits for another's connection
+            # Two threads may both prepare it; that is cheaper than making them wait.
+            self._prepared[statement] = prepared
         return prepared
 
     def _qualified(self, statement: str) -> str:
-        """Return a statement with the name of our keyspace before that of the table."""
+        """Return a statement with the keyspace before the name of the table."""
         return _TABLE.sub(rf"\1 {self.address.keyspace}.\2", statement)
 
     def command(self, statement: str) -> None:
         """Run a statement that changes the schema."""
         with self._translated():
-            self._again(lambda _: self._session.execute(self._qualified(statement), timeout=max(60.0, self.address.timeout)), is_new=True)
+            self._again(
+                lambda _: self._session.execute(
+                    self._qualified(statement), timeout=max(60.0, self.address.timeout)
+                ),
+                is_new=True,
+            )
 
     def ask(self, statement: str, values: Values = ()) -> list[Found]:
-        """Return all rows of an answer."""
+        """Return all rows of a query's answer."""
         with self._translated():
             bound = self._prepare(statement).bind(values)
             return self._again(lambda seconds: self._rows(bound, seconds))
 
     def pages(self, statement: str, values: Values, page: int) -> Iterator[Found]:
-        """Yield the rows of a long answer; so many of them are held at a time, and nothing is held open on the nodes."""
+        """Yield the rows of a long answer, holding at most ``page`` rows at a time.
+
+        Nothing is held open on the nodes.
+        """
         with self._translated():
             bound = self._prepare(statement).bind(values)
             bound.fetch_size = page
         state: bytes | None = None
         while True:
             with self._translated():
-                result = self._again(lambda seconds, state=state: self._session.execute(bound, timeout=seconds, paging_state=state))  # type: ignore[misc]
+                result = self._again(
+                    lambda seconds, state=state: self._session.execute(  # type: ignore[misc]
+                        bound, timeout=seconds, paging_state=state
+                    )
+                )
                 rows, state = list(result.current_rows), result.paging_state
             yield from rows
             if not state:
                 return
 
     def ask_each(self, statement: str, questions: Iterable[Values]) -> list[list[Found]]:
-        """Return the answers to the same question about many things, in their order; they are asked side by side."""
+        """Return the answers to one query with many values, in order; they run concurrently."""
         answers: list[list[Found]] = []
         under_way: deque[tuple[BoundStatement, ResponseFuture]] = deque()
 
@@ -241,26 +322,40 @@ class Database:
         return answers
 
     def agree(self, statement: str, values: Values) -> tuple[bool, Found]:
-        """Run a lightweight transaction; return whether it took place, and what was found where it did not."""
+        """Run a lightweight transaction.
+
+        Returns:
+            Whether it was applied, and the row that was found if it was not.
+        """
         with self._translated():
             bound = self._prepare(statement).bind(values)
             row = self._again(lambda seconds: self._session.execute(bound, timeout=seconds).one())
         return bool(row[0]), row[1:]
 
     def token_ranges(self, pieces: int) -> list[tuple[int, int]]:
-        """Return ranges of tokens, ``low < token <= high``, that hold everything between them: ``pieces`` equal ones."""
+        """Return equal ranges of tokens, ``low < token <= high``, that cover all tokens.
+
+        Args:
+            pieces: Number of ranges.
+        """
         low, high = -(2**63), 2**63 - 1
         borders = [low + (high - low) * number // pieces for number in range(pieces)] + [high]
         return list(pairwise(borders))
 
     def bytes_on_disk(self) -> int:
-        """Return the space of the keyspace's tables on all nodes that answer, in whole MiB per table."""
+        """Return the disk space of the keyspace's tables on all nodes that answer.
+
+        Returns:
+            Bytes, in whole MiB per table.
+        """
         total = 0
         statement = "SELECT mebibytes FROM system_views.disk_usage WHERE keyspace_name = %s"
         with self._translated():
             for host in self._cluster.metadata.all_hosts():
                 if host.is_up:
-                    asked = partial(self._session.execute, statement, (self.address.keyspace,), host=host)
+                    asked = partial(
+                        self._session.execute, statement, (self.address.keyspace,), host=host
+                    )
                     rows = list(self._again(lambda seconds, asked=asked: asked(timeout=seconds)))  # type: ignore[misc]
                     total += sum(row[0] for row in rows) << 20
         return total
@@ -270,11 +365,49 @@ class Database:
         return Writer(self)
 
 
-def _connected(address: Address, auth: PlainTextAuthProvider | None, profile: ExecutionProfile) -> tuple[Cluster, Session]:
+def _missing_replicas(causes: Iterable[object]) -> str:
+    """Return a text with the numbers of needed and available replicas.
+
+    The text is empty if a request failed for another reason. A coordinator reports missing replicas
+    in one of two ways: it knows that replicas are down and does not ask (`Unavailable`), or it
+    asked and too few answered in time (`Timeout`). The driver then asks another node, so both also
+    occur among the causes of a `NoHostAvailable`, next to the nodes that are down.
+
+    Args:
+        causes: Errors of the driver, one per node that was asked; or one error of a request.
+    """
+    found: list[tuple[int, int, str, str]] = []
+    for cause in causes:
+        match cause:
+            case Unavailable():
+                answered, needed, how = cause.alive_replicas, cause.required_replicas, "are up"
+            case Timeout():
+                answered, needed = cause.received_responses, cause.required_responses
+                how = "answered in time"
+            case _:
+                continue
+        if answered is not None and needed is not None and answered < needed:
+            level = ConsistencyLevel.value_to_name.get(cause.consistency, "its consistency")
+            found.append((needed, answered, how, level))
+    if not found:
+        return ""
+    needed, answered, how, level = min(found, key=lambda one: one[1] - one[0])
+    return (
+        f"too few nodes answer: {level} needs {needed} replicas of the data, and {answered} {how}. "
+        "Start the nodes that are down (nodetool status lists them), or look into the logs of those that are slow; "
+        "then try again."
+    )
+
+
+def _connected(
+    address: Address, auth: PlainTextAuthProvider | None, profile: ExecutionProfile
+) -> tuple[Cluster, Session]:
     """Return a connection; nodes that are too busy to answer are asked again."""
     deadline = time.monotonic() + address.patience
     while True:
-        seconds = max(LEAST_SECONDS, min(address.timeout, (deadline - time.monotonic()) / len(address.hosts)))
+        seconds = max(
+            LEAST_SECONDS, min(address.timeout, (deadline - time.monotonic()) / len(address.hosts))
+        )
         cluster = Cluster(
             list(address.hosts),
             address.port,
@@ -284,13 +417,16 @@ def _connected(address: Address, auth: PlainTextAuthProvider | None, profile: Ex
             connect_timeout=seconds,
             control_connection_timeout=seconds,
             max_schema_agreement_wait=60,
-            protocol_version=5,  # of Cassandra 4.0 and later; asking for a newer one first would only be refused, with a warning
+            # Cassandra 4.0 and later; a newer version would be refused with a warning.
+            protocol_version=5,
         )
         try:
             return cluster, cluster.connect()
         except NoHostAvailable as error:
             cluster.shutdown()
-            is_slow = isinstance(error.errors, dict) and any(isinstance(one, OperationTimedOut) for one in error.errors.values())
+            is_slow = isinstance(error.errors, dict) and any(
+                isinstance(one, OperationTimedOut) for one in error.errors.values()
+            )
             if not is_slow or time.monotonic() + LEAST_SECONDS > deadline:
                 raise
         except BaseException:
@@ -299,7 +435,7 @@ def _connected(address: Address, auth: PlainTextAuthProvider | None, profile: Ex
 
 
 def _tls_of(address: Address) -> ssl.SSLContext | None:
-    """Return how nodes are told from others who say they are; None to talk openly.
+    """Return the TLS settings that verify the nodes; None for an unencrypted connection.
 
     Raises:
         StoreError: The file with certificates cannot be read.
@@ -311,11 +447,16 @@ def _tls_of(address: Address) -> ssl.SSLContext | None:
     try:
         return ssl.create_default_context(cafile=address.tls)
     except (OSError, ssl.SSLError) as error:
-        raise StoreError(f"tls={address.tls}: no file with certificates (PEM) can be read there ({error}). Or say tls=system.") from error
+        raise StoreError(
+            f"tls={address.tls}: no file with certificates (PEM) can be read there ({error}). Or say tls=system."
+        ) from error
 
 
 class Writer:
-    """Writes rows in batches, each of rows that have a node in common; bounded in flight. What is in no batch yet waits for `flush`."""
+    """Writes rows in batches, each for one node, with a bounded number in flight.
+
+    Rows that are not in a full batch yet wait for `flush`.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -331,7 +472,7 @@ class Writer:
         Args:
             statement: An ``INSERT`` that may be repeated.
             values: Its values.
-            size: About how many bytes they are.
+            size: Approximate size of the values in bytes.
         """
         bound = self._database._prepare(statement).bind(values)
         node = self._node_of(bound)
@@ -359,12 +500,17 @@ class Writer:
             return
         request: BatchStatement | BoundStatement = waiting[0]
         if len(waiting) > 1:
-            request = BatchStatement(BatchType.UNLOGGED, consistency_level=self._database._consistency)
+            request = BatchStatement(
+                BatchType.UNLOGGED, consistency_level=self._database._consistency
+            )
             for bound in waiting:
                 request.add(bound)
             request.is_idempotent = True
-            # The batch goes to the node that its rows have in common.
-            request.routing_key, request.keyspace = waiting[0].routing_key, self._database.address.keyspace
+            # Send the batch to the node that all its rows have in common.
+            request.routing_key, request.keyspace = (
+                waiting[0].routing_key,
+                self._database.address.keyspace,
+            )
         while len(self._under_way) >= BATCHES_IN_FLIGHT:
             self._take()
         with self._database._translated():
@@ -378,7 +524,9 @@ class Writer:
             except _AGAIN as error:
                 if isinstance(error, InvalidRequest):
                     raise
-                self._database._again(lambda seconds: self._session.execute(request, timeout=seconds))
+                self._database._again(
+                    lambda seconds: self._session.execute(request, timeout=seconds)
+                )
 
     def flush(self) -> None:
         """Write everything; when this returns, the cluster has acknowledged every row."""
@@ -394,10 +542,11 @@ _left_behind: list[object] = []
 
 
 def _after_fork() -> None:
-    """Begin anew in a child.
+    """Reset the connections in a child process after a fork.
 
-    What another thread of the parent had locked stays locked here for ever, and the driver, asked to connect, would first close each of the
-    parent's connections, which takes their locks. Its event loop is left as it is, not even destroyed: its sockets are the parent's.
+    A lock that another thread of the parent held would stay locked here for ever. When asked to
+    connect, the driver would first close each of the parent's connections, which takes their locks.
+    Its event loop is kept unchanged, not even destroyed, because its sockets belong to the parent.
     """
     global _open_lock
     _open_lock = threading.Lock()
@@ -412,12 +561,13 @@ _failed: dict[tuple[int, Address], tuple[float, StoreError]] = {}
 
 
 def database_of(address: Address) -> Database:
-    """Return this process's connection to a store; the first call makes it.
+    """Return this process's connection to a store; the first call creates it.
 
-    Whoever waited while another thread tried in vain hears what that one heard: else the last of many would wait for all of them.
+    If a caller waits while another thread fails to connect, it gets the same error; otherwise the
+    last of many callers would wait for all attempts.
 
     Raises:
-        StoreError: No node answers, or there is no such keyspace.
+        StoreError: No node answers, or the keyspace does not exist.
     """
     key = os.getpid(), address
     asked_at = time.monotonic()

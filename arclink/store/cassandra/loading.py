@@ -1,37 +1,45 @@
-"""Loads a batch: its tasks, in this process or several, then what was forgotten is forgotten of it too, then it is visible."""
+"""Loads a batch into a Cassandra store, in one process or several.
+
+First the tasks of the batch write its rows. Then earlier takedowns are applied to the batch, and at
+last the step is finished, which makes the batch visible.
+"""
 
 import os
+import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import astuple, replace
-from functools import cache
+from functools import cache, partial
 from multiprocessing import get_context
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 import orjson
 
 from arclink.errors import StoreError
 from arclink.model import Batch
-from arclink.store import ArchiveFile
 from arclink.store.cassandra.addresses import Address
 from arclink.store.cassandra.forgetting import forget_in, takedown_of
+from arclink.store.cassandra.reader import CassandraReader
 from arclink.store.cassandra.schema import open_database
 from arclink.store.cassandra.steps import Facts, History
-from arclink.store.cassandra.store import CassandraStore
 from arclink.store.cassandra.tables import Tables, View
 from arclink.store.cassandra.tasks import Result, Task, TaskRunner, done_tasks, tasks_of
 from arclink.store.graph_files import RELATIONS, identity_of, parts_of
+from arclink.store.protocols import ArchiveFile
 
 SMALL = 16 << 20
 """Bytes of graph files that one process loads alone: starting others takes longer."""
 
 RunTasks = Callable[[int, View, Sequence[Task]], None]
-"""Does the tasks of one phase of a load, each to its end: (step, what is finished, tasks)."""
+"""Runs all tasks of one phase to completion: (step, finished steps, tasks)."""
 
 
 def load_batch(
-    store: CassandraStore,
+    store: CassandraReader,
     graph: Path,
     files: Sequence[ArchiveFile],
     settings: Mapping[str, str],
@@ -39,24 +47,30 @@ def load_batch(
     run: RunTasks | None = None,
     cores: int | None = None,
 ) -> Batch:
-    """Load the graph files of a batch; what they are is `GraphStore.load`.
+    """Load the graph files of a batch, as `GraphStore.load` specifies.
 
     Args:
         store: Opened for loading.
         graph: Folder of the batch.
         files: Its archive files.
-        settings: What it was made with.
-        manifest: JSON.
-        run: Does the tasks of a phase; in this process and others if not given.
-        cores: Processes that may work at a time, if neither the store's URL says it nor ``run`` is given.
+        settings: Settings the batch was made with.
+        manifest: JSON text.
+        run: Runs the tasks of a phase; if not given, they run in this process and others.
+        cores: Greatest number of processes at a time, if neither the store's URL says it nor
+            ``run`` is given.
 
     Raises:
-        StoreError: The graph files are damaged, the settings differ, another process loads, or a task was not done.
+        StoreError: The graph files are damaged, the settings differ, another process loads, or a
+            task was not done.
     """
     identity = identity_of(graph, files)
     phases = tasks_of(graph)
     with store.steps.held() as holder:
-        known = {step.identity: step for step in store.steps.all() if step.facts is not None and step.identity}
+        known = {
+            step.identity: step
+            for step in store.steps.all()
+            if step.facts is not None and step.identity
+        }
         if identity in known:
             store.steps.history(fresh=True)
             return store.batch_of(known[identity].number)
@@ -68,15 +82,17 @@ def load_batch(
             for phase in phases:
                 do(step, history.view, _not_done(store, step, phase))
                 if missing := _not_done(store, step, phase):
-                    raise StoreError(f"{store.address.name}: {missing[0].name} and {len(missing) - 1} other tasks did nothing; load again.")
+                    raise StoreError(
+                        f"{store.address.name}: {missing[0].name} and {len(missing) - 1} other tasks did nothing; load again."
+                    )
         facts = _facts(store, step, history)
         facts = _without_forgotten(store, step, history, facts)
         store.steps.finish(step, facts, holder)
     return Batch(facts.number, tuple(file.name for file in files), manifest)
 
 
-def _checked(store: CassandraStore, settings: Mapping[str, str]) -> dict[str, str]:
-    """Return all settings of the store, with these.
+def _checked(store: CassandraReader, settings: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings of the store together with these settings.
 
     Raises:
         StoreError: One of them differs.
@@ -90,12 +106,18 @@ def _checked(store: CassandraStore, settings: Mapping[str, str]) -> dict[str, st
     return known
 
 
-def _not_done(store: CassandraStore, step: int, tasks: Sequence[Task]) -> list[Task]:
+def _not_done(store: CassandraReader, step: int, tasks: Sequence[Task]) -> list[Task]:
     done = done_tasks(store.tables, step)
     return [task for task in tasks if task.name not in done]
 
 
-def _note(store: CassandraStore, step: int, files: Sequence[ArchiveFile], settings: Mapping[str, str], manifest: str) -> None:
+def _note(
+    store: CassandraReader,
+    step: int,
+    files: Sequence[ArchiveFile],
+    settings: Mapping[str, str],
+    manifest: str,
+) -> None:
     listed = orjson.dumps([astuple(file) for file in files]).decode()
     store.database.ask(
         "INSERT INTO batches (step, files, settings, manifest) VALUES (?, ?, ?, ?)",
@@ -103,14 +125,16 @@ def _note(store: CassandraStore, step: int, files: Sequence[ArchiveFile], settin
     )
 
 
-def _facts(store: CassandraStore, step: int, history: History) -> Facts:
-    """Return what the tasks found."""
+def _facts(store: CassandraReader, step: int, history: History) -> Facts:
+    """Return the facts that the results of the tasks add up to."""
     results = done_tasks(store.tables, step).values()
 
     def total(name: str) -> int:
         return sum(int(str(result.get(name, 0))) for result in results)
 
-    spans = [(str(result["first"]), str(result["last"])) for result in results if result.get("last")]
+    spans = [
+        (str(result["first"]), str(result["last"])) for result in results if result.get("last")
+    ]
     return Facts(
         "load",
         number=1 + max((facts.number for facts in history.loads.values()), default=0),
@@ -123,11 +147,14 @@ def _facts(store: CassandraStore, step: int, history: History) -> Facts:
     )
 
 
-def _without_forgotten(store: CassandraStore, step: int, history: History, facts: Facts) -> Facts:
-    """Forget of a batch what is to be forgotten: filter leaves it out, but graph files may be older than the takedown."""
+def _without_forgotten(store: CassandraReader, step: int, history: History, facts: Facts) -> Facts:
+    """Apply earlier takedowns to a batch, and return its facts after them.
+
+    The filter stage skips forgotten captures, but graph files may be older than a takedown.
+    """
     if not history.takedowns:
         return facts
-    # A number of its own each time: what an earlier attempt wrote is not believed.
+    # Each attempt gets its own number, so readers ignore the rows of an earlier attempt.
     version = store.steps.begin(b"")
     loads = {**history.loads, step: facts}
     takedowns = dict(history.takedowns)
@@ -148,8 +175,8 @@ def _given(run: RunTasks) -> Iterator[RunTasks]:
 
 
 @contextmanager
-def _runner_of(store: CassandraStore, graph: Path, cores: int | None) -> Iterator[RunTasks]:
-    """Yield what does tasks: this process, or several if there is much to do."""
+def _runner_of(store: CassandraReader, graph: Path, cores: int | None) -> Iterator[RunTasks]:
+    """Yield a function that runs tasks: in this process, or in several if there is much to load."""
     paths = {relation: parts_of(graph, relation) for relation in RELATIONS}
     size = sum(path.stat().st_size for some in paths.values() for path in some)
     loaders = store.address.loaders or cores or os.cpu_count() or 1
@@ -162,20 +189,92 @@ def _runner_of(store: CassandraStore, graph: Path, cores: int | None) -> Iterato
     if loaders == 1 or size < SMALL:
         yield here
         return
-    # Not forked: the driver's threads and sockets would not survive it.
-    with ProcessPoolExecutor(loaders, mp_context=get_context("spawn")) as pool:
+    with Loaders(loaders) as processes:
 
         def there(step: int, view: View, tasks: Sequence[Task]) -> None:
-            largest_first = sorted(tasks, key=lambda task: -paths[task.relation][task.part].stat().st_size)
-            calls = [pool.submit(run_task, store.address, step, view, task, paths[task.relation][task.part]) for task in largest_first]
-            try:
-                for call in calls:
-                    call.result()
-            except BaseException:
-                pool.shutdown(cancel_futures=True)
-                raise
+            left = sorted(tasks, key=lambda task: -paths[task.relation][task.part].stat().st_size)
+            while left:
+                calls = [
+                    partial(
+                        run_task, store.address, step, view, task, paths[task.relation][task.part]
+                    )
+                    for task in left
+                ]
+                if processes.do(calls):
+                    return
+                left = _not_done(store, step, left)
 
         yield there
+
+
+class Loaders:
+    """Processes that load; if one dies, a single process does the remaining work once more.
+
+    The processes are not forked: the driver's threads and sockets would not survive it.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._deaths = 0
+        self._pool: ProcessPoolExecutor | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+    def do(self, calls: Sequence[Callable[[], object]]) -> bool:
+        """Make calls, each in one of the processes; return whether all were made.
+
+        Args:
+            calls: They can be pickled, and repeated.
+
+        Returns:
+            False if a process died: it is not known which calls were made. The next calls are made
+            one after the other, since a process that takes too much memory takes others with it.
+
+        Raises:
+            StoreError: A process died again.
+        """
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(self._count, mp_context=get_context("spawn"))
+        try:
+            with _deaf_to_interrupts():  # the first calls start the processes
+                futures = [self._pool.submit(call) for call in calls]
+            for future in futures:
+                future.result()
+        except BrokenProcessPool as error:
+            self._pool.shutdown(cancel_futures=True)
+            self._pool, self._count = None, 1
+            self._deaths += 1
+            if self._deaths > 1:
+                raise StoreError(
+                    "a process that loads died twice, the second time working alone; most likely "
+                    "there is too little memory (the system's log says so). What was loaded is "
+                    "kept: make smaller batches (--batch-size), and give the same command again."
+                ) from error
+            return False
+        except BaseException:
+            self._pool.shutdown(cancel_futures=True)
+            raise
+        return True
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Make processes that start inside the block ignore Ctrl-C: the interrupted one ends them."""
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 @cache
@@ -184,13 +283,13 @@ def _runner(address: Address, step: int, view: View) -> TaskRunner:
 
 
 def run_task(address: Address, step: int, view: View, task: Task, path: Path) -> Result:
-    """Do one task of a load, in a process of its own.
+    """Run one task of a load, in a separate process.
 
     Args:
         address: Of the store.
-        step: Of the load.
-        view: What was finished when it began.
-        task: Which.
-        path: Of its part of the graph files.
+        step: Step of the load.
+        view: The steps that were finished when the load began.
+        task: The task to run.
+        path: Path of its part of the graph files.
     """
     return _runner(address, step, view).run(task, path)

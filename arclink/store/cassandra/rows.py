@@ -1,34 +1,37 @@
-"""The data of rows, as the SQLite store packs them (`arclink.store.relations`), and back; and the words they name by number.
+"""The data of Cassandra rows: packs values as in the SQLite store, and numbers repeated words.
 
-=========== ==========================================================================================
-inlinks     sizes of form, heads and counts, LEB128; then form, first content (5 bytes), heads, counts, steps
+`arclink.store.blocks.relations` describes the packed values. Data of a row, by table:
+
+=========== ======================================================================================
+inlinks     sizes of form, heads and counts, LEB128; then form, first content (5 bytes), heads,
+            counts, steps
 mementos    size of fields, LEB128; then fields, checksums
 sightings   lines
 payloads    fate
 contents    block << 12 | position, LEB128
-=========== ==========================================================================================
+=========== ======================================================================================
 """
 
 from collections.abc import Sequence
 from hashlib import blake2b
 from itertools import accumulate, pairwise
 
-from arclink.errors import StoreError
+from arclink.store.blocks.packing import Numbers, pack_few, unpack_few
+from arclink.store.blocks.relations import NUL
+from arclink.store.blocks.rows import Row
 from arclink.store.cassandra.database import Database
-from arclink.store.packing import Numbers, pack_few, unpack_few
-from arclink.store.relations import NUL
-from arclink.store.runs import Row
+from arclink.store.seals import damaged
 
 POSITION_BITS = 12
 """A block has at most 4,096 contents (`arclink.graph.blocks`)."""
 
 BLOCK_BITS = 17
 PART_BITS = 11
-"""Together 40 bits: what `arclink.store.relations` gives the number of a content."""
+"""With `POSITION_BITS` and `BLOCK_BITS` 40 bits, the size of a content number in a row."""
 
 
 def content_number(part: int, block: int, position: int = 0) -> int:
-    """Return the number of a content in its load: its place."""
+    """Return the number of a content in its load, which encodes its place."""
     return ((part << BLOCK_BITS) | block) << POSITION_BITS | position
 
 
@@ -44,7 +47,7 @@ def place_of(number: int) -> tuple[int, int, int]:
 
 
 def _sized(data: bytes, count: int) -> tuple[list[int], int]:
-    """Return the first numbers of data, and where they end."""
+    """Return the first ``count`` numbers of the data, and the position after them."""
     end = 0
     for _ in range(count):
         while data[end] > 127:
@@ -55,11 +58,20 @@ def _sized(data: bytes, count: int) -> tuple[list[int], int]:
 
 def pack_inlinks(form: bytes, first: int, heads: bytes, counts: bytes, steps: bytes) -> bytes:
     """Return the data of a row of inlinks."""
-    return b"".join((pack_few((len(form), len(heads), len(counts))), form, first.to_bytes(5, "big"), heads, counts, steps))
+    return b"".join(
+        (
+            pack_few((len(form), len(heads), len(counts))),
+            form,
+            first.to_bytes(5, "big"),
+            heads,
+            counts,
+            steps,
+        )
+    )
 
 
 def unpack_inlinks(data: bytes) -> Row:
-    """Return a row of inlinks as `arclink.store.relations` reads it; in its key, the SURT is missing."""
+    """Return a row of inlinks for `arclink.store.blocks.relations`; its key lacks the SURT."""
     (form, heads, counts), begin = _sized(data, 3)
     ends = list(accumulate((begin, form, 5, heads, counts)))
     first = int.from_bytes(data[ends[1] : ends[2]], "big")
@@ -68,7 +80,7 @@ def unpack_inlinks(data: bytes) -> Row:
 
 
 def repack_inlinks(row: Row) -> bytes:
-    """Return the data of a row that `unpack_inlinks` returned, and that was changed."""
+    """Return the data of a changed row of `unpack_inlinks`."""
     _, form, first = row.key.split(NUL)
     return pack_inlinks(form, int(first, 16), *row.values)
 
@@ -76,7 +88,9 @@ def repack_inlinks(row: Row) -> bytes:
 def start_of_inlinks(data: bytes) -> tuple[str, int]:
     """Return form and first content of a row, without unpacking it."""
     (form, _, _), begin = _sized(data, 3)
-    return data[begin : begin + form].decode(), int.from_bytes(data[begin + form : begin + form + 5], "big")
+    return data[begin : begin + form].decode(), int.from_bytes(
+        data[begin + form : begin + form + 5], "big"
+    )
 
 
 def pack_mementos(fields: bytes, checksums: bytes) -> bytes:
@@ -85,27 +99,29 @@ def pack_mementos(fields: bytes, checksums: bytes) -> bytes:
 
 
 def unpack_mementos(surt: bytes, data: bytes) -> Row:
-    """Return a row of mementos as `arclink.store.relations` reads it."""
+    """Return a row of mementos for `arclink.store.blocks.relations`."""
     (size,), begin = _sized(data, 1)
     fields = data[begin : begin + size]
     return Row(NUL.join((surt, fields.partition(b"\t")[0], b"")), (fields, data[begin + size :]))
 
 
 def unpack_sightings(data: bytes) -> Row:
-    """Return a row of sightings as `arclink.store.relations` reads it; in its key, the payload is missing."""
+    """Return a row of sightings for `arclink.store.blocks.relations`; its key lacks the payload."""
     return Row(NUL.join((b"", data.partition(b"\t")[0], b"")), (data,))
 
 
 def values_of(data: bytes, sizes: Numbers) -> list[bytes]:
-    """Return the values that stand one after the other."""
+    """Return the joined values as a list, by their sizes."""
     ends = list(accumulate(sizes.tolist(), initial=0))
     return [data[begin:end] for begin, end in pairwise(ends)]
 
 
 class NamesByHash:
-    """Numbers for words that rows repeat. A word's number follows from its hash: tasks that never talk to each other agree on it.
+    """Numbers for words that many rows repeat.
 
-    Two words with one hash are told apart by a lightweight transaction: the second gets the number of its next hash.
+    A word's number follows from its hash, so tasks that do not communicate choose the same number.
+    If two words have the same hash, a lightweight transaction decides: the second word gets the
+    number of its next hash.
     """
 
     def __init__(self, database: Database) -> None:
@@ -114,14 +130,16 @@ class NamesByHash:
         self._names: dict[int, str] = {}
 
     def number_of(self, name: str) -> int:
-        """Return the number of a name; it gets one if it has none."""
+        """Return the number of a name; an unknown name gets a number."""
         number = self._numbers.get(name)
         attempt = 0
         while number is None:
-            tried = int.from_bytes(blake2b(f"{attempt}{name}".encode(), digest_size=4).digest(), "big") >> 4
+            tried = _hash_of(name, attempt)
             found = self._database.ask("SELECT name FROM names WHERE number = ?", (tried,))
             if not found:
-                is_ours, row = self._database.agree("INSERT INTO names (number, name) VALUES (?, ?) IF NOT EXISTS", (tried, name))
+                is_ours, row = self._database.agree(
+                    "INSERT INTO names (number, name) VALUES (?, ?) IF NOT EXISTS", (tried, name)
+                )
                 found = [(name,)] if is_ours else [(row[1],)]
             if found[0][0] == name:
                 number = self._numbers[name] = tried
@@ -132,14 +150,33 @@ class NamesByHash:
         """Return the name with this number.
 
         Raises:
-            StoreError: There is none: the store is damaged.
+            StoreError: The name is missing, or its hash does not give the number: the store is
+                damaged.
         """
         name = self._names.get(number)
         if name is None:
-            found: Sequence[Sequence[str]] = self._database.ask("SELECT name FROM names WHERE number = ?", (number,))
+            found: Sequence[Sequence[str]] = self._database.ask(
+                "SELECT name FROM names WHERE number = ?", (number,)
+            )
             if not found:
-                raise StoreError(
-                    f"{self._database.address.name} is damaged: name {number} is missing. Load its graph files into a new store."
+                raise damaged(self._database.address.name, f"name {number} is missing")
+            name = found[0][0]
+            if number not in (_hash_of(name, attempt) for attempt in range(_ATTEMPTS)):
+                raise damaged(
+                    self._database.address.name, f"name {number} fails its checksum: {name!r}"
                 )
-            name = self._names[number] = found[0][0]
+            self._names[number] = name
         return name
+
+
+_ATTEMPTS = 100
+"""Number of hashes of a name that are compared with its number.
+
+Among a million names, hardly one needs a third hash.
+"""
+
+
+def _hash_of(name: str, attempt: int) -> int:
+    """Return the number, of 28 bits, for a name at an attempt."""
+    digest = blake2b(f"{attempt}{name}".encode(), digest_size=4).digest()
+    return int.from_bytes(digest, "big") >> 4

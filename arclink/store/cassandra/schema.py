@@ -1,4 +1,4 @@
-"""The schema: applied from ``cassandra_schema/``, and its version checked before anything is read."""
+"""Creates the tables of a store from ``cassandra_schema/``, and checks the version of a store."""
 
 import re
 from collections.abc import Iterator
@@ -9,39 +9,54 @@ from arclink.store.cassandra.addresses import Address, replication_map
 from arclink.store.cassandra.database import Database, database_of, forget_database
 from arclink.store.cassandra.steps import Steps
 
-LAYOUT = 1
-"""Version of the schema."""
+LAYOUT = 2
+"""Version of the layout: the tables, and the packing of their rows."""
+
+UNSEALED = 1
+"""The layout before rows had seals; it is read and loaded unchanged."""
 
 _PARTITION = 0
-"""Of the one row of `steps` that all steps share."""
+"""The partition of `steps` that holds all steps."""
 
 
 def statements() -> Iterator[str]:
-    """Yield the statements of the CQL files, in their order, without comments."""
-    for file in sorted(files("cassandra_schema").iterdir(), key=lambda one: one.name):
+    """Yield the statements of the CQL files, in order, without comments."""
+    for file in sorted(files("arclink.store.cassandra.cql").iterdir(), key=lambda one: one.name):
         if file.name.endswith(".cql"):
             text = re.sub(r"--[^\n]*", "", file.read_text("utf-8"))
             yield from (statement.strip() for statement in text.split(";") if statement.strip())
 
 
 def apply_schema(address: Address) -> bool:
-    """Make the keyspace and the tables of a store; what is there stays as it is.
+    """Create the keyspace and the tables of a store; existing ones stay unchanged.
 
     Returns:
-        Whether there was no store before.
+        Whether the store is new.
 
     Raises:
-        StoreError: The cluster does not answer, refuses, or the keyspace holds what is not ours or is newer.
+        StoreError: The cluster does not answer or refuses, or the keyspace holds foreign tables or
+            a newer store.
     """
     database = Database(address)
     try:
-        known = database.ask("SELECT table_name FROM system_schema.tables WHERE keyspace_name = ?", (address.keyspace,))
+        known = database.ask(
+            "SELECT table_name FROM system_schema.tables WHERE keyspace_name = ?",
+            (address.keyspace,),
+        )
         tables = {row[0] for row in known}
-        ours = {match[1] for statement in statements() if (match := re.search(r"EXISTS (\w+)", statement))}
+        ours = {
+            match[1]
+            for statement in statements()
+            if (match := re.search(r"EXISTS (\w+)", statement))
+        }
         if tables - ours:
             others = ", ".join(sorted(tables - ours)[:5])
-            raise StoreError(f"{address.name}: the keyspace holds tables that are not ours ({others}). Name another keyspace.")
-        database.command(f"CREATE KEYSPACE IF NOT EXISTS {address.keyspace} WITH replication = {replication_map(address.replication)}")
+            raise StoreError(
+                f"{address.name}: the keyspace holds tables that are not ours ({others}). Name another keyspace."
+            )
+        database.command(
+            f"CREATE KEYSPACE IF NOT EXISTS {address.keyspace} WITH replication = {replication_map(address.replication)}"
+        )
     finally:
         database.close()
     forget_database(address)
@@ -51,7 +66,9 @@ def apply_schema(address: Address) -> bool:
         _check(address, layout, is_new=True)
         for statement in statements():
             database.command(statement)
-        database.agree(f"UPDATE steps SET layout = {LAYOUT} WHERE store = {_PARTITION} IF layout = null", ())
+        database.agree(
+            f"UPDATE steps SET layout = {LAYOUT} WHERE store = {_PARTITION} IF layout = null", ()
+        )
     finally:
         database.close()
     return layout is None
@@ -61,11 +78,15 @@ def open_database(address: Address) -> Database:
     """Return the connection to a store of this version.
 
     Raises:
-        StoreError: There is no store, it is no store of ours, or of another version.
+        StoreError: The store is missing, is not an ArcLink store, or has another version.
     """
     database = database_of(address)
-    known = database.ask("SELECT table_name FROM system_schema.tables WHERE keyspace_name = ?", (address.keyspace,))
-    _check(address, _layout(database) if "steps" in {row[0] for row in known} else None)
+    known = database.ask(
+        "SELECT table_name FROM system_schema.tables WHERE keyspace_name = ?", (address.keyspace,)
+    )
+    layout = _layout(database) if "steps" in {row[0] for row in known} else None
+    _check(address, layout)
+    database.is_sealed = layout != UNSEALED
     return database
 
 
@@ -83,16 +104,20 @@ def _check(address: Address, layout: int | None, *, is_new: bool = False) -> Non
         if not is_new:
             raise StoreError(_missing(address))
     elif layout > LAYOUT:
-        raise StoreError(f"{address.name} was written by a newer ArcLink (layout {layout}, this one reads {LAYOUT}). Use that version.")
-    elif layout < LAYOUT:
-        raise StoreError(f"{address.name} has the old layout {layout}, this ArcLink reads {LAYOUT}. Load its graph files into a new store.")
+        raise StoreError(
+            f"{address.name} was written by a newer ArcLink (layout {layout}, this one reads {LAYOUT}). Use that version."
+        )
+    elif layout < UNSEALED:
+        raise StoreError(
+            f"{address.name} has the old layout {layout}, this ArcLink reads {LAYOUT}. Load its graph files into a new store."
+        )
 
 
 def is_there(address: Address) -> bool:
-    """Return whether there is a store of this version.
+    """Return whether a store of this version exists.
 
     Raises:
-        StoreError: No node answers, or it is of another version.
+        StoreError: No node answers, or the store has another version.
     """
     try:
         open_database(address)
@@ -104,10 +129,10 @@ def is_there(address: Address) -> bool:
 
 
 def empty_store(address: Address) -> None:
-    """Remove everything from a store that nobody is loading into; nothing happens if there is none.
+    """Remove all data from a store, if it exists and no process loads into it.
 
     Raises:
-        StoreError: Another process holds it.
+        StoreError: Another process holds the store.
     """
     if not is_there(address):
         return
@@ -116,4 +141,7 @@ def empty_store(address: Address) -> None:
         for statement in statements():
             if found := re.search(r"EXISTS (\w+)", statement):
                 database.command(f"TRUNCATE {found[1]}")
-    database.agree(f"UPDATE steps SET layout = {LAYOUT} WHERE store = {_PARTITION} IF layout = null", ())
+    database.agree(
+        f"UPDATE steps SET layout = {LAYOUT} WHERE store = {_PARTITION} IF layout = null", ()
+    )
+    database.is_sealed = True

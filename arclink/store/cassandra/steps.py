@@ -1,8 +1,9 @@
-"""The history of a store: which steps were taken, which of them are finished, and who may take the next.
+"""The history of a store: its steps, which are finished, and which process may take the next.
 
-A step is a batch that was loaded, or a takedown. Its number is taken with a lightweight transaction, its rows are written with
-that number, and the row that says it is finished makes all of them visible at once. Only the holder of the store takes steps;
-a holder that died is known by its process, on the same machine, or by its silence.
+A step is a loaded batch or a takedown. Its number is reserved with a lightweight transaction, its
+rows are written with that number, and one row that marks it as finished makes all of them visible
+at once. Only the process that holds the store takes steps. A dead holder is recognised by its
+process, if it is on the same machine, or by its silence.
 """
 
 import json
@@ -15,34 +16,35 @@ from dataclasses import asdict, dataclass, field
 from time import monotonic
 
 from arclink.errors import StoreError
-from arclink.store import StoreState
 from arclink.store.cassandra.database import Database
 from arclink.store.cassandra.tables import View
+from arclink.store.protocols import StoreState
 
 SILENCE = 120
-"""Seconds after which a holder that does not say that it is alive has lost the store."""
+"""Seconds without a sign of life after which a holder loses the store."""
 
 FRESH = 0.5
-"""Seconds for which a reader goes on with the history it has read."""
+"""Seconds for which a reader reuses the history that it has read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of a step (``docs/cassandra-schema.md``).
+    """The facts of a step (``docs/cassandra-schema.md``).
 
     Attributes:
         kind: ``load`` or ``takedown``.
-        number: Of the batch: 1, 2, …
-        payloads: Payloads whose fate was not known before.
-        contents: Contents that were not known before.
-        links: Their outlinks, repeated ones included.
-        first: Timestamp of the earliest memento of the batch; empty if it has none.
-        last: Of the latest.
+        number: Number of the batch: 1, 2, …
+        payloads: Number of payloads whose fate was not known before.
+        contents: Number of contents that were not known before.
+        links: Number of their outlinks, repeated ones included.
+        first: Timestamp of the earliest memento of the batch; empty if it has no memento.
+        last: Timestamp of the latest memento.
         refers: Whether some of its revisits name a capture instead of a checksum.
-        version: Step whose versions hold what was forgotten of the batch while it was loaded; 0 if nothing was.
-        removed: By step of a takedown, what it removed here: the counts of `Removed`.
-        spans: By step of a batch, its first and last after that.
-        takedown: prefix, first, last, whether targets, reason, time.
+        version: Step with the versions of rows that earlier takedowns changed while the batch was
+            loaded; 0 if none did.
+        removed: By step of a takedown, the numbers it removed here: the counts of `Removed`.
+        spans: By step of a batch, its first and last timestamp after this step.
+        takedown: prefix, first, last, has_targets, reason, time.
     """
 
     kind: str
@@ -59,12 +61,12 @@ class Facts:
     takedown: tuple[str, str, str, bool, str, str] = ("", "", "", False, "", "")
 
     def as_json(self) -> str:
-        """Return the facts as `facts_of` reads them."""
+        """Return the facts as text that `facts_of` reads."""
         return json.dumps(asdict(self))
 
 
 def facts_of(text: str) -> Facts:
-    """Return what `Facts.as_json` wrote."""
+    """Return the facts that `Facts.as_json` wrote."""
     values = json.loads(text)
     values["removed"] = {int(step): counts for step, counts in values["removed"].items()}
     values["spans"] = {int(step): tuple(span) for step, span in values["spans"].items()}
@@ -74,7 +76,7 @@ def facts_of(text: str) -> Facts:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step; `facts` are those of a finished one."""
+    """One step; only a finished one has `facts`."""
 
     number: int
     identity: bytes
@@ -86,9 +88,9 @@ class History:
     """The finished steps, in order.
 
     Attributes:
-        loads: Batches.
-        takedowns: What was to be forgotten.
-        view: What a reader believes of them.
+        loads: Facts of the batches, by step.
+        takedowns: Facts of the takedowns, by step.
+        view: The steps whose rows a reader uses.
     """
 
     loads: Mapping[int, Facts]
@@ -104,21 +106,28 @@ class History:
     def removed(self) -> list[int]:
         """The counts of `Removed`, over all takedowns."""
         steps = [*self.loads.values(), *self.takedowns.values()]
-        return [sum(counts[place] for facts in steps for counts in facts.removed.values()) for place in range(5)]
+        return [
+            sum(counts[place] for facts in steps for counts in facts.removed.values())
+            for place in range(5)
+        ]
 
     @property
     def state(self) -> StoreState:
-        """What tells this history from others: how it began, its last load, what is forgotten, and whether links were taken away."""
+        """The identifiers of this history.
+
+        They cover its first and last load, the takedowns, and the numbers of removed items.
+        """
         loads = sorted(self.loads.items())
         first, last = (str(loads[place]) if loads else "" for place in (0, -1))
-        forgotten = {facts.takedown[:4] for facts in self.takedowns.values()}  # told twice, it is the same
+        # A repeated takedown does not change the state.
+        forgotten = {facts.takedown[:4] for facts in self.takedowns.values()}
         removed = self.removed
         _, _, contents, links, _ = removed
         return StoreState.of((first, last, sorted(forgotten), removed), (first, contents, links))
 
     @property
     def spans(self) -> dict[int, tuple[str, str]]:
-        """By step of a batch, its first and last timestamp as they are now."""
+        """By step of a batch, its present first and last timestamp."""
         spans = {step: (facts.first, facts.last) for step, facts in self.loads.items()}
         for _, facts in sorted({**self.loads, **self.takedowns}.items()):
             spans.update(facts.spans)
@@ -136,7 +145,9 @@ class Steps:
 
     def all(self) -> list[Step]:
         """Return all steps, unfinished ones too."""
-        rows = self._database.ask("SELECT step, identity, is_finished, facts FROM steps WHERE store = 0")
+        rows = self._database.ask(
+            "SELECT step, identity, is_finished, facts FROM steps WHERE store = 0"
+        )
         return [
             Step(number, identity or b"", facts_of(facts) if is_finished else None)
             for number, identity, is_finished, facts in rows
@@ -144,22 +155,26 @@ class Steps:
         ]
 
     def history(self, *, fresh: bool = False) -> History:
-        """Return the finished steps, as they were a moment ago; ``fresh``: as they are.
+        """Return the finished steps, at most `FRESH` seconds old; with ``fresh``, the present ones.
 
-        It is the same object as long as nothing has changed. A store that was emptied and built again has other steps of equal numbers.
+        The same object is returned while nothing changes. A store that was emptied and built again
+        has other steps with the same numbers.
         """
         if fresh or self._history is None or monotonic() - self._read_at > FRESH:
             self._read_at = monotonic()
             finished = [step for step in self.all() if step.facts is not None]
             if self._history is None or finished != self._read_of:
                 self._read_of = finished
-                self._history = _history_of({step.number: step.facts for step in finished if step.facts is not None})
+                self._history = _history_of(
+                    {step.number: step.facts for step in finished if step.facts is not None}
+                )
         return self._history
 
     def begin(self, identity: bytes) -> int:
-        """Take a number for a step, and return it.
+        """Reserve a number for a step, and return it.
 
-        One that was begun with the same identity is begun again, unless another was finished since: what was found new then may not be now.
+        An unfinished step with the same identity keeps its number, unless another step was finished
+        since: then items that were new to it may no longer be new.
         """
         steps = self.all()
         last = max((step.number for step in steps if step.facts is not None), default=0)
@@ -170,7 +185,8 @@ class Steps:
         while True:
             number += 1
             is_mine, _ = self._database.agree(
-                "INSERT INTO steps (store, step, identity, is_finished) VALUES (0, ?, ?, false) IF NOT EXISTS", (number, identity)
+                "INSERT INTO steps (store, step, identity, is_finished) VALUES (0, ?, ?, false) IF NOT EXISTS",
+                (number, identity),
             )
             if is_mine:
                 return number
@@ -182,7 +198,8 @@ class Steps:
             StoreError: Another process holds the store by now.
         """
         is_done, _ = self._database.agree(
-            "UPDATE steps SET is_finished = true, facts = ? WHERE store = 0 AND step = ? IF holder = ?", (facts.as_json(), number, holder)
+            "UPDATE steps SET is_finished = true, facts = ? WHERE store = 0 AND step = ? IF holder = ?",
+            (facts.as_json(), number, holder),
         )
         if not is_done:
             raise StoreError(
@@ -192,7 +209,7 @@ class Steps:
 
     @contextmanager
     def held(self) -> Iterator[str]:
-        """Hold the store, and say so every now and then; yield our name as its holder.
+        """Hold the store and renew the hold regularly; yield the name of this holder.
 
         Raises:
             StoreError: Another process holds it.
@@ -225,13 +242,16 @@ class Steps:
     def _stay(self, name: str, ended: threading.Event) -> None:
         while not ended.wait(SILENCE / 4):
             try:
-                self._database.agree(f"UPDATE steps USING TTL {SILENCE} SET holder = ? WHERE store = 0 IF holder = ?", (name, name))
+                self._database.agree(
+                    f"UPDATE steps USING TTL {SILENCE} SET holder = ? WHERE store = 0 IF holder = ?",
+                    (name, name),
+                )
             except StoreError:
-                continue  # said again in a while; if the store is lost meanwhile, finishing the step says so
+                continue  # repeated soon; if the store is lost meanwhile, `finish` reports it
 
 
 def _is_dead(holder: str) -> bool:
-    """Return whether a holder is known to have died: a process of this machine that is no more."""
+    """Return whether a holder is known to be dead: an ended process of this machine."""
     host, _, rest = holder.partition(":")
     process = rest.partition(":")[0]
     if host != socket.gethostname() or not process.isdigit():

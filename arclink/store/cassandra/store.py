@@ -1,414 +1,52 @@
-"""`CassandraStore`: the questions of a `GraphStore`, asked of Cassandra."""
+"""`CassandraStore`: a `GraphStore` in Cassandra that answers, loads, forgets and checks itself."""
 
-import json
-from bisect import bisect_right
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from heapq import merge
-from itertools import chain, groupby, islice
-from operator import attrgetter, itemgetter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import NamedTuple, Self
 
-from arclink.errors import StoreError, UsageError
-from arclink.model import (
-    ALL_TIME,
-    Batch,
-    Checksum,
-    ContentId,
-    Inlink,
-    Kind,
-    Memento,
-    Outlink,
-    Payload,
-    Scope,
-    Sighting,
-    Source,
-    Span,
-    Surt,
-    Timestamp,
-    UriR,
+from arclink.errors import StoreError
+from arclink.model import Batch
+from arclink.store.cassandra.by_jobs import by_manifests
+from arclink.store.cassandra.counting import count_store, store_sums
+from arclink.store.cassandra.forgetting import clean, forget, records
+from arclink.store.cassandra.loading import load_batch
+from arclink.store.cassandra.reader import CassandraReader
+from arclink.store.cassandra.verifying import violations
+from arclink.store.protocols import (
+    ArchiveFile,
+    Removed,
+    StoreStats,
+    StoreSums,
+    Takedown,
+    Violation,
 )
-from arclink.store import ArchiveFile, ContentBlock, Removed, StoreState, StoreStats, StoreSums, Takedown, Violation
-from arclink.store.cassandra.addresses import Address
-from arclink.store.cassandra.rows import (
-    NamesByHash,
-    content_number,
-    place_of,
-    start_of_inlinks,
-    unpack_inlinks,
-    unpack_mementos,
-    unpack_sightings,
-)
-from arclink.store.cassandra.schema import open_database
-from arclink.store.cassandra.steps import History, Steps
-from arclink.store.cassandra.tables import Chunk, Stream, Tables, View
-from arclink.store.cassandra.tasks import done_tasks, unpack_surts
-from arclink.store.cuts import CapturesByCut
-from arclink.store.outlinks import OutlinkBlock
-from arclink.store.packing import pack_checksum, split_content, unpack_few, uri_form, uri_of_form
-from arclink.store.references import checksum_shown, not_modified_since
-from arclink.store.relations import (
-    Posting,
-    in_order,
-    kinds_of,
-    memento_of,
-    mementos_of,
-    pack_head,
-    pages_of,
-    postings_of,
-    scope_of_fate,
-    unpack_fate,
-    unpack_head,
-)
-from arclink.store.runs import Row
-from arclink.uris.resolving import content_id
-
-PIECES = 16
-"""Ranges of tokens that a whole table is read in."""
-
-AT_ONCE = 128
-"""Inlinks whose contents are looked up together; checksums that are asked for together."""
-
-FEW_CAPTURES = 500
-"""Captures of a payload that are looked through for each of its contents; more are sorted out first."""
-
-CACHED_BLOCKS = 2048
-CACHED_OUTLINK_BLOCKS = 16
-CACHED_BY_CUT = 4
 
 
-class SurtRange(NamedTuple):
-    """The SURTs of one part of a load: how many rows they are, and the first and last of them."""
-
-    load: int
-    part: int
-    rows: int
-    first: str
-    last: str
-
-
-class CassandraStore:
-    """A `GraphStore` in a keyspace of a Cassandra cluster. May be used in any thread, by one at a time.
-
-    Args:
-        address: Where it is.
-        create: Open it for loading; the schema must be there (``arclink schema apply``).
-
-    Raises:
-        StoreError: There is no store, it is of another version, or no node answers.
-    """
-
-    def __init__(self, address: Address, *, create: bool = False) -> None:
-        self.address = address
-        self._is_loader = create
-        self.database = open_database(address)
-        self.tables = Tables(self.database)
-        self.steps = Steps(self.database)
-        self.names = NamesByHash(self.database)
-        self._seen: History | None = None
-        self._held: History | None = None
-        self._blocks: OrderedDict[tuple[int, int, int], list[str]] = OrderedDict()
-        self._outlink_blocks: OrderedDict[tuple[int, int, int], OutlinkBlock] = OrderedDict()
-        self._by_cut: OrderedDict[Checksum, CapturesByCut] = OrderedDict()
-        self._ranges: dict[int, list[SurtRange]] = {}
-
-    # What is believed
-
-    def history(self) -> History:
-        """Return the history; what is kept of an earlier one is dropped, if it could be wrong now."""
-        if self._held is not None:
-            return self._held
-        history = self.steps.history(fresh=self._is_loader)
-        if history is not self._seen:
-            self._seen = history
-            self.drop_caches()
-        return history
-
-    def drop_caches(self) -> None:
-        """Forget what is kept of the store: it has changed."""
-        self._blocks.clear()
-        self._outlink_blocks.clear()
-        self._by_cut.clear()
-        self._ranges.clear()
-
-    # Questions
-
-    @contextmanager
-    def snapshot(self) -> Iterator[None]:
-        held = self._held
-        self._held = self.history()
-        try:
-            yield
-        finally:
-            self._held = held
-
-    def mementos(self, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]:
-        yield from self.mementos_in(self.history().view, surt, span)
-
-    def mementos_in(self, view: View, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]:
-        """Yield the mementos of a SURT as they are in one state of the store."""
-        return self.mementos_of(surt, self.tables.mementos.streams(surt.encode(), view), span)
-
-    def mementos_of(self, surt: Surt, streams: Iterable[Stream], span: Span = ALL_TIME) -> Iterator[Memento]:
-        """Yield the mementos of a SURT that stand in these streams."""
-        key = surt.encode()
-        rows = _merged(streams, lambda data: unpack_mementos(key, data))
-        for (timestamp, *_), same in groupby(in_order(rows, lambda row: mementos_of(row, self.names)), itemgetter(0, 1, 2)):
-            if timestamp > span.last:
-                return
-            if timestamp >= span.first:
-                yield memento_of(surt, next(same))
-
-    def payload(self, checksum: Checksum) -> Payload | None:
-        return self.payload_in(self.history().view, checksum)
-
-    def payload_in(self, view: View, checksum: Checksum) -> Payload | None:
-        """Return a payload as it is in one state of the store."""
-        fate = self.fates_in(view, [checksum])[0]
-        return None if fate is None else unpack_fate(checksum, fate, self.names)
-
-    def content_of(self, memento: Memento) -> ContentId | None:
-        view = self.history().view
-        checksum = checksum_shown(self, memento)
-        if checksum is None:
-            return None
-        scope = scope_of_fate(self.fates_in(view, [checksum])[0])
-        if scope is None:
-            return None
-        content = content_id(checksum, memento.original, scope)
-        # The payload may have been read for other originals only, and be no longer at hand for this one.
-        return content if self.numbers_of(view, [content])[0] is not None else None
-
-    def outlinks(self, content: ContentId) -> Iterator[Outlink]:
-        view = self.history().view
-        place = self.numbers_of(view, [content])[0]
-        if place is not None:
-            load, number = place
-            yield from self.outlink_block(view, load, number).links(number)
-
-    def inlinks(self, target: Surt, after: Inlink | None = None) -> Iterator[Inlink]:
-        view = self.history().view
-        load, last = (0, None) if after is None else self._posting(view, target, after)
-        for number, postings in self._postings(view, target, load, last):
-            while some := list(islice(postings, AT_ONCE)):
-                contents = self._contents_of(view, number, [posting.content for posting in some])
-                uris = {form: uri_of_form(target, form) for form in {posting.form for posting in some}}
-                heads = {head: unpack_head(head) for head in {posting.head for posting in some}}
-                for (form, _, head), content in zip(some, contents, strict=True):
-                    if content is not None:
-                        yield Inlink(uris[form], *heads[head], content)
-
-    def _postings(self, view: View, target: Surt, load: int, last: Posting | None) -> Iterator[tuple[int, Iterator[Posting]]]:
-        """Yield of each load from this one on its inlinks, in their order; of this one those behind ``last``."""
-        streams = self.tables.inlinks.streams(target.encode(), view, page=8)
-        for number, of_load in groupby(streams, attrgetter("load")):
-            if number < load:
-                continue
-            begin = last if number == load else None
-            parts = [_postings_of(stream, begin) for stream in of_load]
-            yield number, parts[0] if len(parts) == 1 else merge(*parts)
-
-    def inlink_kinds(self, target: Surt) -> Iterator[tuple[Kind, int]]:
-        for chunk in self.tables.inlinks.chunks(target.encode(), self.history().view):
-            yield from kinds_of(unpack_inlinks(chunk.data))
-
-    def sightings(self, content: ContentId, span: Span = ALL_TIME) -> Iterator[Sighting]:
-        for pages in self.sources([content], span):
-            for original, timestamps in pages:
-                yield from (Sighting(original, timestamp) for timestamp in timestamps)
-
-    def sources(self, contents: Iterable[ContentId], span: Span = ALL_TIME) -> Iterator[Iterator[Source]]:
-        rest = iter(contents)
-        while some := list(islice(rest, AT_ONCE)):
-            history = self.history()
-            checksums = [split_content(content)[0] for content in some]
-            distinct = list(dict.fromkeys(checksums))
-            scopes = dict(zip(distinct, map(scope_of_fate, self.fates_in(history.view, distinct)), strict=True))
-            read = [checksum for checksum in distinct if scopes[checksum] is not None]
-            captures = dict(
-                zip(read, self.tables.sightings.streams_of_each([pack_checksum(one) for one in read], history.view), strict=True)
-            )
-            for content, checksum in zip(some, checksums, strict=True):
-                scope = scopes[checksum]
-                yield iter(()) if scope is None else self._sources(history, content, checksum, scope, captures[checksum], span)
-
-    def _sources(
-        self, history: History, content: ContentId, checksum: Checksum, scope: Scope, captures: Sequence[Stream], span: Span
-    ) -> Iterator[Source]:
-        """Yield those pages that show one content of a payload, of all that show the payload."""
-        for original, timestamps in self._pages_with(content, checksum, scope, captures):
-            if history.refers:
-                timestamps = sorted({*timestamps, *not_modified_since(self, self._referring, original, timestamps)})
-            within = [timestamp for timestamp in timestamps if span.first <= timestamp <= span.last]
-            if within:
-                yield original, within
-
-    def _pages_with(self, content: ContentId, checksum: Checksum, scope: Scope, captures: Sequence[Stream]) -> Iterable[Source]:
-        """Return those pages that show one content of a payload; of very many they are found once for all its contents."""
-        home = sum(chunk.data.count(b"\n") + 1 for stream in captures for chunk in stream.home)
-        if scope is Scope.NONE or home < FEW_CAPTURES:
-            pages = pages_of(sighting_rows(captures))
-            return ((original, times) for original, times in pages if content_id(checksum, original, scope) == content)
-        by_cut = self._by_cut.get(checksum)
-        if by_cut is None:
-            by_cut = self._by_cut[checksum] = CapturesByCut(checksum, scope, pages_of(sighting_rows(captures)))
-            if len(self._by_cut) > CACHED_BY_CUT:
-                self._by_cut.popitem(last=False)  # its file goes when nobody reads it any more
-        return by_cut.of(split_content(content)[1])
-
-    def pages_in(self, view: View, checksum: Checksum) -> Iterable[Source]:
-        """Return where and when a payload was captured, by original, in one state of the store."""
-        return pages_of(sighting_rows(self.tables.sightings.streams(pack_checksum(checksum), view)))
-
-    def _referring(self, reference: Checksum) -> Iterator[Timestamp]:
-        for _, timestamps in self.pages_in(self.history().view, reference):
-            yield from timestamps
-
-    def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
-        yield from self.surts_in(self.history().view, prefix, after)
-
-    def captured_surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
-        return (surt for surt in self.surts(prefix, after) if next(self.mementos(surt), None) is not None)
-
-    def surts_in(self, view: View, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
-        """Yield the SURTs that start with ``prefix``, as they are in one state of the store."""
-        low = after if after is not None and after >= prefix else prefix
-        streams = [
-            self._surts_of(view, part, low) for part in self.surt_ranges(view) if part.last >= low and part.first[: len(prefix)] <= prefix
-        ]
-        for surt, _ in groupby(merge(*streams)):
-            if not surt.startswith(prefix):
-                if surt > prefix:
-                    return
-            elif after is None or surt > after:
-                yield Surt(surt)
-
-    def _surts_of(self, view: View, part: SurtRange, low: str) -> Iterator[str]:
-        """Yield the SURTs of a part, from ``low`` on."""
-        fences = unpack_surts(self.tables.surts.get((part.load, part.part, -1), view))
-        for row in range(max(0, bisect_right(fences, low) - 1), part.rows):
-            yield from (surt for surt in unpack_surts(self.tables.surts.get((part.load, part.part, row), view)) if surt >= low)
-
-    def surt_ranges(self, view: View) -> list[SurtRange]:
-        """Return the parts that the SURTs of a state of the store are in."""
-        found: list[SurtRange] = []
-        for load in sorted(view.loads):
-            ranges = self._ranges.get(load)
-            if ranges is None:
-                results = (result.get("surts") for result in done_tasks(self.tables, load).values())
-                ranges = self._ranges[load] = [SurtRange(load, *values) for values in results if values]  # type: ignore[misc]
-            found += ranges
-        return found
-
-    def scan_mementos(self, span: Span = ALL_TIME) -> Iterator[Memento]:
-        view = self.history().view
-        surts = self.surts_in(view, Surt(""))
-        while some := list(islice(surts, AT_ONCE)):
-            answers = self.tables.mementos.streams_of_each([surt.encode() for surt in some], view)
-            for surt, streams in zip(some, answers, strict=True):
-                yield from self.mementos_of(surt, streams, span)
-
-    def scan_contents(self) -> Iterator[ContentBlock]:
-        """Yield every content with its links, block by block, in the order of tokens."""
-        view = self.history().view
-        for low, high in self.database.token_ranges(PIECES):
-            for chunk in self.tables.outlinks.scan(low, high, view):
-                place = chunk.load, chunk.part, chunk.chunk
-                block = OutlinkBlock(chunk.data, content_number(chunk.part, chunk.chunk))
-                ids = self.block_contents(view, [place])[place]
-                here = [position for position in range(len(block)) if ids[position]]
-                if here:
-                    links = [Outlink(UriR(target), Kind(kind), text, rel) for target, kind, text, rel in block.distinct_links]
-                    yield ContentBlock(
-                        [ContentId(ids[position]) for position in here], links, [block.numbers(block.first + position) for position in here]
-                    )
-
-    def batches(self) -> Iterator[Batch]:
-        for step, facts in sorted(self.history().loads.items()):
-            files, _, manifest = self._batch(step)
-            yield Batch(facts.number, tuple(name for name, *_ in files), manifest)
-
-    def _batch(self, step: int) -> tuple[list[tuple[str, str, int, str]], dict[str, str], str]:
-        """Return files, settings and manifest of a batch."""
-        rows = self.database.ask("SELECT files, settings, manifest FROM batches WHERE step = ?", (step,))
-        if not rows:
-            raise StoreError(f"{self.address.name} is damaged: batch {step} is missing. Load its graph files into a new store.")
-        files, settings, manifest = rows[0]
-        return json.loads(files), json.loads(settings), manifest
-
-    def batch_of(self, step: int) -> Batch:
-        """Return the batch of a finished step."""
-        files, _, manifest = self._batch(step)
-        return Batch(self.history().loads[step].number, tuple(name for name, *_ in files), manifest)
-
-    def last_batch(self) -> int:
-        return max((facts.number for facts in self.history().loads.values()), default=0)
-
-    def state(self) -> StoreState:
-        return self.history().state
-
-    def files(self) -> Iterator[ArchiveFile]:
-        known = {file[0]: ArchiveFile(*file) for step in sorted(self.history().loads) for file in self._batch(step)[0]}
-        yield from (known[name] for name in sorted(known))
-
-    def setting(self, name: str) -> str | None:
-        return self.settings().get(name)
-
-    def settings(self) -> dict[str, str]:
-        """Return what the store was built with."""
-        loads = self.history().loads
-        return self._batch(max(loads))[1] if loads else {}
+class CassandraStore(CassandraReader):
+    """A `GraphStore` in a keyspace of a Cassandra cluster. Any thread may use it, one at a time."""
 
     def sums(self) -> StoreSums:
-        from arclink.store.cassandra.counting import store_sums
-
         return store_sums(self)
 
     def stats(self) -> StoreStats:
-        """Return counts over the whole store. Mementos, originals and targets are counted by reading their tables, by token ranges."""
-        from arclink.store.cassandra.counting import count_store
+        """Return counts over the whole store.
 
+        Mementos, originals and targets are counted by reading their tables, by token ranges.
+        """
         return count_store(self)
 
     def verify(self) -> Iterator[Violation]:
-        from arclink.store.cassandra.verifying import violations
-
         yield from violations(self)
 
-    # What a build asks
-
-    def known_contents(self, wanted: Iterable[tuple[Checksum, Sequence[UriR]]]) -> Iterator[tuple[Payload | None, Sequence[UriR]]]:
-        rest = iter(wanted)
-        while some := list(islice(rest, AT_ONCE)):
-            view = self.history().view
-            fates = self.fates_in(view, [checksum for checksum, _ in some])
-            contents = [
-                [content_id(checksum, original, scope) for original in originals] if (scope := scope_of_fate(fate)) is not None else []
-                for (checksum, originals), fate in zip(some, fates, strict=True)
-            ]
-            distinct = list(dict.fromkeys(chain.from_iterable(contents)))
-            known = {content for content, place in zip(distinct, self.numbers_of(view, distinct), strict=True) if place is not None}
-            for (checksum, originals), fate, ids in zip(some, fates, contents, strict=True):
-                payload = None if fate is None else unpack_fate(checksum, fate, self.names)
-                if payload is None or payload.scope is None:
-                    yield payload, originals
-                else:
-                    yield payload, [original for original, content in zip(originals, ids, strict=True) if content not in known]
-
-    def originals_of(self, checksum: Checksum) -> Iterator[UriR]:
-        for original, _ in self.pages_in(self.history().view, checksum):
-            yield original
-
-    # What a build writes
+    # Writes of a build
 
     def load(
-        self, graph: Path, files: Sequence[ArchiveFile], settings: Mapping[str, str], manifest: str, cores: int | None = None
+        self,
+        graph: Path,
+        files: Sequence[ArchiveFile],
+        settings: Mapping[str, str],
+        manifest: str,
+        cores: int | None = None,
     ) -> Batch:
-        from arclink.store.cassandra.loading import load_batch
-
         self._needs_loader("add a batch")
         return load_batch(self, graph, files, settings, manifest, cores=cores)
 
@@ -422,20 +60,17 @@ class CassandraStore:
         place: Callable[[Path], str],
         run: Callable[[Sequence[Path], Mapping[str, object]], None],
     ) -> Batch:
-        """Load a batch by tasks of a job; all else as `load`.
+        """Load a batch by tasks of a job; otherwise like `load`.
 
         Args:
             graph: Folder of the graph files.
-            files: Of the batch.
-            settings: What it was made with.
-            manifest: JSON.
-            cores: Tasks at a time.
-            place: Returns where a task finds a file.
+            files: Archive files of the batch.
+            settings: Settings the batch was made with.
+            manifest: JSON text.
+            cores: Number of tasks at a time.
+            place: Returns the location at which a task finds a file.
             run: Runs the job on manifests of tasks, with its settings.
         """
-        from arclink.store.cassandra.by_jobs import by_manifests
-        from arclink.store.cassandra.loading import load_batch
-
         self._needs_loader("add a batch")
         do = by_manifests(self.address.url, graph, graph.parent / "load", cores, place, run)
         return load_batch(self, graph, files, settings, manifest, do)
@@ -443,129 +78,27 @@ class CassandraStore:
     def trim(self) -> None:
         """Do nothing: Cassandra compacts its files by itself."""
 
-    # What an archive takes back
+    # Takedowns
 
     def forget(self, takedown: Takedown, *, is_trial: bool = False) -> Removed:
-        from arclink.store.cassandra.forgetting import forget
-
         self._needs_loader("make it forget")
         return forget(self, takedown, is_trial=is_trial)
 
     def forgotten(self) -> Iterator[tuple[Takedown, Removed]]:
-        from arclink.store.cassandra.forgetting import records
-
         yield from records(self.history())
 
     def clean(self) -> None:
-        """Delete what no reader believes any more: rows that a takedown replaced, and those of loads that were given up.
+        """Delete the rows that takedowns replaced and the rows of abandoned loads.
 
-        Cassandra's files hold deleted rows until they are compacted: ``nodetool flush`` and ``nodetool garbagecollect`` on each node,
-        after ``gc_grace_seconds`` (docs/operations.md).
+        No reader uses them. Cassandra's files hold deleted rows until they are compacted: run
+        ``nodetool flush`` and ``nodetool garbagecollect`` on each node, after ``gc_grace_seconds``
+        (docs/operations.md).
         """
-        from arclink.store.cassandra.forgetting import clean
-
         self._needs_loader("clean it")
         clean(self)
 
-    def close(self) -> None:
-        """The connection belongs to the process, and stays for the next store."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
-
-    # Inside
-
     def _needs_loader(self, what: str) -> None:
         if not self._is_loader:
-            raise StoreError(f"{self.address.name} was opened for reading; open it for loading to {what}.")
-
-    def fates_in(self, view: View, checksums: Sequence[Checksum]) -> list[bytes | None]:
-        """Return what became of each payload, packed: what the first batch says that read it, else what the first says."""
-        answers = self.tables.payloads.streams_of_each([pack_checksum(checksum) for checksum in checksums], view)
-        fates = [[chunk.data for stream in streams for chunk in stream.home if chunk.data] for streams in answers]
-        return [next((fate for fate in some if fate[0]), some[0] if some else None) for some in fates]
-
-    def numbers_of(self, view: View, contents: Sequence[ContentId]) -> list[tuple[int, int] | None]:
-        """Return load and number of each content; None if the store has no such content."""
-        answers = self.tables.contents.streams_of_each([content.encode() for content in contents], view)
-        return [_number_in(streams) for streams in answers]
-
-    def _contents_of(self, view: View, load: int, numbers: Sequence[int]) -> list[ContentId | None]:
-        """Return contents by their number in a load; None for one that is gone."""
-        blocks = self.block_contents(view, {(load, *place_of(number)[:2]) for number in numbers})
-        places = [(load, *place_of(number)) for number in numbers]
-        return [ContentId(blocks[place[:3]][place[3]]) or None for place in places]
-
-    def block_contents(self, view: View, wanted: Iterable[tuple[int, int, int]]) -> dict[tuple[int, int, int], list[str]]:
-        """Return the contents of blocks, by place: an empty one where there is none any more."""
-        places = sorted(wanted)
-        missing = [place for place in places if place not in self._blocks]
-        found = {place: self._blocks[place] for place in places if place in self._blocks}
-        for place, data in zip(missing, self.tables.blocks.get_each(missing, view), strict=True):
-            if not data:
-                raise StoreError(
-                    f"{self.address.name} is damaged: block {place} is missing. Run arclink verify --store {self.address.name}."
-                )
-            found[place] = self._blocks[place] = data.decode().split("\n")
-        while len(self._blocks) > CACHED_BLOCKS:
-            self._blocks.popitem(last=False)
-        return found
-
-    def outlink_block(self, view: View, load: int, number: int) -> OutlinkBlock:
-        """Return the block with the links of a content."""
-        part, block, _ = place_of(number)
-        place = load, part, block
-        known = self._outlink_blocks.get(place)
-        if known is None:
-            data = self.tables.outlinks.get(place, view)
-            known = self._outlink_blocks[place] = OutlinkBlock(data, content_number(part, block))
-            if len(self._outlink_blocks) > CACHED_OUTLINK_BLOCKS:
-                self._outlink_blocks.popitem(last=False)
-        return known
-
-    def _posting(self, view: View, target: Surt, inlink: Inlink) -> tuple[int, Posting]:
-        place = self.numbers_of(view, [inlink.content])[0]
-        if place is None:
-            raise UsageError(f"cannot go on behind an inlink of {inlink.content}: the store has no such content")
-        load, number = place
-        return load, Posting(uri_form(target, inlink.target), number, pack_head(inlink.kind, inlink.text, inlink.rel))
-
-
-def _number_in(streams: Sequence[Stream]) -> tuple[int, int] | None:
-    """Return load and number of a content: where it was loaded first."""
-    if not streams:
-        return None
-    first = streams[0].home[0]
-    place = unpack_few(first.data)[0]
-    return first.load, content_number(first.part, 0) + place
-
-
-def _postings_of(stream: Stream, last: Posting | None) -> Iterator[Posting]:
-    """Yield the inlinks of a stream, in their order, behind ``last``."""
-    if last is None:
-        chunks: Iterable[Chunk] = stream
-    else:
-        begin = last.form, last.content
-        chunks = stream.behind(lambda chunk: not chunk.data or start_of_inlinks(chunk.data) <= begin)
-    for chunk in chunks:
-        if chunk.data:
-            for posting in postings_of(unpack_inlinks(chunk.data)):
-                if last is None or posting > last:
-                    yield posting
-
-
-def _merged(streams: Iterable[Stream], unpack: Callable[[bytes], Row]) -> Iterator[Row]:
-    """Yield the rows of streams, by key; of each stream some are held."""
-    rows = [(unpack(chunk.data) for chunk in stream if chunk.data) for stream in streams]
-    return merge(*rows, key=attrgetter("key")) if len(rows) > 1 else chain.from_iterable(rows)
-
-
-def sighting_rows(streams: Iterable[Stream]) -> Iterable[Row]:
-    """Return the rows of sightings in these streams, by key."""
-    some = list(streams)
-    if len(some) == 1 and len(some[0].home) == 1 and some[0].home[0].data:
-        return [unpack_sightings(some[0].home[0].data)]
-    return _merged(some, unpack_sightings)
+            raise StoreError(
+                f"{self.address.name} was opened for reading; open it for loading to {what}."
+            )

@@ -1,15 +1,17 @@
-"""Rows of the tables: where they are, which of them a reader believes, and hubs.
+"""Reads and writes rows of the tables: their places, their visible versions, and hubs.
 
-Two kinds of tables, each with the same columns (``cassandra_schema/003_mementos.cql``): *keyed* ones are asked for by SURT,
-checksum or content; *placed* ones by where their rows were put, ``(load, part, chunk)``.
+There are two kinds of tables, each with the same columns (``cassandra_schema/003_mementos.cql``).
+*Keyed* tables are read by SURT, checksum or content; *placed* ones by the place of their rows,
+``(load, part, chunk)``.
 
 ::
 
     keyed   (key, bucket) │ load, part, chunk, version, piece │ data
     placed  (load, part, chunk) │ version, piece │ data
 
-The chunks of one key from one part of a load are a *stream*, in order. Its first `HOME` chunks are in bucket 0, the others in
-buckets of `BUCKET_ROWS`: whoever sees a full bucket looks for the next one, so nothing has to say which keys are hubs.
+The chunks of one key from one part of a load are a *stream*, in order. Its first `HOME` chunks are
+in bucket 0, the others in buckets of `BUCKET_ROWS`. After a full bucket, a reader continues with
+the next one, so no table has to list which keys are hubs.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,45 +20,57 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from arclink.errors import StoreError
+from arclink.store.blocks.packing import unpack_checksum
 from arclink.store.cassandra.database import Database, Writer
+from arclink.store.seals import damaged, seal, unseal
 
-KEYED = {"mementos": "surt", "inlinks": "surt", "sightings": "checksum", "payloads": "checksum", "contents": "content"}
+KEYED = {
+    "mementos": "surt",
+    "inlinks": "surt",
+    "sightings": "checksum",
+    "payloads": "checksum",
+    "contents": "content",
+}
 """Keyed tables, each with the name of its key."""
 
 PLACED = ("outlinks", "blocks", "surts")
 
 HOME = 16
-"""Chunks of a stream in bucket 0."""
+"""Number of chunks of a stream in bucket 0."""
 
 BUCKET_ROWS = 4096
-"""Chunks in each of the others."""
+"""Number of chunks in each of the other buckets."""
 
 PIECE_BYTES = 512 * 1024
-"""Of data that does not fit into one cell: Cassandra takes what is smaller than half a segment of its log."""
+"""Greatest size in bytes of one cell; larger data is split into pieces.
+
+Cassandra accepts cells smaller than half a segment of its log.
+"""
 
 PAGE = 64
-"""Rows that are fetched at a time."""
+"""Number of rows that are fetched at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a reader believes: one state of the store.
+    """One state of the store: the steps whose rows a reader uses.
 
     Attributes:
-        loads: Steps of the batches it sees.
-        versions: Steps of the takedowns it sees.
+        loads: Steps of the visible batches.
+        versions: Steps of the visible takedowns.
     """
 
     loads: frozenset[int] = frozenset()
     versions: frozenset[int] = frozenset()
 
     def having(self, load: int, version: int) -> "View":
-        """Return the state that one more batch, and what was forgotten of it, make."""
+        """Return this state with one more batch and the version of its rows after takedowns."""
         return View(self.loads | {load}, self.versions | {version})
 
 
 class Chunk(NamedTuple):
-    """A row as a reader sees it: the newest version that it believes."""
+    """A row as a reader sees it: its newest visible version."""
 
     load: int
     part: int
@@ -68,12 +82,25 @@ RawRow = tuple[int, int, int, int, int, bytes]
 """load, part, chunk, version, piece, data."""
 
 
-def believed(rows: Iterable[Sequence[Any]], view: View) -> Iterator[Chunk]:
-    """Yield of each (load, part, chunk) what the newest version says that is believed; nothing where that emptied it.
+Opened = Callable[[bytes, tuple[int, int, int, int]], bytes]
+"""Returns the data of a row without its seal, by load, part, chunk and version.
+
+It raises a `StoreError` if the row is damaged.
+"""
+
+
+def believed(
+    rows: Iterable[Sequence[Any]], view: View, opened: Opened = lambda data, _: data
+) -> Iterator[Chunk]:
+    """Yield the newest visible version of each row (load, part, chunk), except emptied rows.
 
     Args:
         rows: `RawRow`, in the order of the table.
-        view: What to believe.
+        view: The visible steps.
+        opened: Checks and removes the seal of a row.
+
+    Raises:
+        StoreError: A visible row is damaged.
     """
     for place, versions in groupby(rows, itemgetter(0, 1, 2)):
         load, part, chunk = place
@@ -88,18 +115,58 @@ def believed(rows: Iterable[Sequence[Any]], view: View) -> Iterator[Chunk]:
                 newest, pieces = version, [data]
         data = pieces[0] if len(pieces) == 1 else b"".join(pieces)
         if data:
+            data = opened(data, (load, part, chunk, newest))
+        if data:
             yield Chunk(load, part, chunk, data)
 
 
 def bucket_of(load: int, part: int, chunk: int) -> int:
-    """Return the bucket of a chunk: 0, or one that no other stream has."""
+    """Return the bucket of a chunk: 0, or a number that no other stream uses."""
     return 0 if chunk < HOME else (load << 40) | (part << 20) | (chunk // BUCKET_ROWS + 1)
+
+
+def _place(table: str, numbers: tuple[int, int, int, int], key: bytes = b"") -> bytes:
+    """Return the place of a row, for its seal."""
+    return b"%b/%d/%d/%d/%d/%b" % (table.encode(), *numbers, key)
+
+
+def _sealed(database: Database, data: bytes, place: bytes) -> bytes:
+    """Return the data of a row in its stored form; a row that a takedown emptied has no seal."""
+    return seal(data, place) if data and database.is_sealed else data
+
+
+def _opened(
+    table: "KeyedTable | PlacedTable", data: bytes, place: bytes, shown: Callable[[], str]
+) -> bytes:
+    """Return the data of a row without its seal.
+
+    Damaged data is passed to the table's `on_damage`, if it is set, and read as empty.
+    """
+    if not table.database.is_sealed:
+        return data
+    try:
+        return unseal(data, place, table.database.address.name, "it")
+    except StoreError:
+        error = damaged(table.database.address.name, f"{shown()} fails its checksum")
+        if table.on_damage is None:
+            raise error from None
+        table.on_damage(error)
+        return b""
+
+
+def _shown(table: str, key: bytes) -> str:
+    """Return a key in readable form."""
+    if KEYED[table] == "checksum":
+        return unpack_checksum(key)
+    return key.decode(errors="backslashreplace")
 
 
 class Stream:
     """The chunks of one key from one part of a load, in order."""
 
-    def __init__(self, table: "KeyedTable", key: bytes, home: list[Chunk], view: View, *, is_full: bool) -> None:
+    def __init__(
+        self, table: "KeyedTable", key: bytes, home: list[Chunk], view: View, *, is_full: bool
+    ) -> None:
         self._table, self._key, self._view = table, key, view
         self.home = home
         self.load, self.part = home[0].load, home[0].part
@@ -111,7 +178,7 @@ class Stream:
             yield from self._behind(HOME)
 
     def _behind(self, first: int) -> Iterator[Chunk]:
-        """Yield the chunks from ``first`` on, which is in no home."""
+        """Yield the chunks from ``first`` on; ``first`` must not be in bucket 0."""
         while True:
             border = (first // BUCKET_ROWS + 1) * BUCKET_ROWS
             rows = self._table.raw_bucket(self._key, self.load, self.part, first)
@@ -123,16 +190,19 @@ class Stream:
                     seen = max(seen, row[2] + 1)
                     yield row
 
-            yield from believed(counted(), self._view)
+            yield from believed(counted(), self._view, self._table.opener(self._key))
             if seen < border:
                 return
             first = border
 
     def behind(self, is_before: Callable[[Chunk], bool]) -> Iterator[Chunk]:
-        """Yield the chunks from the last one on that is before a place, found without reading those between.
+        """Yield the chunks from the last one that is before a place on.
+
+        That chunk is found without reading all chunks before it.
 
         Args:
-            is_before: Whether a chunk begins before the place, or at it; true of the first chunks, and false of those behind.
+            is_before: Returns whether a chunk begins before or at the place; true for the first
+                chunks, false for those after them.
         """
         places = [number for number, chunk in enumerate(self.home) if is_before(chunk)]
         if not self._is_full or not places or places[-1] < len(self.home) - 1:
@@ -157,12 +227,19 @@ class Stream:
         yield from self._behind(low)
 
     def _at(self, chunk: int) -> Chunk | None:
-        """Return the first chunk from this one on; None behind the last."""
+        """Return the first chunk from this number on; None after the last."""
         return next(self._behind(chunk), None)
 
 
 class KeyedTable:
-    """A table that is asked by key."""
+    """A table that is read by key.
+
+    Attributes:
+        on_damage: Called with the error for a damaged row, which is then skipped; if None, the
+            error is raised.
+    """
+
+    on_damage: Callable[[StoreError], None] | None = None
 
     def __init__(self, database: Database, name: str) -> None:
         self.database = database
@@ -171,52 +248,91 @@ class KeyedTable:
         columns = "load, part, chunk, version, piece, data"
         self._home = f"SELECT {columns} FROM {name} WHERE {key} = ? AND bucket = 0"
         self._bucket = f"SELECT {columns} FROM {name} WHERE {key} = ? AND bucket = ? AND load = ? AND part = ? AND chunk >= ?"
-        self._insert = f"INSERT INTO {name} ({key}, bucket, {columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+        self._insert = (
+            f"INSERT INTO {name} ({key}, bucket, {columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+        )
         self._delete = f"DELETE FROM {name} WHERE {key} = ? AND bucket = ? AND load = ? AND part = ? AND chunk = ? AND version = ?"
         self._scan = f"SELECT {key}, bucket, {columns} FROM {name} WHERE token({key}, bucket) > ? AND token({key}, bucket) <= ?"
 
-    def put(self, writer: Writer, key: bytes, load: int, part: int, chunk: int, data: bytes, version: int = 0) -> None:
+    def put(
+        self,
+        writer: Writer,
+        key: bytes,
+        load: int,
+        part: int,
+        chunk: int,
+        data: bytes,
+        version: int = 0,
+    ) -> None:
         """Write a row."""
         bucket = bucket_of(load, part, chunk)
-        for piece, some in _pieces(data):
-            writer.put(self._insert, (key, bucket, load, part, chunk, version, piece, some), len(key) + len(some))
+        place = _place(self.name, (load, part, chunk, version), key)
+        for piece, some in _pieces(_sealed(self.database, data, place)):
+            writer.put(
+                self._insert,
+                (key, bucket, load, part, chunk, version, piece, some),
+                len(key) + len(some),
+            )
+
+    def opener(self, key: bytes) -> Opened:
+        """Return a function that checks and removes the seals of the rows of a key."""
+        return lambda data, numbers: _opened(
+            self,
+            data,
+            _place(self.name, numbers, key),
+            lambda: f"{self.name} of {_shown(self.name, key)}, {numbers[:3]}, version {numbers[3]}",
+        )
 
     def delete(self, writer: Writer, key: bytes, chunk: Chunk, version: int) -> None:
-        """Remove a version of a row for good."""
+        """Delete a version of a row permanently."""
         bucket = bucket_of(chunk.load, chunk.part, chunk.chunk)
-        writer.put(self._delete, (key, bucket, chunk.load, chunk.part, chunk.chunk, version), len(key))
+        writer.put(
+            self._delete, (key, bucket, chunk.load, chunk.part, chunk.chunk, version), len(key)
+        )
 
     def streams(self, key: bytes, view: View, page: int = PAGE) -> Iterator[Stream]:
-        """Yield the streams of a key, by load and part; all but the one at hand are read when they are asked for."""
+        """Yield the streams of a key, by load and part; each one is read on demand."""
         return self._streams(key, self.database.pages(self._home, (key,), page), view)
 
     def streams_of_each(self, keys: Sequence[bytes], view: View) -> list[list[Stream]]:
-        """Return the streams of each key, in the order asked."""
+        """Return the streams of each key, in the order given."""
         answers = self.database.ask_each(self._home, ((key,) for key in keys))
-        return [list(self._streams(key, iter(rows), view)) for key, rows in zip(keys, answers, strict=True)]
+        return [
+            list(self._streams(key, iter(rows), view))
+            for key, rows in zip(keys, answers, strict=True)
+        ]
 
     def _streams(self, key: bytes, rows: Iterator[Sequence[Any]], view: View) -> Iterator[Stream]:
+        opened = self.opener(key)
         for _, of_stream in groupby(rows, itemgetter(0, 1)):
             raw = list(of_stream)
-            home = list(believed(raw, view))
+            home = list(believed(raw, view, opened))
             is_full = raw[-1][2] == HOME - 1
             if home:
                 yield Stream(self, key, home, view, is_full=is_full)
-            elif is_full and raw[0][0] in view.loads:  # its first chunks were forgotten, and others may be left
+            elif is_full and raw[0][0] in view.loads:
+                # Its first chunks were forgotten, but later ones may remain.
                 load, part = raw[0][0], raw[0][1]
                 yield Stream(self, key, [Chunk(load, part, -1, b"")], view, is_full=True)
 
     def raw_bucket(self, key: bytes, load: int, part: int, chunk: int) -> Iterator[Sequence[Any]]:
-        """Yield the rows of the bucket that a chunk is in, from it on; some rows at a time."""
-        return self.database.pages(self._bucket, (key, bucket_of(load, part, chunk), load, part, chunk), 8)
+        """Yield the rows of a chunk's bucket from that chunk on, fetching a few rows at a time."""
+        return self.database.pages(
+            self._bucket, (key, bucket_of(load, part, chunk), load, part, chunk), 8
+        )
 
     def chunks(self, key: bytes, view: View) -> Iterator[Chunk]:
         """Yield all chunks of a key."""
         for stream in self.streams(key, view):
             yield from (chunk for chunk in stream if chunk.data)
 
-    def scan(self, low: int, high: int, view: View, page: int = 500) -> Iterator[tuple[bytes, list[Stream]]]:
-        """Yield the keys with ``low < token <= high``, each with its streams; read each before the next."""
+    def scan(
+        self, low: int, high: int, view: View, page: int = 500
+    ) -> Iterator[tuple[bytes, list[Stream]]]:
+        """Yield the keys with ``low < token <= high``, each with its streams.
+
+        Read the streams of each key before you take the next key.
+        """
         rows = self.database.pages(self._scan, (low, high), page)
         for (key, bucket), of_partition in groupby(rows, itemgetter(0, 1)):
             if bucket == 0:
@@ -225,14 +341,23 @@ class KeyedTable:
                     yield bytes(key), streams
 
     def raw(self, low: int, high: int, page: int = 500) -> Iterator[tuple[bytes, Chunk, int]]:
-        """Yield every version of every row with ``low < token <= high``: key, the row, version; pieces of one follow each other."""
+        """Yield every version of every row with ``low < token <= high``: key, row, version.
+
+        The pieces of a version follow each other.
+        """
         for row in self.database.pages(self._scan, (low, high), page):
             key, _, load, part, chunk, version, _, data = row
             yield bytes(key), Chunk(load, part, chunk, data), version
 
 
 class PlacedTable:
-    """A table that is asked by place."""
+    """A table that is read by place.
+
+    Attributes:
+        on_damage: As in `KeyedTable`.
+    """
+
+    on_damage: Callable[[StoreError], None] | None = None
 
     def __init__(self, database: Database, name: str) -> None:
         self.database = database
@@ -240,49 +365,80 @@ class PlacedTable:
         columns = "load, part, chunk, version, piece, data"
         self._one = f"SELECT {columns} FROM {name} WHERE load = ? AND part = ? AND chunk = ?"
         self._insert = f"INSERT INTO {name} ({columns}) VALUES (?, ?, ?, ?, ?, ?)"
-        self._delete = f"DELETE FROM {name} WHERE load = ? AND part = ? AND chunk = ? AND version = ?"
+        self._delete = (
+            f"DELETE FROM {name} WHERE load = ? AND part = ? AND chunk = ? AND version = ?"
+        )
         self._scan = f"SELECT {columns} FROM {name} WHERE token(load, part, chunk) > ? AND token(load, part, chunk) <= ?"
 
-    def put(self, writer: Writer, load: int, part: int, chunk: int, data: bytes, version: int = 0) -> None:
+    def put(
+        self, writer: Writer, load: int, part: int, chunk: int, data: bytes, version: int = 0
+    ) -> None:
         """Write a row."""
-        for piece, some in _pieces(data):
+        place = _place(self.name, (load, part, chunk, version))
+        for piece, some in _pieces(_sealed(self.database, data, place)):
             writer.put(self._insert, (load, part, chunk, version, piece, some), len(some))
 
+    def _opened(self, data: bytes, numbers: tuple[int, int, int, int]) -> bytes:
+        """Check and remove the seal of a row."""
+        return _opened(
+            self,
+            data,
+            _place(self.name, numbers),
+            lambda: f"{self.name} of block {numbers[:3]}, version {numbers[3]}",
+        )
+
     def delete(self, writer: Writer, chunk: Chunk, version: int) -> None:
-        """Remove a version of a row for good."""
+        """Delete a version of a row permanently."""
         writer.put(self._delete, (chunk.load, chunk.part, chunk.chunk, version), 16)
 
     def get(self, place: tuple[int, int, int], view: View) -> bytes:
-        """Return the data at a place; nothing if there is none."""
+        """Return the data at a place; empty if there is no row."""
         return self.get_each([place], view)[0]
 
     def get_each(self, places: Sequence[tuple[int, int, int]], view: View) -> list[bytes]:
-        """Return the data at each place, in the order asked."""
+        """Return the data at each place, in the order given."""
         answers = self.database.ask_each(self._one, places)
-        return [next((chunk.data for chunk in believed(rows, view)), b"") for rows in answers]
+        return [
+            next((chunk.data for chunk in believed(rows, view, self._opened)), b"")
+            for rows in answers
+        ]
 
-    def missing(self, places: Sequence[tuple[int, int, int]], view: View) -> list[tuple[int, int, int]]:
-        """Return the places that have no row, not even one that a takedown emptied."""
+    def missing(
+        self, places: Sequence[tuple[int, int, int]], view: View
+    ) -> list[tuple[int, int, int]]:
+        """Return the places without any row, not even one that a takedown emptied."""
         answers = self.database.ask_each(self._one, places)
         believed_in = {0, *view.versions}
-        return [place for place, rows in zip(places, answers, strict=True) if not any(row[3] in believed_in for row in rows)]
+        return [
+            place
+            for place, rows in zip(places, answers, strict=True)
+            if not any(row[3] in believed_in for row in rows)
+        ]
 
     def scan(self, low: int, high: int, view: View, page: int = 50) -> Iterator[Chunk]:
-        """Yield the rows with ``low < token <= high``, in no order that means anything."""
+        """Yield the rows with ``low < token <= high``, in arbitrary order."""
         rows = self.database.pages(self._scan, (low, high), page)
         for _, of_place in groupby(rows, itemgetter(0, 1, 2)):
-            yield from believed(of_place, view)
+            yield from believed(of_place, view, self._opened)
 
     def raw(self, low: int, high: int, page: int = 50) -> Iterator[tuple[Chunk, int]]:
-        """Yield every version of every row with ``low < token <= high``; pieces of one follow each other."""
-        for load, part, chunk, version, _, data in self.database.pages(self._scan, (low, high), page):
+        """Yield every version of every row with ``low < token <= high``.
+
+        The pieces of a version follow each other.
+        """
+        for load, part, chunk, version, _, data in self.database.pages(
+            self._scan, (low, high), page
+        ):
             yield Chunk(load, part, chunk, data), version
 
 
 def _pieces(data: bytes) -> list[tuple[int, bytes]]:
     if len(data) <= PIECE_BYTES:
         return [(0, data)]
-    return [(begin // PIECE_BYTES, data[begin : begin + PIECE_BYTES]) for begin in range(0, len(data), PIECE_BYTES)]
+    return [
+        (begin // PIECE_BYTES, data[begin : begin + PIECE_BYTES])
+        for begin in range(0, len(data), PIECE_BYTES)
+    ]
 
 
 class Tables:
@@ -290,8 +446,27 @@ class Tables:
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self.mementos, self.inlinks = KeyedTable(database, "mementos"), KeyedTable(database, "inlinks")
-        self.payloads, self.sightings = KeyedTable(database, "payloads"), KeyedTable(database, "sightings")
+        self.mementos, self.inlinks = (
+            KeyedTable(database, "mementos"),
+            KeyedTable(database, "inlinks"),
+        )
+        self.payloads, self.sightings = (
+            KeyedTable(database, "payloads"),
+            KeyedTable(database, "sightings"),
+        )
         self.contents = KeyedTable(database, "contents")
-        self.outlinks, self.blocks = PlacedTable(database, "outlinks"), PlacedTable(database, "blocks")
+        self.outlinks, self.blocks = (
+            PlacedTable(database, "outlinks"),
+            PlacedTable(database, "blocks"),
+        )
         self.surts = PlacedTable(database, "surts")
+
+    def note_damage(self, on_damage: Callable[[StoreError], None] | None) -> None:
+        """Make all tables skip damaged rows, and call ``on_damage`` with the error of each.
+
+        With None, the tables raise these errors again.
+        """
+        for table in (self.mementos, self.inlinks, self.payloads, self.sightings, self.contents):
+            table.on_damage = on_damage
+        for placed in (self.outlinks, self.blocks, self.surts):
+            placed.on_damage = on_damage

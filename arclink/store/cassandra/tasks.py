@@ -1,4 +1,4 @@
-"""The tasks of loading a batch: each loads one part of its graph files, in any process, any number of times.
+"""The tasks of loading a batch: each loads one part of its graph files.
 
 ::
 
@@ -6,9 +6,11 @@
     payloads ─┼─▶ payloads again: which were not known before?           ─┐
     outlinks ─┘   outlinks again: which contents were not known before? ──┴─▶ inlinks
 
-What a task writes follows from its part and from steps that are finished, so that a task that is done again, or done twice at a
-time, writes the same rows. A reader believes none of them before the step is finished. Tasks hold a part's contents or captures,
-never those of the batch; inlinks name contents by block, and the task holds the names of the batch's blocks.
+Any process may run a task, any number of times. The rows of a task depend only on its part and on
+finished steps, so a repeated task, even a concurrent one, writes the same rows. Readers ignore them
+until the step is finished. A task holds the contents or captures of a part in memory, never those
+of the batch. Inlinks name contents by block, so their tasks also hold the names of the batch's
+blocks.
 """
 
 import json
@@ -21,10 +23,23 @@ from pathlib import Path
 import orjson
 import zstandard
 
+from arclink.checksums import is_reference
 from arclink.errors import StoreError
-from arclink.graph.not_modified import is_reference
-from arclink.graph.relations import parse_payload
 from arclink.model import Checksum, Payload
+from arclink.rows.relations import parse_payload
+from arclink.store.blocks.grouping import InlinkGrouping
+from arclink.store.blocks.inlink_numbers import OLD, Numbered
+from arclink.store.blocks.outlinks import LEVEL, packed_block
+from arclink.store.blocks.packing import Numbers, pack_checksum, pack_few, unpack_few
+from arclink.store.blocks.relations import (
+    NUL,
+    InlinksWriter,
+    MementoRow,
+    pack_fate,
+    write_mementos,
+    write_sightings,
+)
+from arclink.store.blocks.rows import shows_payload
 from arclink.store.cassandra.database import Writer
 from arclink.store.cassandra.rows import (
     BLOCK_BITS,
@@ -38,42 +53,40 @@ from arclink.store.cassandra.rows import (
 )
 from arclink.store.cassandra.tables import Tables, View
 from arclink.store.graph_files import parts_of, read_part
-from arclink.store.grouping import OLD, InlinkGrouping, Numbered
-from arclink.store.loading import shows_payload
-from arclink.store.outlinks import LEVEL, packed_block
-from arclink.store.packing import Numbers, pack_checksum, pack_few, unpack_few
-from arclink.store.relations import NUL, InlinksWriter, MementoRow, pack_fate, write_mementos, write_sightings
 
 PHASES = (("mementos", "payloads", "outlinks"), ("payloads-again", "outlinks-again"), ("inlinks",))
-"""Tasks of one phase may run at the same time; those of the next need all of them."""
+"""Tasks of one phase may run at the same time; the next phase needs all of them."""
 
 CAPTURES = 300_000
-"""Captures whose sightings a task holds before it writes them."""
+"""Number of captures that a task collects before it writes their sightings."""
 
 SURT_BYTES = 64 * 1024
-"""Of SURTs in a row, before they are compressed."""
+"""Bytes of SURTs in a row, before compression."""
 
 NAMES_IN_ROW = 10_000
-"""Names of blocks in a row."""
+"""Number of block names in a row."""
 
 AT_ONCE = 500
-"""Contents or payloads that are looked up together."""
+"""Number of contents or payloads that are looked up together."""
 
 FENCES = -1
-"""Chunk of `surts` that holds the first SURT of each of the others."""
+"""Number of the chunk of `surts` that lists the first SURT of each other chunk."""
 
 LAST = "\U0010ffff"
-"""Sorts behind every SURT."""
+"""A text that sorts after every SURT."""
 
 _SUB_PARTS = 1 << 9
-"""A part of mementos that has very many captures writes their sightings as several."""
+"""Part numbers that are reserved for the sightings of one part of mementos.
+
+A part with very many captures writes their sightings as several parts.
+"""
 
 Result = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One task: what it does, with which part of the relation."""
+    """One task: its action, and the part of the relation that it reads."""
 
     what: str
     part: int
@@ -84,7 +97,7 @@ class Task:
 
     @property
     def relation(self) -> str:
-        """Whose part it reads."""
+        """The relation whose part it reads."""
         return self.what.removesuffix("-again")
 
 
@@ -92,7 +105,7 @@ def tasks_of(graph: Path) -> list[list[Task]]:
     """Return the tasks of a batch, phase by phase.
 
     Raises:
-        StoreError: A relation has more parts than contents can be numbered in.
+        StoreError: A relation has more parts than content numbers allow.
     """
     phases = []
     for phase in PHASES:
@@ -109,12 +122,12 @@ def tasks_of(graph: Path) -> list[list[Task]]:
 
 
 class TaskRunner:
-    """Does tasks of one load.
+    """Runs tasks of one load.
 
     Args:
         tables: Of the store.
         view: The finished steps.
-        load: Number of this step.
+        load: Number of the step of this load.
     """
 
     def __init__(self, tables: Tables, view: View, load: int) -> None:
@@ -124,7 +137,7 @@ class TaskRunner:
         self._names = NamesByHash(tables.database)
 
     def run(self, task: Task, path: Path) -> Result:
-        """Do a task; return what it found, once all it wrote is acknowledged.
+        """Run a task; return its result after the cluster has acknowledged all its rows.
 
         Raises:
             StoreError: The graph files are damaged or do not belong together.
@@ -141,10 +154,13 @@ class TaskRunner:
         try:
             result = do(path, task.part, writer)
         except (ValueError, TypeError) as error:
-            raise StoreError(f"{path}: the graph files cannot be read ({error}). Write them again (docs/graph-files.md).") from error
+            raise StoreError(
+                f"{path}: the graph files cannot be read ({error}). Write them again (docs/graph-files.md)."
+            ) from error
         writer.flush()
         self._tables.database.ask(
-            "INSERT INTO tasks (load, task, result) VALUES (?, ?, ?)", (self._load, task.name, json.dumps({**result, "rows": writer.rows}))
+            "INSERT INTO tasks (load, task, result) VALUES (?, ?, ?)",
+            (self._load, task.name, json.dumps({**result, "rows": writer.rows})),
         )
         return result
 
@@ -170,17 +186,31 @@ class TaskRunner:
                         captures.clear()
                 yield row
 
-        write_mementos(_Rows(self._tables, writer, self._load, part), noted(), self._load, self._names)
+        write_mementos(
+            _Rows(self._tables, writer, self._load, part), noted(), self._load, self._names
+        )
         self._sightings(captures, part * _SUB_PARTS + flushed, writer)
-        return {"first": first if last else "", "last": last, "refers": refers, "surts": surts.close()}
+        return {
+            "first": first if last else "",
+            "last": last,
+            "refers": refers,
+            "surts": surts.close(),
+        }
 
     def _sightings(self, captures: set[tuple[str, str, str]], part: int, writer: Writer) -> None:
         checksums = sorted({checksum for checksum, *_ in captures})
         numbers = {checksum: number for number, checksum in enumerate(checksums)}
         rows = _Sightings(self._tables, writer, self._load, part, checksums)
-        write_sightings(rows, sorted((numbers[checksum], original, timestamp) for checksum, original, timestamp in captures), self._load)
+        write_sightings(
+            rows,
+            sorted(
+                (numbers[checksum], original, timestamp)
+                for checksum, original, timestamp in captures
+            ),
+            self._load,
+        )
 
-    # Payloads: of several rows the first that was read counts, else the first
+    # Payloads: if a payload has several rows, the first that was read counts, else the first
 
     def _fates(self, path: Path) -> dict[str, Payload]:
         fates: dict[str, Payload] = {}
@@ -193,13 +223,22 @@ class TaskRunner:
 
     def _payloads(self, path: Path, part: int, writer: Writer) -> Result:
         for checksum, payload in self._fates(path).items():
-            self._tables.payloads.put(writer, pack_checksum(checksum), self._load, part, 0, pack_fate(payload, self._names))
+            self._tables.payloads.put(
+                writer,
+                pack_checksum(checksum),
+                self._load,
+                part,
+                0,
+                pack_fate(payload, self._names),
+            )
         return {}
 
     def _payloads_again(self, path: Path, part: int, writer: Writer) -> Result:
         new = 0
         for some in _some(self._fates(path)):
-            for streams in self._tables.payloads.streams_of_each([pack_checksum(checksum) for checksum in some], self._view):
+            for streams in self._tables.payloads.streams_of_each(
+                [pack_checksum(checksum) for checksum in some], self._view
+            ):
                 new += (streams[0].load, streams[0].part) == (self._load, part)
         return {"payloads": new}
 
@@ -209,21 +248,32 @@ class TaskRunner:
         compressed = zstandard.ZstdCompressor(level=LEVEL).compress
         tables = self._tables
         seen: set[str] = set()
-        for block, (_, name, contents, links, lists) in enumerate(_numbered(path, read_part(path, 5, 1))):
+        for block, (_, name, contents, links, lists) in enumerate(
+            _numbered(path, read_part(path, 5, 1))
+        ):
             ids: list[str] = orjson.loads(contents)
             if len(ids) > 1 << POSITION_BITS:
-                raise StoreError(f"{path}: block {name.decode()} has {len(ids)} contents; at most {1 << POSITION_BITS} can be.")
+                raise StoreError(
+                    f"{path}: block {name.decode()} has {len(ids)} contents; at most {1 << POSITION_BITS} can be."
+                )
             data, _ = packed_block(links, lists, [True] * len(ids), compressed)
             tables.outlinks.put(writer, self._load, part, block, data)
             tables.blocks.put(writer, self._load, part, block, "\n".join(ids).encode() or b"\n")
             for position, content in enumerate(ids):
                 if content not in seen:
                     seen.add(content)
-                    tables.contents.put(writer, content.encode(), self._load, part, 0, pack_few((block << POSITION_BITS | position,)))
+                    tables.contents.put(
+                        writer,
+                        content.encode(),
+                        self._load,
+                        part,
+                        0,
+                        pack_few((block << POSITION_BITS | position,)),
+                    )
         return {}
 
     def _outlinks_again(self, path: Path, part: int, writer: Writer) -> Result:
-        """Find out which contents are not the first of their kind, and say so in their block."""
+        """Find the contents that another block stored first, and mark them in their block."""
         rows = _numbered(path, read_part(path, 5, 1))
         contents = links = blocks = 0
         names: list[tuple[str, int, list[int]]] = []
@@ -233,11 +283,17 @@ class TaskRunner:
             first = [
                 (streams[0].load, streams[0].part, unpack_few(streams[0].home[0].data)[0])
                 for begin in range(0, len(keys), AT_ONCE)
-                for streams in self._tables.contents.streams_of_each(keys[begin : begin + AT_ONCE], self._view)
+                for streams in self._tables.contents.streams_of_each(
+                    keys[begin : begin + AT_ONCE], self._view
+                )
             ]
             found = iter(first)
             for of_block, (_, name, _, _, lists) in zip(ids, some, strict=True):
-                old = [place for place in range(len(of_block)) if next(found) != (self._load, part, blocks << POSITION_BITS | place)]
+                old = [
+                    place
+                    for place in range(len(of_block))
+                    if next(found) != (self._load, part, blocks << POSITION_BITS | place)
+                ]
                 counts = list(map(len, orjson.loads(lists)))
                 contents += len(of_block) - len(old)
                 links += sum(counts) - sum(counts[place] for place in old)
@@ -245,7 +301,9 @@ class TaskRunner:
                 if old:
                     for place in old:
                         of_block[place] = ""
-                    self._tables.blocks.put(writer, self._load, part, blocks, "\n".join(of_block).encode() or b"\n")
+                    self._tables.blocks.put(
+                        writer, self._load, part, blocks, "\n".join(of_block).encode() or b"\n"
+                    )
                 blocks += 1
         for row, begin in enumerate(range(0, len(names), NAMES_IN_ROW)):
             data = zstandard.compress(orjson.dumps(names[begin : begin + NAMES_IN_ROW]))
@@ -262,7 +320,10 @@ class TaskRunner:
         return {"surts": rows.surts.close()}
 
     def _blocks(self) -> tuple[dict[str, Numbered], bool]:
-        """Return of each block of the batch the numbers of its contents, and whether some need not be loaded."""
+        """Return the numbers of the contents of each block of the batch.
+
+        Also return whether some contents need not be loaded.
+        """
         if self._known_blocks is None:
             blocks: dict[str, Numbered] = {}
             has_repeats = False
@@ -273,13 +334,17 @@ class TaskRunner:
                 part, block = int(number), 0
                 for row in range(-(-int(str(result["blocks"])) // NAMES_IN_ROW)):
                     for block_name, size, old in orjson.loads(
-                        zstandard.decompress(self._tables.blocks.get((self._load, part, -1 - row), self._view))
+                        zstandard.decompress(
+                            self._tables.blocks.get((self._load, part, -1 - row), self._view)
+                        )
                     ):
                         first = content_number(part, block)
                         numbers: Numbered = range(first, first + size)
                         if old:
                             gone = set(old)
-                            numbers = [OLD if place in gone else first + place for place in range(size)]
+                            numbers = [
+                                OLD if place in gone else first + place for place in range(size)
+                            ]
                         has_repeats = has_repeats or bool(old) or block_name in blocks
                         if block_name not in blocks or len(old) < size:
                             blocks[block_name] = numbers
@@ -291,7 +356,7 @@ class TaskRunner:
 
 
 def done_tasks(tables: Tables, load: int) -> dict[str, Result]:
-    """Return the results of the tasks of a load that are done, by name."""
+    """Return the results of the finished tasks of a load, by name."""
     rows = tables.database.ask("SELECT task, result FROM tasks WHERE load = ?", (load,))
     return {name: json.loads(result) for name, result in rows}
 
@@ -307,7 +372,7 @@ class SurtWriter:
         self._fences: list[str] = []
 
     def add(self, surt: str) -> None:
-        """Add a SURT that is not less than the one before."""
+        """Add a SURT that is not less than the one before it."""
         if surt == self._last:
             return
         if self._size >= SURT_BYTES:
@@ -323,7 +388,11 @@ class SurtWriter:
         self._surts, self._size = [], 0
 
     def close(self) -> list[object]:
-        """Write what is left; return part, number of rows, and first and last SURT; nothing if there was none."""
+        """Write the remaining SURTs.
+
+        Returns:
+            Part, number of rows, and first and last SURT; empty if there was no SURT.
+        """
         if self._surts:
             self._flush()
         if not self._fences:
@@ -342,12 +411,12 @@ def pack_surts(surts: Iterable[str]) -> bytes:
 
 
 def unpack_surts(data: bytes) -> list[str]:
-    """Return what `pack_surts` was given."""
+    """Return the SURTs that `pack_surts` packed."""
     return zstandard.decompress(data).decode().split("\n") if data else []
 
 
 class _Rows:
-    """Where `write_mementos` writes; takes the place of a run."""
+    """The target of `write_mementos` in this store, in the role of a run."""
 
     def __init__(self, tables: Tables, writer: Writer, load: int, part: int) -> None:
         self._tables, self._writer, self._load, self._part = tables, writer, load, part
@@ -355,23 +424,35 @@ class _Rows:
     def add(self, key: bytes, *values: bytes) -> None:
         surt, _, place = key.split(NUL)
         chunk = int(place.partition(b".")[2], 16)
-        self._tables.mementos.put(self._writer, surt, self._load, self._part, chunk, pack_mementos(*values))
+        self._tables.mementos.put(
+            self._writer, surt, self._load, self._part, chunk, pack_mementos(*values)
+        )
 
 
 class _Sightings:
-    """Where `write_sightings` writes; takes the place of a run."""
+    """The target of `write_sightings` in this store, in the role of a run."""
 
-    def __init__(self, tables: Tables, writer: Writer, load: int, part: int, checksums: Sequence[str]) -> None:
-        self._tables, self._writer, self._load, self._part, self._checksums = tables, writer, load, part, checksums
+    def __init__(
+        self, tables: Tables, writer: Writer, load: int, part: int, checksums: Sequence[str]
+    ) -> None:
+        self._tables, self._writer, self._load, self._part, self._checksums = (
+            tables,
+            writer,
+            load,
+            part,
+            checksums,
+        )
 
     def add(self, key: bytes, *values: bytes) -> None:
         checksum = self._checksums[int(key[:10], 16)]
         chunk = int(key.rpartition(b".")[2], 16)
-        self._tables.sightings.put(self._writer, pack_checksum(checksum), self._load, self._part, chunk, values[0])
+        self._tables.sightings.put(
+            self._writer, pack_checksum(checksum), self._load, self._part, chunk, values[0]
+        )
 
 
 class _Inlinks:
-    """Where `InlinksWriter` writes; takes the place of a run."""
+    """The target of `InlinksWriter` in this store, in the role of a run."""
 
     def __init__(self, tables: Tables, writer: Writer, load: int, part: int) -> None:
         self._tables, self._writer, self._load, self._part = tables, writer, load, part
@@ -386,14 +467,21 @@ class _Inlinks:
             self._chunk = self._chunk + 1 if surt == self._last else 0
             self._last = surt
             self.surts.add(surt.decode())
-            self._tables.inlinks.put(self._writer, surt, self._load, self._part, self._chunk, pack_inlinks(form, int(first, 16), *values))
+            self._tables.inlinks.put(
+                self._writer,
+                surt,
+                self._load,
+                self._part,
+                self._chunk,
+                pack_inlinks(form, int(first, 16), *values),
+            )
 
     def close(self) -> None:
-        """Nothing is held back."""
+        """Do nothing: no row is held back."""
 
 
 def _distinct(path: Path) -> Iterator[MementoRow]:
-    """Yield the mementos of a part; of those with equal keys the one with the least (file, offset)."""
+    """Yield the mementos of a part; of equal keys, only the one with the least (file, offset)."""
     last: MementoRow | None = None
     for columns in read_part(path, 11, 4):
         *texts, offset, length, reason = b"\t".join(columns).decode().rstrip("\n").split("\t")
@@ -412,11 +500,13 @@ def _numbered(path: Path, rows: Iterator[list[bytes]]) -> Iterator[list[bytes]]:
     """Yield the blocks of a part.
 
     Raises:
-        StoreError: There are more than can be numbered.
+        StoreError: The part has more blocks than content numbers allow.
     """
     for number, row in enumerate(rows):
         if number >= 1 << BLOCK_BITS:
-            raise StoreError(f"{path}: more than {1 << BLOCK_BITS} blocks in one part. Write more, smaller parts.")
+            raise StoreError(
+                f"{path}: more than {1 << BLOCK_BITS} blocks in one part. Write more, smaller parts."
+            )
         yield row
 
 

@@ -15,14 +15,38 @@ from arclink.store.opening import is_remote, local_path_of, work_folder
     ("url", "expected"),
     [
         pytest.param("cassandra://db/links", Address(("db",), 9042, "links"), id="host"),
-        pytest.param("cassandra://10.0.0.1,10.0.0.2/links", Address(("10.0.0.1", "10.0.0.2"), 9042, "links"), id="hosts"),
-        pytest.param("cassandra://a:9043,b:9043/links", Address(("a", "b"), 9043, "links"), id="a port twice"),
-        pytest.param("cassandra://a,b:9043/Links", Address(("a", "b"), 9043, "links"), id="upper case"),
+        pytest.param(
+            "cassandra://10.0.0.1,10.0.0.2/links",
+            Address(("10.0.0.1", "10.0.0.2"), 9042, "links"),
+            id="hosts",
+        ),
+        pytest.param(
+            "cassandra://a:9043,b:9043/links", Address(("a", "b"), 9043, "links"), id="a port twice"
+        ),
+        pytest.param(
+            "cassandra://a,b:9043/Links", Address(("a", "b"), 9043, "links"), id="upper case"
+        ),
         pytest.param("cassandra://[::1]:9043/links", Address(("::1",), 9043, "links"), id="IPv6"),
-        pytest.param("cassandra://me%40work@a/links", Address(("a",), 9042, "links", user="me@work"), id="user"),
+        pytest.param(
+            "cassandra://me%40work@a/links",
+            Address(("a",), 9042, "links", user="me@work"),
+            id="user",
+        ),
         pytest.param(
             "cassandra://a/links?consistency=local_quorum&replication=dc1:3,dc2:2&timeout=2.5&patience=9&loaders=4&datacenter=dc1&tls=system",
-            Address(("a",), 9042, "links", "", "LOCAL_QUORUM", "dc1:3,dc2:2", 2.5, 9.0, 4, "dc1", "system"),
+            Address(
+                ("a",),
+                9042,
+                "links",
+                "",
+                "LOCAL_QUORUM",
+                "dc1:3,dc2:2",
+                2.5,
+                9.0,
+                4,
+                "dc1",
+                "system",
+            ),
             id="all options",
         ),
     ],
@@ -38,7 +62,9 @@ def test_a_url_says_where_and_how(url: str, expected: Address) -> None:
         pytest.param("cassandra://a,/links", "'' is no host", id="an empty host"),
         pytest.param("cassandra://a:x/links", "'x' is no port", id="port"),
         pytest.param("cassandra://a:70000/links", "'70000' is no port", id="large port"),
-        pytest.param("cassandra://a:1,b:2/links", "listen on one port, and here are 2", id="two ports"),
+        pytest.param(
+            "cassandra://a:1,b:2/links", "listen on one port, and here are 2", id="two ports"
+        ),
         pytest.param("cassandra://a", "'' is no name of a keyspace", id="no keyspace"),
         pytest.param("cassandra://a/b/c", "'b/c' is no name of a keyspace", id="path"),
         pytest.param("cassandra://a/1b", "'1b' is no name of a keyspace", id="digit"),
@@ -48,8 +74,14 @@ def test_a_url_says_where_and_how(url: str, expected: Address) -> None:
         pytest.param("cassandra://a/b?timeout=0", "timeout='0' cannot be", id="timeout"),
         pytest.param("cassandra://a/b?patience=long", "patience='long' cannot be", id="patience"),
         pytest.param("cassandra://a/b?tls=", "tls='' cannot be", id="TLS"),
-        pytest.param("cassandra://a/b?replication=many", "replication='many' cannot be", id="replication"),
-        pytest.param("cassandra://a/b?color=red", "no option is called 'color'; there are consistency", id="option"),
+        pytest.param(
+            "cassandra://a/b?replication=many", "replication='many' cannot be", id="replication"
+        ),
+        pytest.param(
+            "cassandra://a/b?color=red",
+            "no option is called 'color'; there are consistency",
+            id="option",
+        ),
     ],
 )
 def test_a_url_that_is_wrong_is_refused_with_what_is_wrong(url: str, message: str) -> None:
@@ -64,7 +96,9 @@ def test_patience_is_what_the_url_says_or_else_what_who_opens_it_says() -> None:
 
 addresses = st.builds(
     Address,
-    st.lists(st.sampled_from(["a", "10.0.0.1", "node-1.example.org"]), min_size=1, max_size=3).map(tuple),
+    st.lists(st.sampled_from(["a", "10.0.0.1", "node-1.example.org"]), min_size=1, max_size=3).map(
+        tuple
+    ),
     st.integers(1, 65535),
     st.from_regex(r"[a-z][a-z0-9_]{0,47}", fullmatch=True),
     st.sampled_from(["", "me", "a b@c"]),

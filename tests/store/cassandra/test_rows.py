@@ -22,12 +22,22 @@ from arclink.store.cassandra.steps import Facts, facts_of
 from arclink.store.cassandra.tables import HOME, KEYED, PLACED, Chunk, View, believed, bucket_of
 from arclink.store.cassandra.tasks import pack_surts, unpack_surts
 
-plain = st.text(st.characters(min_codepoint=32, exclude_categories=["Cs"]), min_size=1, max_size=200)
+plain = st.text(
+    st.characters(min_codepoint=32, exclude_categories=["Cs"]), min_size=1, max_size=200
+)
 
 
 @settings(deadline=None)
-@given(plain, st.integers(0, 2**40 - 1), st.binary(max_size=300), st.binary(max_size=300), st.binary(max_size=9))
-def test_inlinks_are_unpacked_as_they_were_packed(form: str, first: int, heads: bytes, counts: bytes, steps: bytes) -> None:
+@given(
+    plain,
+    st.integers(0, 2**40 - 1),
+    st.binary(max_size=300),
+    st.binary(max_size=300),
+    st.binary(max_size=9),
+)
+def test_inlinks_are_unpacked_as_they_were_packed(
+    form: str, first: int, heads: bytes, counts: bytes, steps: bytes
+) -> None:
     data = pack_inlinks(form.encode(), first, heads, counts, steps)
     row = unpack_inlinks(data)
     assert row.values == (heads, counts, steps)
@@ -67,7 +77,9 @@ places = st.tuples(st.integers(0, 2**22), st.integers(0, 2**20 - 1), st.integers
 
 @settings(deadline=None)
 @given(places, places)
-def test_no_two_streams_share_a_bucket_but_the_first(one: tuple[int, int, int], other: tuple[int, int, int]) -> None:
+def test_no_two_streams_share_a_bucket_but_the_first(
+    one: tuple[int, int, int], other: tuple[int, int, int]
+) -> None:
     for place in (one, other):
         assert (bucket_of(*place) == 0) == (place[2] < HOME)
     if one[:2] != other[:2] and min(one[2], other[2]) >= HOME:
@@ -76,7 +88,12 @@ def test_no_two_streams_share_a_bucket_but_the_first(one: tuple[int, int, int], 
 
 rows = st.lists(
     st.tuples(
-        st.integers(1, 3), st.integers(0, 1), st.integers(0, 2), st.sampled_from([0, 4, 5, 6]), st.integers(0, 1), st.binary(max_size=2)
+        st.integers(1, 3),
+        st.integers(0, 1),
+        st.integers(0, 2),
+        st.sampled_from([0, 4, 5, 6]),
+        st.integers(0, 1),
+        st.binary(max_size=2),
     ),
     max_size=30,
     unique_by=lambda row: row[:5],
@@ -86,27 +103,53 @@ rows = st.lists(
 @settings(deadline=None)
 @given(rows, st.frozensets(st.integers(1, 3)), st.frozensets(st.sampled_from([4, 5, 6])))
 def test_of_each_row_the_newest_version_of_finished_steps_is_believed(
-    table: list[tuple[int, int, int, int, int, bytes]], loads: frozenset[int], versions: frozenset[int]
+    table: list[tuple[int, int, int, int, int, bytes]],
+    loads: frozenset[int],
+    versions: frozenset[int],
 ) -> None:
     expected = {}
     for load, part, chunk in {row[:3] for row in table if row[0] in loads}:
-        known = [row for row in table if row[:3] == (load, part, chunk) and row[3] in versions | {0}]
+        known = [
+            row for row in table if row[:3] == (load, part, chunk) and row[3] in versions | {0}
+        ]
         newest = max((row[3] for row in known), default=None)
         data = b"".join(row[5] for row in known if row[3] == newest)
         if data:
             expected[load, part, chunk] = data
-    assert list(believed(table, View(loads, versions))) == [Chunk(*place, data) for place, data in sorted(expected.items())]
+    assert list(believed(table, View(loads, versions))) == [
+        Chunk(*place, data) for place, data in sorted(expected.items())
+    ]
 
 
 def test_facts_are_read_back() -> None:
-    facts = Facts("load", 3, 4, 5, 6, "2010", "2011", True, 9, {7: (1, 2, 3, 4, 5)}, {1: ("2010", "2012")}, ("p", "0", "9", True, "r", "t"))
+    facts = Facts(
+        "load",
+        3,
+        4,
+        5,
+        6,
+        "2010",
+        "2011",
+        True,
+        9,
+        {7: (1, 2, 3, 4, 5)},
+        {1: ("2010", "2012")},
+        ("p", "0", "9", True, "r", "t"),
+    )
     assert facts_of(facts.as_json()) == Facts(
-        **{**{name: getattr(facts, name) for name in Facts.__slots__}, "removed": {7: [1, 2, 3, 4, 5]}}
+        **{
+            **{name: getattr(facts, name) for name in Facts.__slots__},
+            "removed": {7: [1, 2, 3, 4, 5]},
+        }
     )
 
 
 def test_the_schema_has_each_table_with_the_columns_that_are_asked_for() -> None:
-    made = {found[1]: statement for statement in statements() if (found := re.match(r"CREATE TABLE IF NOT EXISTS (\w+)", statement))}
+    made = {
+        found[1]: statement
+        for statement in statements()
+        if (found := re.match(r"CREATE TABLE IF NOT EXISTS (\w+)", statement))
+    }
     assert {*KEYED, *PLACED} < made.keys()
     for table, key in KEYED.items():
         assert f"PRIMARY KEY (({key}, bucket), load, part, chunk, version, piece)" in made[table]
@@ -115,7 +158,7 @@ def test_the_schema_has_each_table_with_the_columns_that_are_asked_for() -> None
 
 
 def test_the_question_that_a_table_answers_stands_above_it() -> None:
-    for file in files("cassandra_schema").iterdir():
+    for file in files("arclink.store.cassandra.cql").iterdir():
         if file.name.endswith(".cql"):
             comments = re.split(r"CREATE TABLE[^;]*;", file.read_text("utf-8"))[:-1]
             assert all(re.search(r"-- .*\?", comment) for comment in comments), file.name

@@ -23,7 +23,10 @@ class Rows:
         if "FROM tasks" in statement:
             return [("mementos/0", json.dumps({"surts": self.surts}))]
         facts = Facts("load", number=1).as_json()
-        return [(number, identity, is_finished, facts if is_finished else None) for number, identity, is_finished in self.steps]
+        return [
+            (number, identity, is_finished, facts if is_finished else None)
+            for number, identity, is_finished in self.steps
+        ]
 
     def agree(self, statement: str, values: Sequence[Any]) -> tuple[bool, tuple[object, ...]]:
         self.begun.append(values[0])
@@ -39,14 +42,18 @@ class Rows:
         ([(1, b"a", False)], 2),
     ],
 )
-def test_a_load_begins_again_unless_another_step_was_finished_since(steps: list[tuple[int, bytes, bool]], number: int) -> None:
+def test_a_load_begins_again_unless_another_step_was_finished_since(
+    steps: list[tuple[int, bytes, bool]], number: int
+) -> None:
     assert Steps(Rows(*steps)).begin(b"b") == number  # type: ignore[arg-type]  # answers what is asked of it
 
 
-def test_a_store_that_was_built_anew_is_seen_though_its_steps_have_the_same_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_that_was_built_anew_is_seen_though_its_steps_have_the_same_numbers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     rows = Rows((1, b"a", True))
     rows.surts = [0, 1, "com,a)/", "com,b)/"]
-    monkeypatch.setattr("arclink.store.cassandra.store.open_database", lambda _: rows)
+    monkeypatch.setattr("arclink.store.cassandra.reader.open_database", lambda _: rows)
     monkeypatch.setattr("arclink.store.cassandra.steps.FRESH", -1)
     store = CassandraStore(parse_address("cassandra://node/links"))
     assert [one.last for one in store.surt_ranges(store.history().view)] == ["com,b)/"]

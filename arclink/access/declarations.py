@@ -1,0 +1,237 @@
+"""Parameters of queries, each declared once.
+
+One declaration reads the text of a caller, says which values are allowed, and describes the
+parameter in help and documentation. A `Form` defines the syntax of values, a `Parameter` has a name
+and a form, and `sort_out` sorts the name-value pairs of a command line or a query string by
+parameter. The service generates its OpenAPI description from the declarations.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Generic, Self, TypeVar
+
+from arclink.errors import UsageError
+
+Value = TypeVar("Value")
+Read = TypeVar("Read", covariant=True)
+Choice = TypeVar("Choice", bound=Enum)
+
+
+class BadParameterError(UsageError):
+    """A parameter is unknown, missing or has a value that is not allowed.
+
+    Attributes:
+        name: The parameter.
+        value: The text that was received, shortened to 200 characters.
+        allowed: The allowed values, as a phrase.
+    """
+
+    def __init__(self, name: str, value: str, allowed: str) -> None:
+        self.name = name
+        self.value = value if len(value) <= 200 else value[:200] + "…"
+        self.allowed = allowed
+        super().__init__(f"{name}: {self.value!r} is not allowed; expected {allowed}")
+
+
+@dataclass(frozen=True, slots=True)
+class Form(Generic[Read]):
+    """The syntax of the values of a parameter.
+
+    Attributes:
+        allowed: The allowed values, as a phrase.
+        schema: JSON Schema of one value as it is written in a query string. Every text that
+            ``read`` accepts conforms to it.
+        read: Returns the value of a text. It raises ValueError for an invalid text, with or without
+            a reason.
+    """
+
+    allowed: str
+    schema: Mapping[str, object]
+    read: Callable[[str], Read]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter(Generic[Read]):
+    """One parameter of a query. An empty value means the same as a missing one.
+
+    Attributes:
+        about: Its purpose, as a sentence for users.
+        default: The text to use if the parameter is missing; None if a missing parameter has a
+            meaning of its own.
+        is_list: Whether it may be repeated.
+        has_commas: Whether one text may hold several values, separated by commas.
+        also: Its other names.
+    """
+
+    name: str
+    about: str
+    form: Form[Read]
+    default: str | None = None
+    is_required: bool = False
+    is_list: bool = False
+    has_commas: bool = False
+    also: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.name, *self.also)
+
+    def read(self, text: str, name: str = "") -> Read:
+        """Return the value of ``text``; ``name`` is the caller's name for the parameter.
+
+        Raises:
+            BadParameterError: The text is not an allowed value.
+        """
+        try:
+            return self.form.read(text)
+        except ValueError as error:
+            why = f" ({error})" if str(error) else ""
+            raise BadParameterError(name or self.name, text, f"{self.form.allowed}{why}") from error
+
+    def of(self, given: "Given") -> Read | None:
+        """Return the value that was given, or the default; None if there is neither.
+
+        Raises:
+            BadParameterError: The text is not an allowed value, or a required parameter is missing.
+        """
+        name, texts = given.found(self)
+        text = "".join(texts)
+        if not text and not self.is_required:
+            return None if self.default is None else self.form.read(self.default)
+        return self.read(text, name)
+
+    def sure(self, given: "Given") -> Read:
+        """Return the value of a parameter that is required or has a default; never None."""
+        found = self.of(given)
+        assert found is not None, f"{self.name} has no default"
+        return found
+
+    def all_of(self, given: "Given") -> tuple[Read, ...]:
+        """Return the values of a list, in the order given; the default if it was not given.
+
+        Raises:
+            BadParameterError: One of the texts is not an allowed value.
+        """
+        name, texts = given.found(self)
+        values = tuple(
+            self.read(part.strip(), name)
+            for text in texts
+            if text
+            for part in (text.split(",") if self.has_commas else [text])
+        )
+        return values if values or self.default is None else (self.form.read(self.default),)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The parameters of one query as received: lists of texts by name."""
+
+    texts: Mapping[str, Sequence[str]]
+
+    def found(self, parameter: "AnyParameter") -> tuple[str, Sequence[str]]:
+        """Return the name that the caller used for a parameter, and its texts."""
+        return next(
+            ((name, self.texts[name]) for name in parameter.names if name in self.texts),
+            (parameter.name, ()),
+        )
+
+    def text(self, parameter: "AnyParameter") -> str:
+        """Return the text that was received for a parameter; empty if it was not given."""
+        return ",".join(self.found(parameter)[1])
+
+    def without(self, *names: str) -> Self:
+        """Return these parameters without the named ones."""
+        return type(self)({name: texts for name, texts in self.texts.items() if name not in names})
+
+
+AnyParameter = Parameter[object]
+
+
+def sort_out(parameters: Iterable[tuple[str, str]], declared: Sequence[AnyParameter]) -> Given:
+    """Return the received texts by parameter name.
+
+    Raises:
+        BadParameterError: A parameter is unknown, or repeated although it is not a list, or two of
+            its names are used.
+    """
+    by_name = {name: parameter for parameter in declared for name in parameter.names}
+    texts: dict[str, list[str]] = {}
+    for name, value in parameters:
+        parameter = by_name.get(name)
+        if parameter is None:
+            hint = (
+                "; an '&' inside the URI asked for must be written %26"
+                if {"uri", "url"} & set(texts)
+                else ""
+            )
+            raise BadParameterError(
+                name, value, f"one of the parameters {', '.join(by_name)}{hint}"
+            )
+        for other in parameter.names:
+            if other in texts and not (parameter.is_list and other == name):
+                why = (
+                    "the parameter once"
+                    if other == name
+                    else f"either {' or '.join(parameter.names)}, which mean the same"
+                )
+                raise BadParameterError(name, value, why)
+        texts.setdefault(name, []).append(value)
+    return Given(texts)
+
+
+def choice(of: type[Choice], *but: Choice) -> Form[Choice]:
+    """Return the form that accepts the values of an enum, except the members in ``but``."""
+    values = {str(one.value): one for one in of if one not in but}
+    return Form(
+        _or([*values]), {"type": "string", "enum": [*values]}, lambda text: _found(values, text)
+    )
+
+
+def named(values: Mapping[str, Value]) -> Form[Value]:
+    """Return the form that accepts the names in ``values``."""
+    return Form(
+        _or([*values]), {"type": "string", "enum": [*values]}, lambda text: _found(values, text)
+    )
+
+
+def whole_number(most: int, allowed: str, least: int = 0) -> Form[int]:
+    """Return the form that accepts whole numbers from ``least`` to ``most``."""
+
+    def read(text: str) -> int:
+        if re.fullmatch(r"[0-9]{1,9}", text) is None or not least <= int(text) <= most:
+            raise ValueError
+        return int(text)
+
+    return Form(allowed, {"type": "integer", "minimum": least, "maximum": most}, read)
+
+
+def matching(pattern: str, allowed: str, make: Callable[[str], Value]) -> Form[Value]:
+    """Return the form that accepts texts that match a regular expression completely.
+
+    The expression must mean the same in Python and in ECMAScript.
+    """
+    compiled = re.compile(pattern)
+
+    def read(text: str) -> Value:
+        if compiled.fullmatch(text) is None:
+            raise ValueError
+        return make(text)
+
+    return Form(allowed, {"type": "string", "pattern": f"^({pattern})$"}, read)
+
+
+SWITCH: Form[bool] = Form(
+    "true or false", {"type": "boolean"}, lambda text: _found({"true": True, "false": False}, text)
+)
+
+
+def _found(values: Mapping[str, Value], text: str) -> Value:
+    if text not in values:
+        raise ValueError
+    return values[text]
+
+
+def _or(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"

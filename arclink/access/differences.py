@@ -1,0 +1,371 @@
+"""Which links were added, removed and kept between two times.
+
+ArcLink compares the states in force at the two times, with the same meaning as ``at``
+(`arclink.access.reader`). A page that was not seen never counts as "no link". Whether a link was
+*there* depends on the page that holds it (one URI-R). At each time, that page is in one of four
+states:
+
+- *read*: a memento in force shows its links, so any other link was not there;
+- *no page*: the memento in force is an error or a redirect that was not read, so no link was there;
+- *not read*: there is a memento in force, but its links are not known;
+- *not captured*: there is no memento in force.
+
+A link is *added* or *removed* only if a page that shows it at one time was in state *read* or *no
+page* at the other time. If the page was *not read* or *not captured* then, the link is *unknown*:
+it may have been there.
+
+If a page has too many inlinks, only the first ones in store order are compared. The same link may
+then be in another content later in that order. So before a link is reported as added or removed,
+ArcLink looks it up in the content of the linking page.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from itertools import groupby, islice
+from operator import attrgetter
+from typing import NamedTuple, Self
+
+from arclink.access.declarations import Given, Parameter, sort_out
+from arclink.access.groups import Budget
+from arclink.access.link_states import State, state_of
+from arclink.access.members import MemberKey
+from arclink.access.parameters import ROW_LIMIT, RowPage
+from arclink.access.queries import (
+    CURSOR,
+    DIRECTION,
+    FILTER,
+    KINDS,
+    REDIRECT,
+    UNTIL,
+    URI,
+    BadParameterError,
+    Direction,
+    LinkQuery,
+)
+from arclink.access.reader import Reading
+from arclink.access.snapshots import of_one_state
+from arclink.access.tallies import Extent, sighted_inlinks, sighted_outlinks
+from arclink.model import ContentId, Memento, Span, Timestamp, UriR
+from arclink.store.protocols import GraphStore
+from arclink.uris.surts import surt_of
+
+BEFORE = Parameter("from", "The earlier time; its end is meant.", UNTIL, is_required=True)
+AFTER = Parameter("to", "The later time; its end is meant.", UNTIL, is_required=True)
+
+DIFF_PARAMETERS = (URI, BEFORE, AFTER, DIRECTION, KINDS, FILTER, REDIRECT, ROW_LIMIT, CURSOR)
+
+
+@dataclass(frozen=True, slots=True)
+class DiffQuery:
+    """A query for the differences between the links of a URI at two times.
+
+    Attributes:
+        before: The link query at the earlier time.
+        after: The same query at the later time.
+        page: The links to return of each kind of change.
+    """
+
+    before: LinkQuery
+    after: LinkQuery
+    page: RowPage
+
+    @classmethod
+    def from_parameters(cls, parameters: Iterable[tuple[str, str]]) -> Self:
+        """Return the query of ``parameters``; ``from`` and ``to`` mean the ends of times.
+
+        Raises:
+            BadParameterError: One is unknown, missing, given twice, or its value is not allowed.
+        """
+        return cls.of(sort_out(parameters, DIFF_PARAMETERS))
+
+    @classmethod
+    def of(cls, given: Given) -> Self:
+        """Return the query that these parameters describe.
+
+        Raises:
+            BadParameterError: One is missing, or its value is not allowed.
+        """
+        first, last = BEFORE.sure(given), AFTER.sure(given)
+        if first > last:
+            raise BadParameterError(
+                "from", given.text(BEFORE), f"a time that is not after to={given.text(AFTER)}"
+            )
+        query = LinkQuery.of(given.without("from", "to", "limit", "cursor"))
+        before, after = replace(query, at=first), replace(query, at=last)
+        return cls(
+            before, after, RowPage.asked(given, "diff", before.fingerprint, after.fingerprint)
+        )
+
+
+class Change(Enum):
+    """What became of a link between two times."""
+
+    ADDED = "added"
+    REMOVED = "removed"
+    KEPT = "kept"
+    UNKNOWN = "unknown"
+
+
+class ChangedLink(NamedTuple):
+    """One link at two times.
+
+    Attributes:
+        direction: OUT or IN.
+        key: The URI at the other end, kind, text, rel.
+        variants: The URIs on this end of the link, as written in links or captured; distinct,
+            sorted.
+        before: Page and timestamp of the newest memento in force at the earlier time that shows the
+            link; None without one.
+        after: Likewise at the later time.
+        elsewhere: The state of the page at the time at which the link is not shown; None for a kept
+            link.
+    """
+
+    change: Change
+    direction: Direction
+    key: MemberKey
+    variants: tuple[UriR, ...]
+    before: tuple[UriR, Timestamp] | None
+    after: tuple[UriR, Timestamp] | None
+    elsewhere: State | None
+
+
+@dataclass(frozen=True, slots=True)
+class InForceThen:
+    """A memento of the queried URI in force at a time, and what is known about its links."""
+
+    memento: Memento
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class DiffAnswer:
+    """The differences between the links of a URI at two times.
+
+    Attributes:
+        before: Mementos of the URI in force at the earlier time, oldest first; empty if it was not
+            captured by then.
+        after: Likewise at the later time.
+        links: The links of this page by change, each in the order of direction, URI, kind, text,
+            rel.
+        start: Number of the first link of each change, counted from 0.
+        totals: Number of links of each change on all pages, per queried direction.
+        extents: Number of links read at the later time, and whether all links were compared, per
+            queried direction.
+        next: Cursor of the next page; None on the last page.
+    """
+
+    query: DiffQuery
+    before: tuple[InForceThen, ...]
+    after: tuple[InForceThen, ...]
+    links: Mapping[Change, tuple[ChangedLink, ...]]
+    start: int
+    totals: Mapping[Direction, Mapping[Change, int]]
+    extents: Mapping[Direction, Extent]
+    next: str | None
+
+
+@dataclass(slots=True)
+class _Shown:
+    """The pages that show a link at one time.
+
+    ``pages`` maps each page to the timestamp of its newest memento that shows the link;
+    ``variants`` are the URIs on this end of the link.
+    """
+
+    pages: dict[UriR, Timestamp] = field(default_factory=dict)
+    variants: set[UriR] = field(default_factory=set)
+
+
+@of_one_state
+def answer_diff(store: GraphStore, query: DiffQuery, budget: Budget | None = None) -> DiffAnswer:
+    """Return the differences between the links of a URI at two times.
+
+    Raises:
+        StoreError: The store cannot be reached.
+    """
+    budget = budget or Budget()
+    page = query.page.start(store)
+    sides = (
+        _Side(Reading(store, query.before), budget),
+        _Side(Reading(store, query.after), budget),
+    )
+    links: list[ChangedLink] = []
+    extents: dict[Direction, Extent] = {}
+    for direction in (Direction.OUT, Direction.IN):
+        if direction is Direction.OUT and query.after.direction.is_out:
+            links += _compared(direction, sides, (sides[0].outlinks(), sides[1].outlinks()))
+        elif direction is Direction.IN and query.after.direction.is_in:
+            links += _compared(direction, sides, (sides[0].inlinks(), sides[1].inlinks()))
+        else:
+            continue
+        extents[direction] = Extent(
+            sides[1].extents[direction].links,
+            all(side.extents[direction].is_complete for side in sides),
+        )
+    links.sort(key=_order)
+    by_change = {change: [link for link in links if link.change is change] for change in Change}
+    return DiffAnswer(
+        query=query,
+        before=sides[0].in_force(),
+        after=sides[1].in_force(),
+        links={change: page.of(found) for change, found in by_change.items()},
+        start=page.first,
+        totals={
+            direction: {
+                change: sum(link.direction is direction for link in found)
+                for change, found in by_change.items()
+            }
+            for direction in extents
+        },
+        extents=extents,
+        next=page.next(max(map(len, by_change.values()))),
+    )
+
+
+class _Side:
+    """The links and pages of one of the two times."""
+
+    def __init__(self, reading: Reading, budget: Budget) -> None:
+        self.reading = reading
+        self.extents = {Direction.OUT: Extent(), Direction.IN: Extent()}
+        self._budget = budget
+        self._pages: dict[UriR, tuple[State, tuple[ContentId, ...]]] = {}
+        self._rows = budget.rows
+
+    def in_force(self) -> tuple[InForceThen, ...]:
+        return tuple(
+            InForceThen(memento, self._state_of(memento)) for memento in self.reading.in_force()
+        )
+
+    def outlinks(self) -> dict[MemberKey, _Shown]:
+        found: dict[MemberKey, _Shown] = {}
+        for (_, original), timestamps, links in sighted_outlinks(
+            self.reading, self._budget, self.extents[Direction.OUT]
+        ):
+            for link in links:
+                shown = found.setdefault(link, _Shown())
+                shown.pages[original] = timestamps[-1]
+                shown.variants.add(original)
+        return found
+
+    def inlinks(self) -> dict[MemberKey, _Shown]:
+        found: dict[MemberKey, _Shown] = {}
+        for inlink, source, timestamps in sighted_inlinks(
+            self.reading, self._budget, self.extents[Direction.IN]
+        ):
+            shown = found.setdefault((source, inlink.kind, inlink.text, inlink.rel), _Shown())
+            shown.pages[source] = timestamps[-1]
+            shown.variants.add(inlink.target)
+        return found
+
+    def state(self, original: UriR) -> State | None:
+        """Return the state of the page ``original``; None if the budget is used up."""
+        if original not in self._pages:
+            if self._rows <= 0 or len(self._pages) >= self._budget.look_ups:
+                return None
+            mementos = list(self._newest(original))
+            if self._rows < 0:
+                return None
+            states = [self._state_of(memento) for memento in mementos]
+            contents = (self.reading.content_of(memento) for memento in mementos)
+            self._pages[original] = (
+                next((state for state in State if state in states), State.NOT_CAPTURED),
+                tuple(content for content in contents if content is not None),
+            )
+        return self._pages[original][0]
+
+    def shows(self, direction: Direction, key: MemberKey, original: UriR) -> bool:
+        """Return whether the page ``original`` shows a link. Its state must be known already."""
+        asked = self.reading.query.surt
+        for content in self._pages[original][1]:
+            for link in self.reading.store.outlinks(content):
+                self._rows -= 1
+                if (
+                    link == key
+                    if direction is Direction.OUT
+                    else link[1:] == key[1:] and surt_of(link.target) == asked
+                ):
+                    return True
+        return False
+
+    def _newest(self, original: UriR) -> Iterator[Memento]:
+        """Yield the mementos of ``original`` in force: the newest, and others of its time."""
+        surt = surt_of(original)
+        if surt == self.reading.query.surt:
+            return (memento for memento in self.reading.in_force() if memento.original == original)
+        assert self.reading.query.at is not None
+        newest: list[Memento] = []
+        mementos = islice(
+            self.reading.store.mementos(surt, Span(last=self.reading.query.at)),
+            max(self._rows, 0) + 1,
+        )
+        for _, same in groupby(mementos, attrgetter("timestamp")):
+            some = list(same)
+            self._rows -= len(some)
+            newest = [memento for memento in some if memento.original == original] or newest
+        return iter(newest)
+
+    def _state_of(self, memento: Memento) -> State:
+        return state_of(memento, is_known=self.reading.content_of(memento) is not None)
+
+
+def _compared(
+    direction: Direction,
+    sides: tuple[_Side, _Side],
+    shown: tuple[Mapping[MemberKey, _Shown], Mapping[MemberKey, _Shown]],
+) -> Iterator[ChangedLink]:
+    """Yield each link that one of the sides shows, if its pages could be looked up."""
+    before, after = shown
+    is_whole = all(side.extents[direction].is_complete for side in sides)
+    for key in {**before, **after}:
+        here, there = before.get(key), after.get(key)
+        variants = tuple(
+            sorted((here.variants if here else set()) | (there.variants if there else set()))
+        )
+        if here is not None and there is not None:
+            yield ChangedLink(
+                Change.KEPT, direction, key, variants, _newest_page(here), _newest_page(there), None
+            )
+            continue
+        other = sides[0] if here is None else sides[1]
+        pages = (here or there or _Shown()).pages
+        states = [state for original in pages if (state := other.state(original)) is not None]
+        if len(states) < len(pages):
+            other.extents[direction].is_complete = False
+            continue
+        if not is_whole and any(other.shows(direction, key, original) for original in pages):
+            continue  # kept, but its other end was not counted
+        state = _together(states)
+        change = Change.ADDED if here is None else Change.REMOVED
+        if state in (State.NOT_READ, State.NOT_CAPTURED):
+            change = Change.UNKNOWN
+        yield ChangedLink(
+            change, direction, key, variants, _newest_page(here), _newest_page(there), state
+        )
+
+
+def _together(states: list[State]) -> State:
+    """Return the common state of several pages that show a link.
+
+    One page that was not read makes it unknown. A page that was not captured counts only if all
+    were not captured.
+    """
+    return next(
+        state
+        for state in (State.NOT_READ, State.READ, State.NO_PAGE, State.NOT_CAPTURED)
+        if state in states
+    )
+
+
+def _newest_page(shown: _Shown | None) -> tuple[UriR, Timestamp] | None:
+    if shown is None:
+        return None
+    timestamp, original = max((timestamp, original) for original, timestamp in shown.pages.items())
+    return original, timestamp
+
+
+def _order(link: ChangedLink) -> tuple[bool, UriR, str, str, str]:
+    uri, kind, text, rel = link.key
+    return link.direction is Direction.IN, uri, kind, text, rel or ""

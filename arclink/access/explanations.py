@@ -1,0 +1,120 @@
+"""What became of each capture, and why: the data of ``arclink explain URI``."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from arclink.access.queries import FROM, TO, URI, surt_asked
+from arclink.errors import StoreError
+from arclink.model import ALL_TIME, ContentId, Memento, Payload, Span
+from arclink.reasons import Reason
+from arclink.store.protocols import GraphStore
+from arclink.uris.resolving import checksum_of
+
+TOGETHER = 1_000
+"""Number of mementos that are explained from one snapshot of the store."""
+
+EXPLAIN_PARAMETERS = (URI, FROM, TO)
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """One memento and what became of it.
+
+    Attributes:
+        reason: `Reason.PAYLOAD_READ` if its links are known, else the reason why they are not.
+        content: The vertex that holds its links; None if they are not known.
+        payload: The payload, with the file and offset it was read from, which may belong to another
+            memento; None if there is no payload to read.
+        counts: Number of links of the page by reason, most frequent first; empty if the page was
+            not read.
+    """
+
+    memento: Memento
+    reason: Reason
+    content: ContentId | None
+    payload: Payload | None
+    counts: tuple[tuple[Reason, int], ...]
+
+
+def explain(store: GraphStore, uri: str, span: Span = ALL_TIME) -> Iterator[Explanation]:
+    """Yield what became of each memento of ``uri`` and its variants within ``span``, oldest first.
+
+    Each group of up to `TOGETHER` mementos is read from one state of the store.
+
+    Raises:
+        BadParameterError: ``uri`` is not a URI.
+        StoreError: The store cannot be reached.
+    """
+    surt = surt_asked("uri", uri)
+    return _in_parts(store, store.mementos(surt, span))
+
+
+def _in_parts(store: GraphStore, mementos: Iterator[Memento]) -> Iterator[Explanation]:
+    while True:
+        with store.snapshot():
+            some = [explain_memento(store, memento) for memento in islice(mementos, TOGETHER)]
+        if not some:
+            return
+        yield from some
+
+
+def explain_memento(store: GraphStore, memento: Memento) -> Explanation:
+    """Return what became of one memento."""
+    explanation = _explained(store, memento)
+    if (
+        explanation.reason is Reason.PAYLOAD_NOT_AT_HAND
+        and memento.record_type == "revisit"
+        and _is_left_out(store, memento)
+    ):
+        return replace(explanation, reason=Reason.PAYLOAD_LEFT_OUT)
+    return explanation
+
+
+def _is_left_out(store: GraphStore, memento: Memento) -> bool:
+    """Return whether a rule left out an earlier capture of this URI and payload, in any batch."""
+    earlier = store.mementos(memento.surt, Span(last=memento.timestamp))
+    return any(
+        one.checksum == memento.checksum and one.reason.startswith("MEMENTO_") for one in earlier
+    )
+
+
+def _explained(store: GraphStore, memento: Memento) -> Explanation:
+    if memento.reason != "-":
+        return Explanation(memento, _reason(memento.reason), None, None, ())
+    content = store.content_of(memento)
+    # # A revisit that is only "not modified" shows the payload of another capture, which its
+    # content names.
+    payload = store.payload(checksum_of(content) if content else memento.checksum)
+    if payload is None:
+        return Explanation(memento, Reason.PAYLOAD_NOT_AT_HAND, None, None, ())
+    if content is None:
+        # # Read, but not for this URI: its links resolve differently, and the payload was not
+        # available again.
+        why = _reason(payload.reason)
+        return Explanation(
+            memento,
+            Reason.PAYLOAD_NOT_AT_HAND if why is Reason.PAYLOAD_READ else why,
+            None,
+            payload,
+            (),
+        )
+    counts = sorted(
+        ((_reason(name), count) for name, count in payload.counts),
+        key=lambda pair: (-pair[1], pair[0].text),
+    )
+    return Explanation(memento, Reason.PAYLOAD_READ, content, payload, tuple(counts))
+
+
+def _reason(name: str) -> Reason:
+    """Return the reason of this name.
+
+    Raises:
+        StoreError: This version does not know the name: a newer version wrote the store.
+    """
+    try:
+        return Reason[name]
+    except KeyError as error:
+        raise StoreError(
+            f"the store names a reason that this version does not know: {name}; use the version that built it"
+        ) from error

@@ -1,0 +1,139 @@
+"""Rows for the links that differ between two times."""
+
+from collections.abc import Iterable, Mapping
+
+from arclink.access.differences import Change, ChangedLink, DiffAnswer, InForceThen
+from arclink.access.formats.anchors import extent_fields, extent_line, uri_m_of
+from arclink.access.formats.rows import Row, RowAnswer
+from arclink.access.formats.table import date_and_time
+from arclink.access.queries import Direction
+from arclink.access.replay import NO_REPLAY, ReplayPrefix
+from arclink.access.texts import printable, printable_uri
+from arclink.model import Sighting, Timestamp, UriR
+from arclink.uris.surts import surt_of
+
+_LISTS = {Direction.OUT: "outlinks", Direction.IN: "inlinks"}
+_COLUMNS = (
+    "change",
+    "direction",
+    "uri",
+    "surt",
+    "kind",
+    "text",
+    "rel",
+    "before",
+    "after",
+    "other_time",
+    "sources",
+    "targets",
+)
+_SHOWN = ("change", "direction", "before", "after", "other_time", "kind", "text", "uri")
+
+
+def diff_as_rows(answer: DiffAnswer, replay: ReplayPrefix = NO_REPLAY) -> RowAnswer:
+    """Return the answer as rows, one list per change."""
+    query = answer.query.after
+    first, last = answer.query.before.at, answer.query.after.at
+    assert first is not None
+    assert last is not None
+    about = {
+        "uri": printable_uri(query.uri),
+        "surt": printable_uri(query.surt),
+        "from": first,
+        "to": last,
+        "direction": query.direction.value,
+        "in_force": {
+            "from": _in_force(answer.before, replay),
+            "to": _in_force(answer.after, replay),
+        },
+        "start": answer.start,
+        "totals": {
+            _LISTS[direction]: {change.value: count for change, count in totals.items()}
+            for direction, totals in answer.totals.items()
+        },
+        "counted": {
+            _LISTS[direction]: extent_fields(extent) for direction, extent in answer.extents.items()
+        },
+        "next": answer.next,
+    }
+    lines = [
+        f"{printable_uri(query.uri)}  ({printable_uri(query.surt)})",
+        *_lines_of(first, answer.before),
+        *_lines_of(last, answer.after),
+        *(_total_line(direction, answer) for direction in answer.extents),
+        *([""] if any(answer.links.values()) else []),
+    ]
+    return RowAnswer(
+        about,
+        lines,
+        (*_COLUMNS, "before_uri_m", "after_uri_m") if replay else _COLUMNS,
+        {
+            change.value: [_row(link, replay) for link in links]
+            for change, links in answer.links.items()
+        },
+        section="change",
+        shown=_SHOWN,
+        next=answer.next,
+    )
+
+
+def _row(link: ChangedLink, replay: ReplayPrefix) -> Row:
+    uri, kind, text, rel = link.key
+    row: dict[str, object] = {
+        "direction": link.direction.value,
+        "uri": printable_uri(uri),
+        "surt": printable_uri(surt_of(uri)),
+        "kind": printable(kind),
+        "text": printable(text),
+        "rel": None if rel is None else printable(rel),
+        "before": None if link.before is None else link.before[1],
+        "after": None if link.after is None else link.after[1],
+        "other_time": None if link.elsewhere is None else link.elsewhere.value,
+        "sources" if link.direction is Direction.OUT else "targets": [
+            printable_uri(variant) for variant in link.variants
+        ],
+    }
+    return (
+        {
+            **row,
+            "before_uri_m": _uri_m(link.before, replay),
+            "after_uri_m": _uri_m(link.after, replay),
+        }
+        if replay
+        else row
+    )
+
+
+def _uri_m(seen: tuple[UriR, Timestamp] | None, replay: ReplayPrefix) -> str | None:
+    return None if seen is None else uri_m_of(Sighting(*seen), replay)
+
+
+def _in_force(found: Iterable[InForceThen], replay: ReplayPrefix) -> list[Mapping[str, object]]:
+    mementos: list[Mapping[str, object]] = []
+    for one in found:
+        memento = one.memento
+        fields: dict[str, object] = {
+            "uri": printable_uri(memento.original),
+            "timestamp": memento.timestamp,
+            "status": printable(memento.status),
+            "state": one.state.value,
+        }
+        seen = Sighting(memento.original, memento.timestamp)
+        mementos.append({**fields, "uri_m": uri_m_of(seen, replay)} if replay else fields)
+    return mementos
+
+
+def _lines_of(time: Timestamp, found: tuple[InForceThen, ...]) -> Iterable[str]:
+    if not found:
+        yield f"At {date_and_time(time)}: not captured by then, so nothing is known of its outlinks."
+    for one in found:
+        memento = one.memento
+        told = f"status {printable(memento.status)}, {one.state.value}"
+        yield f"At {date_and_time(time)}: in force since {date_and_time(memento.timestamp)}, {told}: {printable_uri(memento.original)}"
+
+
+def _total_line(direction: Direction, answer: DiffAnswer) -> str:
+    totals = ", ".join(f"{answer.totals[direction][change]:,} {change.value}" for change in Change)
+    extent = answer.extents[direction]
+    part = "" if extent.is_complete else f"; compared were {extent_line(extent)}"
+    return f"{_LISTS[direction].capitalize()}: {totals}{part}"

@@ -1,0 +1,151 @@
+"""Ordinary answers: collect all members, group them, and return them in pages.
+
+Members with the same other end, kind, text and rel are one group. If an answer is too large for
+that, the functions here return None, and the caller writes it in store order (`store_order`).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import chain, islice
+
+from arclink.access.members import Member, MemberKey, member_of, ordered_member
+from arclink.access.queries import MOST_MEMBERS, LinkQuery
+from arclink.access.reader import Reading, Vertex
+from arclink.model import ContentId, Outlink, Sighting, Timestamp, UriR
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The largest cost of one request.
+
+    Attributes:
+        members: Size of the largest answer that is grouped, in members.
+        rows: Largest number of links and sightings that one request reads per direction.
+        look_ups: Largest number of inlinks whose pages one request looks up; a look-up costs 20
+            times as much as reading a row.
+    """
+
+    members: int = MOST_MEMBERS
+    rows: int = 200_000
+    look_ups: int = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """The members of one direction in order; each is built only when its page is requested."""
+
+    keys: tuple[MemberKey, ...]
+    member: Callable[[MemberKey], Member]
+
+    def page(self, start: int, limit: int) -> tuple[Member, ...]:
+        """Return up to ``limit`` members from number ``start`` on."""
+        return tuple(self.member(key) for key in self.keys[start : start + limit])
+
+
+def group_outlinks(reading: Reading, budget: Budget) -> Groups | None:
+    """Return the outlinks, in page order of the first memento that shows them; None if too many."""
+    seen: dict[Vertex, list[Timestamp]] = {}
+    rows = 0
+    for vertex, timestamp in reading.vertices():
+        seen.setdefault(vertex, []).append(timestamp)
+        rows += 1
+        if rows > budget.rows:
+            return None
+    members: dict[MemberKey, list[Vertex]] = {}
+    links_of: dict[ContentId, list[Outlink]] = {}
+    for vertex in seen:
+        content = vertex[0]
+        if content not in links_of:
+            links = list(islice(reading.store.outlinks(content), budget.rows - rows + 1))
+            rows += len(links)
+            if rows > budget.rows:
+                return None
+            links_of[content] = (
+                links
+                if reading.query.wants_all
+                else [link for link in links if wants_outlink(reading.query, link)]
+            )
+        rows += len(links_of[content])
+        for link in links_of[content]:
+            vertices = members.setdefault(link, [])
+            if not vertices or vertices[-1] is not vertex:  # a page may have a link twice
+                vertices.append(vertex)
+        if len(members) > budget.members or rows > budget.rows:
+            return None
+
+    @cache  # most links of a page are shown by the same mementos
+    def shown_by(vertices: tuple[Vertex, ...]) -> tuple[tuple[Timestamp, ...], tuple[UriR, ...]]:
+        timestamps = {time for vertex in vertices for time in seen[vertex]}
+        return tuple(sorted(timestamps)), tuple(sorted({original for _, original in vertices}))
+
+    @cache
+    def each_shown_by(vertices: tuple[Vertex, ...]) -> tuple[Sighting, ...]:
+        times = sorted({(time, vertex[1]) for vertex in vertices for time in seen[vertex]})
+        return tuple(Sighting(original, time) for time, original in times)
+
+    def member(key: MemberKey) -> Member:
+        vertices = tuple(members[key])
+        found = ordered_member(key, *shown_by(vertices))
+        return found if len(found.variants) == 1 else found._replace(shown=each_shown_by(vertices))
+
+    return Groups(tuple(members), member)
+
+
+def group_inlinks(reading: Reading, budget: Budget) -> Groups | None:
+    """Return the inlinks, oldest first, then by source URI, kind, text, rel; None if too many."""
+    if _has_too_many_inlinks(reading, budget):
+        return None
+    query = reading.query
+    wants_all = query.wants_all
+    inlinks = reading.store.inlinks(query.surt)
+    if not wants_all:
+        inlinks = (
+            inlink for inlink in inlinks if query.wants_link(inlink.kind, inlink.text, inlink.rel)
+        )
+    members: dict[
+        MemberKey, list[tuple[Sequence[Timestamp], UriR]]
+    ] = {}  # when each is shown, and the target that it has then
+    rows = 0
+    for (target, kind, text, rel, _), sources in reading.with_sources(inlinks):
+        for source, timestamps in sources:
+            rows += len(timestamps)
+            if rows > budget.rows:
+                return None
+            if wants_all or query.wants_end(source):
+                members.setdefault((source, kind, text, rel), []).append((timestamps, target))
+        if len(members) > budget.members:
+            return None
+
+    def oldest_first(key: MemberKey) -> tuple[Timestamp, UriR, str, str, str]:
+        source, kind, text, rel = key
+        return min([timestamps[0] for timestamps, _ in members[key]]), source, kind, text, rel or ""
+
+    def member(key: MemberKey) -> Member:
+        shown = members[key]
+        return member_of(
+            key,
+            chain.from_iterable([timestamps for timestamps, _ in shown]),
+            [target for _, target in shown],
+        )
+
+    return Groups(tuple(sorted(members, key=oldest_first)), member)
+
+
+def wants_outlink(query: LinkQuery, link: Outlink) -> bool:
+    """Return whether the query selects an outlink."""
+    return query.wants_link(link.kind, link.text, link.rel) and query.wants_end(link.target)
+
+
+def _has_too_many_inlinks(reading: Reading, budget: Budget) -> bool:
+    """Return whether the inlinks exceed the budget, judged from counts before any look-up.
+
+    So the first page for a hub does not wait for look-ups that are then discarded.
+    """
+    rows, look_ups = 0, 0
+    for kind, count in reading.store.inlink_kinds(reading.query.surt):
+        rows += count
+        look_ups += count if reading.query.wants(kind) else 0
+        if rows > budget.rows or look_ups > budget.look_ups:
+            return True
+    return False

@@ -1,0 +1,143 @@
+"""Slices of a store or of graph files, created once and stored next to them."""
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from arclink.analysis.slice_builder import build_slices
+from arclink.analysis.slices import FORMAT, SliceOptions, Slices
+from arclink.errors import UsageError
+from arclink.files.sums import NAME as SUMS
+from arclink.files.sums import damage_in
+from arclink.files.whole import folder_beside, room_for
+from arclink.store.graph_files import RELATIONS
+from arclink.store.opening import open_store, path_of
+from arclink.store.protocols import ArchiveFile, GraphStore
+
+
+def open_slices(where: str, options: SliceOptions, cache: Path | None = None) -> Slices:
+    """Return slices of a store.
+
+    They are created if they are not stored yet, are damaged, or if the store has changed since.
+
+    Args:
+        where: A store as `open_store` takes it, or a folder with graph files: one batch, or one
+            batch per subfolder.
+        options: The options of the slices.
+        cache: Folder to store them in; next to the store if not given.
+
+    Raises:
+        UsageError: The store has no path and no cache is given; or `build_slices` has nothing to
+            slice.
+        StoreError: There is no store, or it cannot be used.
+    """
+    folder = cache or cache_beside(where)
+    with opened(where, folder) as store:
+        state = state_of(store)
+        name = hashlib.sha256(f"{FORMAT}\n{state}\n{options.as_json()}".encode()).hexdigest()[:20]
+        kept = folder / f"{state[:12]}-{name}"
+        if kept.exists() and (not (kept / SUMS).exists() or damage_in(kept) is not None):
+            shutil.rmtree(kept)  # slices can be created again from the store
+        if not (kept / "slices.json").exists():
+            _remove_others(folder, state)
+            with room_for(folder):
+                folder.mkdir(parents=True, exist_ok=True)
+                with folder_beside(folder / "slices") as work:
+                    made = work / kept.name
+                    build_slices(store, options, made)
+                    with suppress(FileExistsError):  # another process created the same
+                        made.rename(kept)
+    return Slices(kept)
+
+
+def cache_beside(where: str) -> Path:
+    """Return the folder next to a store in which its slices are stored.
+
+    Raises:
+        UsageError: The store has no path.
+    """
+    if "://" in where and not where.startswith("sqlite:"):
+        raise UsageError(
+            f"--store {where}: slices are kept beside a store, and this one is at no path. Name a folder: --cache FOLDER"
+        )
+    path = path_of(where)
+    return path.with_name(path.name + ".slices")
+
+
+def remove_slices(where: str) -> None:
+    """Remove the slices next to a store, because they contain names that it forgets.
+
+    Slices in other folders stay until they are next requested.
+    """
+    with suppress(UsageError):
+        shutil.rmtree(cache_beside(where), ignore_errors=True)
+
+
+def state_of(store: GraphStore) -> str:
+    """Return a hash that identifies the state of a store: its batches and what it has forgotten."""
+    digest = hashlib.sha256()
+    for batch in store.batches():
+        digest.update(json.dumps([batch.number, list(batch.files), batch.manifest]).encode())
+    for takedown, removed in store.forgotten():
+        digest.update(f"{takedown}{removed}".encode())
+    sums = store.sums()
+    digest.update(f"{sums.payloads} {sums.contents} {sums.links} {sums.first} {sums.last}".encode())
+    return digest.hexdigest()
+
+
+@contextmanager
+def opened(where: str, cache: Path) -> Iterator[GraphStore]:
+    """Open a store; graph files are first loaded into a store in ``cache``, but only once."""
+    batches = _batches_of(Path(where)) if "://" not in where and Path(where).is_dir() else []
+    if not batches:
+        with open_store(where) as store:
+            yield store
+        return
+    names = [
+        (str(path.resolve()), path.stat().st_mtime_ns, path.stat().st_size)
+        for batch in batches
+        for path in sorted(batch.rglob("part-*"))
+    ]
+    loaded = cache / f"{hashlib.sha256(repr(names).encode()).hexdigest()[:20]}.db"
+    if not loaded.exists():
+        cache.mkdir(parents=True, exist_ok=True)
+        for old in cache.glob("*.db*"):
+            old.unlink()
+        made = loaded.with_suffix(f".db-{os.getpid()}")
+        with open_store(str(made), create=True) as store:
+            for batch in batches:
+                store.load(
+                    batch, [ArchiveFile(str(batch.name), str(batch.resolve()), 0, "")], {}, "{}"
+                )
+        made.rename(loaded)
+    with open_store(str(loaded)) as store:
+        yield store
+
+
+def _batches_of(folder: Path) -> Sequence[Path]:
+    """Return the folders of batches: this one, ``graph`` in it, or its subfolders with graph files.
+
+    Raises:
+        UsageError: None of them has graph files.
+    """
+    found = [
+        place
+        for place in (folder, folder / "graph", *sorted(folder.iterdir()))
+        if (place / "outlinks").is_dir()
+    ]
+    if not found:
+        raise UsageError(
+            f"{folder}: no store, and no graph files: none of the folders {', '.join(RELATIONS)} is in it (docs/graph-files.md)"
+        )
+    return found[:1] if found[0] == folder else list(dict.fromkeys(found))
+
+
+def _remove_others(folder: Path, state: str) -> None:
+    """Remove slices of other states of the store, which are no longer needed."""
+    for old in folder.glob("*-*"):
+        if old.is_dir() and not old.name.startswith((state[:12], ".")):  # ".": under construction
+            shutil.rmtree(old, ignore_errors=True)

@@ -1,0 +1,320 @@
+"""Payloads of records: the body as the crawler recorded it, and as a browser would read it.
+
+HTTP headers do not always describe the coding of a recorded body: crawlers and converters undo
+codings and leave the headers unchanged. So ArcLink undoes a coding only if the bytes confirm it.
+The output is bounded, whatever the headers declare: a megabyte of gzip can hold a gigabyte.
+
+Digests. ISO 28500, 5.9 defines the payload of a response as the entity-body of HTTP (RFC 2616,
+7.2), which has no transfer coding. Most writers digest the body *as recorded*, with its chunks: of
+the three chunked bodies in the test archives, two declare the digest of the chunks and one that of
+the text. If a body is not chunked, the two are equal. Content coding is never undone for a digest.
+So `payload_checksum` digests the body as recorded.
+"""
+
+import base64
+import hashlib
+import re
+import zlib
+from dataclasses import dataclass
+from typing import cast
+
+import brotli  # type: ignore[import-untyped]  # it has no types
+import zstandard
+from isal import isal_zlib
+
+from arclink.archives.records import ArchiveRecord
+from arclink.errors import PayloadError, RecordError
+from arclink.model import Checksum
+from arclink.reasons import Reason
+
+__all__ = [
+    "DEFAULT_LIMIT",
+    "DecodedPayload",
+    "decode_payload",
+    "payload_checksum",
+    "redirect_checksum",
+]
+
+DEFAULT_LIMIT = 16 << 20
+
+_InflateError = cast(type[Exception], isal_zlib.error)
+"""The error of isal_zlib; its stub declares it as an exception, not as a class of exceptions."""
+
+_LONGEST_CHUNK_LINE = 4096
+_CHUNK_LINE = re.compile(rb"[ \t]*([0-9a-fA-F]{1,16})[ \t]*(?:;[^\r\n]*)?\r?\n")
+_IDENTITIES = frozenset(
+    {"", "identity", "none", "binary", "7bit", "8bit", "utf-8", "utf8", "unicode"}
+)
+"""Names that mean no coding, and values of servers that are not codings."""
+
+_BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_LOOK = 512
+_STEP = 64 << 10
+_MOST_MEMBERS = 10_000
+_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_ZSTD_STEP = 256
+_ZSTD_WINDOW = 8 << 20
+"""Maximum decoder memory that an HTTP sender may require (RFC 9659)."""
+
+
+@dataclass(frozen=True, slots=True)
+class DecodedPayload:
+    """A body without its codings.
+
+    Attributes:
+        body: At most the requested number of bytes.
+        cut: Whether there was more.
+        truncated: Whether its end is missing: the crawler stopped early, or the coding breaks off.
+    """
+
+    body: bytes
+    cut: bool
+    truncated: bool
+
+
+def decode_payload(record: ArchiveRecord, limit: int = DEFAULT_LIMIT) -> DecodedPayload:
+    """Return the body of a record with transfer coding and content codings undone.
+
+    Args:
+        record: Its file must be open if the body is longer than the bytes in the record.
+        limit: Maximum bytes to return; also the maximum bytes of the recorded body to read.
+
+    Raises:
+        PayloadError: The bytes confirm none of the declared codings, and are not text
+            (``PAYLOAD_CODING``).
+    """
+    body = record.read_body(limit)
+    cut = record.body_length > limit
+    truncated = bool(record.truncated) or (len(body) < record.body_length and not cut)
+    headers = record.http_headers
+    if headers.fields:
+        transfer = _codings(headers.all("transfer-encoding"))
+        content = _codings(headers.all("content-encoding"))
+        if transfer and transfer[-1] == "chunked":
+            transfer.pop()
+            body, is_complete = undo_chunks(body)
+            truncated = truncated or not (is_complete or cut)
+        for coding in reversed(content + transfer):
+            undone = undo_coding(body, coding, limit)
+            if undone is None:
+                raise PayloadError(
+                    Reason.PAYLOAD_CODING, f"{coding}: {body[:20]!r}", offset=record.offset
+                )
+            body, is_complete, is_cut = undone
+            cut = cut or is_cut
+            truncated = truncated or not (is_complete or cut)
+    return DecodedPayload(body, cut, truncated)
+
+
+def _codings(values: tuple[str, ...]) -> list[str]:
+    """Return the codings in header fields, in the order they were applied (RFC 9110, 8.4)."""
+    codings = [coding.strip(" \t\"'").lower() for value in values for coding in value.split(",")]
+    return [coding for coding in codings if coding not in _IDENTITIES]
+
+
+def undo_chunks(body: bytes) -> tuple[bytes, bool]:
+    """Return a chunked body in one piece (RFC 9112, 7.1), and whether it is complete.
+
+    A body that does not begin with a chunk is not chunked, and is returned unchanged. If a later
+    chunk is invalid, the rest is appended unchanged.
+    """
+    pieces: list[bytes] = []
+    position = 0
+    while line := _CHUNK_LINE.match(body, position, position + _LONGEST_CHUNK_LINE):
+        size = int(line[1], 16)
+        start, end = line.end(), line.end() + size
+        behind = body[end : end + 2]
+        if size and behind and not behind.startswith((b"\r", b"\n")):
+            break
+        if size == 0:
+            return b"".join(pieces), True
+        pieces.append(body[start:end])
+        position = end + (2 if behind == b"\r\n" else 1)
+        if position >= len(body):
+            return b"".join(pieces), False
+    if not pieces:
+        return body, True
+    pieces.append(body[position:])
+    return b"".join(pieces), False
+
+
+def undo_coding(body: bytes, coding: str, limit: int) -> tuple[bytes, bool, bool] | None:
+    """Return a body without one content coding, whether it is complete, and whether it was cut.
+
+    It is cut at ``limit`` bytes. A body without this coding is returned unchanged. None: the bytes
+    are neither so coded nor text.
+    """
+    if not body:
+        return body, True, False
+    decoder = _DECODERS.get(coding)
+    undone = (decoder(body, limit) if decoder else None) or _undo_by_magic(body, limit)
+    if (undone is None or not undone[1]) and _looks_like_text(
+        body
+    ):  # brotli can decode the beginning of almost any text
+        return body[:limit], True, len(body) > limit
+    return undone
+
+
+def _undo_by_magic(body: bytes, limit: int) -> tuple[bytes, bool, bool] | None:
+    """Undo the coding that the first bytes show, if the declared one is another or unknown."""
+    return (
+        _undo_gzip(body, limit)
+        or _undo_zstd(body, limit)
+        or (_inflate(body, limit, 15) if _is_zlib(body) else None)
+    )
+
+
+def _is_zlib(body: bytes) -> bool:
+    """Return whether a body begins with a zlib header (RFC 1950, 2.2) of the usual window size."""
+    return body[0] == 0x78 and int.from_bytes(body[:2], "big") % 31 == 0
+
+
+def _looks_like_text(body: bytes) -> bool:
+    return not _BINARY.search(body, 0, _LOOK)
+
+
+def _undo_gzip(body: bytes, limit: int) -> tuple[bytes, bool, bool] | None:
+    return _inflate(body, limit, 31) if body.startswith(b"\x1f\x8b") else None
+
+
+def _undo_deflate(body: bytes, limit: int) -> tuple[bytes, bool, bool] | None:
+    """Undo ``deflate``: zlib's format (RFC 9110, 8.4.1.2), or the raw one of some servers."""
+    is_zlib = body[0] & 0x0F == 8 and int.from_bytes(body[:2], "big") % 31 == 0
+    return (_inflate(body, limit, 15) if is_zlib else None) or _inflate(body, limit, -15)
+
+
+def _inflate(body: bytes, limit: int, wbits: int) -> tuple[bytes, bool, bool] | None:
+    """Decompress. Consecutive members are one text; other bytes after a member are ignored."""
+    pieces: list[bytes] = []
+    size = fed = 0
+    for _ in range(_MOST_MEMBERS):
+        inflater = isal_zlib.decompressobj(wbits=wbits)
+        begun = fed
+        while not inflater.eof and size <= limit:
+            step = body[fed : fed + _STEP]
+            if not step:
+                return _cut(pieces, limit, is_complete=False)
+            try:
+                piece = inflater.decompress(step, limit + 1 - size)
+            except _InflateError:
+                pieces.append(_inflate_slowly(body, begun, fed, limit + 1 - size, wbits))
+                return _cut(pieces, limit, is_complete=False) if any(pieces) else None
+            pieces.append(piece)
+            size += len(piece)
+            fed += len(step)
+        fed -= len(inflater.unused_data)
+        if size > limit or wbits != 31 or not body.startswith(b"\x1f\x8b", fed):
+            break
+    return _cut(pieces, limit, is_complete=inflater.eof)
+
+
+def _inflate_slowly(body: bytes, start: int, known: int, limit: int, wbits: int) -> bytes:
+    """Return the readable bytes of the step at ``known``, byte by byte: an error loses a step."""
+    inflater = zlib.decompressobj(wbits)
+    pieces: list[bytes] = []
+    try:
+        for fed in range(start, known, _STEP):
+            inflater.decompress(body[fed : min(fed + _STEP, known)])
+        for fed in range(known, min(known + _STEP, len(body))):
+            piece = inflater.decompress(body[fed : fed + 1], limit)
+            pieces.append(piece)
+            limit -= len(piece)
+            if limit <= 0:
+                break
+    except zlib.error:
+        pass
+    return b"".join(pieces)
+
+
+def _undo_brotli(body: bytes, limit: int) -> tuple[bytes, bool, bool] | None:
+    decoder = brotli.Decompressor()
+    pieces: list[bytes] = []
+    size = 0
+    data = body
+    try:
+        while size <= limit and not decoder.is_finished():
+            piece = decoder.process(data, output_buffer_limit=limit + 1 - size)
+            data = b""
+            if not piece and decoder.can_accept_more_data():
+                break
+            pieces.append(piece)
+            size += len(piece)
+    except brotli.error:
+        return _cut(pieces, limit, is_complete=False) if size else None
+    return (
+        _cut(pieces, limit, is_complete=decoder.is_finished())
+        if size or decoder.is_finished()
+        else None
+    )
+
+
+def _undo_zstd(body: bytes, limit: int) -> tuple[bytes, bool, bool] | None:
+    if not body.startswith(_ZSTD_MAGIC):
+        return None
+    pieces: list[bytes] = []
+    size = fed = 0
+    # A step may decompress to 11 MB: 3 bytes may be a block of 128 KiB.
+    for _ in range(_MOST_MEMBERS):
+        decoder = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW).decompressobj()
+        try:
+            while not decoder.eof and size <= limit and (step := body[fed : fed + _ZSTD_STEP]):
+                pieces.append(decoder.decompress(step))
+                size += len(pieces[-1])
+                fed += len(step)
+        except zstandard.ZstdError:
+            return _cut(pieces, limit, is_complete=False) if size else None
+        fed -= len(decoder.unused_data)
+        if not decoder.eof or size > limit or not body.startswith(_ZSTD_MAGIC, fed):
+            break
+    return _cut(pieces, limit, is_complete=decoder.eof)
+
+
+def _cut(pieces: list[bytes], limit: int, *, is_complete: bool) -> tuple[bytes, bool, bool]:
+    body = b"".join(pieces)
+    return body[:limit], is_complete, len(body) > limit
+
+
+_DECODERS = {
+    "gzip": _undo_gzip,
+    "x-gzip": _undo_gzip,
+    "deflate": _undo_deflate,
+    "x-deflate": _undo_deflate,
+    "br": _undo_brotli,
+    "zstd": _undo_zstd,
+}
+
+
+def payload_checksum(record: ArchiveRecord) -> Checksum:
+    """Return the digest of a record's payload: base32 SHA-1 of the recorded body, in pieces.
+
+    Raises:
+        RecordError: The body breaks off (``PAYLOAD_DAMAGED``): the digest would be that of another
+            payload.
+    """
+    digest = hashlib.sha1(usedforsecurity=False)
+    size = 0
+    for piece in record.body_pieces():
+        digest.update(piece)
+        size += len(piece)
+    if size < record.body_length:
+        raise RecordError(
+            Reason.PAYLOAD_DAMAGED, record.damage or "the record breaks off", offset=record.offset
+        )
+    return Checksum(base64.b32encode(digest.digest()).decode())
+
+
+def redirect_checksum(status: str, location: str, refresh: str = "") -> Checksum:
+    """Return the checksum of a redirect, from its status and target: its body has no meaning.
+
+    Args:
+        status: Of HTTP.
+        location: Without control characters; empty if the response has none.
+        refresh: What a ``Refresh`` header says in its place.
+
+    >>> redirect_checksum("301", "http://example.org/")
+    'redirect:HPH6MONJWKIPGTEPDXPPSWBLYRSNAXJT'
+    """
+    # A location has no newline, so no redirect by location has the checksum of one by refresh.
+    target = f"{location}\n{refresh}" if refresh else location
+    digest = hashlib.sha1(f"{status} {target}".encode(), usedforsecurity=False)
+    return Checksum(f"redirect:{base64.b32encode(digest.digest()).decode()}")

@@ -1,0 +1,124 @@
+"""WACZ: a zip file with archive files in ``archive/`` and their indexes in ``indexes/``.
+
+A WACZ stores archive files without compression, so that they can be read by range (Web Archive
+Collection Zipped 1.1.1). ArcLink reads a record at its place in the WACZ and unpacks nothing.
+Indexes may be compressed; they are read from the beginning.
+"""
+
+import zipfile
+from dataclasses import dataclass
+from typing import BinaryIO, cast
+
+from arclink.archives.byte_sources import open_file, stream_of
+from arclink.archives.names import ARCHIVE_SUFFIXES, CDX_SUFFIXES
+from arclink.errors import InputError, MissingFileError, unreadable
+
+ARCHIVE_FOLDER = "archive/"
+INDEX_FOLDER = "indexes/"
+
+_LOCAL_HEADER = 30
+_LOCAL_MAGIC = b"PK\x03\x04"
+_ENCRYPTED = 1
+_BUFFER = 64 << 10
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """The place of an entry's bytes in the zip file."""
+
+    start: int
+    size: int
+
+
+def archives_in(wacz: str) -> list[str]:
+    """Return the names of the archive files in a WACZ, sorted.
+
+    Raises:
+        InputError: The file is not a zip file, or has no archive file.
+    """
+    found = _names(wacz, ARCHIVE_FOLDER, ARCHIVE_SUFFIXES)
+    if not found:
+        raise InputError(
+            f"{wacz} holds no archive file: none of its entries is called {ARCHIVE_FOLDER}….warc.gz; leave it out of the input"
+        )
+    return found
+
+
+def indexes_in(wacz: str) -> list[str]:
+    """Return the names of the CDX and CDXJ files in a WACZ, sorted; may be empty.
+
+    Raises:
+        InputError: The file is not a zip file.
+    """
+    return _names(wacz, INDEX_FOLDER, CDX_SUFFIXES)
+
+
+def find_entry(wacz: str, name: str) -> Entry:
+    """Return the place of an uncompressed entry.
+
+    Raises:
+        MissingFileError: There is no such entry, or no such WACZ.
+        InputError: The entry is compressed or encrypted, or the file is not a zip file.
+    """
+    with _open(wacz) as file, _zip(wacz, file) as zipped:
+        info = _info(wacz, zipped, name)
+        if info.compress_type != zipfile.ZIP_STORED or info.flag_bits & _ENCRYPTED:
+            how = "encrypted" if info.flag_bits & _ENCRYPTED else "compressed once more"
+            raise InputError(
+                f"{wacz}: {name} is {how} in it, and a WACZ stores archive files as they are; pack it anew (zip -0)"
+            )
+        header = b""
+        if info.header_offset >= 0:  # negative if the directory is before its declared place
+            file.seek(info.header_offset)
+            header = file.read(_LOCAL_HEADER)
+        if header[:4] != _LOCAL_MAGIC or len(header) < _LOCAL_HEADER:
+            raise InputError(
+                f"{wacz}: damaged: no entry begins at byte {info.header_offset}, where {name} should; fetch it again"
+            )
+        names = int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
+        return Entry(info.header_offset + _LOCAL_HEADER + names, info.file_size)
+
+
+def open_entry(wacz: str, name: str) -> BinaryIO:
+    """Return an entry, compressed or not, open for reading from its beginning.
+
+    Raises:
+        InputError: There is no such entry, or the file is not a zip file.
+    """
+    zipped = _zip(wacz, _open(wacz))
+    try:
+        return cast(BinaryIO, zipped.open(_info(wacz, zipped, name)))
+    except (RuntimeError, NotImplementedError, OSError, ValueError, zipfile.BadZipFile) as error:
+        raise InputError(f"{wacz}: {name} cannot be read: {error}") from error
+
+
+def _names(wacz: str, folder: str, suffixes: tuple[str, ...]) -> list[str]:
+    with _open(wacz) as file, _zip(wacz, file) as zipped:
+        return sorted(
+            name
+            for name in zipped.namelist()
+            if name.startswith(folder) and name.lower().endswith(suffixes)
+        )
+
+
+def _info(wacz: str, zipped: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
+    try:
+        return zipped.getinfo(name)
+    except KeyError as error:
+        raise MissingFileError(f"{wacz}: there is no {name} in it") from error
+
+
+def _open(wacz: str) -> BinaryIO:
+    try:
+        return stream_of(open_file(wacz), _BUFFER)
+    except OSError as error:
+        raise unreadable(f"{wacz}: cannot be read: {error.strerror}", error) from error
+
+
+def _zip(wacz: str, file: BinaryIO) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(file)
+    except (zipfile.BadZipFile, OSError) as error:
+        raise InputError(
+            f"{wacz} is no WACZ: {error}; leave it out of the input, or fetch it again if it was cut short"
+        ) from error

@@ -1,0 +1,53 @@
+"""Handling of Ctrl-C: one line that says how to continue, and no output of worker processes.
+
+A terminal sends SIGINT to all processes of a command. The process that the user started handles
+it and ends its workers; the workers ignore it.
+"""
+
+import os
+import signal
+from contextlib import suppress
+from functools import cache
+from typing import Final
+
+_REPEAT: Final = "Give the same command again."
+
+_HINTS: Final = {
+    "build": "The batches that are complete are stored: give the same command again to go on.",
+    "fetch": "What was fetched is kept: give the same command again to go on.",
+    "load": "Nothing of the batch was stored: give the same command again.",
+    "forget": "A takedown is made whole or not at all; `arclink forget --list` shows those made.",
+    "backup": "No backup was written, and an earlier one is unchanged: give the same command again.",
+    "restore": "Nothing was restored or replaced: give the same command again.",
+    "export": "No file was written, and earlier ones are unchanged: give the same command again.",
+    "serve": "",
+}
+"""What happens to a command's work and how to continue, by command."""
+
+
+def hint_after(arguments: list[str]) -> str:
+    """Return how to continue after the command with these arguments was interrupted.
+
+    >>> hint_after(["stats", "--store", "links.db"])
+    'Give the same command again.'
+    """
+    return _HINTS.get(arguments[0], _REPEAT) if arguments else ""
+
+
+@cache
+def ignore_in_children() -> None:
+    """Make all processes that this one forks ignore SIGINT."""
+    os.register_at_fork(after_in_child=_ignore)
+
+
+def _ignore() -> None:
+    with suppress(ValueError):  # forked by a thread other than the main one
+        try:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+        except KeyboardInterrupt:  # a signal arrived between the fork and this line
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def end() -> None:
+    """Ignore interrupts at the end of this process, when it only has to close files."""
+    _ignore()

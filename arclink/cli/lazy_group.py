@@ -1,0 +1,78 @@
+"""`LazyCommands`: a group of commands whose modules are imported when they are called."""
+
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from importlib import import_module
+
+import click
+
+
+class LazyCommands(click.Group):
+    """A group that imports a command when it is used: ``arclink links`` need not load a parser.
+
+    Args:
+        name: Name of the group.
+        about: Help text of the group.
+        sections: Commands by section, both in the order of the help. Each command is mapped to its
+            module, which has a click command named ``command`` and examples named ``EXAMPLES``.
+    """
+
+    def __init__(self, name: str, *, about: str, sections: Mapping[str, Mapping[str, str]]) -> None:
+        settings = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+        super().__init__(name, help=about, context_settings=settings)
+        self._sections = sections
+        self._modules = {
+            command: module
+            for commands in sections.values()
+            for command, module in commands.items()
+        }
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands in the order of the sections."""
+        return list(self._modules)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands with their short help, one list per section."""
+        width = max(map(len, self._modules))
+        for section, names in self._sections.items():
+            commands = [(name, self.get_command(ctx, name)) for name in names]
+            rows = [
+                (name.ljust(width), command.get_short_help_str(formatter.width - width - 6))
+                for name, command in commands
+                if command
+            ]
+            with formatter.section(section):
+                formatter.write_dl(rows)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command with this name; None if it does not exist."""
+        if cmd_name not in self._modules:
+            return None
+        module = import_module(self._modules[cmd_name])
+        command: click.Command = module.command
+        command.name = cmd_name
+        if not isinstance(command, click.Group):
+            command.epilog = "\n".join(
+                ("\b", "Examples:", *(f"  {call}" for call in module.EXAMPLES))
+            )
+        return command
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run a command; if the reader of its output leaves, as ``head`` does, end at once.
+
+        The exit code is then that of a program ended by SIGPIPE.
+        """
+        try:
+            result: object = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            for stream in (sys.stdout, sys.stderr):  # else Python reports the error at its end
+                with suppress(OSError, ValueError):
+                    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            raise click.exceptions.Exit(
+                128 + signal.SIGPIPE
+            ) from None  # click itself would use exit code 1
+        return result

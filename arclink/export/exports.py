@@ -1,0 +1,241 @@
+"""`export` writes a store to a file in another tool's format, with a manifest."""
+
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import orjson
+
+from arclink.analysis.slices import Level
+from arclink.errors import ExportError
+from arclink.export.arcs import write_arcs, write_names
+from arclink.export.cuts import Picture, cut
+from arclink.export.files import written_whole
+from arclink.export.gexf import MOST_LINKS, MOST_NODES, write_gexf
+from arclink.export.graphml import write_graphml
+from arclink.export.graphs import build_graph
+from arclink.export.link_scan import LeftOut, links_shown
+from arclink.export.manifest import Tally, manifest_of
+from arclink.export.parquet import write_parquet
+from arclink.export.queries import ExportQuery, Form
+from arclink.export.spells import spells_of
+from arclink.export.tables import IMAGES, LINKS, write_count_rows, write_link_rows, write_nquads
+from arclink.model import ALL_TIME
+from arclink.store.protocols import GraphStore
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """The result of an export.
+
+    Attributes:
+        query: The query.
+        tally: Counts of what was written and of what was left out.
+        files: Size of each file in bytes, by name, without the manifest.
+    """
+
+    query: ExportQuery
+    tally: Tally
+    files: Mapping[str, int]
+
+
+def export(store: GraphStore, query: ExportQuery, path: Path) -> Exported:
+    """Write the export of ``query`` to ``path``, and its manifest to ``path`` with ``.json``.
+
+    Existing files are replaced when everything is written; if anything fails, they stay unchanged.
+    An arc list has a third file, ``path`` with ``.names``. Memory is limited: a graph is in mapped
+    files of about 100 bytes per pair of linked nodes.
+
+    Raises:
+        ExportError: The folder is missing, nothing was captured in the window, or a picture is too
+            large for Gephi.
+        UsageError: A package that the format needs is not installed.
+        StoreError: The store cannot be reached.
+    """
+    _check_time(store, query)
+    paths = [
+        path,
+        *([_beside(path, "names")] if query.form is Form.ARCS else []),
+        _beside(path, "json"),
+    ]
+    tally = Tally()
+    with written_whole(paths) as places:
+        *files, manifest = places
+        if query.form.is_graph:
+            with picture_of(store, query, files[0].parent) as picture:
+                _write_graph(store, query, picture, files, tally)
+        else:
+            _write_table(store, query, files[0], tally)
+            if not tally.rows:
+                _check_captures(store, query)
+        sizes = {_printable(file.name): file.stat().st_size for file in files}
+        exported = Exported(query, tally, sizes)
+        told = manifest_of(store, query, tally, exported.files)
+        manifest.write_bytes(
+            orjson.dumps(told, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+        )
+    return exported
+
+
+@contextmanager
+def picture_of(
+    store: GraphStore, query: ExportQuery, folder: Path | None = None
+) -> Iterator[Picture]:
+    """Yield the picture of ``query``: the graph at its level, reduced by its rules.
+
+    The arrays of the picture are on disk until the block ends.
+
+    Args:
+        store: The store to read.
+        query: The query; its format is ignored.
+        folder: Folder with space for the arrays; the system's temporary folder if None.
+
+    Raises:
+        StoreError: The store cannot be reached.
+    """
+    with tempfile.TemporaryDirectory(prefix="arclink-graph-", dir=folder) as work:
+        graph = build_graph(store, query, Path(work))
+        try:
+            yield cut(graph, query)
+        finally:
+            graph.names.close()
+
+
+def _write_graph(
+    store: GraphStore, query: ExportQuery, picture: Picture, files: list[Path], tally: Tally
+) -> None:
+    if not len(picture.graph.links):
+        _check_captures(store, query)
+    tally.nodes, tally.links = len(picture.nodes), len(picture.links)
+    tally.left_out, tally.cuts = picture.graph.left_out, list(picture.cuts)
+    tally.other_kinds = picture.graph.other_kinds
+    description = describe(query, picture)
+    if query.form is Form.GEXF:
+        _check_size(query, picture)
+        spells = spells_of(store, query, picture) if query.is_dynamic else None
+        _write(files[0], write_gexf(picture, description, spells))
+    elif query.form is Form.GRAPHML:
+        _write(files[0], write_graphml(picture, description))
+    else:
+        _write(files[0], write_arcs(picture))
+        _write(files[1], write_names(picture))
+
+
+def _write_table(store: GraphStore, query: ExportQuery, path: Path, tally: Tally) -> None:
+    left_out = LeftOut()
+    shown = links_shown(store, query.links, left_out)
+    if query.form is Form.PARQUET:
+        write_parquet(shown, path, tally, query.links.kinds)
+    elif query.form is Form.NQUADS:
+        _write(path, write_nquads(shown, _new_folder(path.parent), tally))
+    elif query.level is Level.URI:
+        _write(
+            path, write_link_rows(shown, IMAGES if query.form is Form.CSV_IMAGES else LINKS, tally)
+        )
+    else:
+        _write(path, write_count_rows(shown, query, _new_folder(path.parent), tally))
+    tally.other_kinds = left_out.other_kinds
+
+
+def _new_folder(folder: Path) -> Path:
+    """Return a new folder for temporary files, whose names cannot collide with exported files."""
+    return Path(tempfile.mkdtemp(dir=folder))
+
+
+def describe(query: ExportQuery, picture: Picture) -> str:
+    """Return a description of a graph for users: level, time, and what was left out."""
+    links = query.links
+    times = (
+        "at any time" if links.span == ALL_TIME else f"from {links.span.first} to {links.span.last}"
+    )
+    when = f"in force at {links.at}" if links.at else f"observed {times}"
+    cuts = (
+        "; ".join(
+            f"{one.rule} left out {one.nodes:,} nodes and {one.links:,} links"
+            for one in picture.cuts
+        )
+        or "nothing was left out"
+    )
+    spells = f"; spells: {query.spells.value}" if query.is_dynamic else ""
+    kinds = f"kinds of links: {links.kinds}"
+    return f"Links between {query.level.value}s, {when}; {kinds}; weight: mementos that show them{spells}; {cuts}."
+
+
+def _check_time(store: GraphStore, query: ExportQuery) -> None:
+    sums, links = store.sums(), query.links
+    first, last = (ALL_TIME.first, links.at) if links.at else (links.span.first, links.span.last)
+    if not sums.first or last < sums.first or first > sums.last:
+        known = f"captures from {sums.first} to {sums.last}" if sums.first else "no captures"
+        raise ExportError(
+            f"nothing to export from {first} to {last}: the store has {known}. Choose other times."
+        )
+
+
+def _check_captures(store: GraphStore, query: ExportQuery) -> None:
+    """Refuse a window without captures between the first and the last capture.
+
+    It is called if no link was found.
+    """
+    span = query.links.span
+    if query.links.at or next(store.scan_mementos(span), None) is not None:
+        return
+    before, after = ALL_TIME.first, ALL_TIME.last
+    for memento in store.scan_mementos():
+        if memento.timestamp < span.first:
+            before = max(before, memento.timestamp)
+        else:
+            after = min(after, memento.timestamp)
+    raise ExportError(
+        f"nothing to export from {span.first} to {span.last}: nothing was captured then. The captures next to it are of {before} and "
+        f"{after}: choose times that hold one of them."
+    )
+
+
+def _check_size(query: ExportQuery, picture: Picture) -> None:
+    nodes, links = len(picture.nodes), len(picture.links)
+    if nodes <= MOST_NODES and links <= MOST_LINKS:
+        return
+    ways = (
+        []
+        if query.level is Level.DOMAIN
+        else ["--level host or domain" if query.level is Level.URI else "--level domain"]
+    )
+    ways += [
+        f"--top {MOST_NODES // 100}",
+        "--backbone 0.05",
+        "--core 3",
+        _min_count(picture),
+        "--from and --to",
+    ]
+    raise ExportError(
+        f"the picture would have {nodes:,} nodes and {links:,} links, and Gephi shows up to {MOST_NODES:,} and {MOST_LINKS:,}. "
+        f"Cut it: {', '.join(way for way in ways if way)}. Or write it all as graphml, for tools that draw nothing."
+    )
+
+
+def _min_count(picture: Picture) -> str:
+    """Return the least ``--min-count`` for a small enough picture, with its size; may be empty."""
+    mementos = picture.links["mementos"]
+    for count in (2, 3, 5, 10, 20, 50, 100, 1000):
+        left = picture.links[mementos >= count]
+        nodes = len(np.union1d(left["source"], left["target"]))
+        if 0 < len(left) <= MOST_LINKS and nodes <= MOST_NODES:
+            return f"--min-count {count} (leaves {nodes:,} nodes and {len(left):,} links)"
+    return ""
+
+
+def _write(path: Path, pieces: Iterable[bytes]) -> None:
+    with path.open("wb") as stream:
+        stream.writelines(pieces)
+
+
+def _printable(name: str) -> str:
+    """Return a file name as text for every format; bytes that are not UTF-8 become escapes."""
+    return name.encode(errors="backslashreplace").decode()
+
+
+def _beside(path: Path, suffix: str) -> Path:
+    return path.with_name(f"{path.name}.{suffix}")

@@ -1,0 +1,621 @@
+"""Bounds for one page, applied before it is parsed: `bounded`.
+
+The parser follows the HTML Standard, and some of its rules cost more than the size of the page. `bounded` scans the page
+in linear time and shortens it where the parser would need too much:
+
+- *Attributes.* The parser compares each attribute of an element with the others. After ``MOST_ATTRIBUTES`` the rest of
+  the tag is left out. Attributes of repeated ``<html>`` and ``<body>`` tags end up on one element, and are counted together.
+- *Tree.* Each element, attribute, text and comment takes memory. The page is cut where the tree would need ``MOST_BYTES``.
+- *Nesting.* The parser may climb all open elements at each tag. The page is cut where the sum of the open elements over all
+  tags exceeds ``MOST_STEPS``.
+- *Formatting.* Formatting elements (``<b>``, ``<font>``) that are not closed are opened again in each block. If the copies
+  could exceed ``MOST_COPIES``, the tags of formatting elements are left out. Links keep their order, target and text.
+
+The scan does not know which ``<`` is in a comment, script or value, so it counts each that could start a tag: it may count too
+much, but not too little. Only pages above ``SMALL`` bytes or tags are scanned: smaller ones cannot cost much.
+
+Source: HTML Standard, 13.2.5 (tokenization) and 13.2.6 (tree construction). The costs were measured with lexbor.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from math import isqrt
+from typing import Final
+
+from arclink.native import native
+from arclink.reasons import Reason
+
+MOST_ATTRIBUTES: Final = 1_000
+"""Attributes of one element."""
+
+MOST_BYTES: Final = 192 << 20
+"""Estimated memory of one page's tree, in bytes."""
+
+MOST_STEPS: Final = 500_000_000
+"""Sum of the open elements over all tags: two to four seconds of parsing."""
+
+MOST_COPIES: Final = 300_000
+"""Elements that the parser may add to a page because formatting elements were not closed."""
+
+SMALL: Final = 64 << 10
+"""Bytes of a page that has few attributes by its size alone."""
+
+_FEW_TAGS: Final = isqrt(4 * MOST_COPIES)
+"""Tags that cannot need more copies, were half of them formatting elements."""
+
+# Estimated bytes of memory.
+_MARKUP_BYTES: Final = 100  # of any tag or comment, with the text after it
+_ELEMENT_BYTES: Final = 200
+_ATTRIBUTE_BYTES: Final = 300
+_TEMPLATE_BYTES: Final = 700
+
+_VOID: Final = frozenset(
+    b"area base basefont bgsound br col embed frame hr img input keygen link meta param source "
+    b"track wbr".split()
+)
+"""Elements that hold nothing (HTML Standard, 13.1.2, and older ones by 13.2.6.4.7)."""
+
+_NEVER_IN_SVG: Final = frozenset([b"br", b"embed", b"hr", b"img", b"meta"])
+"""Those of them that end SVG and MathML (HTML Standard, 13.2.6.5); the others hold what follows there."""
+
+_FORMATTING: Final = frozenset(
+    b"b big code em font i nobr s small strike strong tt u".split()
+)  # and "a", of which the parser keeps one
+
+_SPACE: Final = rb"\t\n\f\r "
+_START: Final = re.compile(rb"<(/?)([a-zA-Z][^" + _SPACE + rb"/>]*+)|<[!?/]")
+_ATTRIBUTE: Final = re.compile(
+    rb"[%b/]*+[^%b/>][^%b/>=]*+(?:[%b]*+=[%b]*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z)|[^%b>\"'][^%b>]*+)?+)?+"
+    % ((_SPACE,) * 7)
+)
+
+
+@native("bounds")
+def has_few_tags(html: bytes, most: int) -> bool:
+    """Return whether ``<`` is in a page at most ``most`` times."""
+    return html.count(b"<") <= most
+
+
+@native("bounds")
+def tally(
+    html: bytes, most_attributes: int, most_bytes: int
+) -> tuple[int, int, int, int, list[tuple[int, int]]]:
+    """Count what makes a page expensive to parse.
+
+    Args:
+        html: UTF-8.
+        most_attributes: Attributes of one element; of ``html`` and ``body``, those of all their tags.
+        most_bytes: Estimated memory of the tree.
+
+    Returns:
+        The number of tags and comments; that of start tags whose element may stay open beyond the next tag; that of
+        formatting elements among these; where the tree would need too much memory (the page's length if nowhere); and
+        the ranges of attributes to leave out, in page order.
+    """
+    size = len(html)
+    work = 8 * size  # tags in the values of other tags are read again, but not without end
+    tags = opening = formatting = memory = of_root = position = 0
+    dropped: list[tuple[int, int]] = []
+    has_svg = False
+    pair = -1  # where the end tag is that closes the last start tag at once
+    while (found := _START.search(html, position)) is not None:
+        start, position = found.span()
+        tags += 1
+        memory += _MARKUP_BYTES
+        name = found[2]
+        if name is None:
+            continue
+        lowered = name.lower()
+        attributes, place, rest = 0, position, 0
+        is_root = lowered in (b"html", b"body")
+        before = of_root if is_root else 0
+        while (attribute := _ATTRIBUTE.match(html, place)) is not None:
+            place = attribute.end()
+            attributes += 1
+            if before + attributes == most_attributes:
+                rest = place
+        work -= place - start
+        if is_root:
+            of_root += attributes
+            if before >= most_attributes:
+                rest = position
+        end = html.find(b">", place)  # only spaces and slashes are between
+        end = size if end < 0 else end
+        if rest and rest < place:
+            dropped.append((rest, end))
+            position = end
+            attributes = max(most_attributes - before, 0)
+        memory += _ATTRIBUTE_BYTES * attributes
+        # </p> and </br> may make elements of their own.
+        if not found[1] or (start != pair and lowered in (b"p", b"br")):
+            memory += _ELEMENT_BYTES
+        if lowered == b"template":
+            memory += _TEMPLATE_BYTES
+        if memory > most_bytes or work < 0:
+            return tags, opening, formatting, start, dropped
+        if found[1]:
+            continue
+        has_svg = has_svg or lowered in (b"svg", b"math")
+        if lowered in _VOID and not (has_svg and lowered not in _NEVER_IN_SVG):
+            continue
+        behind = html.find(b"<", end)
+        if behind >= 0 and html.startswith(b"</" + name, behind):
+            after = html[behind + 2 + len(name) : behind + 3 + len(name)]
+            if after and after in b"\t\n\f\r />":
+                pair = behind
+                continue
+        opening += 1
+        formatting += lowered in _FORMATTING
+    return tags, opening, formatting, size, dropped
+
+
+_REACH: Final = 16
+"""Open elements that an end tag is looked for in; deeper ones count as open for good, so the estimate is never too small."""
+
+_BLOCKS: Final = frozenset(
+    b"address article aside blockquote center details dialog dir div dl dd dt fieldset figcaption figure footer form header "
+    b"hgroup h1 h2 h3 h4 h5 h6 li listing main menu nav ol p pre search section summary ul".split()
+)
+"""Elements that end tags of blocks pass on their way up (HTML Standard, 13.2.6.4.7)."""
+
+_CLOSE_PARAGRAPH: Final = _BLOCKS - {b"p"} | {b"table"}
+_HEADINGS: Final = frozenset(b"h1 h2 h3 h4 h5 h6".split())
+_ROWS: Final = {
+    b"td": frozenset([b"td", b"th"]),
+    b"th": frozenset([b"td", b"th"]),
+    b"tr": frozenset([b"td", b"th", b"tr"]),
+    b"tbody": frozenset(b"td th tr tbody thead tfoot caption".split()),
+    b"thead": frozenset(b"td th tr tbody thead tfoot caption".split()),
+    b"tfoot": frozenset(b"td th tr tbody thead tfoot caption".split()),
+    b"caption": frozenset(b"td th tr tbody thead tfoot caption".split()),
+}
+"""Parts of a table, and what each closes that is open in the same table."""
+
+_OF_TABLES: Final = frozenset([*_ROWS, b"table"])
+_ABOVE: Final = {
+    b"td": frozenset(b"tr tbody thead tfoot table".split()),
+    b"th": frozenset(b"tr tbody thead tfoot table".split()),
+    b"tr": frozenset(b"tbody thead tfoot table".split()),
+}
+"""What a part of a table is in; the others are in the table itself."""
+
+_BARRIERS: Final = _OF_TABLES | frozenset(b"applet button marquee object select template".split())
+"""Elements that end tags of others do not pass."""
+
+_KEEP_CLOSED: Final = (
+    _BLOCKS
+    | _OF_TABLES
+    | frozenset(
+        b"base body col colgroup frameset head hr html link meta noframes script style template title".split()
+    )
+)
+"""Start tags before which formatting elements are not opened again."""
+
+_MARKERS: Final = frozenset(b"applet caption marquee object td template th".split())
+"""Elements after which formatting elements that were open before are not opened again."""
+
+_ITEMS: Final = {
+    b"li": frozenset([b"li"]),
+    b"dd": frozenset([b"dd", b"dt"]),
+    b"dt": frozenset([b"dd", b"dt"]),
+}
+_SPECIAL: Final = (
+    _BLOCKS
+    | _BARRIERS
+    | frozenset(b"iframe noembed noframes noscript optgroup option plaintext wbr xmp".split())
+)
+_NOT_OPENED: Final = _VOID | frozenset(
+    b"html head body colgroup image isindex iframe noembed noframes script style textarea title xmp".split()
+)
+_TEXT_ONLY: Final = frozenset(b"iframe noembed noframes script style textarea title xmp".split())
+_OTHER_RULES: Final = frozenset(b"frameset math plaintext svg template".split())
+"""Elements in which some tags are ignored, or markup is text and text is markup."""
+
+_OF_SELECT: Final = frozenset(b"optgroup option script select".split())
+"""Elements that may be in a select by all versions of the HTML Standard."""
+
+_SVG: Final = 1
+_MATHML: Final = 2
+_HTML_INSIDE: Final = {
+    _SVG: frozenset(b"foreignobject desc title".split()),
+    _MATHML: frozenset(b"mi mo mn ms mtext".split()),
+}
+"""Elements of SVG and MathML that hold HTML; ``annotation-xml`` does so with some attributes only, and counts as not."""
+
+_INTEGRATION: Final = _HTML_INSIDE[_SVG] | _HTML_INSIDE[_MATHML] | {b"annotation-xml"}
+_BREAKOUT: Final = frozenset(
+    b"b big blockquote body br center code dd div dl dt em embed font h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta "
+    b"nobr ol p pre ruby s small span strong strike sub sup table tt u ul var".split()
+)
+"""What ends SVG and MathML; ``font`` only with one of the attributes below."""
+
+_OF_FONT: Final = re.compile(
+    rb"[%b/\"'](?:color|face|size)[%b/=]|[%b/\"'](?:color|face|size)\Z" % ((_SPACE,) * 3),
+    re.IGNORECASE,
+)
+
+_TOKEN: Final = re.compile(
+    rb"<!--(?:-?>|.*?(?:--!?>|\Z))|<(/?)([a-zA-Z][^%b/>]*+)((?:%b)*+)([%b/]*+)(?:>|\Z)|<[!?/][^>]*+(?:>|\Z)"
+    % (_SPACE, _ATTRIBUTE.pattern, _SPACE),
+    re.DOTALL,
+)
+_UNKNOWN: Final = b""
+"""An open element that no end tag is known to close."""
+
+_MAY_HOLD_ROWS: Final = frozenset([b"table", b"template", _UNKNOWN])
+"""Without one of these open, parts of tables are ignored (HTML Standard, 13.2.6.4.7)."""
+
+
+class _Nesting:
+    """The elements that a parser has open, at most: an estimate that never looks far."""
+
+    def __init__(self) -> None:
+        self.open: list[bytes] = []
+        self._tags: list[bytes] = []  # of formatting elements, whole; of others empty
+        self._lost: list[bytes] = []  # tags of formatting elements to open again
+        self._foreign: list[int] = []  # 0, _SVG or _MATHML
+        self._is_sure = True  # false after <frameset>: what follows is read by other rules, if the frameset counts
+        self._has_form = False
+        self._has_template = False  # or had one: forms in templates may nest
+        self._tables = 0  # open elements that may hold parts of tables
+
+    def is_foreign(self) -> bool:
+        """Return whether the next element is one of SVG or MathML."""
+        if not self._foreign or not self._foreign[-1]:
+            return False
+        return self.open[-1] not in _HTML_INSIDE[self._foreign[-1]]
+
+    def is_text(self, name: bytes) -> bool:
+        """Return whether the content of the next element is text, whatever it looks like."""
+        return name in _TEXT_ONLY and self._is_sure and not self.is_foreign()
+
+    def _push(self, name: bytes, tag: bytes = b"", foreign: int = 0) -> None:
+        self._tables += name in _MAY_HOLD_ROWS
+        self.open.append(name)
+        self._tags.append(tag)
+        self._foreign.append(foreign)
+
+    def _cut(self, place: int) -> None:
+        self._tables -= sum(name in _MAY_HOLD_ROWS for name in self.open[place:])
+        del self.open[place:]
+        del self._tags[place:]
+        del self._foreign[place:]
+
+    def _remove(self, place: int) -> None:
+        self._tables -= self.open[place] in _MAY_HOLD_ROWS
+        del self.open[place]
+        del self._tags[place]
+        del self._foreign[place]
+
+    def _close(self, place: int) -> None:
+        """Close an element and those in it; formatting elements in it are opened again later."""
+        if place < 0:
+            return
+        for name, tag in zip(self.open[place:], self._tags[place:], strict=True):
+            if name in _MARKERS:
+                break
+            if tag:
+                if self._lost.count(tag) == 3:  # of those alike, the parser keeps three
+                    self._lost.remove(tag)
+                self._lost.append(tag)
+        self._cut(place)
+
+    def reopen(self) -> None:
+        """Open formatting elements again that were closed with what they were in."""
+        for tag in self._lost:
+            self._push(tag.partition(b" ")[0], tag)
+        self._lost.clear()
+
+    def _find_item(self) -> int:
+        """Return the place of the ``li`` that an end tag closes, -1 if it is not within reach."""
+        place = self._find(frozenset([b"li", b"ol", b"ul"]))
+        return place if place >= 0 and self.open[place] == b"li" else -1
+
+    def _find(self, names: frozenset[bytes], passed: frozenset[bytes] | None = None) -> int:
+        """Return the place of the last element with one of these names, -1 if it is not within reach.
+
+        Args:
+            names: To look for.
+            passed: Elements of the table of special ones to pass; None for all but barriers.
+        """
+        for place in range(len(self.open) - 1, max(len(self.open) - _REACH, 0) - 1, -1):
+            name = self.open[place]
+            if name == _UNKNOWN:
+                return -1
+            if name in names and not self._foreign[place]:
+                return place
+            if name in _INTEGRATION:  # the parser looks at their names only
+                return -1
+            if name in _BARRIERS if passed is None else name in _SPECIAL and name not in passed:
+                return -1
+        return -1
+
+    def start(self, name: bytes, attributes: bytes, *, is_closed: bool) -> None:
+        """Note a start tag; ``is_closed``: it ends in a slash."""
+        if self.is_foreign():
+            if name not in _BREAKOUT or (name == b"font" and not _OF_FONT.search(attributes)):
+                if not is_closed:
+                    self._push(name, foreign=self._foreign[-1])
+                return
+            while self.is_foreign():
+                self._cut(len(self.open) - 1)
+        if name in _NOT_OPENED and name not in _KEEP_CLOSED:
+            self.reopen()
+        if name in (b"svg", b"math"):
+            self.reopen()
+            if not is_closed:
+                self._push(name, foreign=_SVG if name == b"svg" else _MATHML)
+        elif name not in _NOT_OPENED:
+            self._start_html(name, attributes)
+
+    def _start_html(self, name: bytes, attributes: bytes) -> None:
+        self._is_sure = self._is_sure and name != b"frameset"
+        self._has_template = self._has_template or name == b"template"
+        if name in _CLOSE_PARAGRAPH or name == b"p":
+            self._close(self._find(frozenset([b"p"]), frozenset([b"address", b"div"])))
+        if name in _ROWS:
+            self._start_in_table(name)
+            return
+        if name in _ITEMS:
+            self._close(self._find(_ITEMS[name], frozenset([b"address", b"div", b"p"])))
+        elif name == b"form" and not self._has_template:
+            if self._has_form:
+                return
+            self._has_form = True
+            if self.open and self.open[-1] in _OF_TABLES - {b"td", b"th", b"caption"}:
+                return
+        elif name == b"table" and self.open and self.open[-1] in _OF_TABLES:
+            if self.open[-1] not in (b"td", b"th", b"caption"):
+                self._close(self._find_in_table(frozenset([b"table"])))
+        elif name == b"a":
+            place = self._find(frozenset([b"a"]))
+            if place >= 0:
+                self._remove(place)
+        elif name == b"button":
+            self._close(self._find(frozenset([name])))
+        elif self.open and (
+            (name == self.open[-1] == b"option")
+            or (name in _HEADINGS and self.open[-1] in _HEADINGS)
+        ):
+            self._close(len(self.open) - 1)
+        if name not in _KEEP_CLOSED:
+            self.reopen()
+        is_in_select = b"select" in self.open[-_REACH:]
+        if is_in_select and name not in (b"option", b"optgroup"):
+            name = _UNKNOWN
+        is_formatting = name in _FORMATTING or name == b"a"
+        self._push(name, name + b" " + attributes if is_formatting else b"")
+
+    def _find_in_table(self, names: frozenset[bytes]) -> int:
+        """Return the place of the last of some parts of the table that is open, -1 if it is not within reach."""
+        for place in range(len(self.open) - 1, max(len(self.open) - _REACH, 0) - 1, -1):
+            name = self.open[place]
+            if name in names:
+                return place
+            if name in (_UNKNOWN, b"table", b"template", b"select") or self._foreign[place]:
+                return -1
+        return -1
+
+    def _start_in_table(self, name: bytes) -> None:
+        if not self._tables and not self._has_template:
+            return
+        while (place := self._find_in_table(_ROWS[name])) >= 0:
+            self._close(place)
+        above = _ABOVE.get(name, frozenset([b"table"]))
+        self._push(name if self.open and self.open[-1] in above else _UNKNOWN)
+
+    def end(self, name: bytes) -> None:
+        """Note an end tag."""
+        if not (self.open and self._is_sure):
+            return
+        if name in (b"p", b"br"):  # ends SVG and MathML
+            while self.is_foreign():
+                self._cut(len(self.open) - 1)
+        if self.open and self.open[-1] == name:
+            self._has_form = self._has_form and name != b"form"
+            self._cut(len(self.open) - 1)
+        elif not (self._foreign and self._foreign[-1] and self._end_foreign(name)):
+            self._end_html(name)
+
+    def _end_html(self, name: bytes) -> None:
+        if name == b"form":
+            place = self._find(frozenset([name])) if self._has_form else -1
+            self._has_form = False
+            if place >= 0:
+                self._remove(place)
+        elif name in _OF_TABLES:
+            self._close(self._find_in_table(frozenset([name])))
+        elif name in _HEADINGS:
+            self._close(self._find(_HEADINGS))
+        elif name == b"li":
+            self._close(self._find_item())
+        elif name == b"p":
+            self._close(self._find(frozenset([name]), frozenset()))
+        elif name in _BLOCKS or name in _BARRIERS:
+            self._close(self._find(frozenset([name])))
+        elif name in _FORMATTING or name == b"a":
+            self._end_formatting(name)
+        else:
+            self._close(self._find(frozenset([name]), frozenset()))
+
+    def _end_formatting(self, name: bytes) -> None:
+        place = self._find(frozenset([name]), frozenset())
+        lost = [number for number, tag in enumerate(self._lost) if tag.partition(b" ")[0] == name]
+        if lost:
+            del self._lost[lost[-1]]
+        elif place >= 0:
+            self._tags[place] = b""
+            self._close(place)
+
+    def _end_foreign(self, name: bytes) -> bool:
+        """Close an element of SVG or MathML; return whether there was one, else the rules of HTML apply."""
+        for place in range(len(self.open) - 1, max(len(self.open) - _REACH, 0) - 1, -1):
+            if not self._foreign[place]:
+                return False
+            if self.open[place] == name:
+                self._cut(place)
+                return True
+        return False
+
+
+_TEXT_ENDS: Final = {
+    name: re.compile(rb"</%b[%b/>]" % (name, _SPACE), re.IGNORECASE) for name in _TEXT_ONLY
+}
+
+
+def _end_of_text(html: bytes, name: bytes, position: int) -> int:
+    """Return where the content of an element ends that holds text only."""
+    found = _TEXT_ENDS[name].search(html, position)
+    return len(html) if found is None else found.start()
+
+
+def _open_elements(html: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the place of each tag, and an estimate of the elements that are open before it."""
+    nesting = _Nesting()
+    position = 0
+    while (token := _TOKEN.search(html, position)) is not None:
+        if token.start() > position:
+            nesting.reopen()
+        position = token.end()
+        yield token.start(), len(nesting.open)
+        name = token[2]
+        if name is None:
+            if nesting.is_foreign() and html.startswith(b"<![CDATA[", token.start()):
+                position = html.find(b"]]>", token.start()) + 3
+                if position < 3:
+                    return
+            continue
+        name = name.lower()
+        if token[1]:
+            nesting.end(name)
+            continue
+        is_text = nesting.is_text(name)
+        nesting.start(name, token[3], is_closed=token[4].endswith(b"/"))
+        if is_text:
+            position = _end_of_text(html, name, position)
+        elif name == b"plaintext":
+            return
+
+
+@native("bounds")
+def nesting(html: bytes) -> tuple[int, int] | None:
+    """Estimate nesting by one rule: an end tag closes the last open element if that has its name.
+
+    No other tag closes an element here, so the estimates are never too small. They are close for
+    pages that close what they open, as nearly all large pages do.
+
+    Args:
+        html: UTF-8.
+
+    Returns:
+        The sum of the open elements over all tags, and the sum of the open formatting elements over
+        all tags: each tag may have the parser open all of the latter again. None if the page has
+        elements whose content follows other rules (``_OTHER_RULES``, or unusual tags in a select).
+    """
+    names: list[bytes] = []
+    steps = copies = formatting = position = 0
+    in_select = -1  # the place of the select that is open
+    while (token := _TOKEN.search(html, position)) is not None:
+        position = token.end()
+        steps += len(names)
+        copies += formatting
+        if token[2] is None:
+            continue
+        name = token[2].lower()
+        if in_select >= 0 and name not in _OF_SELECT:
+            return None
+        if token[1]:
+            if name == b"select" and in_select >= 0:
+                del names[in_select:]
+                in_select = -1
+            elif names and names[-1] == name:
+                names.pop()
+                formatting -= name in _FORMATTING
+            continue
+        if name in _OTHER_RULES or (name == b"select" and in_select >= 0):
+            return None
+        if name == b"select":
+            in_select = len(names)
+        if name in _TEXT_ONLY:
+            position = _end_of_text(html, name, position)
+        elif name not in _VOID:
+            formatting += name in _FORMATTING
+            names.append(name)
+    return steps, copies
+
+
+def _end_of_nesting(html: bytes, most_steps: int) -> int:
+    """Return where the sum of the open elements over all tags exceeds ``most_steps``; the page's length if nowhere."""
+    steps = 0
+    for start, is_open in _open_elements(html):
+        steps += is_open
+        if steps > most_steps:
+            return start
+    return len(html)
+
+
+_FORMATTING_TAG: Final = re.compile(
+    rb"<(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)(?=[%b/>])[^>]*+>" % _SPACE,
+    re.IGNORECASE,
+)
+
+
+def _without_formatting(html: bytes) -> bytes:
+    """Return a page without the tags of formatting elements."""
+    pieces: list[bytes] = []
+    kept = position = 0
+    while (token := _TOKEN.search(html, position)) is not None:
+        start, position = token.span()
+        name = token[2]
+        if name is None:
+            continue
+        name = name.lower()
+        if name in _FORMATTING:
+            pieces.append(html[kept:start])
+            kept = position
+        elif name in _TEXT_ONLY and not token[1]:
+            position = _end_of_text(html, name, position)
+    pieces.append(html[kept:])
+    return b"".join(pieces)
+
+
+def bounded(html: bytes) -> tuple[bytes, Counter[Reason]]:
+    """Return a page without what would make it too expensive to parse, most often the page itself, and notes on what is left out.
+
+    Args:
+        html: UTF-8.
+    """
+    notes: Counter[Reason] = Counter()
+    if len(html) <= SMALL and has_few_tags(html, _FEW_TAGS):
+        return html, notes
+    tags, opening, formatting, end, dropped = tally(html, MOST_ATTRIBUTES, MOST_BYTES)
+    if end < len(html) or dropped:
+        notes[Reason.NOTE_ATTRIBUTES_CUT] += len(dropped)
+        notes[Reason.NOTE_TREE_CUT] += end < len(html)
+        pieces, kept = [], 0
+        for start, stop in dropped:
+            pieces.append(html[kept:start])
+            kept = stop
+        html = b"".join([*pieces, html[kept:end]])
+    if formatting * tags > MOST_COPIES or opening * tags > MOST_STEPS:
+        html, left_out = _with_less_nesting(html, tags)
+        notes.update(left_out)
+    return html, +notes
+
+
+def _with_less_nesting(html: bytes, tags: int) -> tuple[bytes, Counter[Reason]]:
+    """Return a page that nests only as much as the parser can bear, and notes on what is left out."""
+    notes: Counter[Reason] = Counter()
+    steps, copies = nesting(html) or (MOST_STEPS + 1, MOST_COPIES + 1)
+    if copies > MOST_COPIES:
+        distinct = len(set(_FORMATTING_TAG.findall(html)))
+        if 3 * distinct * tags > MOST_COPIES:  # the parser keeps three alike
+            html = _without_formatting(html)
+            notes[Reason.NOTE_FORMATTING_LEFT_OUT] += 1
+            steps = MOST_STEPS + 1  # not known: elements are in others now
+    if steps > MOST_STEPS:
+        end = _end_of_nesting(html, MOST_STEPS)
+        notes[Reason.NOTE_NESTING_CUT] += end < len(html)
+        html = html[:end]
+    return html, notes

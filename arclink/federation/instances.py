@@ -1,0 +1,127 @@
+"""The instances in the operator's configuration, and the URLs of link queries to them."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from urllib.parse import urlencode, urlsplit
+
+from arclink.access.queries import MOST_MEMBERS, LinkQuery, Redirects
+from arclink.errors import UsageError
+from arclink.model import ALL_TIME
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:\[\]/-]{0,99}")
+_URL = re.compile(r"[!-~]{1,2000}")
+
+PATH = "/LinkService/linkQuery"
+"""The path of link queries in the paper, which every instance has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """A service that answers link queries about one archive.
+
+    Attributes:
+        name: The name of the archive in answers.
+        url: The part of the URL before `PATH`: ``http`` or ``https``, host, port and path, without
+            a slash at its end.
+    """
+
+    name: str
+    url: str
+
+
+def parse_instances(texts: Iterable[str]) -> tuple[Instance, ...]:
+    """Return the instances in ``texts``, each in the syntax of `parse_instance`.
+
+    Raises:
+        UsageError: A text is not an instance, or a name or URL is repeated.
+    """
+    found: list[Instance] = []
+    for text in texts:
+        instance = parse_instance(text)
+        for other in found:
+            if instance.name == other.name or instance.url == other.url:
+                raise UsageError(
+                    f"--instance {text}: {other.name} at {other.url} is given already; name each archive once"
+                )
+        found.append(instance)
+    return tuple(found)
+
+
+def parse_instance(text: str) -> Instance:
+    """Return the instance in ``URL`` or ``NAME=URL``; the default name is host, port and path.
+
+    Raises:
+        UsageError: The text is neither; the message says what is allowed.
+
+    >>> parse_instance("olympics=http://arclink.example:8080/olympics/")
+    Instance(name='olympics', url='http://arclink.example:8080/olympics')
+    >>> parse_instance("http://127.0.0.1:8080").name
+    '127.0.0.1:8080'
+    """
+    before, equals, after = text.partition("=")
+    name, url = (before, after) if equals and "://" not in before else ("", text)
+    allowed = "give http://HOST[:PORT][/PATH] or NAME=http://…, without user, query or fragment"
+    if _URL.fullmatch(url) is None:
+        raise UsageError(f"--instance {text[:200]!a}: no URL; {allowed}")
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        raise UsageError(f"--instance {text[:200]}: {error}; {allowed}") from error
+    is_plain = not (
+        parts.username
+        or parts.password
+        or parts.query
+        or parts.fragment
+        or "?" in url
+        or "#" in url
+        or "@" in url
+    )
+    if parts.scheme not in ("http", "https") or not parts.hostname or port == 0 or not is_plain:
+        raise UsageError(f"--instance {text[:200]}: no instance can be there; {allowed}")
+    path = parts.path.rstrip("/")
+    name = name or parts.netloc + path
+    return Instance(parse_name("--instance", name), f"{parts.scheme}://{parts.netloc}{path}")
+
+
+def parse_name(option: str, name: str) -> str:
+    """Return the name of an archive unchanged.
+
+    Raises:
+        UsageError: It is not a valid name. The message names the ``option``.
+    """
+    if _NAME.fullmatch(name) is None:
+        raise UsageError(
+            f"{option} {name[:200]!a}: no name of an archive; use up to 100 letters, digits and ._:/-"
+        )
+    return name
+
+
+def question(instance: Instance, query: LinkQuery, cursor: str = "") -> str:
+    """Return the URL of ``query`` at an instance, with the largest page size allowed."""
+    asked = [
+        ("uri", str(query.uri)),
+        ("direction", query.direction.value),
+        ("limit", str(MOST_MEMBERS)),
+    ]
+    if query.span.first != ALL_TIME.first:
+        asked.append(("from", query.span.first))
+    if query.span.last != ALL_TIME.last:
+        asked.append(("to", query.span.last))
+    if query.at is not None:
+        asked.append(("at", query.at))
+    asked += [] if query.kinds.is_all else [("kinds", word) for word in query.kinds.words]
+    if query.redirects is not Redirects.YES:  # services older than this parameter would refuse it
+        asked.append(("redirects", query.redirects.value))
+    if cursor:
+        asked.append(("cursor", cursor))
+    return f"{instance.url}{PATH}?{urlencode(asked)}"
+
+
+def plain_question(instance: Instance, query: LinkQuery) -> str:
+    """Return the URL in the paper's form, for an instance that knows only the parameter ``uri``.
+
+    Its answer contains all links of all time.
+    """
+    return f"{instance.url}{PATH}?{urlencode([('uri', query.uri)])}"

@@ -1,0 +1,103 @@
+"""Parser of ArcLink's own JSON answers (``docs/service.md``), which trusts nothing in them."""
+
+from collections.abc import Iterator
+
+import orjson
+
+from arclink.access.queries import Direction
+from arclink.access.reader import MementoSummary
+from arclink.errors import InstanceError
+from arclink.federation.instance_answers import ToldAnswer, ToldInForce, ToldLink
+from arclink.model import Timestamp
+
+
+def parse_json_answer(body: bytes) -> ToldAnswer:
+    """Return one page of an answer; members that cannot be parsed are counted.
+
+    Raises:
+        InstanceError: The body is not JSON, or not an answer to a link query.
+    """
+    try:
+        document = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise InstanceError(f"its answer is no JSON: {error}") from error
+    match document:
+        case {"uri": str(uri), "outlinks": list(outlinks), "inlinks": list(inlinks)}:
+            links = [*_links(outlinks, Direction.OUT), *_links(inlinks, Direction.IN)]
+            behind, at = document.get("next"), document.get("at")
+            in_force = document.get("in_force")
+            mementos = _mementos(document.get("mementos"))
+            held = tuple(_in_force(in_force))
+            return ToldAnswer(
+                uri,
+                mementos,
+                at if isinstance(at, str) else None,
+                held,
+                links,
+                len(outlinks) + len(inlinks) - len(links),
+                behind if isinstance(behind, str) else "",
+                mementos is None and document.get("mementos") is not None,
+                len(in_force) - len(held) if isinstance(in_force, list) else in_force is not None,
+            )
+        case _:
+            raise InstanceError(
+                "its answer is JSON, but no answer to a link query: uri, outlinks or inlinks are missing"
+            )
+
+
+def _links(members: list[object], direction: Direction) -> Iterator[ToldLink]:
+    end = "sources" if direction is Direction.OUT else "targets"
+    for member in members:
+        match member:
+            case {
+                "uri": str(uri),
+                "kind": str(kind),
+                "text": str(text),
+                "timestamps": list(timestamps),
+                **others,
+            }:
+                rel, variants = others.get("rel"), others.get(end)
+                if not isinstance(variants, list | None):
+                    continue  # the page that has the link is not known
+                yield ToldLink(
+                    direction,
+                    uri,
+                    kind,
+                    text,
+                    rel if isinstance(rel, str) else None,
+                    _texts(timestamps),
+                    _texts(variants or []),
+                )
+
+
+def _texts(values: list[object]) -> tuple[str, ...]:
+    """Return the values as texts; other values become empty texts, which are refused later."""
+    return tuple(value if isinstance(value, str) else "" for value in values)
+
+
+def _mementos(found: object) -> MementoSummary | None:
+    match found:
+        case {
+            "count": int(count),
+            "first": str(first),
+            "last": str(last),
+            "asked": int(asked),
+            "links_known": int(known),
+        } if count > 0 and not any(isinstance(number, bool) for number in (count, asked, known)):
+            return MementoSummary(count, Timestamp(first), Timestamp(last), asked, known)
+        case {"count": 0}:
+            return MementoSummary()
+        case _:
+            return None
+
+
+def _in_force(found: object) -> Iterator[ToldInForce]:
+    for memento in found if isinstance(found, list) else ():
+        match memento:
+            case {
+                "uri": str(uri),
+                "timestamp": str(timestamp),
+                "status": str(status),
+                "links_known": bool(is_known),
+            }:
+                yield ToldInForce(uri, timestamp, status, is_known)

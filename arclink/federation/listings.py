@@ -1,0 +1,190 @@
+"""Parser of RDF/XML in the form of the paper's Listing 1.
+
+It reads answers of this service and of services that were written from the paper alone. The answer
+is read as a document, not as a graph. The listing puts type, text and times on the linked resource,
+so in a graph with two links to one URI it is lost which text belongs to which time. Elements in
+other places are ignored.
+
+Against malicious documents, a DOCTYPE is refused, so no entity is ever expanded; depth, text length
+and number of members are limited.
+
+Source: the paper, Listing 1; RDF 1.1 XML Syntax.
+"""
+
+import re
+from dataclasses import replace
+from xml.parsers import expat
+
+from arclink.access.queries import LONGEST_URI, Direction
+from arclink.access.reader import MementoSummary
+from arclink.access.texts import printable_uri
+from arclink.errors import InstanceError
+from arclink.federation.instance_answers import ToldAnswer, ToldLink
+from arclink.federation.names import absolute_name
+from arclink.model import Timestamp, UriR
+from arclink.uris.surts import surt_of
+
+MOST_LINKS = 200_000
+"""Largest number of members in one document; a document with more gives a partial answer."""
+DEEPEST = 64
+"""Largest number of nested elements; a listing needs eight."""
+
+_RDF, _TWG = (
+    "http://www.w3.org/1999/02/22-rdf-syntax-ns# ",
+    "http://www.mementoweb.org/TemporalWebGraph/ ",
+)
+_DIRECTIONS = {_TWG + "hasOutlinks": Direction.OUT, _TWG + "hasInlinks": Direction.IN}
+_ITEM = re.compile(re.escape(_RDF) + r"(li|_[0-9]+)")
+_KINDS = {"href": "a@href", "image": "img@src"}
+_NO_PAGE = "_:"
+"""The page URI for links whose description has no name: it matches no page."""
+_WHITE_SPACE = re.compile("[ \t\r\n]+")
+
+
+def parse_listing(body: bytes, asked: UriR) -> ToldAnswer:
+    """Return the answer in ``body``, with relative names made absolute.
+
+    Raises:
+        InstanceError: The body is not XML, has a DOCTYPE, nests too deeply, or describes no URI.
+    """
+    reader = _Reader(asked)
+    try:
+        reader.parser.Parse(body, True)
+    except expat.ExpatError as error:
+        raise InstanceError(f"its answer is no XML: {error}") from error
+    except (
+        LookupError,
+        ValueError,
+    ) as error:  # an encoding that Python does not have, or a multi-byte encoding
+        raise InstanceError(
+            f"its answer is XML in a charset that cannot be read: {error}"
+        ) from error
+    return reader.answer()
+
+
+class _Reader:
+    """The results of parsing so far, and the position of the parser in the document."""
+
+    def __init__(self, asked: UriR) -> None:
+        self.asked = asked
+        self.subjects: list[dict[str, str]] = []
+        self.links: list[tuple[int, ToldLink]] = []
+        self.malformed = 0
+        self._path: list[str] = []
+        self._about: list[str] = []
+        self._text: list[str] = []
+        self._length = 0
+        self._member: dict[str, str] | None = None
+        self._timestamps: list[str] = []
+        self.parser = expat.ParserCreate(namespace_separator=" ")
+        self.parser.buffer_text = True
+        self.parser.StartDoctypeDeclHandler = self._doctype
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self.parser.CharacterDataHandler = self._characters
+
+    def answer(self) -> ToldAnswer:
+        """Return the answer in the document.
+
+        Raises:
+            InstanceError: The document describes no URI.
+        """
+        named = [number for number, known in enumerate(self.subjects) if known["about"]]
+        if not named:
+            raise InstanceError(
+                "its answer is XML, but no listing of links: no rdf:Description with rdf:about"
+            )
+        uris = [self._uri_of(known) for known in self.subjects]
+        surt = surt_of(self.asked)
+        main = next((n for n in named if surt_of(printable_uri(uris[n])) == surt), named[0])
+        mementos = self._mementos(self.subjects[main])
+        return ToldAnswer(
+            uris[main],
+            mementos,
+            None,
+            (),
+            [
+                link if number == main else replace(link, subject=uris[number] or _NO_PAGE)
+                for number, link in self.links
+            ],
+            self.malformed,
+            bad_mementos=mementos is None and "mementoCount" in self.subjects[main],
+        )
+
+    def _uri_of(self, known: dict[str, str]) -> UriR:
+        name = known.get("original") or known["about"]
+        return absolute_name(name, self.asked) if name else UriR("")
+
+    def _mementos(self, said: dict[str, str]) -> MementoSummary | None:
+        count = said.get("mementoCount", "")
+        if not count.isascii() or not count.isdigit() or len(count) > 15:
+            return None
+        if int(count) == 0:
+            return MementoSummary()
+        first, last = said.get("firstMemento"), said.get("lastMemento")
+        return (
+            None
+            if first is None or last is None
+            else MementoSummary(int(count), Timestamp(first), Timestamp(last))
+        )
+
+    def _doctype(self, name: str, system: str | None, public: str | None, has_subset: bool) -> None:
+        raise InstanceError(
+            "its answer has a DOCTYPE, which could define entities; that is refused"
+        )
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        parent = self._path[-1] if self._path else ""
+        self._path.append(name)
+        if len(self._path) > DEEPEST:
+            raise InstanceError(f"its answer nests deeper than {DEEPEST} elements")
+        self._text, self._length = [], 0
+        about = attributes.get(_RDF + "about", "")
+        self._about.append(about)
+        if parent in _DIRECTIONS and self._member is None:
+            self._member, self._timestamps = {"about": about}, []
+            if len(self._path) < 3 or not self.subjects:
+                self.subjects.append({"about": ""})  # links of a page without a name
+        elif parent in ("", _RDF + "RDF"):
+            self.subjects.append({"about": about})
+
+    def _characters(self, text: str) -> None:
+        self._length += len(text)
+        if self._length <= LONGEST_URI:
+            self._text.append(text)
+
+    def _end(self, name: str) -> None:
+        self._path.pop()
+        self._about.pop()
+        text = _WHITE_SPACE.sub(" ", "".join(self._text)).strip(" ")
+        self._text, self._length = [], 0
+        parent = self._path[-1] if self._path else ""
+        if self._member is None:
+            if name.startswith(_TWG) and len(self._path) <= 2 and self.subjects:
+                self.subjects[-1].setdefault(name.removeprefix(_TWG), text)
+        elif parent in _DIRECTIONS:
+            self._finish(self._member, _DIRECTIONS[parent])
+            self._member = None
+        elif _ITEM.fullmatch(name) or (name == _TWG + "timestamp" and text):
+            self._timestamps.append(text)
+        elif name.startswith(_TWG):
+            self._member.setdefault(name.removeprefix(_TWG), text)
+
+    def _finish(self, member: dict[str, str], direction: Direction) -> None:
+        name = member.get("original") or member["about"]
+        if not name or len(name) > LONGEST_URI:
+            self.malformed += 1
+            return
+        if len(self.links) >= MOST_LINKS:
+            raise InstanceError(f"its answer has more than {MOST_LINKS:,} links in one document")
+        kind = member.get("type", "href")
+        uri = absolute_name(name, self.asked)
+        link = ToldLink(
+            direction,
+            uri,
+            _KINDS.get(kind, kind),
+            member.get("text", ""),
+            None,
+            tuple(self._timestamps),
+        )
+        self.links.append((len(self.subjects) - 1, link))

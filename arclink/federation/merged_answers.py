@@ -1,0 +1,220 @@
+"""Merged findings of archives as a `LinkAnswer`, page by page, which every format can write.
+
+Members are links, ordered by oldest timestamp, SURT of the other end, kind and text. A cursor holds
+the position of the last member returned, per direction. So a client that follows the cursors always
+reaches the end, and misses nothing as long as the archives' answers stay the same. If an archive
+answers only later, some of its links may be before the cursor.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Self
+
+from arclink.access.answers import InForce, LinkAnswer
+from arclink.access.archives import ArchiveReport, InArchives
+from arclink.access.cursors import CursorError, decode_fields, encode_fields
+from arclink.access.declarations import BadParameterError, Given, sort_out
+from arclink.access.members import Member
+from arclink.access.queries import (
+    CURSOR,
+    EVIDENCE,
+    FILTER,
+    FOLLOW,
+    LINK_PARAMETERS,
+    MATCH_TYPE,
+    VALIDITY,
+    Direction,
+    LinkQuery,
+)
+from arclink.federation.merge import Findings, LinkKey, SeenInForce, SeenLink, summed
+from arclink.model import NO_CHECKSUM, Checksum, Memento
+from arclink.uris.surts import surt_of
+
+Place = tuple[str, str, str, str]
+"""The position of a member in its direction: first timestamp, SURT of the other end, kind, text.
+
+The least position is the beginning.
+"""
+
+_BEGINNING: Place = ("", "", "", "")
+
+
+@dataclass(frozen=True, slots=True)
+class MergedQuery:
+    """A link query to several archives, and the positions at which its answer continues.
+
+    Attributes:
+        query: The query without a cursor: archives are queried for everything they have.
+        outlinks: The position of the last outlink returned; None if no more are wanted.
+        inlinks: Likewise.
+    """
+
+    query: LinkQuery
+    outlinks: Place | None
+    inlinks: Place | None
+
+    @classmethod
+    def from_parameters(cls, parameters: Iterable[tuple[str, str]]) -> Self:
+        """Return the query that ``parameters`` describe.
+
+        They are those of `LinkQuery`, without ``limit=0``, ``evidence``, ``validity``, ``filter``,
+        ``follow`` and ``matchType``.
+
+        Raises:
+            BadParameterError: A parameter is unknown, missing, repeated, or its value is not
+                allowed.
+        """
+        return cls.of(sort_out(parameters, LINK_PARAMETERS))
+
+    @classmethod
+    def of(cls, given: Given) -> Self:
+        """Return the query that these parameters describe.
+
+        Raises:
+            BadParameterError: One is missing, or its value is not allowed.
+        """
+        cursor = CURSOR.of(given)
+        query = LinkQuery.of(given.without(CURSOR.name))
+        if query.limit == 0:
+            raise BadParameterError(
+                "limit", "0", "at least 1: an answer merged from archives does not stream"
+            )
+        for parameter in (EVIDENCE, VALIDITY, FILTER, FOLLOW, MATCH_TYPE):
+            if (asked := given.text(parameter)) not in ("", parameter.default):
+                raise BadParameterError(
+                    parameter.name,
+                    asked,
+                    f"no {parameter.name} of merged links: ask each archive for it",
+                )
+        if not cursor:
+            return cls(
+                query,
+                _BEGINNING if query.direction.is_out else None,
+                _BEGINNING if query.direction.is_in else None,
+            )
+        try:
+            match decode_fields(cursor):
+                case ["archives", str(fingerprint), outlinks, inlinks] if (
+                    fingerprint == query.fingerprint
+                ):
+                    return cls(query, _place(outlinks), _place(inlinks))
+                case _:
+                    raise CursorError("cursor of another query")
+        except CursorError as error:
+            raise BadParameterError(
+                "cursor", cursor, "the 'next' of an answer to the same query"
+            ) from error
+
+
+def answer_of(found: Findings, asked: MergedQuery, reports: Sequence[ArchiveReport]) -> LinkAnswer:
+    """Return one page of the answer from ``found``, with the ``reports`` of the archives."""
+    query = asked.query
+    outlinks, behind_out = _page(found, asked.outlinks, query, Direction.OUT)
+    inlinks, behind_in = _page(found, asked.inlinks, query, Direction.IN)
+    is_last = behind_out is None and behind_in is None
+    return LinkAnswer(
+        query=query,
+        mementos=summed(found.mementos.values()),
+        in_force=tuple(_all_in_force(found.in_force)),
+        outlinks=outlinks,
+        inlinks=inlinks,
+        is_grouped_out=True,
+        is_grouped_in=True,
+        next=None
+        if is_last
+        else encode_fields(["archives", query.fingerprint, behind_out, behind_in]),
+        archives=tuple(reports),
+    )
+
+
+def _page(
+    found: Findings, after: Place | None, query: LinkQuery, direction: Direction
+) -> tuple[tuple[Member, ...], Place | None]:
+    """Return one page of members after ``after``, and its last position if there are more."""
+    if after is None:
+        return (), None
+    is_out = direction is Direction.OUT
+    places = sorted(
+        (_place_of(key, link, is_out), key)
+        for key, link in found.links.items()
+        if (key[0] if is_out else key[1]) == query.surt
+    )
+    start = bisect_right(places, after, key=lambda placed: placed[0])
+    page = places[start : start + query.limit]
+    members = tuple(_member(key, found.links[key], is_out) for _, key in page)
+    return members, page[-1][0] if start + query.limit < len(places) else None
+
+
+def _place_of(key: LinkKey, link: SeenLink, is_out: bool) -> Place:
+    source, target, kind, text = key
+    return (
+        min(min(times) for times in link.timestamps.values()),
+        target if is_out else source,
+        kind,
+        text,
+    )
+
+
+def _member(key: LinkKey, link: SeenLink, is_out: bool) -> Member:
+    source, target, kind, text = key
+    here, there = (link.sources, link.targets) if is_out else (link.targets, link.sources)
+    uris = tuple(sorted(there))
+    rel = sorted(word for word in link.rel if word is not None)
+    return Member(
+        uri=uris[0],
+        surt=target if is_out else source,
+        kind=kind,
+        text=text,
+        rel=" ".join(rel) or None,
+        timestamps=tuple(sorted(frozenset().union(*link.timestamps.values()))),
+        variants=tuple(sorted(here)),
+        archives=InArchives(
+            uris,
+            tuple((name, tuple(sorted(link.timestamps[name]))) for name in sorted(link.timestamps)),
+        ),
+    )
+
+
+def _by_time(seen: SeenInForce) -> tuple[str, str, str, str, bool]:
+    return seen.timestamp, seen.uri, seen.archive, seen.status, seen.is_known
+
+
+def _all_in_force(seen: Iterable[SeenInForce]) -> Iterator[InForce]:
+    """Yield each capture in force once, even if several archives have it.
+
+    Its links are known if one archive knows them.
+    """
+    by_capture = groupby(sorted(seen, key=_by_time), key=lambda one: (one.timestamp, one.uri))
+    for _, same in by_capture:
+        copies = list(same)
+        known = [one for one in copies if one.is_known]
+        yield _in_force((known or copies)[0])
+
+
+def _in_force(found: SeenInForce) -> InForce:
+    """Return a memento of another archive; fields that are not in its answer stay empty."""
+    memento = Memento(
+        surt_of(found.uri),
+        found.timestamp,
+        found.uri,
+        Checksum(NO_CHECKSUM),
+        found.status,
+        "-",
+        "response",
+        "-",
+        0,
+        -1,
+    )
+    return InForce(memento, found.is_known)
+
+
+def _place(fields: object) -> Place | None:
+    match fields:
+        case None:
+            return None
+        case [str(timestamp), str(surt), str(kind), str(text)]:
+            return timestamp, surt, kind, text
+        case _:
+            raise CursorError("no place in an answer")

@@ -1,0 +1,267 @@
+"""Requests for one query to all instances at the same time.
+
+One thread per instance requests page after page, until it has everything or a limit is reached. The
+caller waits for all threads, but no longer than the limit for the whole query. An instance that is
+slow, fails or sends nonsense affects only its own part of the answer.
+"""
+
+import queue
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from arclink.access.answers import Budget, answer_link_query
+from arclink.access.archives import ArchiveReport, Outcome, Refused
+from arclink.access.cursors import decode_cursor
+from arclink.access.queries import MOST_MEMBERS, LinkQuery
+from arclink.access.snapshots import of_one_state
+from arclink.errors import InstanceError
+from arclink.federation.cache import AnswerCache
+from arclink.federation.http_client import HttpAnswer, fetch
+from arclink.federation.instance_answers import ToldAnswer, told_by
+from arclink.federation.instances import Instance, plain_question, question
+from arclink.federation.json_answers import parse_json_answer
+from arclink.federation.listings import parse_listing
+from arclink.federation.merge import Findings, merge
+from arclink.federation.validation import believe
+from arclink.store.protocols import GraphStore
+
+ACCEPT = "application/json, application/rdf+xml;q=0.5"
+GRACE = 0.5
+"""Seconds that a thread has, after its time is over, to report that."""
+
+Asked = tuple[Findings, ArchiveReport]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The limits of one query.
+
+    instance_seconds: Seconds for one page of one instance.
+    whole_seconds: Seconds for all pages of all instances.
+    page_bytes: Bytes of one page.
+    pages: Pages of one instance.
+    links: Links of one instance.
+    at_once: Queries that one instance answers at the same time; a further query fails because the
+        instance is busy.
+    cache_bytes: Bytes of all cached answers.
+    cache_seconds: Seconds for which an answer is fresh.
+    """
+
+    instance_seconds: float = 10.0
+    whole_seconds: float = 20.0
+    page_bytes: int = 16 << 20
+    pages: int = 20
+    links: int = 200_000
+    at_once: int = 4
+    cache_bytes: int = 64 << 20
+    cache_seconds: float = 300.0
+
+
+@dataclass(slots=True)
+class _Progress:
+    """The progress of the requests to one instance; its fields are consistent at any time."""
+
+    pages: int = 0
+    found: Findings = field(default_factory=Findings)
+    refused: Counter[Refused] = field(default_factory=Counter)
+    is_cached: bool = True
+
+
+class Asking:
+    """Sends queries to a fixed set of instances and caches their answers. Thread-safe."""
+
+    def __init__(self, instances: Sequence[Instance], limits: Limits | None = None) -> None:
+        self.instances = tuple(instances)
+        self.limits = limits or Limits()
+        self._cache = AnswerCache(self.limits.cache_bytes, self.limits.cache_seconds)
+        self._free = {
+            instance: threading.BoundedSemaphore(self.limits.at_once) for instance in self.instances
+        }
+
+    def ask(self, query: LinkQuery, meanwhile: Callable[[], None] | None = None) -> list[Asked]:
+        """Return the findings and the report of each instance, in the order of the instances.
+
+        Args:
+            query: Without limit and cursor: everything is requested.
+            meanwhile: A function to call while the instances work.
+        """
+        start = time.monotonic()
+        end = start + self.limits.whole_seconds
+        done: queue.SimpleQueue[tuple[int, Asked]] = queue.SimpleQueue()
+        for number, instance in enumerate(self.instances):
+            threading.Thread(
+                target=self._work, args=(number, instance, query, end, done), daemon=True
+            ).start()
+        if meanwhile is not None:
+            meanwhile()
+        found: dict[int, Asked] = {}
+        while len(found) < len(self.instances):
+            try:
+                number, asked = done.get(timeout=max(0.0, end + GRACE - time.monotonic()))
+            except queue.Empty:
+                break
+            found[number] = asked
+        late = f"no answer within {self.limits.whole_seconds:.3g} s"
+        return [
+            found.get(
+                number,
+                (
+                    Findings(),
+                    ArchiveReport(
+                        instance.name, Outcome.FAILED, late, seconds=time.monotonic() - start
+                    ),
+                ),
+            )
+            for number, instance in enumerate(self.instances)
+        ]
+
+    def _work(
+        self,
+        number: int,
+        instance: Instance,
+        query: LinkQuery,
+        end: float,
+        done: "queue.SimpleQueue[tuple[int, Asked]]",
+    ) -> None:
+        start = time.monotonic()
+        progress = _Progress()
+        detail = ""
+        if not self._free[instance].acquire(blocking=False):
+            detail = f"it is busy with {self.limits.at_once} questions of this service already"
+        else:
+            try:
+                self._pages(instance, query, end, progress)
+            except InstanceError as error:
+                detail = str(error)
+            except Exception as error:  # end of a thread: other answers must survive
+                detail = f"its answer could not be read: {type(error).__name__}"
+            finally:
+                self._free[instance].release()
+        outcome = (
+            Outcome.ANSWERED
+            if not detail
+            else Outcome.PARTIAL
+            if progress.pages
+            else Outcome.FAILED
+        )
+        report = ArchiveReport(
+            instance.name,
+            outcome,
+            detail,
+            len(progress.found.links),
+            time.monotonic() - start,
+            progress.is_cached and progress.pages > 0,
+            progress.refused,
+        )
+        done.put((number, (progress.found, report)))
+
+    def _pages(self, instance: Instance, query: LinkQuery, end: float, progress: _Progress) -> None:
+        """Request page after page.
+
+        Raises:
+            InstanceError: A page failed, or there are more than the limits allow; ``progress`` has
+                the pages before it.
+        """
+        cursor = ""
+        while True:
+            told = self._page(instance, query, cursor, end, progress)
+            found, refused = believe(told, query, instance.name)
+            progress.found = merge((progress.found, found))
+            progress.refused += refused
+            progress.pages += 1
+            cursor = told.next
+            if not cursor:
+                return
+            if (
+                progress.pages >= self.limits.pages
+                or len(progress.found.links) >= self.limits.links
+            ):
+                raise InstanceError(
+                    f"it has more than the {len(progress.found.links):,} links of {progress.pages} pages that were asked for"
+                )
+
+    def _page(
+        self, instance: Instance, query: LinkQuery, cursor: str, end: float, progress: _Progress
+    ) -> ToldAnswer:
+        answer = self._answer(question(instance, query, cursor), end, progress)
+        if 400 <= answer.status < 500 and answer.media_type != "application/problem+json":
+            answer = self._answer(
+                plain_question(instance, query), end, progress
+            )  # the instance knows only the paper's parameter
+        if answer.status != 200:
+            raise InstanceError(f"it answers with status {answer.status}")
+        match answer.media_type:
+            case "application/json":
+                return parse_json_answer(answer.body)
+            case "application/rdf+xml" | "application/xml" | "text/xml":
+                return parse_listing(answer.body, query.uri)
+            case other:
+                raise InstanceError(
+                    f"it answers in {other[:80]!a}, which is neither JSON nor RDF/XML"
+                )
+
+    def _answer(self, url: str, end: float, progress: _Progress) -> HttpAnswer:
+        """Return the answer to ``url``: cached and fresh, cached and revalidated, or a new one."""
+        kept = self._cache.fresh(url)
+        if kept is not None:
+            return kept
+        seconds = min(self.limits.instance_seconds, end - time.monotonic())
+        if seconds <= 0:
+            raise InstanceError(f"no whole answer within {self.limits.whole_seconds:.3g} s")
+        answer = fetch(
+            url, {"Accept": ACCEPT, **self._cache.validators(url)}, seconds, self.limits.page_bytes
+        )
+        if answer.status == 304:
+            renewed = self._cache.renewed(url, answer)
+            if renewed is not None:
+                return renewed
+            answer = fetch(url, {"Accept": ACCEPT}, seconds, self.limits.page_bytes)
+        progress.is_cached = False
+        self._cache.keep(url, answer)
+        return answer
+
+
+@of_one_state
+def ask_store(
+    store: GraphStore, name: str, query: LinkQuery, limits: Limits, budget: Budget
+) -> Asked:
+    """Return the findings of a store of this process, within the limits for an instance.
+
+    Raises:
+        StoreError: The store cannot be reached.
+    """
+    start = time.monotonic()
+    progress = _Progress()
+    asked = replace(query, limit=MOST_MEMBERS, cursor=None)
+    detail = ""
+    while True:
+        answer = answer_link_query(store, asked, budget)
+        found, refused = believe(told_by(answer), query, name)
+        progress.found = merge((progress.found, found))
+        progress.refused += refused
+        progress.pages += 1
+        if answer.next is None:
+            break
+        if progress.pages >= limits.pages or len(progress.found.links) >= limits.links:
+            detail = _has_more(progress)
+            break
+        if time.monotonic() - start >= limits.whole_seconds:
+            detail = f"not read to the end within {limits.whole_seconds:.3g} s"
+            break
+        asked = replace(asked, cursor=decode_cursor(answer.next, query.fingerprint))
+    outcome = Outcome.PARTIAL if detail else Outcome.ANSWERED
+    return progress.found, ArchiveReport(
+        name,
+        outcome,
+        detail,
+        len(progress.found.links),
+        time.monotonic() - start,
+        refused=progress.refused,
+    )
+
+
+def _has_more(progress: _Progress) -> str:
+    return f"it has more than the {len(progress.found.links):,} links of {progress.pages} pages that were asked for"

@@ -1,0 +1,179 @@
+"""Output files that are either whole or missing, however the process that writes them ends.
+
+A file is written in a hidden folder next to its place, synced to the disk, and then renamed::
+
+    links.csv                         the file of before, or none
+    .links.csv.arclink-4f2a91c0/      during the writing; locked by the process that writes
+        links.csv
+
+A process that is killed leaves its folder. The next one that writes the same file removes it: the
+lock of a process that ended is free.
+"""
+
+import errno
+import fcntl
+import os
+import secrets
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from arclink.errors import OperatorError
+
+_ADVICE = {
+    errno.ENOSPC: "Free some space, or name another path",
+    errno.EDQUOT: "Free some space, or name another path",
+    errno.EFBIG: "Raise the limit of the file size (ulimit -f), or name another path",
+    errno.EIO: "The disk reports an error: name a path on another one",
+    errno.EROFS: "Name a path on a file system that can be written",
+    errno.EACCES: "Change the permissions of its folder, or name another path",
+    errno.EPERM: "Change the permissions of its folder, or name another path",
+}
+"""Advice for a failed write, by the system's error number."""
+
+
+def unwritable(
+    path: Path, error: OSError, kind: type[OperatorError] = OperatorError
+) -> OperatorError:
+    """Return the error for an output file that cannot be written; it names file and remedy."""
+    advice = _ADVICE.get(error.errno or 0, "Check its folder, its space and its permissions")
+    return kind(f"{path} cannot be written: {error.strerror or error}. {advice}.")
+
+
+@contextmanager
+def written_whole(
+    paths: Sequence[Path], kind: type[OperatorError] = OperatorError
+) -> Iterator[tuple[Path, ...]]:
+    """Yield places to write to instead of ``paths``; at the end of the block they are moved there.
+
+    The files are synced first and moved in the given order. If the block ends with an error, files
+    that were there before are unchanged.
+
+    Args:
+        paths: Files of one folder, which must exist.
+        kind: Class of the error to raise.
+
+    Raises:
+        OperatorError: The folder is missing, a path is a folder, or the disk is full or broken.
+    """
+    folder = paths[0].parent
+    if not folder.is_dir():
+        raise kind(
+            f"no folder {folder} for {paths[0].name}. Make the folder, or name another path."
+        )
+    for path in paths:
+        if path.is_dir():
+            raise kind(f"{path} is a folder; the output is a file. Name a file in it.")
+    with room_for(paths[0], kind), folder_beside(paths[0]) as work:
+        places = tuple(work / path.name for path in paths)
+        yield places
+        for place in places:
+            sync(place)
+        for place, path in zip(places, paths, strict=True):
+            place.replace(path)
+        sync(folder)
+
+
+@contextmanager
+def room_for(path: Path, kind: type[OperatorError] = OperatorError) -> Iterator[None]:
+    """Turn the system's errors for a full or broken disk into errors that name a path.
+
+    This applies to errors inside the block.
+
+    Args:
+        path: The file or folder that is written; errors for its hidden folders next to it are
+            included.
+        kind: Class of the error to raise.
+
+    Raises:
+        OperatorError: There is no room, or the path may not be written.
+    """
+    try:
+        yield
+    except OSError as error:
+        name = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else None
+        is_of_the_output = name is None or name.startswith(
+            (str(path), str(path.parent / f".{path.name}."))
+        )
+        # NumPy's error names the number of written items, but not the system's error number.
+        is_known = error.errno in _ADVICE or (error.errno is None and "written" in str(error))
+        if is_known and is_of_the_output:
+            raise unwritable(path, error, kind) from error
+        raise
+
+
+@contextmanager
+def open_whole(path: Path) -> Iterator[Path]:
+    """Yield a place to write to instead of ``path``, like `written_whole` for one file.
+
+    A path that is not a regular file is written directly: ``/dev/stdout``, a pipe, a device.
+    """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        yield path
+        return
+    with written_whole([path]) as (place,):
+        yield place
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file, or leave the existing one unchanged.
+
+    Raises:
+        OperatorError: It cannot be written; the text names it and says what to do.
+    """
+    with open_whole(path) as place:
+        place.write_bytes(data)
+
+
+@contextmanager
+def folder_beside(path: Path) -> Iterator[Path]:
+    """Yield an empty hidden folder next to ``path``, which is removed at the end of the block.
+
+    Folders that killed processes left for the same path are removed first.
+    """
+    prefix = f".{path.name}.arclink-"
+    _remove_left_over(path.parent, prefix)
+    work = path.parent / f"{prefix}{secrets.token_hex(4)}"
+    try:
+        with _locked_folder(work):
+            yield work
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+@contextmanager
+def _locked_folder(work: Path) -> Iterator[None]:
+    """Make a folder, and lock it until the end of the block."""
+    while True:
+        work.mkdir(mode=0o700, exist_ok=True)
+        lock = os.open(work, os.O_RDONLY)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if os.fstat(lock).st_nlink:  # else another process removed it as left over
+                yield
+                return
+        finally:
+            os.close(lock)
+
+
+def _remove_left_over(parent: Path, prefix: str) -> None:
+    with os.scandir(parent) as entries:
+        names = [entry.name for entry in entries if entry.name.startswith(prefix)]
+    for name in names:
+        with suppress(OSError):  # owned by another user, locked, or already removed
+            lock = os.open(parent / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(parent / name, ignore_errors=True)
+            finally:
+                os.close(lock)
+
+
+def sync(path: Path) -> None:
+    """Force a file or a folder's entries to the disk, before anything that comes after."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,314 @@
+"""The innermost loops of filter: captures on their way into the shuffle and out of it.
+
+`arclink.filter.filtering` has a table of the keys and values. Cython compiles this file unchanged
+(`arclink.native`): annotations with ``cython`` give a local variable a C type, and Python never
+evaluates them.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from arclink.archives.names import WAT_SUFFIXES
+from arclink.checksums import EMPTY_CHECKSUMS
+from arclink.model import NO_CHECKSUM
+from arclink.native import native
+from arclink.reasons import Reason
+from arclink.rows.cdx import Row, What
+from arclink.rows.pointers import FALL_BACKS, POINTERS, PointerKind, pointer_line
+
+if TYPE_CHECKING:
+    import cython
+
+    from arclink.filter.filtering import Mapper, Verdict
+
+Pair = tuple[bytes, bytes]
+
+Seen = tuple[bytes, bytes, bytes, bytes, bytes]
+"""A payload that may be read: timestamp, original, file, offset, length."""
+
+CHECKSUM = b"p"
+"""First byte of the keys of checksums."""
+
+MORE = b"\x01"
+"""First byte of a value that counts captures which are not candidates."""
+
+_EXTENSION = Reason.MEMENTO_EXTENSION.name.encode()
+_UNDIGESTED = frozenset(checksum.encode() for checksum in (*EMPTY_CHECKSUMS, NO_CHECKSUM))
+_WAT = tuple(suffix.encode() for suffix in WAT_SUFFIXES)
+_NO_ROW_HAS_IT = b"\t"
+
+
+@native("shuffle")
+def take(mapper: "Mapper", rows: list[Row], pairs: list[Pair]) -> None:
+    """Process rows for the shuffle, and append the pairs that are ready.
+
+    Most rows need no function call, because there are billions of them.
+
+    Args:
+        mapper: State of the task; changed.
+        rows: The next rows.
+        pairs: Gets the pairs.
+    """
+    counts = mapper.counts
+    first: bytes = mapper.first
+    last: bytes = mapper.last
+    is_trusted: cython.bint = mapper.is_trusted
+    block: cython.Py_ssize_t = mapper.block
+    cached: cython.Py_ssize_t = mapper.cached
+    run: list[Seen] = mapper.run
+    revisits: list[bytes] = mapper.revisits
+    run_original: bytes = mapper.original
+    run_checksum: bytes = mapper.checksum
+    mementos: list[bytes] = mapper.mementos
+    unread: list[bytes] = mapper.unread
+    left_out: list[bytes] = mapper.left_out
+
+    # Results for the last original and for the last `What`, reused if the next row has the same.
+    last_original: bytes = _NO_ROW_HAS_IT
+    surt: bytes = b""
+    is_selected: cython.bint = False
+    is_excluded: cython.bint = False
+    fails_extension: cython.bint = False
+    names_page: cython.bint = False
+    is_refused: cython.bint = False
+    last_what: What | None = None
+    verdict: Verdict | None = None
+    is_redirect: cython.bint = False
+    is_revisit: cython.bint = False
+    rule: bytes = b""
+    columns: bytes = b""
+    kept: cython.Py_ssize_t = 0
+    failing: cython.Py_ssize_t = 0
+
+    timestamp: bytes
+    original: bytes
+    checksum: bytes
+    reason: bytes
+    memento: bytes
+    is_digested: cython.bint
+    kind: PointerKind | None
+    for key, timestamp, original, checksum, length, offset, file, what, capture in rows:
+        if original is not last_original and original != last_original:
+            last_original = original
+            surt, is_selected, is_excluded, is_refused, spans = mapper.about(original)
+        if not is_selected or not first <= timestamp <= last:
+            counts[Reason.ROW_OUTSIDE_SELECTION] += 1
+            continue
+        if spans and any([begin <= timestamp <= end for begin, end in spans]):  # noqa: C419  no closure
+            counts[Reason.ROW_FORGOTTEN] += 1
+            continue
+        if what is not last_what:
+            if verdict is not None:
+                verdict.kept += kept
+                verdict.failing_extension += failing
+                kept = failing = 0
+            last_what = what
+            verdict = mapper.verdict(what)
+            is_redirect, is_revisit = verdict.is_redirect, verdict.is_revisit
+            rule, columns, names_page = verdict.reason, verdict.columns, verdict.names_page
+        kept += 1
+        if key != surt and key:
+            counts[Reason.NOTE_SURT_OTHER] += 1
+        if is_refused:
+            counts[Reason.NOTE_SURT_REFUSED] += 1
+
+        kind, reason = None, b"-"
+        fails_extension = is_excluded and not names_page
+        if fails_extension:
+            failing += 1
+        if is_redirect:
+            kind = PointerKind.REDIRECT
+        elif rule or fails_extension:
+            reason = rule or _EXTENSION
+        else:
+            if original != run_original or checksum != run_checksum:
+                if run or revisits:
+                    pairs.append((CHECKSUM + run_checksum, candidate(run_original, run, revisits)))
+                    mapper.run = run = []
+                    mapper.revisits = revisits = []
+                mapper.original = run_original = original
+                mapper.checksum = run_checksum = checksum
+            is_digested = checksum not in _UNDIGESTED
+            if is_revisit:
+                if is_digested and (capture is None or not capture.is_unmodified):
+                    revisits.append(timestamp)
+                else:
+                    kind = PointerKind.NOT_MODIFIED
+            elif is_digested and is_trusted:
+                run.append((timestamp, original, file, offset, length))
+            else:
+                kind = PointerKind.UNDIGESTED
+        if (kind is not None or reason != b"-") and checksum not in _UNDIGESTED:
+            unread.append(checksum)
+            if kind is None:
+                left_out.append(checksum)
+
+        memento = b"\t".join(
+            (surt, timestamp, original, checksum, columns, file, offset, length, reason)
+        )
+        if kind is not None:
+            pairs.append(mapper.unsaid(kind, memento, capture))
+        else:
+            if not mementos:
+                mapper.place = surt
+            mementos.append(memento)
+        if len(mementos) >= block or len(unread) >= cached:
+            pairs.extend(mapper.spill())
+            pairs.extend(mapper.end_run())  # bounds the size of a run
+            run, revisits = mapper.run, mapper.revisits
+            mementos, unread, left_out = mapper.mementos, mapper.unread, mapper.left_out
+    if verdict is not None:
+        verdict.kept += kept
+        verdict.failing_extension += failing
+
+
+@native("shuffle")
+def candidate(original: bytes, run: list[Seen], revisits: list[bytes]) -> bytes:
+    """Return a run of captures of one original and checksum as one value, which sorts by original.
+
+    Columns: original, number of payloads, number of revisits, timestamp of the earliest revisit
+    (may be empty), and one column for each of the earliest payloads in different files: timestamp,
+    offset, length and file, separated by blanks.
+    """
+    start: bytes
+    if len(run) == 1 and not revisits:  # the usual case
+        start = original + b"\t1\t0\t"
+    else:
+        start = b"\t".join(
+            (
+                original,
+                b"%d" % len(run),
+                b"%d" % len(revisits),
+                min(revisits) if revisits else b"",
+            )
+        )
+    if len(run) == 1:
+        timestamp, _, file, offset, length = run[0]
+        return b"".join((start, b"\t", timestamp, b" ", offset, b" ", length, b" ", file))
+    columns: list[bytes] = [start]
+    for timestamp, _, file, offset, length in earliest(run) if run else ():
+        columns.append(b" ".join((timestamp, offset, length, file)))
+    return b"\t".join(columns)
+
+
+@native("shuffle")
+def earliest(captures: Iterable[Seen]) -> list[Seen]:
+    """Return the earliest of the captures and its fall-backs, each in another file.
+
+    Passing the results of earlier calls again gives the same result as passing all captures at
+    once: an excluded capture is later than a capture in each of the required number of other files,
+    and these can only become earlier.
+    """
+    found: list[Seen] = []
+    files: set[bytes] = set()
+    for capture in sorted(captures, key=_age):
+        if capture[2] not in files:
+            files.add(capture[2])
+            found.append(capture)
+            if len(found) > FALL_BACKS:
+                break
+    return found
+
+
+def _age(capture: Seen) -> tuple[bool, bytes, bytes, bytes, int]:
+    """Return the sort key of captures of one payload; WATs come last: they have less data."""
+    timestamp, original, file, offset, _ = capture
+    return file.endswith(_WAT), timestamp, original, file, int(offset)
+
+
+@native("shuffle")
+def reduce_groups(
+    pairs: Iterable[Pair],
+    counts: Counter[Reason],
+    reduce_group: Callable[[bytes, Iterator[bytes], Counter[Reason]], Iterator[Pair]],
+) -> Iterator[Pair]:
+    """Yield the results of ``reduce_group`` for each key.
+
+    A checksum with only one candidate does not need ``reduce_group``: its pointer is made directly,
+    which is faster.
+
+    Args:
+        pairs: The pairs that `take` appended, sorted.
+        counts: Complete after the last pair.
+        reduce_group: Reduces a key with all its values.
+    """
+    iterator = iter(pairs)
+    pair: Pair | None = next(iterator, None)
+    following: Pair | None
+    key: bytes
+    value: bytes
+    rest: list[Pair | None]
+    payloads: cython.Py_ssize_t = 0
+    duplicates: cython.Py_ssize_t = 0
+    repeated: cython.Py_ssize_t = 0
+    number: cython.Py_ssize_t
+    while pair is not None:
+        key, value = pair
+        following = next(iterator, None)
+        if (following is not None and following[0] == key) or not key.startswith(CHECKSUM):
+            rest = []
+            values = _values(key, value, following, iterator, rest)
+            yield from reduce_group(key, values, counts)
+            for _ in values:  # drop the values that the reducer did not read
+                pass
+            following = rest[0]
+        elif value.startswith(MORE):
+            number = int(value[1:].partition(b"\t")[0])
+            if number > 1:
+                repeated += number - 1
+        else:
+            columns: list[bytes] = value.split(b"\t")
+            if len(columns) < 5:  # only revisits
+                yield from reduce_group(key, iter((value,)), counts)
+            else:
+                yield POINTERS, _pointer_of(key, columns)
+                number = int(columns[1]) + int(columns[2]) - 1
+                payloads += 1
+                duplicates += number
+                repeated += number
+        pair = following
+    for reason, total in (
+        (Reason.MEMENTO_WITH_PAYLOAD, payloads),
+        (Reason.MEMENTO_DUPLICATE, duplicates),
+        (Reason.RULE_CHECKSUM, repeated),
+    ):
+        if total:
+            counts[reason] += total
+
+
+def _values(
+    key: bytes,
+    value: bytes,
+    following: Pair | None,
+    pairs: Iterator[Pair],
+    rest: list[Pair | None],
+) -> Iterator[bytes]:
+    """Yield the values of a key; then append the pair after them, or None, to ``rest``."""
+    yield value
+    while following is not None and following[0] == key:
+        yield following[1]
+        following = next(pairs, None)
+    rest.append(following)
+
+
+def _pointer_of(key: bytes, columns: list[bytes]) -> bytes:
+    """Return the pointer of the only candidate of a checksum."""
+    original = columns[0].decode()
+    timestamp, offset, length, file = columns[4].split(b" ", 3)
+    fall_backs = []
+    if len(columns) > 5:
+        for column in columns[5:]:
+            time, place, size, name = column.split(b" ", 3)
+            fall_backs.append((name.decode(), int(place), int(size), time.decode(), original))
+    return pointer_line(
+        PointerKind.PAYLOAD.value,
+        key[1:].decode(),
+        file.decode(),
+        int(offset),
+        int(length),
+        timestamp.decode(),
+        original,
+        (original,),
+        fall_backs,
+    )

@@ -1,0 +1,41 @@
+"""Filter (paper, 3.1): turns CDX rows into mementos and pointers to payloads worth reading.
+
+Input: CDX or CDXJ lines. Output: ``mementos`` blocks and ``pointers``, tagged with their relation.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+
+from arclink.extract.extracting import ExtractSettings
+from arclink.filter.filtering import PASSED_ON, map_captures, reduce_sorted
+from arclink.filter.rules import Rules
+from arclink.mapreduce.job import ArclinkJob, Pair
+from arclink.model import Forgotten, Span
+
+
+class FilterCaptures(ArclinkJob):
+    """Map: a row becomes a memento and, perhaps, a candidate. Reduce: one pointer per checksum."""
+
+    SORT_VALUES = True
+    PASSED_ON = PASSED_ON
+
+    def map_lines(self, lines: Iterable[bytes]) -> Iterator[Pair]:
+        """Yield blocks of mementos, and candidates keyed by their checksum."""
+        settings = json.loads(self.options.settings)
+        rules = Rules.from_json(settings["rules"])
+        forgotten = [
+            Forgotten(prefix, Span(first, last))
+            for prefix, first, last in settings.get("forgotten", ())
+        ]
+        extract = ExtractSettings.from_json(self.options.settings)
+        return map_captures(
+            lines, rules, self.counts, forgotten=forgotten, unwrapper=extract.unwrapper()
+        )
+
+    def reduce_sorted(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
+        """Yield tagged rows: memento blocks unchanged, and the pointers of each checksum."""
+        return reduce_sorted(pairs, self.counts)
+
+
+if __name__ == "__main__":
+    FilterCaptures.run()

@@ -1,0 +1,30 @@
+"""Load (paper, 3.3): writes parts of graph files to a store that is not on this machine.
+
+Input: manifests of tasks, ``what TAB part TAB path``; `arclink.store.cassandra.tasks` describes the
+tasks. Output: one line per task with its result. A task that is repeated writes the same rows
+again.
+"""
+
+from collections.abc import Iterable, Iterator
+
+import orjson
+
+from arclink.mapreduce.job import ArclinkJob, Pair
+
+
+class LoadGraph(ArclinkJob):
+    """Map only: one manifest is one Hadoop task."""
+
+    HAS_REDUCER = False
+    ONE_TASK_PER_FILE = True
+
+    def map_lines(self, lines: Iterable[bytes]) -> Iterator[Pair]:
+        """Yield name and result of each task in a manifest, after its writes are acknowledged."""
+        from arclink.store.cassandra.by_jobs import load_parts
+
+        for name, result in load_parts(lines, self.options.settings):
+            yield name.encode(), orjson.dumps(result)
+
+
+if __name__ == "__main__":
+    LoadGraph.run()

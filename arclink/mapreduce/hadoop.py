@@ -1,0 +1,194 @@
+"""Jobs on Hadoop: files between the stages stay in HDFS, and the driver fetches what it needs.
+
+A folder in HDFS mirrors the work folder of the build. A job writes one folder per relation there
+(arclink/mapreduce/java). Pages and postings, which are most of the data between the stages, thus
+never leave the cluster. The driver fetches pointers, to plan which task reads which file, and
+mementos and graph files, to load them into its store.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+import orjson
+
+from arclink.archives.webhdfs import ADDRESS, WebHdfs, webhdfs_address
+from arclink.counts import Counts
+from arclink.errors import PipelineError
+from arclink.mapreduce.runs import Job, JobRunner, parts_of
+
+GIVEN = "given"
+"""Folder in HDFS for files from outside the work folder, such as CDX files."""
+
+GRAPH = "graph"
+"""Folder of a build in HDFS that keeps the graph files of its batches."""
+
+
+@dataclass(slots=True)
+class HadoopRunner(JobRunner):
+    """Runs jobs on Hadoop.
+
+    Attributes:
+        root: Address of the HDFS folder that mirrors the work folder, which is the parent of
+            ``scratch``.
+    """
+
+    root: str = ""
+
+    def run(
+        self,
+        job: Job,
+        inputs: Sequence[Path],
+        output: Path,
+        settings: Mapping[str, object],
+        *,
+        are_relations: bool = False,
+    ) -> Counts:
+        """Run a job; its output is in HDFS afterwards.
+
+        Args:
+            job: The job to run.
+            inputs: Files of the work folder. Files that are not in HDFS yet are written there.
+            output: A folder of the work folder.
+            settings: Settings of the job.
+            are_relations: Whether the job writes several relations; each goes to a separate folder.
+        """
+        from arclink.mapreduce.versions import versions_here
+
+        system, target = self._in_hdfs(output)
+        system.remove(target)
+        options = [
+            "--expects",
+            orjson.dumps(versions_here()).decode(),
+            "--cmdenv",
+            f"{ADDRESS}={webhdfs_address(self.root)}",
+        ]
+        options += ["--no-check-input-paths"]  # each check would start a JVM
+        if are_relations:
+            options.append("--relations-apart")
+        return self.run_job(
+            job,
+            [self._uploaded(path) for path in inputs],
+            self._address(output),
+            settings,
+            options,
+        )
+
+    def parts(self, folder: Path) -> list[Path]:
+        """Return the parts in a folder, in HDFS or on this machine, as paths of the work folder.
+
+        Empty parts are left out.
+        """
+        system, path = self._in_hdfs(folder)
+        there = [
+            folder / entry.name
+            for entry in system.entries(path)
+            if entry.name.startswith("part-") and entry.size
+        ]
+        return sorted({*there, *parts_of(folder)})
+
+    def split(self, output: Path, outputs: Mapping[bytes, Path], label: str) -> None:
+        """Move each relation of a job's output to its folder, within HDFS.
+
+        Raises:
+            PipelineError: The job wrote a relation that is not in ``outputs``, or did not write
+                relations to separate folders.
+        """
+        system, written = self._in_hdfs(output)
+        for folder in outputs.values():
+            folder.mkdir(parents=True, exist_ok=True)
+            system.make_folder(self._in_hdfs(folder)[1])
+        for entry in system.entries(written):
+            if entry.name.startswith("_"):
+                continue  # Hadoop's marker that the job succeeded
+            if entry.name.encode() not in outputs:
+                raise PipelineError(
+                    f"{self._address(output)}: unknown relation {entry.name!r}; its job ran without {self._output_format()}, "
+                    "or the stages are of different versions"
+                )
+            target = self._in_hdfs(outputs[entry.name.encode()])[1]
+            for part in system.entries(f"{written}/{entry.name}"):
+                system.rename(
+                    f"{written}/{entry.name}/{part.name}",
+                    f"{target}/{part.name.replace('part-', f'part-{label}-')}",
+                )
+        system.remove(written)
+
+    def place(self, path: Path) -> str:
+        """Return the HDFS address of a file of the work folder; upload it if it is not there."""
+        return self._uploaded(path)
+
+    def fetch(self, folder: Path) -> None:
+        """Copy the parts in an HDFS folder to this machine; skip those here with the same size."""
+        system, path = self._in_hdfs(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        for entry in system.entries(path):
+            part = folder / entry.name
+            if (
+                not entry.name.startswith("part-")
+                or not entry.size
+                or (part.exists() and part.stat().st_size == entry.size)
+            ):
+                continue
+            with part.open("wb") as target:
+                target.writelines(system.read(f"{path}/{entry.name}"))
+
+    def keep(self, graph: Path, name: str) -> None:
+        """Move a batch's graph files to ``graph/NAME``, including those that the driver wrote."""
+        system, path = self._in_hdfs(graph)
+        for file in sorted(graph.rglob("*")):
+            if file.is_file():
+                self._uploaded(file)
+        kept = f"{WebHdfs.of(self.root)[1]}/{GRAPH}"
+        system.make_folder(kept)
+        system.remove(f"{kept}/{name}")
+        system.rename(path, f"{kept}/{name}")
+
+    def remove(self, folder: Path) -> None:
+        """Remove a folder on this machine and in HDFS."""
+        system, path = self._in_hdfs(folder)
+        system.remove(path)
+        JobRunner.remove(self, folder)
+
+    @contextmanager
+    def visiting(self, stage: str) -> Iterator[None]:
+        """Run one stage in a temporary folder of HDFS, which is removed afterwards."""
+        root = self.root
+        self.root = f"{root}/{stage}-{uuid4().hex}"
+        try:
+            yield
+        finally:
+            system, path = WebHdfs.of(self.root)
+            system.remove(path)
+            self.root = root
+
+    def _uploaded(self, path: Path) -> str:
+        """Return the address of a file; write it to HDFS if no file of the same size is there."""
+        system, target = self._in_hdfs(path)
+        status = system.status(target)
+        if path.exists() and (status is None or status.size != path.stat().st_size):
+            with path.open("rb") as source:
+                system.write(target, source)
+        return self._address(path)
+
+    def _address(self, path: Path) -> str:
+        """Return the HDFS address of a path.
+
+        Outside the work folder, the name is a hash of the path.
+        """
+        work = self.scratch.parent
+        if path.is_relative_to(work):
+            return f"{self.root}/{path.relative_to(work).as_posix()}"
+        return f"{self.root}/{GIVEN}/{hashlib.sha256(bytes(path)).hexdigest()[:16]}{path.suffix}"
+
+    def _in_hdfs(self, path: Path) -> tuple[WebHdfs, str]:
+        return WebHdfs.of(self._address(path))
+
+    @staticmethod
+    def _output_format() -> str:
+        from arclink.mapreduce.job import RELATIONS_APART
+
+        return RELATIONS_APART

@@ -1,0 +1,288 @@
+"""The base class of all jobs: line protocol, batched counters, settings and choice of runner.
+
+A job's class only decodes, calls a function of `arclink`, and encodes. Lines are bytes: a key, one
+tab, a value.
+"""
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import groupby
+from operator import itemgetter, methodcaller
+from typing import Any
+
+from mrjob.job import MRJob
+from mrjob.runner import MRJobRunner
+from mrjob.step import MRStep
+
+from arclink.mapreduce.task_variables import ATTEMPT_ID, KEY_COLUMNS
+from arclink.mapreduce.versions import check_versions
+from arclink.reasons import Reason
+
+Pair = tuple[bytes, bytes]
+
+
+STREAMING = ("hadoop", "emr")
+"""Runners that use Hadoop streaming."""
+
+CLUSTERS = (*STREAMING, "spark")
+
+RELATIONS_APART = "arclink.RelationOutputFormat"
+"""Java class that writes each relation of a job to its own folder (arclink/mapreduce/java)."""
+
+
+LEAST_SPLIT = "mapreduce.input.fileinputformat.split.minsize"
+"""Hadoop property: the minimum number of bytes of a file per map task."""
+
+
+_SHORT = 1 << 10
+"""Number of bytes of a line up to which copying it costs less than one more call."""
+
+
+class LineProtocol:
+    """A line is a key, one tab, a value; bytes throughout.
+
+    The protocol is set explicitly because mrjob's JSON protocols write different bytes for the same
+    key, depending on the JSON library of a machine. One key would then be in two groups.
+    """
+
+    def read(self, line: bytes) -> Pair:
+        """Return key and value; a line without tab is a key with an empty value."""
+        key, _, value = line.partition(b"\t")
+        return key, value
+
+    def write(self, key: bytes, value: bytes) -> bytes:
+        """Return the line without its newline."""
+        return key + b"\t" + value
+
+
+class TextLineProtocol:
+    """The whole line is the value."""
+
+    def read(self, line: bytes) -> Pair:
+        """Return an empty key and the line."""
+        return b"", line
+
+    def write(self, key: bytes, value: bytes) -> bytes:
+        """Return the value; the key is dropped."""
+        return value
+
+
+class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
+    """Base class of all jobs: one step, input as a stream, counters sent once per task.
+
+    A subclass defines `map_lines`, and `reduce_group` (or `reduce_sorted`) if it has a reducer.
+    """
+
+    INPUT_PROTOCOL = TextLineProtocol
+    INTERNAL_PROTOCOL = LineProtocol
+    OUTPUT_PROTOCOL: type = LineProtocol
+
+    HAS_REDUCER = True
+    MAPS_NOTHING = False
+    """The map step passes lines on unchanged: a runner may sort the input itself."""
+
+    VALUES_IN_ORDER = False
+    """The values of one key must reach the reducer in the order they were written, or sorted."""
+
+    ONE_TASK_PER_FILE = False
+    """Each input file is the input of one map task and is never split (a manifest)."""
+
+    PASSED_ON: Mapping[bytes, bytes] = {}
+    """Relation by first byte of a key, for values that the reducer passes on unchanged.
+
+    These values do not need to be grouped by key.
+    """
+
+    counts: Counter[Reason]
+
+    put_apart: Callable[[bytes, bytes], None] | None = None
+    """Takes (relation, row) of the output in place of the task's stream; set by a runner."""
+
+    def configure_args(self) -> None:
+        """Add ``--settings``, ``--expects`` and ``--relations-apart``."""
+        super().configure_args()
+        self.add_passthru_arg(
+            "--settings", default="{}", help="JSON of the job's settings (docs/settings.md)"
+        )
+        self.add_passthru_arg(
+            "--expects",
+            default="{}",
+            help="JSON of the versions that a task is to find (arclink/mapreduce/versions.py)",
+        )
+        self.add_passthru_arg(
+            "--relations-apart",
+            action="store_true",
+            help="A folder per relation in the output (local and hadoop)",
+        )
+
+    # Methods that a subclass defines.
+
+    def map_lines(self, lines: Iterable[bytes]) -> Iterator[Pair]:
+        """Yield the pairs that one map task makes from its lines."""
+        raise NotImplementedError
+
+    def reduce_group(self, key: bytes, values: Iterator[bytes]) -> Iterator[Pair]:
+        """Yield the pairs that a reduce task makes from one key; ``values`` can be read once."""
+        raise NotImplementedError
+
+    def reduce_sorted(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
+        """Yield the pairs that a reduce task makes from its sorted input."""
+        for key, same in groupby(
+            pairs, itemgetter(0)
+        ):  # like mrjob, but without its generators around each key
+            yield from self.reduce_group(key, map(itemgetter(1), same))
+
+    def reduce_end(self) -> Iterator[Pair]:
+        """Yield the pairs that a reduce task still holds after its last key."""
+        yield from ()
+
+    # Methods that mrjob calls.
+
+    def steps(self) -> list[MRStep]:
+        """Return the one step of this job."""
+        if self.HAS_REDUCER:
+            return [MRStep(mapper=self.mapper, reducer=self.reducer)]
+        return [MRStep(mapper=self.mapper)]
+
+    def mapper(self, key: bytes, value: bytes) -> Iterator[Pair]:
+        """Mark the step as one with a mapper; `map_pairs` does the work on the whole stream."""
+        raise NotImplementedError
+
+    def map_pairs(self, pairs: Iterable[Pair], step_num: int = 0) -> Iterator[Pair]:
+        """Yield the pairs of one map task, then send its counters."""
+        check_versions(self.options.expects)
+        self.counts = Counter()
+        yield from self.map_lines(map(itemgetter(1), pairs))
+        self.send_counts()
+
+    def reduce_pairs(self, pairs: Iterable[Pair], step_num: int = 0) -> Iterator[Pair]:
+        """Yield the pairs of one reduce task, then send its counters."""
+        check_versions(self.options.expects)
+        self.counts = Counter()
+        yield from self.reduce_sorted(as_written(pairs))
+        yield from self.reduce_end()
+        self.send_counts()
+
+    def reducer(self, key: bytes, values: Iterator[bytes]) -> Iterator[Pair]:
+        """Mark the step as one with a reducer; `reduce_pairs` does the work on the whole stream."""
+        raise NotImplementedError
+
+    def _wrap_protocols(
+        self, step_num: int, step_type: str
+    ) -> tuple[Callable[[], Iterator[Pair]], Callable[[bytes, bytes], None]]:
+        """Return mrjob's reader and writer of lines, with one call per line instead of four.
+
+        The speed matters because filter's lines are short and numerous.
+        """
+        read, write = self.pick_protocols(step_num, step_type)
+        put = self.stdout.write
+
+        def read_lines() -> Iterator[Pair]:
+            return map(read, map(methodcaller("rstrip", b"\r\n"), self._read_input()))
+
+        def write_line(key: bytes, value: bytes) -> None:
+            line = write(key, value)
+            if len(line) < _SHORT:
+                put(line + b"\n")
+            else:  # avoids one more copy of a long line
+                put(line)
+                put(b"\n")
+
+        if self.put_apart is None:
+            return read_lines, write_line
+        if step_type == "reducer" or not self.HAS_REDUCER:
+            return read_lines, self.put_apart
+        put_apart, passed_on = self.put_apart, self.PASSED_ON
+
+        def write_or_pass_on(key: bytes, value: bytes) -> None:
+            relation = passed_on.get(key[:1])
+            if relation is None:
+                put(write(key, value) + b"\n")
+            else:
+                put_apart(relation, value)
+
+        return read_lines, write_or_pass_on
+
+    def send_counts(self) -> None:
+        """Send each counter once.
+
+        A write and a flush per single count would cost more than most of the work counted.
+        """
+        for reason, count in self.counts.items():
+            self.increment_counter(reason.group, reason.name, count)
+        self.counts.clear()
+
+    # Properties for clusters.
+
+    def sort_values(self) -> bool:
+        """Return whether the values of a key must arrive sorted.
+
+        On clusters, also true for a job that only needs the written order, which `local` keeps.
+        """
+        return bool(self.SORT_VALUES or (self.VALUES_IN_ORDER and self.options.runner in CLUSTERS))
+
+    def jobconf(self) -> dict[str, Any]:  # Any: mrjob's
+        """Return the Hadoop or Spark properties of this job."""
+        conf: dict[str, Any] = super().jobconf()
+        if self.options.runner not in CLUSTERS:
+            return conf
+        if self.ONE_TASK_PER_FILE:
+            conf[("spark.hadoop." if self.options.runner == "spark" else "") + LEAST_SPLIT] = (
+                1 << 50
+            )
+        return conf
+
+    def hadoop_output_format(self) -> str | None:
+        """Return the Java class that writes the output, or None for Hadoop's own."""
+        return RELATIONS_APART if self.options.relations_apart else None
+
+    # Our own runners, used instead of mrjob's.
+
+    def _runner_class(self) -> type[MRJobRunner]:
+        if self.options.runner == "spark":
+            from arclink.mapreduce.spark_runner import StreamedSparkRunner
+
+            return StreamedSparkRunner
+        if self.options.runner == "hadoop":
+            from arclink.mapreduce.hadoop_runner import QuickHadoopRunner
+
+            return QuickHadoopRunner
+        if self.options.runner == "local":
+            from arclink.mapreduce.local_runner import OneMachineRunner
+
+            return OneMachineRunner
+        found: type[MRJobRunner] = super()._runner_class()
+        return found
+
+    def _runner_kwargs(self) -> dict[str, Any]:  # Any: whatever options mrjob's runners take
+        kwargs: dict[str, Any] = super()._runner_kwargs()
+        if self.options.runner == "local":
+            kwargs["mrjob_cls"] = type(self)
+        return kwargs
+
+
+def as_written(pairs: Iterable[Pair]) -> Iterable[Pair]:
+    """Return the pairs of a reduce task as its mappers wrote them.
+
+    Where Hadoop streaming also sorts by value, the key is the first two columns of a line. If a
+    line
+    has no further column, streaming appends a tab, before the empty value; this tab is removed.
+    """
+    if os.environ.get(KEY_COLUMNS) != "2":
+        return pairs
+    return (
+        (key, value[:-1] if value.find(b"\t") == len(value) - 1 else value) for key, value in pairs
+    )
+
+
+def attempt_number() -> int:
+    """Return the number of earlier attempts at this task; 0 for the first attempt."""
+    spark = sys.modules.get("pyspark")
+    task = spark.TaskContext.get() if spark else None
+    if task is not None:
+        return int(task.attemptNumber())
+    attempt = os.environ.get(ATTEMPT_ID, "_0")
+    last = attempt.rsplit("_", 1)[-1]
+    return int(last) if last.isdigit() else 0

@@ -1,0 +1,45 @@
+"""Environment variables that Hadoop streaming and our own runners set for a task."""
+
+from mmap import mmap
+
+ATTEMPT_ID = "mapreduce_task_attempt_id"
+"""Attempt id of the task (Hadoop writes the dots of a property as underscores)."""
+
+KEY_COLUMNS = "stream_num_map_output_key_fields"
+"""Number of first columns of a line that form the key."""
+
+
+class _Place:
+    """What the task in this process is at, where the runner can read it after the task has died."""
+
+    shared: mmap | None = None
+    skipped: bytes = b""
+
+
+def share_place(memory: mmap, skipped: bytes) -> None:
+    """Keep the notes of this task in memory that it shares with its runner.
+
+    Args:
+        memory: Shared, anonymous.
+        skipped: The place of which earlier attempts died.
+    """
+    _Place.shared, _Place.skipped = memory, skipped
+
+
+def note_place(place: bytes) -> bool:
+    """Note what this task is at, for the case that it dies; return whether to pass that over.
+
+    Args:
+        place: Names the file and the place in it; its end is cut where it is longer than a page of memory.
+    """
+    if _Place.shared is None:
+        return False
+    size = len(_Place.shared) - 1
+    noted = place[:size]
+    _Place.shared[: len(noted) + 1] = noted + b"\0"
+    return bool(noted) and noted == _Place.skipped
+
+
+def noted_place(memory: mmap) -> bytes:
+    """Return what a task was at when it died; empty if it did not say."""
+    return bytes(memory[:]).partition(b"\0")[0]

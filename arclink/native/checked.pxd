@@ -1,0 +1,76 @@
+# cython: language_level=3
+"""Bytes from outside, read with a check of the bounds: scanners read them through `at` and `has` alone."""
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from libc.string cimport memchr, memcmp
+
+cdef extern from "Python.h":
+    bint PyUnicode_IS_COMPACT_ASCII(object)
+    const char *PyUnicode_AsUTF8AndSize(object, Py_ssize_t *) except NULL
+
+
+cdef struct Text:
+    const unsigned char *start
+    size_t size
+
+
+cdef inline Text text_of(bytes source):
+    """Return the bytes of an object, which has to outlive them."""
+    cdef Text text
+    text.start = <const unsigned char *>PyBytes_AS_STRING(source)
+    text.size = PyBytes_GET_SIZE(source)
+    return text
+
+
+cdef inline Text text_of_ascii(str source) except *:
+    """Return the characters of an ASCII string, which has to outlive them."""
+    cdef Text text
+    cdef Py_ssize_t size
+    if not PyUnicode_IS_COMPACT_ASCII(source):
+        raise ValueError("not ASCII")
+    text.start = <const unsigned char *>PyUnicode_AsUTF8AndSize(source, &size)
+    text.size = size
+    return text
+
+
+cdef inline int at(const Text text, Py_ssize_t place) noexcept nogil:
+    """Return the byte at a place; -1 at places before and after the text."""
+    return text.start[place] if <size_t>place < text.size else -1
+
+
+cdef inline bint has(const Text text, Py_ssize_t place, const Text part) noexcept nogil:
+    """Return whether a part is at a place."""
+    return (
+        0 <= place <= <Py_ssize_t>text.size
+        and part.size <= text.size - <size_t>place
+        and memcmp(text.start + place, part.start, part.size) == 0
+    )
+
+
+cdef inline Py_ssize_t find(const Text text, Py_ssize_t place, int byte) noexcept nogil:
+    """Return the first place of a byte from a place on; -1 if there is none."""
+    if not 0 <= place < <Py_ssize_t>text.size:
+        return -1
+    cdef const void *found = memchr(text.start + place, byte, text.size - <size_t>place)
+    return -1 if found is NULL else <const unsigned char *>found - text.start
+
+
+cdef inline bint holds(const Text text, const Text part) noexcept nogil:
+    """Return whether a part is anywhere in a text."""
+    cdef Py_ssize_t place = find(text, 0, part.start[0]) if part.size else 0
+    while place >= 0 and not has(text, place, part):
+        place = find(text, place + 1, part.start[0])
+    return place >= 0
+
+
+cdef struct Buffer:
+    unsigned char *start
+    size_t size
+    size_t length  # of what was written
+
+
+cdef inline void put(Buffer *buffer, int byte) noexcept nogil:
+    """Write a byte; leave it out where the buffer is full."""
+    if buffer.length < buffer.size:
+        buffer.start[buffer.length] = byte
+        buffer.length += 1

@@ -1,0 +1,133 @@
+"""Damage: archive files of a batch that are empty, cut short, damaged or do not fit their CDX.
+
+Each fault is described in words and kept in the manifest of its batch. The next build can then
+report a file again that has not changed, and read it again when it has.
+"""
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import orjson
+
+from arclink.mapreduce.runs import parts_of
+from arclink.reasons import Reason
+from arclink.rows.findings import CUT, Finding, parse_finding
+from arclink.store.protocols import ArchiveFile, GraphStore
+
+MANIFEST_FIELD = "damaged files"
+"""Name of the manifest field that holds the damage."""
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """The fault of one archive file.
+
+    Attributes:
+        file: Name of the file in the graph.
+        path: Path or URL of the file.
+        size: Bytes in the file.
+        offset: Place of the first fault, in bytes of the file as stored.
+        cause: Description of that fault, with the likely cause and the remedy.
+        gave_nothing: Whether no capture of the file could be read.
+    """
+
+    file: str
+    path: str
+    size: int
+    offset: int
+    cause: str
+    gave_nothing: bool
+
+    def __str__(self) -> str:
+        nothing = "; no capture of it could be read" if self.gave_nothing else ""
+        return f"{self.path}: {self.cause}{nothing}"
+
+
+def damage_in(
+    folder: Path, files: Sequence[ArchiveFile], with_cdx: Container[str] = ()
+) -> list[Damage]:
+    """Return the damage of a batch's archive files, from the files in its ``findings`` folder.
+
+    Args:
+        folder: Folder of the batch.
+        files: Archive files of the batch.
+        with_cdx: Names of the files that are read by the rows of a CDX. The other files are
+            indexed by reading them.
+    """
+    found: dict[str, dict[str, Finding]] = {}
+    for part in parts_of(folder / "findings"):
+        for line in part.read_bytes().splitlines():
+            finding = parse_finding(line)
+            of_file = found.setdefault(finding.file, {})
+            if finding.stage in of_file:
+                of_file[finding.stage].add(finding)
+            else:
+                of_file[finding.stage] = finding
+    return [
+        damage
+        for file in files
+        if (damage := _damage_of(file, found.get(file.name, {}), file.name in with_cdx)) is not None
+    ]
+
+
+def _damage_of(file: ArchiveFile, of_stages: Mapping[str, Finding], has_cdx: bool) -> Damage | None:
+    index, extract = of_stages.get("index"), of_stages.get("extract")
+    faults = [finding for finding in (index, extract) if finding and finding.failed]
+    if file.size == 0:
+        return Damage(file.name, file.path, 0, 0, "empty: 0 bytes; fetch or copy it again", True)
+    if index and not index.records and not index.failed:
+        cause = f"no record in its {file.size:,} bytes; fetch or copy it again"
+        return Damage(file.name, file.path, file.size, 0, cause, True)
+    if not faults:
+        return None
+    gave_nothing = any(finding.failed and not finding.read for finding in faults)
+    first = faults[0]
+    cause = _cause_with_cdx(first, file.size) if has_cdx else _cause(first, file.size)
+    return Damage(file.name, file.path, file.size, first.offset, cause, gave_nothing)
+
+
+def _cause(finding: Finding, size: int) -> str:
+    """Return a fault in words: what is wrong, where, and what to do."""
+    more = f", and {finding.failed - 1:,} more faults" if finding.failed > 1 else ""
+    what = "cut short" if finding.detail.startswith(CUT) else "damaged"
+    place = f"at byte {finding.offset:,} of {size:,}"
+    return f"{what}: {finding.detail} {place}{more}; fetch or copy it again"
+
+
+def _cause_with_cdx(finding: Finding, size: int) -> str:
+    """Return a fault in words for a file read by CDX rows, where the rows may be what is wrong."""
+    if finding.offset < size and finding.detail.startswith(CUT):
+        return _cause(finding, size)
+    named = f"{finding.failed:,} of {finding.failed + finding.read:,} records that its CDX names"
+    if finding.offset >= size:
+        return (
+            f"{named} are past its end, the first at byte {finding.offset:,} of {size:,}: the file was cut short, or the "
+            "CDX is of another version of it; fetch or copy it again, or give its own CDX or none"
+        )
+    other = "another one is there"
+    detail = other if finding.reason == Reason.PAYLOAD_OTHER_RECORD.name else finding.detail
+    return (
+        f"{named} are not where it says, the first at byte {finding.offset:,} of {size:,} ({detail}): the CDX is of another "
+        "version of the file, or the file is damaged; give its own CDX, or none"
+    )
+
+
+def to_manifest(damaged: Iterable[Damage]) -> list[dict[str, object]]:
+    """Return damage in the form that a manifest stores."""
+    return [asdict(damage) for damage in damaged]
+
+
+def known_damage(store: GraphStore) -> dict[str, Damage]:
+    """Return the damage of a store's archive files by name, as found when each was last read."""
+    known: dict[str, Damage] = {}
+    for batch in store.batches():
+        try:
+            manifest = orjson.loads(batch.manifest)
+        except orjson.JSONDecodeError:
+            continue  # a batch of a store that was made by hand: `verify` reports it
+        for file in manifest.get("files", ()):
+            known.pop(file["name"], None)
+        for damage in manifest.get(MANIFEST_FIELD, ()):
+            known[damage["file"]] = Damage(**damage)
+    return known

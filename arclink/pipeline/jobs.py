@@ -1,0 +1,56 @@
+"""The jobs of a build by name.
+
+A job's class is imported when the job runs, because importing mrjob takes 0.1 s.
+"""
+
+from arclink.mapreduce.runs import Job
+
+
+def _index() -> type:
+    from arclink.jobs.index_archives import IndexArchives
+
+    return IndexArchives
+
+
+def _filter() -> type:
+    from arclink.jobs.filter_captures import FilterCaptures
+
+    return FilterCaptures
+
+
+def _extract() -> type:
+    from arclink.jobs.extract_links import ExtractLinks
+
+    return ExtractLinks
+
+
+def _join() -> type:
+    from arclink.jobs.join_contents import JoinContents
+
+    return JoinContents
+
+
+def _invert() -> type:
+    from arclink.jobs.invert_links import InvertLinks
+
+    return InvertLinks
+
+
+def _load() -> type:
+    from arclink.jobs.load_graph import LoadGraph
+
+    return LoadGraph
+
+
+JOBS = {
+    job.name: job
+    for job in (
+        Job("index", _index),
+        Job("filter", _filter),
+        Job("extract", _extract),
+        Job("join", _join),
+        Job("invert", _invert),
+        Job("load", _load),
+    )
+}
+"""Every job that a build runs, by the name used in messages and counts."""

@@ -1,0 +1,523 @@
+"""CDX and CDXJ rows: `parse_row` reads every dialect, `format_row` writes ArcLink's own.
+
+A header line names the columns of a CDX file by letters, in their order. ArcLink reads these::
+
+    N key      b timestamp   a original    m mime   s status
+    k checksum S length      V, v offset   g file
+
+The header is not needed: the number of columns shows which of the four layouts in use a row has. A
+CDXJ row is ``key timestamp {…}`` or the JSON object alone. Its field names differ between pywb,
+OutbackCDX, Common Crawl and the Internet Archive; all are read. ArcLink's own index writes CDXJ,
+with fields that make reading the record unnecessary: ``type``, ``refers_to_uri``,
+``refers_to_timestamp``, ``location``, ``profile``.
+
+The values of a row are used unchanged, with these exceptions: a missing value is ``-``; timestamps
+and checksums get the one form of the data model; control characters and bytes that are not UTF-8
+are percent-encoded in URIs (as a browser would send them); in a mime type, a control character
+becomes a space.
+
+Source: https://archive.org/web/researcher/cdx_legend.php, paper 3.1, pywb's and OutbackCDX's
+documentation of CDXJ.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain, islice
+from typing import NoReturn
+
+import orjson
+
+from arclink.checksums import EMPTY_CHECKSUMS, normal_checksum
+from arclink.control_characters import CONTROL, encode_controls
+from arclink.errors import CdxError
+from arclink.model import NO_CHECKSUM, Checksum, Timestamp, UriR
+from arclink.native import native
+from arclink.reasons import Reason
+from arclink.timestamps import TimestampError, normal_timestamp
+
+Layout = tuple[str, ...]
+"""Column letters of a CDX file, in its order."""
+
+LAYOUTS: dict[int, Layout] = {
+    9: tuple("NbamskrVg"),
+    10: tuple("NbamskrMVg"),
+    11: tuple("NbamskrMSVg"),
+    14: tuple("NbamskrMSVg---"),
+}
+"""The layouts in use, by number of columns.
+
+The paper's example has 10. OutbackCDX writes 14: the last three are length, offset and file of the
+capture that a revisit repeats.
+"""
+
+RESPONSE, REVISIT, RESOURCE = "response", "revisit", "resource"
+CAPTURES = (RESPONSE, REVISIT, RESOURCE)
+"""Types of records that are captures (ISO 28500, 6)."""
+
+REVISIT_MIME = "warc/revisit"
+"""The mime type that CDX writers give to revisits, in place of the payload's mime type."""
+
+NOT_CAPTURES = ("dns:", "filedesc:", "warcinfo:", "metadata:", "whois:")
+"""URI schemes of records that crawlers write about themselves; these records are not captures."""
+
+LONGEST_ROW = 1 << 20
+"""Maximum bytes of a line; a longer line is not a row. A CDXJ row holds up to three URIs."""
+
+LONGEST_URI = 1 << 16
+"""Maximum characters of a captured URI; the same limit holds for the target of a link."""
+
+_STATUS = re.compile("[0-9]{3}")
+_NO_STATUS = frozenset({"0", "-1"})
+"""Values that OutbackCDX writes if a row has no status."""
+
+_NUMBER = re.compile("[0-9]{1,18}")
+_FROM_JSON = {
+    "key": ("urlkey",),
+    "timestamp": ("timestamp",),
+    "original": ("url", "original", "uri"),
+    "mime": ("mime", "mimetype"),
+    "status": ("status", "statuscode"),
+    "checksum": ("digest", "checksum"),
+    "length": ("length",),
+    "offset": ("offset", "compressedoffset"),
+    "file": ("filename", "file"),
+    "type": ("type",),
+    "refers_to_uri": ("refers_to_uri",),
+    "refers_to_timestamp": ("refers_to_timestamp",),
+    "location": ("location",),
+    "profile": ("profile",),
+}
+_NOT_READ = "-"
+_FROM_LETTER = {
+    "N": "key",
+    "b": "timestamp",
+    "a": "original",
+    "m": "mime",
+    "s": "status",
+    "k": "checksum",
+    "S": "length",
+    "V": "offset",
+    "v": "offset",
+    "g": "file",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """One row of a CDX file: the captured URI, the time, and the place of its bytes.
+
+    Attributes:
+        key: The row's own sort key, as written; empty if it has none. Other writers make keys by
+            other rules.
+        original: As captured; control characters percent-encoded.
+        mime: As in the row; ``-`` if it has none; ``warc/revisit`` for revisits.
+        status: Three digits, or ``-``.
+        checksum: In the form of the data model; ``-`` if missing.
+        length: Bytes of the record as stored; -1 if unknown.
+        offset: Bytes into the file as stored.
+        record_type: ``response``, ``revisit`` or ``resource``.
+        refers_to_uri: For a revisit, the original it repeats; empty if unknown.
+        refers_to_timestamp: For a revisit, the capture time of that original; empty if unknown.
+        location: For a redirect, its ``Location`` header as written; empty if unknown.
+        profile: For a revisit, the URI that names the compared property; empty if unknown.
+        note: The change made to the timestamp, to be counted; None if there was none.
+    """
+
+    key: str
+    timestamp: Timestamp
+    original: UriR
+    mime: str
+    status: str
+    checksum: Checksum
+    length: int
+    offset: int
+    file: str
+    record_type: str
+    refers_to_uri: str = ""
+    refers_to_timestamp: str = ""
+    location: str = ""
+    profile: str = ""
+    note: Reason | None = None
+
+    @property
+    def is_digested(self) -> bool:
+        """Whether the checksum identifies the payload: neither missing nor of an empty payload."""
+        return self.checksum != NO_CHECKSUM and self.checksum not in EMPTY_CHECKSUMS
+
+    @property
+    def is_unmodified(self) -> bool:
+        """Whether this is a revisit whose payload was not sent (304) or has no usable digest."""
+        return self.record_type == REVISIT and (
+            "server-not-modified" in self.profile or not self.is_digested
+        )
+
+
+def parse_row(line: bytes | str, layout: Layout | None = None) -> Capture:
+    """Return the capture in one line of a CDX or CDXJ file.
+
+    Args:
+        line: With or without line end. Columns are separated by one or more blanks or tabs.
+        layout: From `parse_header`, for files in another order than `LAYOUTS`; rows with another
+            number of columns are then malformed. CDXJ rows need none.
+
+    Raises:
+        CdxError: The line is a header (``ROW_HEADER``), a record other than a capture
+            (``ROW_NOT_A_CAPTURE``), longer than `LONGEST_ROW` or with a URI longer than
+            `LONGEST_URI` (``ROW_TOO_LONG``), or cannot be read (``ROW_MALFORMED``); its text says
+            why.
+    """
+    if isinstance(line, str):
+        line = line.encode("utf-8", "surrogatepass")
+    if len(line) > LONGEST_ROW:
+        raise CdxError(Reason.ROW_TOO_LONG, f"{len(line)} bytes: {_excerpt(line)}")
+    if is_header(line):
+        raise CdxError(Reason.ROW_HEADER, _excerpt(line))
+    start = line.split(None, 2)
+    if line.startswith(b"{"):
+        return _capture(_parse_json(line))
+    if len(start) == 3 and start[2].startswith(b"{"):
+        return _capture(
+            {"key": _decode(start[0]), "timestamp": _decode(start[1])} | _parse_json(start[2])
+        )
+    columns = line.split()
+    known = layout or LAYOUTS.get(len(columns))
+    if known is None or len(known) != len(columns):
+        wanted = str(len(layout)) if layout else "9, 10, 11 or 14"
+        _refuse(f"expected {wanted} columns, found {len(columns)}", line)
+    named = zip(known, columns, strict=True)
+    return _capture(
+        {
+            _FROM_LETTER[letter]: _decode(column)
+            for letter, column in named
+            if letter in _FROM_LETTER
+        }
+    )
+
+
+def is_file_name(name: str) -> bool:
+    """Return whether a name can be the archive file of a row.
+
+    Such a name is not empty, not ``-`` (which means no file), and has no control characters.
+    """
+    return name not in ("", "-") and not CONTROL.search(name)
+
+
+def is_header(line: bytes) -> bool:
+    """Return whether a line is a header (``CDX N b a …``, in CDXJ ``!…``) or blank: not a row."""
+    return line.startswith((b" CDX ", b"CDX ", b"!")) or not line.strip()
+
+
+def parse_header(line: bytes) -> Layout | None:
+    """Return the column order that a header line names; None if it is one of `LAYOUTS`, or CDXJ.
+
+    Raises:
+        CdxError: The line is not a header, or lacks a column that ArcLink needs, or names one
+            twice.
+    """
+    if not is_header(line) or not line.strip():
+        _refuse("not a header line", line)
+    if line.startswith(b"!"):
+        return None
+    letters = tuple(_decode(column) for column in line.split()[1:])
+    if letters in LAYOUTS.values():
+        return None
+    if letters[:1] == ("a",) and "a" in letters[1:]:
+        letters = (
+            _NOT_READ,
+            *letters[1:],
+        )  # wget writes the URI in the key column: " CDX a b a m s k r M V g u"
+    if "V" in letters:
+        letters = tuple(
+            _NOT_READ if letter == "v" else letter for letter in letters
+        )  # v is the offset in the decompressed file, another number
+    named = [_FROM_LETTER[letter] for letter in letters if letter in _FROM_LETTER]
+    missing = {"timestamp", "original", "offset", "file"} - set(named)
+    if missing or len(set(named)) < len(named):
+        _refuse(
+            f"header without {', '.join(sorted(missing))}"
+            if missing
+            else "header names a column twice",
+            line,
+        )
+    return letters
+
+
+def format_row(capture: Capture) -> bytes:
+    """Return the capture as a CDXJ row without line end, with pywb's field names and order.
+
+    ``arclink index`` writes rows in this form. `parse_row` returns the same capture, with two
+    exceptions: the note is lost, and some characters of the key are percent-encoded: blanks, and a
+    first character that would make the line pure JSON or a header.
+    """
+    fields = {
+        "url": capture.original,
+        "mime": capture.mime,
+        "status": capture.status,
+        "digest": capture.checksum,
+        "length": str(capture.length) if capture.length >= 0 else "",
+        "offset": str(capture.offset),
+        "filename": capture.file,
+        "type": capture.record_type,
+        "refers_to_uri": capture.refers_to_uri,
+        "refers_to_timestamp": capture.refers_to_timestamp,
+        "location": capture.location,
+        "profile": capture.profile,
+    }
+    json = orjson.dumps({name: value for name, value in fields.items() if value not in ("", "-")})
+    key = (capture.key or "-").replace(" ", "%20")
+    if key.startswith(("{", "!", "CDX")):
+        key = f"%{ord(key[0]):02X}{key[1:]}"
+    return f"{key} {capture.timestamp} ".encode() + json
+
+
+What = tuple[bytes, bytes, bytes]
+"""Mime type, status and record type of a row.
+
+A whole collection has few different ones, so ArcLink computes what follows from them only once.
+"""
+
+Row = tuple[bytes, bytes, bytes, bytes, bytes, bytes, bytes, What, Capture | None]
+"""A capture as a plain tuple, because there are billions.
+
+Key, timestamp, original, checksum, length, offset, file (the fields of `Capture`, as bytes), mime
+type with status and record type, and the `Capture` if the row was parsed to one, else None.
+"""
+
+WhatOf = Callable[[bytes, bytes, bytes], What | None]
+
+_AT_ONCE = 1_000
+
+
+def read_rows(
+    lines: Iterable[bytes], counts: Counter[Reason], layout: Layout | None = None
+) -> Iterator[Row]:
+    """Yield the captures in CDX lines, in their order; count other lines, and timestamp changes.
+
+    The same as `read_row_lists`, but one capture at a time.
+    """
+    return chain.from_iterable(read_row_lists(lines, counts, layout))
+
+
+def read_row_lists(
+    lines: Iterable[bytes], counts: Counter[Reason], layout: Layout | None = None
+) -> Iterator[list[Row]]:
+    """Yield the captures in CDX lines, in their order, as lists of some lines each; count the rest.
+
+    A header line that names another order than `LAYOUTS` is valid for the lines after it, until the
+    next header.
+
+    `parse_row` defines the meaning of a line. Most lines of a large CDX have one plain shape (11
+    columns of printable ASCII with one blank between, a full timestamp, base32 SHA-1), or the same
+    values in the JSON of a CDXJ. For those, a faster reader returns the result of `parse_row` at a
+    fraction of the cost; all other lines go to `parse_row`. A property test checks that both agree.
+
+    Args:
+        lines: One line each, with or without line end, from one or more files.
+        counts: Gets a ``rows`` reason for each line that is not a capture, and a ``notes`` reason
+            for each changed timestamp.
+        layout: As for `parse_row`, for files whose header is elsewhere.
+    """
+    lines = iter(lines)
+    while chunk := list(islice(lines, _AT_ONCE)):
+        rows: list[Row] = []
+        start = 0
+        while (start := take_plain(rows, chunk, start, what_of, layout is None)) < len(chunk):
+            line = chunk[start]
+            start += 1
+            try:
+                capture = parse_row(line, layout)
+            except CdxError as error:
+                reason = error.reason
+                if reason is Reason.ROW_HEADER and line.strip():
+                    try:
+                        layout = parse_header(line)
+                    except CdxError as no_layout:
+                        reason = no_layout.reason
+                counts[reason] += 1
+                continue
+            if capture.note is not None:
+                counts[capture.note] += 1
+            rows.append(_row_of(capture))
+        yield rows
+
+
+@native("cdx")
+def take_plain(
+    rows: list[Row], lines: list[bytes], start: int, what_of: WhatOf, is_usual: bool
+) -> int:
+    """Append the rows of plain lines, and return the index of the first line that is not plain.
+
+    If all lines are plain, the result is the number of lines. Without the compiled module no line
+    is plain, and `parse_row` reads them all.
+
+    Args:
+        rows: The rows read so far.
+        lines: Lines in the form that `read_row_lists` takes.
+        start: Index of the first line to read.
+        what_of: The function of this name.
+        is_usual: Whether columns are in the usual order; else no line of a CDX is plain.
+    """
+    return start
+
+
+@native("cdx")
+def plain_files(lines: list[bytes], what_of: WhatOf) -> list[bytes | None]:
+    """Return the archive file of each plain row of CDXJ, and None for any other line.
+
+    Without the compiled module no line is plain.
+    """
+    return [None] * len(lines)
+
+
+def with_files(lines: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
+    """Yield lines, each with the archive file that the row names; empty for a line without a row.
+
+    Args:
+        lines: As for `read_row_lists`, their columns in the usual order.
+    """
+    lines = iter(lines)
+    while chunk := list(islice(lines, _AT_ONCE)):
+        for line, name in zip(chunk, plain_files(chunk, what_of), strict=True):
+            yield line, _file_of(line) if name is None else name
+
+
+def _file_of(line: bytes) -> bytes:
+    if b"{" not in line:
+        columns = line.rsplit(None, 1)
+        return columns[-1] if columns else b""
+    try:
+        return parse_row(line).file.encode()
+    except CdxError:
+        return b""
+
+
+@lru_cache(maxsize=10_000)
+def what_of(mime: bytes, status: bytes, given: bytes) -> What | None:
+    """Return mime type, status and record type of a plain row; None if `parse_row` has to decide.
+
+    Args:
+        mime: ``-`` if the row has none.
+        status: ``-`` if the row has none.
+        given: The record type; empty if the row has none.
+    """
+    if mime != mime.strip(b" ") or not (status == b"-" or _STATUS.fullmatch(status.decode())):
+        return None
+    record_type = given.decode() or _guess_type(mime.decode().lower(), status.decode(), "http:")
+    return (mime, status, record_type.encode()) if record_type in CAPTURES else None
+
+
+def _row_of(capture: Capture) -> Row:
+    """Return a capture in the form that `read_rows` yields."""
+    return (
+        capture.key.encode(),
+        capture.timestamp.encode(),
+        capture.original.encode(),
+        capture.checksum.encode(),
+        b"%d" % capture.length,
+        b"%d" % capture.offset,
+        capture.file.encode(),
+        (capture.mime.encode(), capture.status.encode(), capture.record_type.encode()),
+        capture,
+    )
+
+
+def _capture(fields: dict[str, str]) -> Capture:
+    """Return the capture with these fields, named as in `_FROM_JSON`; some may be missing."""
+    fields = {name: "" if value == "-" else value for name, value in fields.items()}
+    original = encode_controls(fields.get("original", ""))
+    mime = CONTROL.sub(" ", fields.get("mime", "")).strip(" ") or "-"
+    status = fields.get("status") or "-"
+    if status in _NO_STATUS:
+        status = "-"
+    record_type = fields.get("type") or _guess_type(mime.lower(), status, original.lower())
+    if record_type not in CAPTURES or original[:10].lower().startswith(NOT_CAPTURES):
+        raise CdxError(Reason.ROW_NOT_A_CAPTURE, f"{record_type} {original[:200]}")
+    file = fields.get("file", "")
+    if len(original) > LONGEST_URI:
+        raise CdxError(
+            Reason.ROW_TOO_LONG, f"a URI of {len(original)} characters: {original[:200]}"
+        )
+    if not original or not is_file_name(file):
+        _refuse("no original" if not original else "no usable file name", repr(fields))
+    if status != "-" and not _STATUS.fullmatch(status):
+        _refuse("status is not a number of three digits", status)
+    try:
+        timestamp, note = normal_timestamp(fields.get("timestamp", ""))
+    except TimestampError as error:
+        raise CdxError(Reason.ROW_MALFORMED, str(error)) from error
+    return Capture(
+        key=encode_controls(fields.get("key", "")),
+        timestamp=timestamp,
+        original=UriR(original),
+        mime=mime,
+        status=status,
+        checksum=normal_checksum(fields.get("checksum", "")),
+        length=_number(fields.get("length") or "-1", "length"),
+        offset=_number(fields.get("offset", ""), "offset"),
+        file=file,
+        record_type=record_type,
+        refers_to_uri=encode_controls(fields.get("refers_to_uri", "")),
+        refers_to_timestamp=encode_controls(fields.get("refers_to_timestamp", "")),
+        location=encode_controls(fields.get("location", "")),
+        profile=encode_controls(fields.get("profile", "")),
+        note=note,
+    )
+
+
+def _guess_type(mime: str, status: str, original: str) -> str:
+    """Return the record type of a row that does not name it (no CDX row does)."""
+    if mime == REVISIT_MIME:
+        return REVISIT
+    if mime.startswith("warc/"):
+        return mime.removeprefix("warc/")
+    if mime == "warc-info":
+        return "warcinfo"
+    # Only an HTTP response has an HTTP status, but CDX writers store FTP's 226 as a status, too.
+    return RESPONSE if status != "-" and original.startswith(("http:", "https:")) else RESOURCE
+
+
+def _parse_json(text: bytes) -> dict[str, str]:
+    """Return the fields of a JSON object as text, under ArcLink's names, without null values."""
+    try:
+        given = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise CdxError(Reason.ROW_MALFORMED, f"{error}: {_excerpt(text)}") from error
+    fields: dict[str, str] = {}
+    for name, aliases in _FROM_JSON.items():
+        for alias in aliases:
+            value = given.get(alias)
+            if value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, str | int):
+                _refuse(f"{alias} is neither text nor a number", text)
+            fields[name] = str(value)
+            break
+    return fields
+
+
+def _number(text: str, name: str) -> int:
+    if text == "-1" and name == "length":
+        return -1
+    if not _NUMBER.fullmatch(text):
+        _refuse(f"{name} is not a number", text)
+    return int(text)
+
+
+def _decode(column: bytes) -> str:
+    """Return a column as text; bytes that are not UTF-8 are percent-encoded, as in a query."""
+    try:
+        return column.decode()
+    except UnicodeDecodeError:
+        text = column.decode("utf-8", "surrogateescape")
+        return re.sub("[\udc80-\udcff]", lambda byte: f"%{ord(byte[0]) - 0xDC00:02X}", text)
+
+
+def _excerpt(text: bytes) -> str:
+    return repr(text[:200])
+
+
+def _refuse(why: str, found: bytes | str) -> NoReturn:
+    raise CdxError(Reason.ROW_MALFORMED, f"{why}: {found[:200]!r}")

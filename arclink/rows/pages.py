@@ -1,0 +1,86 @@
+"""A page as extract passes it to join: the links as written, and the places of its captures.
+
+There is one line per payload (or per 1,000 originals of it), keyed by the SURT of its first
+original, so that the pages of one site come to one reducer. A link is one string: its four parts
+are joined by U+001F, which no part can contain. The join looks up most links as whole strings and
+never splits them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import orjson
+
+from arclink.model import Checksum, RawLink, UriR
+
+PART = "\x1f"
+_IN_REFERENCE = "%1F"
+"""U+001F after URL parsing (WHATWG URL, C0 control percent-encode set)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A payload that was read.
+
+    Attributes:
+        originals: The originals it was captured from: distinct, sorted; at most 1,000, the rest is
+            in further pages.
+        chunk: 0 for the first page of a payload; only that page has counts.
+        base: ``<base href>`` as written; None if missing.
+        links: In the form of `format_link`, in page order.
+        counts: Links that are not in ``links``, by name of their reason.
+    """
+
+    checksum: Checksum
+    chunk: int
+    file: str
+    offset: int
+    charset: str
+    base: str | None
+    originals: Sequence[UriR]
+    links: Sequence[str]
+    counts: Mapping[str, int]
+
+
+def format_link(link: RawLink) -> str:
+    r"""Return a link as one string.
+
+    >>> format_link(("a@href", "/news", "News", None))
+    'a@href\x1f/news\x1fNews\x1f'
+    """
+    kind, reference, text, rel = link
+    if PART in reference:
+        reference = reference.replace(PART, _IN_REFERENCE)
+    return f"{kind}{PART}{reference}{PART}{text}{PART}{rel or ''}"
+
+
+def parse_link(text: str) -> RawLink:
+    r"""Return the link that `format_link` wrote; an empty rel becomes None.
+
+    >>> parse_link('a@href\x1f/news\x1fNews\x1f')
+    ('a@href', '/news', 'News', None)
+    """
+    kind, reference, words, rel = text.split(PART)
+    return kind, reference, words, rel or None
+
+
+def format_page(page: Page) -> bytes:
+    """Return a page as JSON on one line."""
+    return orjson.dumps(
+        [
+            page.checksum,
+            page.chunk,
+            page.file,
+            page.offset,
+            page.charset,
+            page.base,
+            page.originals,
+            page.links,
+            page.counts,
+        ]
+    )
+
+
+def parse_page(line: bytes) -> Page:
+    """Return the page that `format_page` wrote."""
+    return Page(*orjson.loads(line))

@@ -1,0 +1,216 @@
+"""Pointers: the records that the extract stage has to read.
+
+A pointer is one line of JSON: a list in the order of the attributes of `Pointer`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+import orjson
+
+from arclink.model import Checksum, Timestamp, UriR
+
+POINTERS = b"pointers"
+"""Name of the relation under which a job writes pointers."""
+
+NO_FILE = "-"
+
+ORIGINALS = 1_000
+"""Maximum originals in one pointer; a soft 404 may be captured under a million originals."""
+
+FALL_BACKS = 2
+"""Maximum other captures to try if reading one fails, before the whole batch is searched."""
+
+LAST_RESORTS = 1_000
+"""Maximum captures in one pointer of the last resort."""
+
+
+class PointerKind(Enum):
+    """What to do with the record that a pointer leads to."""
+
+    PAYLOAD = "payload"
+    """Read the page, for all originals with its checksum. Their mementos are already written."""
+
+    REVISIT_ONLY = "revisit only"
+    """Nothing to read in this batch, because only revisits have the checksum.
+
+    The store may have the payload, or know its place.
+    """
+
+    UNREAD = "unread"
+    """No capture named so far could be read, for the ``reason``; the batch may have more."""
+
+    LAST_RESORT = "last resort"
+    """Read the page from the first readable one of many captures, in any files."""
+
+    REDIRECT = "redirect"
+    """Read the ``Location``, and write the memento with the checksum that follows from it."""
+
+    UNDIGESTED = "undigested"
+    """Read the page, compute its checksum, and write the memento with it."""
+
+    NOT_MODIFIED = "not modified"
+    """A revisit that does not name its payload.
+
+    Find the capture it refers to, and write the memento with the checksum of that capture.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class FallBack:
+    """Another capture of the same payload, in another file."""
+
+    file: str
+    offset: int
+    length: int
+    timestamp: Timestamp
+    original: UriR
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """One payload or record to read.
+
+    Attributes:
+        checksum: As in the row; ``-`` or another useless one for the last three kinds.
+        file: Name of the archive file, ``-`` for `PointerKind.REVISIT_ONLY`.
+        offset: Bytes into the file as stored; 0 without file.
+        length: Bytes as stored; -1 if unknown.
+        timestamp: Time of the capture to read, the earliest; without file, time of the earliest
+            revisit.
+        original: Original of that capture; the same in every chunk. Empty if it is not known, for
+            example for a payload read for an earlier batch.
+        originals: Distinct originals captured with this checksum, sorted; at most `ORIGINALS`.
+        fall_backs: Up to `FALL_BACKS`, each in another file, earliest first, and after them perhaps
+            the place from which an earlier batch read the payload; for the last resort, any
+            captures.
+        memento: For the kinds whose memento extract writes: its row (docs/graph-files.md) as far as
+            it is known.
+        chunk: 0, 1, … if the originals need more than one pointer. All chunks are equal except for
+            ``originals``.
+        location: For a redirect, the ``Location`` if the row has it: the record need not be read.
+        refers_to_uri: For a revisit that does not name its payload, the URI it refers to, if the
+            row has it.
+        refers_to_timestamp: For such a revisit, the time it refers to; as written, not normalised.
+        reason: Name of the `Reason` why the captures before this one could not be read; for
+            `PointerKind.REVISIT_ONLY`, the reason to report if nothing is found: empty for "not at
+            hand".
+    """
+
+    kind: PointerKind
+    checksum: Checksum
+    file: str
+    offset: int
+    length: int
+    timestamp: Timestamp
+    original: UriR
+    originals: Sequence[UriR] = ()
+    fall_backs: Sequence[FallBack] = ()
+    memento: bytes = b""
+    chunk: int = 0
+    location: str = ""
+    refers_to_uri: str = ""
+    refers_to_timestamp: str = ""
+    reason: str = ""
+
+
+def format_pointer(pointer: Pointer) -> bytes:
+    """Return a pointer as JSON on one line."""
+    return pointer_line(
+        pointer.kind.value,
+        pointer.checksum,
+        pointer.file,
+        pointer.offset,
+        pointer.length,
+        pointer.timestamp,
+        pointer.original,
+        tuple(pointer.originals),
+        [
+            (one.file, one.offset, one.length, one.timestamp, one.original)
+            for one in pointer.fall_backs
+        ],
+        pointer.memento.decode(),
+        pointer.chunk,
+        pointer.location,
+        pointer.refers_to_uri,
+        pointer.refers_to_timestamp,
+        pointer.reason,
+    )
+
+
+def pointer_line(
+    kind: str,
+    checksum: str,
+    file: str,
+    offset: int,
+    length: int,
+    timestamp: str,
+    original: str,
+    originals: tuple[str, ...],
+    fall_backs: Sequence[tuple[str, int, int, str, str]],
+    memento: str = "",
+    chunk: int = 0,
+    location: str = "",
+    refers_to_uri: str = "",
+    refers_to_timestamp: str = "",
+    reason: str = "",
+) -> bytes:
+    """Return the attributes of a `Pointer` as JSON on one line.
+
+    It takes the bare values, so that filter does not make an object for each of millions of
+    pointers.
+    """
+    return orjson.dumps(
+        (
+            kind,
+            checksum,
+            file,
+            offset,
+            length,
+            timestamp,
+            original,
+            originals,
+            fall_backs,
+            memento,
+            chunk,
+            location,
+            refers_to_uri,
+            refers_to_timestamp,
+            reason,
+        )
+    )
+
+
+def parse_pointer(line: bytes) -> Pointer:
+    """Return the pointer that `format_pointer` wrote.
+
+    Raises:
+        ValueError: The line is not a pointer.
+    """
+    (
+        kind,
+        checksum,
+        file,
+        offset,
+        length,
+        timestamp,
+        original,
+        originals,
+        fall_backs,
+        memento,
+        *rest,
+    ) = orjson.loads(line)
+    return Pointer(
+        PointerKind(kind),
+        checksum,
+        file,
+        offset,
+        length,
+        timestamp,
+        original,
+        tuple(originals),
+        tuple(FallBack(*one) for one in fall_backs),
+        memento.encode(),
+        *rest,
+    )

@@ -1,0 +1,196 @@
+"""The rows of the graph files (docs/graph-files.md), as bytes without newline.
+
+Most relations have a pair of functions, one to format and one to parse a row.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import orjson
+
+from arclink.model import (
+    Checksum,
+    ContentId,
+    Kind,
+    Memento,
+    Outlink,
+    Payload,
+    Scope,
+    Surt,
+    Timestamp,
+    UriR,
+)
+
+MEMENTOS = b"mementos"
+PAYLOADS = b"payloads"
+OUTLINKS = b"outlinks"
+POSTINGS = b"postings"
+INLINKS = b"inlinks"
+
+Row = tuple[bytes, bytes]
+"""(relation, row): the pairs that a job writes."""
+
+Sources = list[tuple[str, list[int]]]
+"""Contents that hold a link: (name of a block of ``outlinks``, positions in it)."""
+
+Groups = list[tuple[Kind, str, str | None, Sources]]
+"""The links to one target: (kind, text, rel, sources)."""
+
+TARGET = b"\x01"
+"""Separator of target SURT and URI in a shuffle key; sorts before every character of either."""
+
+ROWS = b"\x1e"
+"""Separator of the rows of a block: many rows that travel as one line."""
+
+
+def format_memento(memento: Memento) -> bytes:
+    """Return a ``mementos`` row."""
+    return "\t".join(
+        (
+            memento.surt,
+            memento.timestamp,
+            memento.original,
+            memento.checksum,
+            memento.status,
+            memento.mime,
+            memento.record_type,
+            memento.file,
+            str(memento.offset),
+            str(memento.length),
+            memento.reason,
+        )
+    ).encode()
+
+
+def parse_memento(row: bytes) -> Memento:
+    """Return the memento of a ``mementos`` row.
+
+    Raises:
+        ValueError: The row has another number of columns, or a number column does not hold a
+            number.
+    """
+    surt, timestamp, original, checksum, status, mime, record_type, file, offset, length, reason = (
+        row.decode().split("\t")
+    )
+    return Memento(
+        Surt(surt),
+        Timestamp(timestamp),
+        UriR(original),
+        Checksum(checksum),
+        status,
+        mime,
+        record_type,
+        file,
+        int(offset),
+        int(length),
+        reason,
+    )
+
+
+def format_payload(payload: Payload) -> bytes:
+    """Return a ``payloads`` row."""
+    scope = "-" if payload.scope is None else str(int(payload.scope))
+    start = "\t".join(
+        (
+            payload.checksum,
+            scope,
+            payload.charset,
+            payload.file,
+            str(payload.offset),
+            payload.reason,
+        )
+    )
+    return start.encode() + b"\t" + orjson.dumps(dict(payload.counts))
+
+
+def parse_payload(row: bytes) -> Payload:
+    """Return the payload of a ``payloads`` row.
+
+    Raises:
+        ValueError: The row has another number of columns, a number column does not hold a number,
+            or the counts are not a JSON object.
+    """
+    checksum, scope, charset, file, offset, reason, counts = row.decode().split("\t")
+    by_name = orjson.loads(counts)
+    if not isinstance(by_name, dict):
+        raise ValueError(f"counts are no JSON object: {counts[:100]!r}")
+    return Payload(
+        Checksum(checksum),
+        None if scope == "-" else Scope(int(scope)),
+        charset,
+        file,
+        int(offset),
+        reason,
+        tuple(by_name.items()),
+    )
+
+
+class OutlinksRow(NamedTuple):
+    """An ``outlinks`` row: a block of contents.
+
+    Attributes:
+        place: SURT of the first original of its first content.
+        name: Name by which ``inlinks`` rows refer to the block.
+        contents: Ids of the contents.
+        links: The distinct links.
+        lists: For each content the numbers of its links, in page order.
+    """
+
+    place: Surt
+    name: str
+    contents: list[ContentId]
+    links: list[Outlink]
+    lists: list[list[int]]
+
+    def links_of(self, position: int) -> list[Outlink]:
+        """Return the links of the content at this position, in page order."""
+        return [self.links[number] for number in self.lists[position]]
+
+
+def parse_outlinks(row: bytes) -> OutlinksRow:
+    """Return the columns of an ``outlinks`` row."""
+    place, name, contents, links, lists = row.split(b"\t")
+    distinct = [Outlink(*link) for link in orjson.loads(links)]
+    return OutlinksRow(
+        Surt(place.decode()), name.decode(), orjson.loads(contents), distinct, orjson.loads(lists)
+    )
+
+
+def target_key(surt: Surt, target: UriR) -> bytes:
+    """Return the shuffle key of a target; keys sort by SURT, then by URI."""
+    return surt.encode() + TARGET + target.encode()
+
+
+def format_groups(groups: Groups) -> bytes:
+    """Return the links to one target as JSON, sorted; equal kind, text and rel are merged."""
+    merged: dict[tuple[Kind, str, str], Sources] = {}
+    for kind, text, rel, sources in groups:
+        merged.setdefault((kind, text, rel or ""), []).extend(sources)
+    return orjson.dumps(
+        [
+            [kind, text, rel or None, sorted(merged[kind, text, rel])]
+            for kind, text, rel in sorted(merged)
+        ]
+    )
+
+
+def parse_inlinks(row: bytes) -> tuple[Surt, UriR, Groups]:
+    """Return target SURT, target URI and links of an ``inlinks`` row."""
+    surt, target, groups = row.split(b"\t", 2)
+    return (
+        Surt(surt.decode()),
+        UriR(target.decode()),
+        [tuple(group) for group in orjson.loads(groups)],
+    )
+
+
+def split_block(block: bytes) -> list[bytes]:
+    """Return the rows of a block that travelled as one line."""
+    return block.split(ROWS)
+
+
+def tag(line: bytes) -> Iterator[Row]:
+    """Yield the (relation, row) pairs of one line that a job wrote: one pair per row of a block."""
+    relation, _, row = line.partition(b"\t")
+    for part in split_block(row):
+        yield relation, part

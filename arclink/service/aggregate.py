@@ -1,0 +1,100 @@
+"""The link query sent to all configured instances and the own store at once, merged by link."""
+
+from http import HTTPStatus
+from typing import Final
+
+from flask import Blueprint, Flask, Response, current_app, request
+
+from arclink.access.archives import ArchiveReport, Outcome
+from arclink.access.declarations import AnyParameter
+from arclink.access.queries import (
+    AT,
+    CURSOR,
+    DIRECTION,
+    FROM,
+    KINDS,
+    LIMIT,
+    REDIRECT,
+    TO,
+    URI,
+    LinkQuery,
+)
+from arclink.errors import StoreError
+from arclink.federation.merge import Findings, merge
+from arclink.federation.merged_answers import MergedQuery, answer_of
+from arclink.federation.requests import Asked, Asking, ask_store
+from arclink.service.links import HOW, content_type, next_page
+from arclink.service.links import asked as asked_parameters
+from arclink.service.negotiation import accepted_format
+from arclink.service.problems import problem, store_away
+from arclink.service.stores import current_store, stores_of_app
+
+aggregating = Blueprint("aggregate", __name__)
+
+AGGREGATE: tuple[AnyParameter, ...] = (
+    URI,
+    DIRECTION,
+    FROM,
+    TO,
+    AT,
+    KINDS,
+    REDIRECT,
+    LIMIT,
+    CURSOR,
+    *HOW,
+)
+
+_EXTENSION: Final = "arclink.asking"
+
+
+@aggregating.get("/aggregate")
+def aggregate() -> Response:
+    """Answer with the links of one URI in all archives; failed archives are named and not fatal."""
+    given = asked_parameters(AGGREGATE)
+    form, media_type = accepted_format(request, given)
+    asked = MergedQuery.of(given)
+    here: list[Asked] = []
+    others = _asking_of_app().ask(
+        asked.query, meanwhile=lambda: here.append(_ask_here(asked.query))
+    )
+    found = [*here, *others]
+    reports = [report for _, report in found]
+    if all(report.outcome is Outcome.FAILED for report in reports):
+        return problem(
+            HTTPStatus.BAD_GATEWAY,
+            "No archive answered; try again later.",
+            archives=[{"name": report.name, "detail": report.detail} for report in reports],
+        )
+    answer = answer_of(merge(findings for findings, _ in found), asked, reports)
+    response = Response(b"".join(form.write(answer)), content_type=content_type(media_type))
+    response.vary.add("Accept")
+    response.headers["ArcLink-Archives"] = ", ".join(
+        f"{report.name}={report.outcome.value}" for report in reports
+    )
+    if any(report.outcome is not Outcome.ANSWERED for report in reports):
+        response.headers["Cache-Control"] = "no-store"
+    if answer.next is not None:
+        response.headers["Link"] = f'<{next_page(answer.next)}>; rel="next"'
+    return response
+
+
+def attach_asking(app: Flask, asking: Asking) -> None:
+    """Attach ``asking`` to ``app``, so that the view can use it."""
+    app.extensions[_EXTENSION] = asking
+
+
+def _asking_of_app() -> Asking:
+    asking = current_app.extensions[_EXTENSION]
+    assert isinstance(asking, Asking)
+    return asking
+
+
+def _ask_here(query: LinkQuery) -> Asked:
+    settings = stores_of_app().settings
+    try:
+        return ask_store(current_store(), settings.archive, query, settings.limits, settings.budget)
+    except StoreError as error:
+        store_away(error)
+        return Findings(), ArchiveReport(
+            settings.archive, Outcome.FAILED, "its store cannot be read at the moment"
+        )

@@ -1,0 +1,70 @@
+"""The Flask application of one store: resources, errors, and the parts common to all responses."""
+
+from collections.abc import Callable
+
+from flask import Flask, request
+from werkzeug.exceptions import RequestURITooLarge
+
+from arclink.federation.requests import Asking
+from arclink.service.aggregate import aggregating, attach_asking
+from arclink.service.description import describing
+from arclink.service.explain import explaining
+from arclink.service.headers import register_headers
+from arclink.service.health import health
+from arclink.service.home import home
+from arclink.service.links import links
+from arclink.service.memento import memento
+from arclink.service.pages.rendering import site
+from arclink.service.problems import register_problems
+from arclink.service.request_log import watch, watching
+from arclink.service.settings import Settings
+from arclink.service.stores import Stores, attach_stores
+from arclink.service.through_time import through_time
+from arclink.service.validators import register_validators
+from arclink.store.protocols import GraphStore
+
+
+def create_app(
+    store: str | Callable[[], GraphStore],
+    settings: Settings | None = None,
+    asking: Asking | None = None,
+) -> Flask:
+    """Return the application for one store; the first request that needs the store opens it.
+
+    Args:
+        store: Path or URL of the store, or a function that opens it; called once per thread.
+        settings: Limits; the defaults suit one machine.
+        asking: Client for other instances, if applications are to share its cache; by default, each
+            application has its own client.
+    """
+    app = Flask("arclink.service")
+    chosen = settings or Settings()
+    attach_stores(app, Stores(store, chosen))
+    attach_asking(app, asking or Asking(chosen.instances, chosen.limits))
+    register_headers(app, chosen.origins)
+    register_problems(app)
+    for resource in (
+        site,
+        home,
+        links,
+        through_time,
+        memento,
+        explaining,
+        aggregating,
+        describing,
+        health,
+        watching,
+    ):
+        app.register_blueprint(resource)
+
+    @app.before_request
+    def refuse_long_queries() -> None:
+        if len(request.query_string) > chosen.longest_query:
+            raise RequestURITooLarge(
+                f"The query part of a request may have {chosen.longest_query:,} characters."
+            )
+
+    register_validators(app)
+
+    watch(app, chosen.collection)
+    return app

@@ -1,0 +1,91 @@
+"""Several stores in one service: each store below its own name, and a list of them at ``/``."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from http import HTTPStatus
+from wsgiref.types import WSGIApplication
+
+from flask import Flask, Response, jsonify
+from werkzeug.exceptions import NotFound
+from werkzeug.middleware.dispatcher import DispatcherMiddleware
+
+from arclink.errors import StoreError
+from arclink.federation.requests import Asking
+from arclink.service.application import create_app
+from arclink.service.headers import register_headers, robots
+from arclink.service.pages.rendering import rendered, site
+from arclink.service.problems import register_problems
+from arclink.service.request_log import expose, watch
+from arclink.service.settings import Settings
+from arclink.service.stores import Stores
+from arclink.store.protocols import GraphStore
+
+
+def create_collections(
+    stores: Mapping[str, str | Callable[[], GraphStore]], settings: Settings | None = None
+) -> Flask:
+    """Return an application with each of ``stores`` below ``/NAME/``.
+
+    Answers merged from several archives call each store by that name.
+
+    Args:
+        stores: Path or URL of each store, or a function that opens it, by name (lower-case letters,
+            digits, ``-`` and ``_``), in the order of the list.
+        settings: Settings of each collection.
+    """
+    chosen = settings or Settings()
+    asking = Asking(chosen.instances, chosen.limits)
+    app = Flask("arclink.service")
+    register_headers(app, chosen.origins)
+    register_problems(app)
+    watch(app, "")
+    app.register_blueprint(site)
+    kept = {name: Stores(where, chosen) for name, where in stores.items()}
+
+    @app.get("/")
+    def list_collections() -> Response:
+        states = [(name, _batches(found) is not None) for name, found in kept.items()]
+        return rendered("collections.html", collections=states)
+
+    @app.get("/robots.txt")
+    def robots_txt() -> Response:
+        return Response(robots(kept), content_type="text/plain; charset=utf-8")
+
+    @app.get("/health")
+    def check() -> Response:
+        batches = {name: _batches(found) for name, found in kept.items()}
+        is_well = None not in batches.values()
+        response = jsonify(status="ok" if is_well else "away", collections=batches)
+        if not is_well:
+            response.status_code = HTTPStatus.SERVICE_UNAVAILABLE
+            response.headers["Retry-After"] = str(chosen.retry_after)
+        return response
+
+    @app.get("/metrics")
+    def metrics() -> Response:
+        return expose(kept)
+
+    @app.get("/<any(linkQuery, anchors, diff, explain, aggregate, docs):resource>")
+    @app.get("/LinkService/<any(linkQuery):resource>")
+    @app.get("/<any(timemap):resource>/<path:rest>")
+    def say_where(resource: str, rest: str = "") -> Response:
+        places = ", ".join(f"/{name}/{resource}" for name in kept)
+        raise NotFound(f"Each collection answers for itself; ask one of {places}.")
+
+    below: dict[str, WSGIApplication] = {
+        f"/{name}": create_app(
+            where, replace(chosen, collection=name, archive=name), asking
+        ).wsgi_app
+        for name, where in stores.items()
+    }
+    app.wsgi_app = DispatcherMiddleware(app.wsgi_app, below)  # type: ignore[method-assign]  # as Flask documents it
+    return app
+
+
+def _batches(stores: Stores) -> int | None:
+    """Return the number of batches in a collection's store; None if it cannot be read."""
+    try:
+        return sum(1 for _ in stores.current().batches())
+    except StoreError:
+        stores.forget()
+        return None

@@ -1,0 +1,91 @@
+"""The description of the service: ``/openapi.json`` for programs, ``/docs`` for people.
+
+The page loads nothing from other hosts and has no script.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import orjson
+from flask import Blueprint, Response, current_app, render_template, request
+
+from arclink.service.headers import robots
+from arclink.service.memento import place_of_service
+from arclink.service.openapi import RESOURCES, Resource, describe
+from arclink.service.pages.rendering import protected
+from arclink.service.schemas import SCHEMAS
+from arclink.service.stores import stores_of_app
+
+describing = Blueprint("describing", __name__)
+
+
+@describing.get("/openapi.json")
+def openapi() -> Response:
+    """Answer with the OpenAPI document."""
+    return Response(
+        orjson.dumps(describe(request.script_root), option=orjson.OPT_INDENT_2),
+        content_type="application/json",
+    )
+
+
+@describing.get("/robots.txt")
+def robots_txt() -> Response:
+    """Answer with ``robots.txt``; crawlers of a collection use the one at the root of the host."""
+    return Response(robots(), content_type="text/plain; charset=utf-8")
+
+
+@describing.get("/docs")
+def docs() -> Response:
+    """Answer with the description as a page."""
+    described = describe(request.script_root)
+    paths = described["paths"]
+    assert isinstance(paths, Mapping)
+    page = render_template(
+        "docs.html",
+        resources=[
+            (resource, paths[resource.path]["get"], _example(resource)) for resource in RESOURCES
+        ],
+        schemas=[(name, _rows(schema)) for name, schema in SCHEMAS.items()],
+        collection=stores_of_app().settings.collection,
+    )
+    return protected(current_app.make_response(page))
+
+
+def _example(resource: Resource) -> str:
+    """Return an example call of a resource with curl."""
+    asked = [
+        f"{parameter.name}={_VALUES[parameter.name]}"
+        for parameter in resource.parameters
+        if parameter.is_required
+    ]
+    path = resource.path.replace("{uri}", _VALUES["uri"])
+    return f'curl "{place_of_service().rstrip("/")}{path}{"?" if asked else ""}{"&".join(asked)}"'
+
+
+_VALUES = {"uri": "http://example.org/", "from": "2009", "to": "2010"}
+
+
+def _rows(schema: Mapping[str, object]) -> Sequence[tuple[str, str, bool]]:
+    """Return name, type and presence (always or sometimes) of each field of an object schema."""
+    properties, required = schema["properties"], schema["required"]
+    assert isinstance(properties, Mapping)
+    assert isinstance(required, list)
+    return [(name, _type(of), name in required) for name, of in properties.items()]
+
+
+def _type(schema: Mapping[str, object]) -> str:
+    """Return the type that a schema describes, in a few words."""
+    match schema:
+        case {"$ref": str(name)}:
+            return name.rpartition("/")[2]
+        case {"anyOf": list(some)}:
+            return " or ".join(dict.fromkeys(map(_type, some)))
+        case {"enum": list(values)}:
+            return ", ".join(map(str, values))
+        case {"type": "array", "items": dict(items)}:
+            return f"list of {_type(items)}"
+        case {"type": "object", "properties": dict(properties)}:
+            return f"object: {', '.join(properties)}"
+        case {"pattern": "^[0-9]{14}$"}:
+            return "14 digits"
+        case _:
+            return str(schema.get("type", "any"))

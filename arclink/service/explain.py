@@ -1,0 +1,38 @@
+"""The outcome of each capture of a URI, with the reason."""
+
+from collections.abc import Iterator
+from itertools import chain, islice
+
+import orjson
+from flask import Blueprint, Response
+
+from arclink.access.explanations import EXPLAIN_PARAMETERS, Explanation, explain
+from arclink.access.formats.explanations import explanation_fields
+from arclink.access.queries import URI, span_of
+from arclink.access.texts import printable_uri
+from arclink.service.links import asked
+from arclink.service.stores import current_store
+
+explaining = Blueprint("explain", __name__)
+
+
+@explaining.get("/explain")
+def explain_uri() -> Response:
+    """Answer with every memento of a URI, oldest first, as one streamed JSON document."""
+    given = asked(EXPLAIN_PARAMETERS)
+    uri, surt = URI.sure(given)
+    span = span_of(given)
+    head = (
+        orjson.dumps({"uri": printable_uri(uri), "surt": printable_uri(surt)})[:-1]
+        + b',"mementos":['
+    )
+    found = explain(current_store(), uri, span)
+    return Response(
+        chain([head], _items(chain(list(islice(found, 1)), found)), [b"]}\n"]),
+        content_type="application/json",
+    )
+
+
+def _items(found: Iterator[Explanation]) -> Iterator[bytes]:
+    for number, explanation in enumerate(found):
+        yield (b"," if number else b"") + orjson.dumps(explanation_fields(explanation))

@@ -1,0 +1,155 @@
+"""Headers common to all responses: security policies, CORS and search engines.
+
+A 304 gets no policy headers: a client replaces the headers that it stored with the 200 by those of
+the 304, so a policy that differs from the stored one would disable style and script of the stored
+page.
+
+Other origins may read answers only where the operator allows it (CORS). The service has no data
+that is private to a user and neither sets nor reads cookies, so credentials are never allowed.
+
+Search engines are asked to index only the front pages and descriptions: links between views are
+endless, and each view costs a query.
+
+Source: RFC 9110, section 15.4.5 (304 Not Modified); RFC 9111, section 3.2 (updating stored header
+fields); the Fetch standard, section 3.2 (CORS protocol); RFC 9309 (robots.txt).
+"""
+
+from collections.abc import Iterable
+from http import HTTPStatus
+from typing import Final
+from urllib.parse import urlsplit
+
+from flask import Flask, Response, request
+
+from arclink.errors import UsageError
+
+ANY_ORIGIN: Final = "*"
+
+_API_POLICY: Final = "default-src 'none'; frame-ancestors 'none'"
+"""Policy of responses that are not pages: a browser that shows them may load nothing.
+
+Pages set their own policy.
+"""
+
+_ROBOTS: Final = "noindex, nofollow"
+_INDEXED: Final = frozenset({"/", "/docs"})
+"""Paths that search engines may index, without any parameter."""
+
+_METHODS: Final = "GET, HEAD, OPTIONS"
+_ASKED: Final = "Accept, If-None-Match, If-Modified-Since, Cache-Control, X-Request-ID"
+"""Request headers that a script of another origin may send."""
+_TOLD: Final = "ETag, Link, Memento-Datetime, ArcLink-Archives, Retry-After, Date"
+"""Response headers that such a script may read, in addition to those that every script may read."""
+_PREFLIGHT_SECONDS: Final = 7_200
+"""Seconds for which a browser may cache a preflight answer; Chromium uses no higher value."""
+
+_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+
+
+def parse_origin(text: str) -> str:
+    """Return an origin in the form that browsers send in ``Origin``; ``*`` means any origin.
+
+    Raises:
+        UsageError: The text is not an origin.
+    >>> parse_origin("HTTPS://App.Example:443/")
+    'https://app.example'
+    """
+    allowed = "give * for all, or scheme, host and port of a page, such as https://app.example.org"
+    if text == ANY_ORIGIN:
+        return text
+    try:
+        parts = urlsplit(text)
+        host, port = parts.hostname, parts.port
+    except ValueError as error:
+        raise UsageError(f"--cors-origin {text[:200]}: {error}; {allowed}") from error
+    is_bare = parts.path in ("", "/") and not (parts.query or parts.fragment or "@" in parts.netloc)
+    if (
+        parts.scheme not in _DEFAULT_PORTS
+        or not host
+        or not is_bare
+        or not text.isascii()
+        or "*" in host
+    ):
+        raise UsageError(f"--cors-origin {text[:200]!a}: not an origin; {allowed}")
+    host = f"[{host}]" if ":" in host else host
+    is_default = port is None or port == _DEFAULT_PORTS[parts.scheme]
+    return f"{parts.scheme}://{host}{'' if is_default else f':{port}'}"
+
+
+def register_headers(app: Flask, origins: Iterable[str] = ()) -> None:
+    """Add the headers to every response of ``app``, and answer preflight requests of other origins.
+
+    Call this before any other registration of an ``after_request`` function: Flask calls the first
+    one last, so this function sees the response as it is sent.
+
+    Args:
+        app: An application, or one of several in one server.
+        origins: Allowed origins, as returned by `parse_origin`; empty if other origins may read
+            nothing.
+    """
+    allowed = frozenset(origins)
+
+    @app.before_request
+    def answer_preflight() -> Response | None:
+        if allowed and _is_preflight():
+            return Response(status=HTTPStatus.NO_CONTENT)
+        return None
+
+    @app.after_request
+    def add_headers(response: Response) -> Response:
+        if response.status_code != HTTPStatus.NOT_MODIFIED:
+            _add_policies(response)
+        if allowed:
+            _add_sharing(response, allowed)
+        return response
+
+
+def _add_policies(response: Response) -> None:
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    response.headers.setdefault("Content-Security-Policy", _API_POLICY)
+    response.headers.setdefault("Referrer-Policy", "no-referrer")
+    response.headers.setdefault("X-Frame-Options", "DENY")
+    if request.path not in _INDEXED or request.query_string:
+        response.headers["X-Robots-Tag"] = _ROBOTS
+
+
+def _is_preflight() -> bool:
+    return (
+        request.method == "OPTIONS"
+        and "Origin" in request.headers
+        and "Access-Control-Request-Method" in request.headers
+    )
+
+
+def _add_sharing(response: Response, allowed: frozenset[str]) -> None:
+    """Add the CORS headers that let a script of an allowed origin read the response."""
+    origin = request.headers.get("Origin", "")
+    if ANY_ORIGIN in allowed:
+        response.headers["Access-Control-Allow-Origin"] = ANY_ORIGIN
+    else:
+        response.vary.add("Origin")  # always: a cache must not reuse this answer for others
+        if origin not in allowed:
+            return
+        response.headers["Access-Control-Allow-Origin"] = origin
+    if _is_preflight():
+        response.headers["Access-Control-Allow-Methods"] = _METHODS
+        response.headers["Access-Control-Allow-Headers"] = _ASKED
+        response.headers["Access-Control-Max-Age"] = str(_PREFLIGHT_SECONDS)
+        response.vary.update(["Access-Control-Request-Method", "Access-Control-Request-Headers"])
+    else:
+        response.headers["Access-Control-Expose-Headers"] = _TOLD
+
+
+def robots(collections: Iterable[str] = ()) -> str:
+    """Return ``robots.txt``: it allows only the front page and the description of each collection.
+
+    >>> print(robots(), end="")
+    User-agent: *
+    Disallow: /
+    Allow: /$
+    Allow: /docs$
+    Allow: /static/
+    """
+    paths = ["/", *(f"/{name}/" for name in collections)]
+    lines = [f"Allow: {path}{rest}" for path in paths for rest in ("$", "docs$", "static/")]
+    return "\n".join(["User-agent: *", "Disallow: /", *lines, ""])

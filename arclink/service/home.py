@@ -1,0 +1,151 @@
+"""The page for people: a search form and the views of one URI, or an error with its remedy."""
+
+from collections.abc import Callable, Iterator
+from http import HTTPStatus
+from itertools import islice
+from types import MappingProxyType
+
+from flask import Blueprint, Response, request
+
+from arclink.access.chronicles import Chronicle, answer_chronicle
+from arclink.access.examples import example_pages
+from arclink.access.queries import BadParameterError
+from arclink.access.texts import printable, printable_uri
+from arclink.errors import StoreError
+from arclink.model import Surt
+from arclink.service.pages.captures import show_captures
+from arclink.service.pages.changes import show_changes
+from arclink.service.pages.ego import show_graph
+from arclink.service.pages.glance import show_glance
+from arclink.service.pages.links import show_links
+from arclink.service.pages.places import show_places
+from arclink.service.pages.rendering import rendered
+from arclink.service.pages.requests import Asked, View, address, plain_query
+from arclink.service.pages.time_axis import Axis
+from arclink.service.pages.words import show_words
+from arclink.service.problems import note_loss
+from arclink.service.settings import Settings
+from arclink.service.stores import current_store, stores_of_app
+from arclink.store.protocols import GraphStore
+from arclink.uris.surts import surt_of
+
+home = Blueprint("home", __name__)
+
+MOST_NEAR = 8
+"""Number of other pages of the host offered if nothing is known about the requested URI."""
+_EXAMPLES = 5
+
+_Show = Callable[[Asked, GraphStore, Settings, Chronicle, Axis], dict[str, object]]
+_SHOW: MappingProxyType[View, _Show] = MappingProxyType(
+    {
+        View.GLANCE: show_glance,
+        View.LINKS: show_links,
+        View.WORDS: show_words,
+        View.CHANGES: show_changes,
+        View.GRAPH: show_graph,
+        View.PLACES: show_places,
+        View.CAPTURES: show_captures,
+    }
+)
+
+
+@home.get("/")
+def page() -> Response:
+    """Show the form; with a URI, also one view of it, or the error in the query."""
+    asked = Asked(View.GLANCE, ())
+    try:
+        asked = Asked.from_parameters(request.args.items(multi=True)) if request.args else asked
+        store = current_store()
+        with store.snapshot():  # a page combines several answers
+            return _view(asked, store) if request.args else _start(store)
+    except BadParameterError as error:
+        return _shown(
+            "wrong.html",
+            asked,
+            HTTPStatus.BAD_REQUEST,
+            name=printable(error.name),
+            value=printable(error.value),
+            allowed=error.allowed,
+        )
+    except StoreError as error:
+        response = _shown(
+            "away.html",
+            asked,
+            HTTPStatus.SERVICE_UNAVAILABLE,
+            again=address(asked.view, asked.given),
+        )
+        response.headers["Retry-After"] = str(note_loss(error))
+        return response
+
+
+def _start(store: GraphStore) -> Response:
+    if not store.last_batch():
+        return _shown("start.html", Asked(View.GLANCE, ()), sums=None, examples=[])
+    return _shown(
+        "start.html",
+        Asked(View.GLANCE, ()),
+        sums=store.sums(),
+        examples=[printable_uri(uri) for uri in example_pages(store, _EXAMPLES)],
+    )
+
+
+def _view(asked: Asked, store: GraphStore) -> Response:
+    query = plain_query(asked)
+    settings = stores_of_app().settings
+    chronicle = answer_chronicle(store, query, settings.budget)
+    axis = Axis(chronicle)
+    words = _SHOW[asked.view](asked, store, settings, chronicle, axis)
+    is_known = bool(axis.units)
+    return _shown(
+        f"{asked.view.value}.html" if is_known else "unknown.html",
+        asked,
+        uri=printable_uri(query.uri),
+        tabs=[
+            (view.title, address(view, asked.only("uri", "url", *_kept(view))), view is asked.view)
+            for view in View
+        ],
+        chronicle=chronicle,
+        axis=axis,
+        replay=settings.replay,
+        near=[] if is_known else list(islice(_near(store, query.surt), MOST_NEAR)),
+        is_loaded=store.last_batch() > 0,
+        has_neighbours=bool(settings.instances),
+        **words,
+    )
+
+
+def _kept(view: View) -> tuple[str, ...]:
+    """Return the parameters passed on to another view: ``at``, if that view has it."""
+    return ("at",) if view in (View.LINKS, View.GRAPH) else ()
+
+
+def _shown(
+    template: str, asked: Asked, code: HTTPStatus = HTTPStatus.OK, /, **words: object
+) -> Response:
+    settings = stores_of_app().settings
+    given = {name: printable(value) for name, value in reversed(asked.given)}
+    typed = printable(request.args.get("uri") or request.args.get("url") or "").strip()
+    return rendered(
+        template,
+        code,
+        asked=given,
+        typed=typed,
+        view=asked.view,
+        collection=settings.collection,
+        **words,
+    )
+
+
+def _near(store: GraphStore, surt: Surt) -> Iterator[str]:
+    """Yield known URIs of the same host, in the order of their SURTs."""
+    host, found, _ = surt.partition(")")
+    if not found:
+        return
+    for other in islice(store.surts(Surt(f"{host})")), 10 * MOST_NEAR):
+        memento = next(store.mementos(other), None)
+        if memento is not None:
+            yield printable_uri(memento.original)
+            continue
+        inlink = next(store.inlinks(other), None)
+        if inlink is not None and surt_of(inlink.target) == other:
+            yield printable_uri(inlink.target)

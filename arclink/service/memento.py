@@ -1,0 +1,126 @@
+"""Memento (RFC 7089): TimeMaps, and the headers that lead to them.
+
+A URI in a path is taken unchanged from the request target. The path that WSGI gives is decoded and
+does not show whether a ``/`` or ``?`` was written as ``%2F`` or ``%3F``.
+"""
+
+import re
+from urllib.parse import unquote
+
+from flask import Blueprint, Request, Response, request
+from flask.blueprints import BlueprintSetupState
+from werkzeug.exceptions import NotFound
+from werkzeug.routing import PathConverter
+
+from arclink.access.answers import LinkAnswer
+from arclink.access.formats.timemaps import (
+    LINK_FORMAT,
+    ascii_uri,
+    write_json_timemap,
+    write_link_timemap,
+)
+from arclink.access.queries import BadParameterError, timestamp_first
+from arclink.access.replay import http_date, uri_m
+from arclink.access.timemaps import read_timemap
+from arclink.model import ALL_TIME
+from arclink.service.stores import current_store, stores_of_app
+
+memento = Blueprint("memento", __name__)
+
+MOST_LINKS = 20
+"""Maximum number of mementos in a header: the variants of one URI may have many in force."""
+
+LONGEST_URI_IN_LINKS = 4_000
+"""Maximum characters of a URI repeated in a header: servers and clients refuse long headers."""
+
+_PART = re.compile(r"([0-9]{14})/(.+)", re.DOTALL)
+_ONE_SLASH = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):/(?!/)")
+_ENCODED_WHOLE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*%3[Aa]%2[Ff]")
+
+
+class Rest(PathConverter):
+    """URL converter for the rest of a path, with any line ends: a URI may contain ``%0A``."""
+
+    regex = "(?s:.+)"
+    part_isolating = False
+
+
+@memento.record_once
+def _know_rest(setup: BlueprintSetupState) -> None:
+    setup.app.url_map.converters["rest"] = Rest
+
+
+@memento.get("/timemap/<any(link, json):form>/<rest:rest>")
+def timemap(form: str, rest: str) -> Response:
+    """Answer with the mementos of a URI; a URI without captures gives an empty TimeMap."""
+    replay = stores_of_app().settings.replay
+    if form == "link" and not replay:
+        raise NotFound(
+            "This service knows no replay prefix (arclink serve --replay), so mementos have no address; "
+            "/timemap/json/URI lists their times."
+        )
+    uri = uri_in_path(request, f"/timemap/{form}/", rest)
+    start, part = ALL_TIME.first, _PART.fullmatch(uri)
+    if part is not None:
+        start, uri = timestamp_first("from", part[1]), part[2]
+    found = read_timemap(current_store(), uri, start)
+    place = place_of_service()
+    if form == "link":
+        return Response(write_link_timemap(found, replay, place), content_type=LINK_FORMAT)
+    return Response(write_json_timemap(found, replay, place), content_type="application/json")
+
+
+def place_of_service() -> str:
+    """Return the URL of this service or collection, ending in ``/``."""
+    public = stores_of_app().settings.public
+    return f"{public.rstrip('/')}{request.script_root}/" if public else request.root_url
+
+
+def uri_in_path(request: Request, before: str, decoded: str) -> str:
+    """Return the URI after ``before`` in the request target, as it was written there.
+
+    Two repairs are made: a slash that a proxy merged (``http:/h``) is restored, and a URI that was
+    percent-encoded as a whole is decoded once. ``decoded`` is the server's decoded path, used for
+    servers that do not provide the request target.
+
+    Raises:
+        BadParameterError: The URI is not UTF-8 text.
+    """
+    target = request.environ.get("REQUEST_URI") or request.environ.get("RAW_URI") or ""
+    uri = str(target).partition(before)[2] or decoded
+    try:
+        uri = uri.encode("latin-1").decode() if not uri.isascii() else uri
+        if _ENCODED_WHOLE.match(uri):
+            uri = unquote(uri, errors="strict")
+    except UnicodeError as error:
+        raise BadParameterError("uri", repr(uri), "a URI in UTF-8") from error
+    return _ONE_SLASH.sub(r"\1://", uri, count=1) if _ONE_SLASH.match(uri) else uri
+
+
+def add_memento_headers(response: Response, answer: LinkAnswer) -> None:
+    """Add headers with the mementos of an answer: the time of the one in force, URI-Ms, TimeMap.
+
+    Source: RFC 7089, sections 2.1.1 (``Memento-Datetime``) and 2.2 (relation types).
+    """
+    in_force = [found.memento for found in answer.in_force]
+    if in_force:
+        response.headers["Memento-Datetime"] = http_date(in_force[-1].timestamp)
+    original = ascii_uri(answer.query.uri)
+    if (
+        not answer.replay
+        or answer.archives
+        or answer.query.is_range
+        or len(original) > LONGEST_URI_IN_LINKS
+    ):
+        return
+    links = [
+        f'<{original}>; rel="original"',
+        f'<{request.script_root}/timemap/link/{original}>; rel="timemap"; type="{LINK_FORMAT}"',
+    ]
+    for one in in_force[-MOST_LINKS:]:
+        address = uri_m(answer.replay, one.timestamp, one.original)
+        if address is not None:
+            links.append(
+                f'<{ascii_uri(address)}>; rel="memento"; datetime="{http_date(one.timestamp)}"'
+            )
+    response.headers.add("Link", ", ".join(links))

@@ -1,0 +1,78 @@
+"""Choice of an answer's format: ``format``, else ``Accept``, else RDF/XML; and the RDF profile."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol, TypeVar
+
+from flask import Request
+
+from arclink.access.declarations import Given, Parameter, named
+from arclink.access.formats import FIELDS as NAMES
+from arclink.access.formats import FORMATS, PROFILES, Format
+from arclink.access.formats.rows import ROW_FORMATS, RowFormat
+from arclink.service.problems import NotAcceptableError
+
+
+class _Offered(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def media_types(self) -> tuple[str, ...]: ...
+
+
+_Any = TypeVar("_Any", bound=_Offered)
+
+
+def _offered(formats: Mapping[str, _Any]) -> Mapping[str, _Any]:
+    """Return the formats that have a media type; the others are for terminals."""
+    return {name: form for name, form in formats.items() if form.media_types}
+
+
+_HOW = "How the answer is written; without it the Accept header says so."
+FORMAT = Parameter("format", _HOW, named(_offered(FORMATS)))
+ROW_FORMAT = Parameter("format", _HOW, named(_offered(ROW_FORMATS)))
+FIELDS = Parameter(
+    "fields",
+    "Of JSON lines and CSV: only these fields.",
+    named({name: name for name in NAMES}),
+    is_list=True,
+    has_commas=True,
+)
+PROFILE = Parameter(
+    "profile",
+    "Of RDF: the paper's listing, or a node for each link.",
+    named({name: name for name in PROFILES}),
+)
+
+
+def accepted_format(request: Request, given: Given) -> tuple[Format, str]:
+    """Return the format of an answer, with its profile and fields, and the media type to send.
+
+    Raises:
+        BadParameterError: ``format`` is unknown, or the format does not have this ``profile``.
+        NotAcceptableError: The client accepts no available format.
+    """
+    form, media_type = _chosen(request, FORMAT.of(given), [*_offered(FORMATS).values()])
+    return form.in_profile(PROFILE.of(given) or "").with_fields(FIELDS.all_of(given)), media_type
+
+
+def accepted_row_format(request: Request, given: Given) -> tuple[RowFormat, str]:
+    """Return the format of an answer in rows, and the media type to send; JSON by default.
+
+    Raises:
+        BadParameterError: ``format`` is unknown.
+        NotAcceptableError: The client accepts no available format.
+    """
+    return _chosen(request, ROW_FORMAT.of(given), [*_offered(ROW_FORMATS).values()])
+
+
+def _chosen(request: Request, asked: _Any | None, offered: Sequence[_Any]) -> tuple[_Any, str]:
+    if asked is not None:
+        return asked, asked.media_types[0]
+    if not request.accept_mimetypes:
+        return offered[0], offered[0].media_types[0]
+    by_media_type = {media_type: form for form in offered for media_type in form.media_types}
+    media_type = request.accept_mimetypes.best_match(by_media_type)
+    if media_type is None:
+        raise NotAcceptableError(tuple(form.name for form in offered))
+    return by_media_type[media_type], media_type

@@ -1,0 +1,315 @@
+"""Description of the service's resources: an OpenAPI document, also shown as a page for people.
+
+A `Resource` refers to the same parameter declarations that its view parses, so the description
+cannot differ from the service. `arclink.service.schemas` describes the answers.
+
+Source: OpenAPI Specification 3.1.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from arclink.access.declarations import AnyParameter
+from arclink.access.explanations import EXPLAIN_PARAMETERS
+from arclink.access.formats import FORMATS
+from arclink.access.formats.rows import ROW_FORMATS
+from arclink.access.formats.timemaps import LINK_FORMAT
+from arclink.access.queries import URI
+from arclink.service.aggregate import AGGREGATE
+from arclink.service.links import LEVEL_QUERY, LINK_QUERY
+from arclink.service.problems import MEDIA_TYPE
+from arclink.service.schemas import SCHEMAS, TEXT, Schema, ref
+from arclink.service.through_time import ANCHORS, DIFF
+from arclink.version import VERSION
+
+OPENAPI_VERSION: Final = "3.1.0"
+
+_STATUSES: Mapping[int, str] = {
+    400: "A parameter is wrong, unknown or given twice; the problem names it, what came and what is allowed.",
+    404: "There is no such path, or TimeMaps in link format without a replay prefix; never for a URI that the graph does not know.",
+    406: "There is no format that Accept allows; the problem lists those there are.",
+    414: "The query part of the request is too long.",
+    502: "No archive answered; the problem says why for each.",
+    503: "The store is away; Retry-After says when to try again.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """Description of one path.
+
+    Attributes:
+        path: Path in OpenAPI's notation.
+        name: Name of the operation.
+        about: Description of the answer, in a sentence or two.
+        answers: Schema of the answer by media type.
+        errors: Statuses of `_STATUSES` that the resource may return.
+        parameters: Parameters of the query string.
+        of_path: Schemas of the path's parameters, by name.
+        headers: Descriptions of further response headers, by name.
+        is_of_store: Whether the answer changes only when the store does.
+    """
+
+    path: str
+    name: str
+    about: str
+    answers: Mapping[str, Schema]
+    errors: Sequence[int] = (400, 406, 414, 503)
+    parameters: Sequence[AnyParameter] = ()
+    of_path: Mapping[str, Schema] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    is_of_store: bool = True
+
+
+def _links(json: Sequence[str]) -> Mapping[str, Schema]:
+    of_json: Schema = ref(json[0]) if len(json) == 1 else {"anyOf": [ref(name) for name in json]}
+    return {
+        media_type: of_json if media_type == "application/json" else _schema_of(media_type)
+        for form in FORMATS.values()
+        for media_type in form.media_types
+    }
+
+
+def _rows(name: str) -> Mapping[str, Schema]:
+    return {
+        media_type: ref(name) if media_type == "application/json" else _schema_of(media_type)
+        for form in ROW_FORMATS.values()
+        for media_type in form.media_types
+    }
+
+
+def _schema_of(media_type: str) -> Schema:
+    return {"type": "array"} if media_type == "application/ld+json" else TEXT
+
+
+_NEXT = {"Link": 'rel="next": where the answer goes on.'}
+_MEMENTO = {
+    "Link": 'rel="next": where the answer goes on; with a replay prefix also original, timemap and memento (RFC 7089).',
+    "Memento-Datetime": "With at: time of the newest memento in force.",
+}
+_URI_IN_PATH: Mapping[str, Schema] = {
+    "uri": {"type": "string", "minLength": 1, "description": "As it is, or encoded as a whole."}
+}
+
+RESOURCES: Sequence[Resource] = (
+    Resource(
+        "/linkQuery",
+        "linkQuery",
+        "The links that a URI has and those that lead to it, through time; with level=host or level=domain counts of them.",
+        _links(("Links", "Levels")),
+        parameters=tuple(
+            {parameter.name: parameter for parameter in (*LEVEL_QUERY, *LINK_QUERY)}.values()
+        ),
+        headers=_MEMENTO,
+    ),
+    Resource(
+        "/LinkService/linkQuery",
+        "LinkService",
+        "The same, at the path of the paper.",
+        _links(("Links", "Levels")),
+        parameters=tuple(
+            {parameter.name: parameter for parameter in (*LEVEL_QUERY, *LINK_QUERY)}.values()
+        ),
+        headers=_MEMENTO,
+    ),
+    Resource(
+        "/anchors",
+        "anchors",
+        "The words that led to a URI, with counts.",
+        _rows("Anchors"),
+        parameters=ANCHORS,
+        headers=_NEXT,
+    ),
+    Resource(
+        "/diff",
+        "diff",
+        "Links that came, went and stayed.",
+        _rows("Diff"),
+        parameters=DIFF,
+        headers=_NEXT,
+    ),
+    Resource(
+        "/explain",
+        "explain",
+        "What became of each capture of a URI, and why.",
+        {"application/json": ref("Explanations")},
+        (400, 414, 503),
+        EXPLAIN_PARAMETERS,
+    ),
+    Resource(
+        "/timemap/json/{uri}",
+        "timemapJson",
+        "The mementos of a URI, as JSON.",
+        {"application/json": ref("TimeMap")},
+        (400, 404, 414, 503),
+        of_path=_URI_IN_PATH,
+    ),
+    Resource(
+        "/timemap/link/{uri}",
+        "timemapLink",
+        "The mementos of a URI in link format (RFC 7089); needs a replay prefix.",
+        {LINK_FORMAT: TEXT},
+        (400, 404, 414, 503),
+        of_path=_URI_IN_PATH,
+    ),
+    Resource(
+        "/aggregate",
+        "aggregate",
+        "The links of a URI in this and other archives, merged; each with the archives that have it.",
+        _links(("Links",)),
+        (400, 406, 414, 502, 503),
+        AGGREGATE,
+        headers={
+            "Link": _NEXT["Link"],
+            "ArcLink-Archives": "Of each archive: NAME=answered, partial or failed.",
+        },
+        is_of_store=False,
+    ),
+    Resource("/", "page", "A page for people.", {"text/html": TEXT}, (400, 414, 503)),
+    Resource(
+        "/docs",
+        "docs",
+        "This description as a page.",
+        {"text/html": TEXT},
+        (414,),
+        is_of_store=False,
+    ),
+    Resource(
+        "/openapi.json",
+        "openapi",
+        "This description.",
+        {"application/json": {"type": "object"}},
+        (414,),
+        is_of_store=False,
+    ),
+    Resource(
+        "/metrics",
+        "metrics",
+        "What was counted, for Prometheus.",
+        {"text/plain": TEXT},
+        (414,),
+        is_of_store=False,
+    ),
+    Resource(
+        "/health",
+        "health",
+        "Whether the store can be read.",
+        {"application/json": ref("Health")},
+        (414, 503),
+        is_of_store=False,
+    ),
+)
+"""Every path of the service, except those of style sheets and pictures."""
+
+
+def describe(place: str) -> Mapping[str, object]:
+    """Return the OpenAPI document of a service below the path ``place``; empty for the root."""
+    return {
+        "openapi": OPENAPI_VERSION,
+        "info": {
+            "title": "ArcLink",
+            "version": VERSION,
+            "summary": "The temporal link graph of a web archive.",
+            "license": {"name": "AGPL-3.0-or-later", "identifier": "AGPL-3.0-or-later"},
+        },
+        "servers": [{"url": place or "/"}],
+        "paths": {resource.path: {"get": _operation(resource)} for resource in RESOURCES},
+        "components": {"schemas": SCHEMAS},
+    }
+
+
+def _operation(resource: Resource) -> Mapping[str, object]:
+    headers = (
+        {"ETag": "Changes when the store does.", "Last-Modified": "When the store last changed."}
+        if resource.is_of_store
+        else {}
+    )
+    errors: dict[str, object] = {
+        str(status): _error(_STATUSES[status], status == 503) for status in resource.errors
+    }
+    unchanged = (
+        {"304": {"description": "Nothing changed since the answer with this ETag or time."}}
+        if resource.is_of_store
+        else {}
+    )
+    return {
+        "operationId": resource.name,
+        "summary": resource.about,
+        "parameters": [
+            *map(_parameter, resource.parameters),
+            *(_in_path(name, schema) for name, schema in resource.of_path.items()),
+        ],
+        "responses": {
+            "200": {
+                "description": "The answer.",
+                "headers": {
+                    name: {"description": about, "schema": TEXT}
+                    for name, about in {**headers, **resource.headers}.items()
+                },
+                "content": {
+                    media_type: {"schema": schema}
+                    for media_type, schema in resource.answers.items()
+                },
+            },
+            **unchanged,
+            **errors,
+        },
+    }
+
+
+_PROBLEM = {MEDIA_TYPE: {"schema": ref("Problem")}}
+
+
+_ON_PAGE = {"text/html": {"schema": TEXT}}
+"""The content that a browser gets for an error."""
+
+
+def _error(about: str, has_retry: bool) -> Mapping[str, object]:
+    headers = (
+        {"Retry-After": {"description": "Seconds.", "schema": {"type": "integer"}}}
+        if has_retry
+        else {}
+    )
+    return {"description": about, "headers": headers, "content": {**_PROBLEM, **_ON_PAGE}}
+
+
+def _parameter(parameter: AnyParameter) -> Mapping[str, object]:
+    one: Mapping[str, object] = parameter.form.schema
+    if parameter.default is not None and not parameter.is_list:
+        one = {
+            **one,
+            "default": parameter.form.read(parameter.default)
+            if one.get("type") in ("integer", "boolean")
+            else parameter.default,
+        }
+    also = f" Also: {', '.join(parameter.also)}." if parameter.also else ""
+    described: dict[str, object] = {
+        "name": parameter.name,
+        "in": "query",
+        "description": f"{parameter.about}{also} Expected: {parameter.form.allowed}.",
+        "required": parameter.is_required,
+        "schema": _list_of(one, parameter.default) if parameter.is_list else one,
+    }
+    if parameter.is_list:
+        described |= {"style": "form", "explode": True}
+    if not parameter.is_required:
+        described["allowEmptyValue"] = True
+    if parameter.name == URI.name:
+        described["example"] = "http://example.org/"
+    return described
+
+
+def _list_of(one: Mapping[str, object], default: str | None) -> Mapping[str, object]:
+    several: Mapping[str, object] = {"type": "array", "items": one}
+    return several if default is None else {**several, "default": [default]}
+
+
+def _in_path(name: str, schema: Schema) -> Mapping[str, object]:
+    return {
+        "name": name,
+        "in": "path",
+        "required": True,
+        "schema": schema,
+        "example": "http://example.org/",
+    }

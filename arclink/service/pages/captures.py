@@ -1,0 +1,124 @@
+"""The captures of a page: outcome, place in the archive and replay address of each."""
+
+from dataclasses import dataclass
+from itertools import islice
+from urllib.parse import quote
+
+from arclink.access.chronicles import Chronicle
+from arclink.access.explanations import Explanation, explain
+from arclink.access.link_states import State, state_of
+from arclink.access.queries import span_asked
+from arclink.access.replay import uri_m
+from arclink.access.texts import printable, printable_uri
+from arclink.model import Timestamp
+from arclink.reasons import Reason
+from arclink.service.pages.requests import Asked, View, about, download, plain_query, refuse_others
+from arclink.service.pages.time_axis import Axis
+from arclink.service.settings import Settings
+from arclink.store.protocols import GraphStore
+
+AT_ONCE = 200
+"""Maximum number of captures on one page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One capture as the page shows it.
+
+    Attributes:
+        why: Outcome of the capture, in words.
+        links: Number of distinct links it shows, counted as in all other views; None if unknown.
+        with_repeats: Number of links written on the page, if some are repeated; else None.
+        read_from: Archive file and offset of the record that was read, if it is another record.
+        changes: Address of the changes since the capture before; None for the first.
+    """
+
+    timestamp: Timestamp
+    uri: str
+    uri_m: str | None
+    state: State
+    status: str
+    mime: str
+    record_type: str
+    why: str
+    links: int | None
+    with_repeats: int | None
+    file: str
+    offset: int
+    checksum: str
+    read_from: tuple[str, int] | None
+    href: str
+    changes: str | None
+
+
+def show_captures(
+    asked: Asked, store: GraphStore, settings: Settings, chronicle: Chronicle, axis: Axis
+) -> dict[str, object]:
+    """Return the template's data for the captures.
+
+    Raises:
+        BadParameterError: A parameter is wrong.
+        StoreError: The store cannot be read.
+    """
+    refuse_others(asked, "uri", "url", "from", "to")
+    uri = plain_query(asked).uri
+    span = span_asked(asked.get("from"), asked.get("to"))
+    found = list(islice(explain(store, uri, span), AT_ONCE + 1))
+    shown = found[:AT_ONCE]
+    before: list[Timestamp | None] = [None, *(one.memento.timestamp for one in shown)]
+    given = asked.only("uri", "url", "from", "to")
+    downloads = [
+        ("captures as JSON", download("explain", [("uri", uri), *asked.only("from", "to")]))
+    ]
+    path = quote(printable_uri(uri), safe=":/?&=;,+@!$'()*~%")
+    downloads.append(("TimeMap as JSON", f"timemap/json/{path}"))
+    if settings.replay:
+        downloads.append(("TimeMap", f"timemap/link/{path}"))
+    distinct = {one.memento: one.links for one in chronicle.captures}
+    return {
+        "rows": [
+            _row(one, earlier, uri, settings, distinct.get(one.memento))
+            for one, earlier in zip(shown, before, strict=False)
+        ],
+        "more": asked.changed({"from": found[AT_ONCE].memento.timestamp})
+        if len(found) > AT_ONCE
+        else None,
+        "start": asked.changed({"from": None}) if dict(given).get("from") else None,
+        "downloads": downloads,
+    }
+
+
+def _row(
+    one: Explanation, earlier: Timestamp | None, uri: str, settings: Settings, distinct: int | None
+) -> Row:
+    memento, payload = one.memento, one.payload
+    is_read = one.reason is Reason.PAYLOAD_READ and payload is not None
+    written = dict(one.counts).get(Reason.LINK_KEPT, 0) if is_read else 0
+    elsewhere = (
+        is_read
+        and payload is not None
+        and (payload.file, payload.offset) != (memento.file, memento.offset)
+    )
+    replayed = uri_m(settings.replay, memento.timestamp, memento.original)
+    return Row(
+        timestamp=memento.timestamp,
+        uri=printable_uri(memento.original),
+        uri_m=None if replayed is None else printable_uri(replayed),
+        state=state_of(memento, is_known=one.content is not None),
+        status=printable(memento.status),
+        mime=printable(memento.mime),
+        record_type=printable(memento.record_type),
+        why=one.reason.text,
+        links=distinct,
+        with_repeats=written if is_read and written > (distinct or 0) else None,
+        file=printable(memento.file),
+        offset=memento.offset,
+        checksum=printable(memento.checksum),
+        read_from=(printable(payload.file), payload.offset)
+        if elsewhere and payload is not None
+        else None,
+        href=about(uri, view=View.LINKS, at=memento.timestamp),
+        changes=about(uri, view=View.CHANGES, from_=earlier, to=memento.timestamp)
+        if earlier not in (None, memento.timestamp)
+        else None,
+    )

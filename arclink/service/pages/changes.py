@@ -1,0 +1,145 @@
+"""The links that were added, removed and kept between two times."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from arclink.access.chronicles import Chronicle
+from arclink.access.differences import Change, ChangedLink, DiffQuery, answer_diff
+from arclink.access.queries import Direction
+from arclink.access.replay import ReplayPrefix, uri_m
+from arclink.access.texts import printable, printable_uri
+from arclink.model import Timestamp, UriR
+from arclink.service.pages.requests import Asked, View, about, address, download
+from arclink.service.pages.time_axis import Axis, moment_in_words
+from arclink.service.settings import Settings
+from arclink.store.protocols import GraphStore
+
+LIMIT = "500"
+"""Default number of links per kind of change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One link at two times.
+
+    Attributes:
+        shown: Times at which the link is shown, each with its replay address; None without a replay
+            prefix.
+        elsewhere: What is known about the time at which it is not shown.
+    """
+
+    is_out: bool
+    uri: str
+    href: str
+    kind: str
+    text: str
+    rel: str | None
+    shown: Sequence[tuple[Timestamp, str | None]]
+    elsewhere: str | None
+
+
+def show_changes(
+    asked: Asked, store: GraphStore, settings: Settings, chronicle: Chronicle, axis: Axis
+) -> dict[str, object]:
+    """Return the template's data for the changes.
+
+    Without two given times, those of the first and last capture are compared.
+
+    Raises:
+        BadParameterError: A parameter is wrong.
+        StoreError: The store cannot be read.
+    """
+    first, last = _ends(chronicle)
+    chosen = {"from": asked.get("from", first), "to": asked.get("to", last)}
+    steps = _steps(asked, chronicle)
+    if not all(chosen.values()):
+        return {"answer": None, "chosen": chosen, "steps": steps, "downloads": []}
+    given = [pair for pair in asked.given if pair[0] not in chosen]
+    limit = [] if asked.get("limit") else [("limit", LIMIT)]
+    query = DiffQuery.from_parameters([*given, *chosen.items(), *limit])
+    answer = answer_diff(store, query, settings.budget)
+    assert query.before.at is not None
+    assert query.after.at is not None
+    totals = {
+        change: sum(of_direction[change] for of_direction in answer.totals.values())
+        for change in Change
+    }
+    return {
+        "answer": answer,
+        "chosen": chosen,
+        "steps": steps,
+        "sides": [(query.before.at, answer.before), (query.after.at, answer.after)],
+        "marks": [
+            (mark, about(query.before.uri, view=View.LINKS, at=mark.at))
+            for mark in axis.marks(chronicle.captures)
+        ],
+        "places": [axis.x_of(query.before.at), axis.x_of(query.after.at)] if axis.units else [],
+        "rows": {
+            change.value: [_row(link, settings.replay) for link in answer.links[change]]
+            for change in Change
+        },
+        "totals": {change.value: total for change, total in totals.items()},
+        "is_complete": all(extent.is_complete for extent in answer.extents.values()),
+        "downloads": [
+            (
+                form,
+                download(
+                    "diff",
+                    [
+                        *(pair for pair in given if pair[0] != "limit"),
+                        *chosen.items(),
+                        ("format", form),
+                    ],
+                ),
+            )
+            for form in ("json", "jsonl", "csv")
+        ],
+    }
+
+
+def _ends(chronicle: Chronicle) -> tuple[str, str]:
+    """Return the times of the first and last capture.
+
+    For a page with fewer than two captures, return when anything was seen first and last.
+    """
+    times = [one.memento.timestamp for one in chronicle.captures]
+    return (
+        (times[0], times[-1]) if len(times) > 1 else (chronicle.first or "", chronicle.last or "")
+    )
+
+
+def _steps(asked: Asked, chronicle: Chronicle) -> list[tuple[str, str]]:
+    """Return (words, address) of comparisons of adjacent captures, the newest first."""
+    times = sorted({one.memento.timestamp for one in chronicle.captures})
+    others = [pair for pair in asked.given if pair[0] not in ("from", "to")]
+    return [
+        (
+            f"{moment_in_words(before)} → {moment_in_words(after)}",
+            address(View.CHANGES, [*others, ("from", before), ("to", after)]),
+        )
+        for before, after in reversed(list(pairwise(times)))
+    ][:200]
+
+
+def _row(link: ChangedLink, replay: ReplayPrefix) -> Row:
+    uri, kind, text, rel = link.key
+    return Row(
+        is_out=link.direction is Direction.OUT,
+        uri=printable_uri(uri),
+        href=about(uri),
+        kind=printable(kind),
+        text=printable(text),
+        rel=None if rel is None else printable(rel),
+        shown=[
+            (one[1], _replayed(replay, one[1], one[0]))
+            for one in (link.before, link.after)
+            if one is not None
+        ],
+        elsewhere=None if link.elsewhere is None else link.elsewhere.value,
+    )
+
+
+def _replayed(replay: ReplayPrefix, timestamp: Timestamp, page: UriR) -> str | None:
+    found = uri_m(replay, timestamp, page)
+    return None if found is None else printable_uri(found)

@@ -1,0 +1,232 @@
+"""A small graph of a page and its neighbours, which keep their places at all times shown.
+
+The neighbours are those of all times, those with most links first. At a chosen time, neighbours
+whose links are in force are highlighted; the others differ by whether their links were seen before,
+after or on both sides of it. This does not say that there was no link at that time: it says when a
+capture showed one. By default, only links that a reader can follow count (`arclink.access.kinds`).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import log2
+
+from arclink.access.answers import answer_link_query
+from arclink.access.chronicles import Chronicle
+from arclink.access.levels import LevelQuery, answer_level
+from arclink.access.members import Member
+from arclink.access.queries import KINDS_TO_FOLLOW, BadParameterError, Direction, LinkQuery
+from arclink.access.texts import printable, printable_uri
+from arclink.model import Timestamp
+from arclink.service.pages.moments import moment_of_page
+from arclink.service.pages.requests import Asked, View, about, download, plain_query, refuse_others
+from arclink.service.pages.time_axis import Axis
+from arclink.service.settings import Settings
+from arclink.store.protocols import GraphStore
+
+MOST_ENDS = 12
+"""Maximum number of neighbours on each side."""
+ROW = 44
+"""Pixels from one neighbour to the next, as in the style sheet."""
+LEVELS = ("page", "host", "domain")
+KIND_CHOICES = ("navigation", "resources", "all")
+_END = 24
+"""Number of characters of a URI's end that are always shown."""
+_LINKS = "1000"
+"""Number of links per direction from which neighbouring pages are collected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A page, host or domain on one side.
+
+    Attributes:
+        label: The name as shown, in two parts; the first part may be shortened.
+        links: Number of links at the chosen time; of all times if no time is chosen, or if there
+            are
+            none at that time.
+        words: The texts of its links; for pages only.
+    """
+
+    name: str
+    label: tuple[str, str]
+    href: str | None
+    links: int
+    first: Timestamp
+    last: Timestamp
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A neighbour as it is drawn.
+
+    Attributes:
+        state: ``now`` if it is highlighted; else when its links were seen: ``later``, ``earlier``
+            or
+            ``between``.
+        size: Size of the node, 1 to 5.
+        y: Pixels from the top to the node's middle.
+    """
+
+    end: Neighbour
+    state: str
+    size: int
+    y: float
+
+
+def show_graph(
+    asked: Asked, store: GraphStore, settings: Settings, chronicle: Chronicle, axis: Axis
+) -> dict[str, object]:
+    """Return the template's data for the graph.
+
+    Raises:
+        BadParameterError: A parameter is wrong.
+        StoreError: The store cannot be read.
+    """
+    by = asked.get("by", "host")
+    if by not in LEVELS:
+        raise BadParameterError("by", by, " or ".join(LEVELS))
+    refuse_others(asked, "uri", "url", "at", "from", "to", "direction", "kinds", "redirects", "by")
+    given = [pair for pair in asked.given if pair[0] != "by"]
+    if not asked.get(KINDS_TO_FOLLOW.name):
+        given.append((KINDS_TO_FOLLOW.name, str(KINDS_TO_FOLLOW.default)))
+    query = LinkQuery.from_parameters(given)
+    of_all_times = [pair for pair in given if pair[0] != "at"]
+    find = _pages if by == "page" else _hosts
+    always, is_whole = find(store, of_all_times, by, query.at, settings)
+    now = always if query.at is None else find(store, given, by, query.at, settings)[0]
+    moment = moment_of_page(asked, query.at, chronicle, axis)
+    height = ROW * max(1, *(min(len(found), MOST_ENDS) for found in always.values()))
+    sides = {
+        direction.value: _nodes(
+            always[direction][:MOST_ENDS],
+            {end.name: end for end in now[direction]},
+            query.at,
+            height,
+        )
+        for direction in (Direction.IN, Direction.OUT)
+    }
+    level = [] if by == "page" else [("level", by)]
+    both = {node.end.name for node in sides["in"]} & {node.end.name for node in sides["out"]}
+    return {
+        "by": by,
+        "levels": [(name, asked.changed({"by": name})) for name in LEVELS],
+        "nodes": sides,
+        "hidden": {
+            direction.value: max(len(found) - MOST_ENDS, 0) for direction, found in always.items()
+        },
+        "active": {
+            side: sum(node.state == "now" for node in nodes) for side, nodes in sides.items()
+        },
+        "both": both,
+        "kinds": query.kinds,
+        "kind_choices": [
+            (word, asked.changed({KINDS_TO_FOLLOW.name: word})) for word in KIND_CHOICES
+        ],
+        "height": height,
+        "is_whole": is_whole,
+        "moment": moment,
+        "all_links": about(
+            plain_query(asked).uri, view=View.LINKS, at=query.at, kinds=",".join(query.kinds.words)
+        ),
+        "downloads": [
+            (form, download("linkQuery", [*given, *level, ("format", form)]))
+            for form in ("json", "jsonl", "csv")
+        ],
+    }
+
+
+_Given = Sequence[tuple[str, str]]
+_Sides = Mapping[Direction, Sequence[Neighbour]]
+
+
+def _hosts(
+    store: GraphStore, given: _Given, by: str, at: Timestamp | None, settings: Settings
+) -> tuple[_Sides, bool]:
+    query = LevelQuery.from_parameters([*given, ("level", by), ("by", "year"), ("limit", "0")])
+    answer = answer_level(store, query, settings.budget)
+    ends = {
+        direction: [
+            Neighbour(
+                printable(one.name),
+                (printable(one.name), ""),
+                about(f"http://{one.name}/", view=View.GRAPH, at=at, kinds=_kinds_of(given))
+                if one.name
+                else None,
+                one.counts.links,
+                one.counts.first.timestamp,
+                one.counts.last.timestamp,
+                (),
+            )
+            for one in answer.counted.get(direction, ())
+        ]
+        for direction in (Direction.IN, Direction.OUT)
+    }
+    return ends, all(extent.is_complete for extent in answer.extents.values())
+
+
+def _pages(
+    store: GraphStore, given: _Given, by: str, at: Timestamp | None, settings: Settings
+) -> tuple[_Sides, bool]:
+    answer = answer_link_query(
+        store, LinkQuery.from_parameters([*given, ("limit", _LINKS)]), settings.budget
+    )
+    ends = {
+        Direction.IN: _grouped(answer.inlinks, at, _kinds_of(given)),
+        Direction.OUT: _grouped(answer.outlinks, at, _kinds_of(given)),
+    }
+    return ends, answer.next is None
+
+
+def _kinds_of(given: _Given) -> str | None:
+    """Return the requested kinds, for the graph of a neighbour; None for the default kinds."""
+    kinds = ",".join(value for name, value in given if name == KINDS_TO_FOLLOW.name)
+    return None if kinds == KINDS_TO_FOLLOW.default else kinds
+
+
+def _grouped(members: Iterable[Member], at: Timestamp | None, kinds: str | None) -> list[Neighbour]:
+    """Return pages, those with most links first, then those seen first."""
+    by_uri: dict[str, list[Member]] = {}
+    for member in members:
+        by_uri.setdefault(member.uri, []).append(member)
+    ends = [
+        Neighbour(
+            printable_uri(uri),
+            _label(printable_uri(uri)),
+            about(uri, view=View.GRAPH, by="page", at=at, kinds=kinds),
+            len(same),
+            min(member.timestamps[0] for member in same),
+            max(member.timestamps[-1] for member in same),
+            tuple(dict.fromkeys(printable(member.text) for member in same if member.text)),
+        )
+        for uri, same in by_uri.items()
+    ]
+    return sorted(ends, key=lambda end: (-end.links, end.first, end.name))
+
+
+def _label(uri: str) -> tuple[str, str]:
+    """Return a URI without ``http://``, in two parts: pages of a site differ at the end.
+
+    >>> _label("http://example.org/2010/02/the-opening.html")
+    ('example.org/2010/02/', 'the-opening.html')
+    """
+    text = uri.removeprefix("http://").removeprefix("https://")
+    cut = max(len(text) - _END, text.rstrip("/").rfind("/") + 1)
+    return text[:cut], text[cut:]
+
+
+def _nodes(
+    ends: Sequence[Neighbour], now: Mapping[str, Neighbour], at: Timestamp | None, height: int
+) -> list[Node]:
+    top = (height - ROW * len(ends)) / 2 + ROW / 2
+    return [
+        _node(now.get(end.name), end, at, top + ROW * number) for number, end in enumerate(ends)
+    ]
+
+
+def _node(found: Neighbour | None, end: Neighbour, at: Timestamp | None, y: float) -> Node:
+    state = "now"
+    if found is None and at is not None:
+        state = "later" if at < end.first else "earlier" if at > end.last else "between"
+    shown = end if found is None else replace(end, links=found.links, words=found.words)
+    return Node(shown, state, min(1 + int(log2(shown.links + 1)) // 2, 5), y)

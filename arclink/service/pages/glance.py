@@ -1,0 +1,158 @@
+"""A page's link history at a glance: captures, linking hosts, words and targets on one axis."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from arclink.access.anchors import AnchorsQuery, answer_anchors
+from arclink.access.chronicles import Chronicle
+from arclink.access.levels import Counted, LevelQuery, answer_level
+from arclink.access.queries import Direction
+from arclink.access.texts import printable
+from arclink.model import Timestamp
+from arclink.service.pages.requests import Asked, View, about, download, plain_query, refuse_others
+from arclink.service.pages.time_axis import Axis, Bar, most_of
+from arclink.service.settings import Settings
+from arclink.store.protocols import GraphStore
+
+MOST_LANES = 8
+"""Maximum number of hosts, words and targets shown; the other views show all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """One host or text through time.
+
+    Attributes:
+        label: Empty for a link without words or a URI without a host.
+        href: Address of the home page of a host; None for texts.
+        links: Number of distinct links.
+    """
+
+    label: str
+    href: str | None
+    bars: Sequence[Bar]
+    links: int
+    first: Timestamp
+    last: Timestamp
+
+
+def show_glance(
+    asked: Asked, store: GraphStore, settings: Settings, chronicle: Chronicle, axis: Axis
+) -> dict[str, object]:
+    """Return the template's data for the view at a glance.
+
+    Raises:
+        BadParameterError: A parameter is wrong.
+        StoreError: The store cannot be read.
+    """
+    refuse_others(asked, "uri", "url")
+    query = plain_query(asked)
+    given = asked.only("uri", "url")
+    by = chronicle.unit.name.lower()
+    levels = answer_level(
+        store,
+        LevelQuery.from_parameters([*given, ("level", "host"), ("by", by), ("limit", "0")]),
+        settings.budget,
+    )
+    words = _words(given, store, settings, axis)
+    hosts_in = levels.counted[Direction.IN][:MOST_LANES]
+    hosts_out = levels.counted[Direction.OUT][:MOST_LANES]
+    # Linking hosts and their words are two charts of the same links, with one scale.
+    full_in = most_of(
+        [*map(links_over_time, hosts_in), *(one.over_time for one in words[:MOST_LANES])]
+    )
+    full_out = most_of(map(links_over_time, hosts_out))
+    return {
+        "hosts_in": [host_lane(one, axis, full_in) for one in hosts_in],
+        "hosts_out": [host_lane(one, axis, full_out) for one in hosts_out],
+        "full_in": full_in,
+        "full_out": full_out,
+        "total_in": levels.totals[Direction.IN],
+        "total_out": levels.totals[Direction.OUT],
+        "words": [_word_lane(one, axis, full_in) for one in words[:MOST_LANES]],
+        "total_words": len(words),
+        "is_complete": all(extent.is_complete for extent in levels.extents.values()),
+        "inlinks": axis.bars(chronicle.inlinks, "link seen", "links seen"),
+        "outlinks": axis.bars(chronicle.outlinks, "link on it", "links on it"),
+        "most_in": max(chronicle.inlinks.values(), default=0),
+        "most_out": max(chronicle.outlinks.values(), default=0),
+        "gaps": axis.gaps(chronicle.outlinks),
+        "marks": [
+            (mark, about(query.uri, view=View.LINKS, at=mark.at))
+            for mark in axis.marks(chronicle.captures)
+        ],
+        "downloads": [
+            (form, download("linkQuery", [*given, ("format", form)]))
+            for form in ("json", "csv", "rdfxml", "turtle")
+        ],
+    }
+
+
+def links_over_time(one: Counted) -> dict[str, int]:
+    """Return the number of links of a host or domain by unit of time."""
+    return {period: counts.links for period, counts in one.over_time}
+
+
+def host_lane(one: Counted, axis: Axis, full: int) -> Lane:
+    """Return a host or domain through time; a bar of full height means ``full`` links."""
+    bars = axis.bars(links_over_time(one), "link", "links", full) if axis.units else []
+    href = about(f"http://{one.name}/") if one.name else None
+    return Lane(
+        printable(one.name),
+        href,
+        bars,
+        one.counts.links,
+        one.counts.first.timestamp,
+        one.counts.last.timestamp,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """One text that led to the page.
+
+    Attributes:
+        links: Number of distinct links with this text, over all kinds.
+        over_time: The same by unit of time.
+    """
+
+    text: str
+    links: int
+    over_time: dict[str, int]
+    first: Timestamp
+    last: Timestamp
+
+
+def _word_lane(one: _Words, axis: Axis, full: int) -> Lane:
+    bars = axis.bars(one.over_time, "link", "links", full)
+    return Lane(printable(one.text), None, bars, one.links, one.first, one.last)
+
+
+def _words(
+    given: Sequence[tuple[str, str]], store: GraphStore, settings: Settings, axis: Axis
+) -> list[_Words]:
+    """Return the texts that led to a page, ordered by importance.
+
+    Texts with most links come first, then those seen in most units of time, then the oldest.
+    """
+    links: Counter[str] = Counter()
+    for anchor in answer_anchors(
+        store, AnchorsQuery.from_parameters([*given, ("limit", "0")]), settings.budget
+    ).anchors:
+        links[anchor.text] += anchor.counts.links
+    by_unit = AnchorsQuery.from_parameters([*given, ("by", axis.unit.name.lower()), ("limit", "0")])
+    answer = answer_anchors(store, by_unit, settings.budget)
+    by_text = sorted(answer.anchors, key=lambda anchor: (anchor.text, anchor.period))
+    words = []
+    for text, same in groupby(by_text, lambda anchor: anchor.text):
+        anchors = list(same)
+        over_time: dict[str, int] = {}
+        for anchor in anchors:
+            over_time[anchor.period] = over_time.get(anchor.period, 0) + anchor.counts.links
+        first = min(anchor.counts.first.timestamp for anchor in anchors)
+        last = max(anchor.counts.last.timestamp for anchor in anchors)
+        words.append(_Words(text, links[text], over_time, first, last))
+    words.sort(key=lambda one: (-one.links, -len(one.over_time), one.first, one.text))
+    return words

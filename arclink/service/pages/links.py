@@ -1,0 +1,148 @@
+"""The links of a page as lists: words, other end, and the times at which each was seen."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from arclink.access.answers import LinkAnswer, Member, answer_link_query
+from arclink.access.chronicles import Chronicle
+from arclink.access.formats.fields import uri_ms_of
+from arclink.access.members import Evidence, Validity
+from arclink.access.queries import MATCH_TYPE, BadParameterError, Direction, LinkQuery
+from arclink.access.replay import moment_of, uri_m
+from arclink.access.texts import printable, printable_uri
+from arclink.model import Timestamp, UriR
+from arclink.service.pages.moments import moment_of_page
+from arclink.service.pages.requests import Asked, View, about, address, download
+from arclink.service.pages.time_axis import Axis
+from arclink.service.settings import Settings
+from arclink.store.protocols import GraphStore
+
+LIMIT = "100"
+"""Default number of links per direction on one page."""
+MOST_EVIDENCE = 20
+"""Maximum number of mementos of one link that are listed with file and offset."""
+_NARROWEST = 0.7
+"""Minimum distance of two marks of one link, in percent of the axis; closer marks are merged."""
+FORMATS = ("json", "jsonl", "csv", "rdfxml", "turtle", "ntriples", "nquads", "jsonld")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One link as the page shows it.
+
+    Attributes:
+        href: Address of the page at the other end.
+        others: The variants of the requested URI that the links use, if they differ from it.
+        places: Places on the axis where the link was seen, in percent.
+        first_uri_m: Replay address of the first memento that shows it; None without a replay
+            prefix.
+        evidence: Time, address, archive file, offset and checksum of each memento.
+        hidden: Number of mementos with evidence that are not listed.
+    """
+
+    uri: str
+    href: str
+    text: str
+    kind: str
+    rel: str | None
+    first: Timestamp
+    last: Timestamp
+    times: int
+    others: Sequence[str]
+    places: Sequence[float]
+    first_uri_m: str | None
+    last_uri_m: str | None
+    validity: Validity | None
+    evidence: Sequence[tuple[Evidence, str | None]]
+    hidden: int
+
+
+def show_links(
+    asked: Asked, store: GraphStore, settings: Settings, chronicle: Chronicle, axis: Axis
+) -> dict[str, object]:
+    """Return the template's data for the links.
+
+    Raises:
+        BadParameterError: A parameter is wrong.
+        StoreError: The store cannot be read.
+    """
+    limit = [] if asked.get("limit") else [("limit", LIMIT)]
+    query = LinkQuery.from_parameters([*asked.given, *limit])
+    if query.limit == 0:
+        raise BadParameterError("limit", "0", "at least 1 on this page; downloads can be unlimited")
+    if query.is_range:
+        raise BadParameterError(
+            MATCH_TYPE.name,
+            query.match_type.value,
+            "exact on this page; /linkQuery answers the others",
+        )
+    answer = answer_link_query(store, query, settings.budget, settings.replay)
+    more = (
+        None
+        if answer.next is None
+        else address(
+            View.LINKS,
+            [*(pair for pair in asked.given if pair[0] != "cursor"), ("cursor", answer.next)],
+        )
+    )
+    for_programs = [pair for pair in asked.given if pair[0] not in ("limit", "cursor")]
+    told_elsewhere = [pair for pair in for_programs if pair[0] not in ("validity", "evidence")]
+    return {
+        "answer": answer,
+        "inlinks": [_row(member, Direction.IN, answer, axis) for member in answer.inlinks],
+        "outlinks": [_row(member, Direction.OUT, answer, axis) for member in answer.outlinks],
+        "is_first": query.cursor is None,
+        "start": asked.changed({"cursor": None}),
+        "more": more,
+        "moment": moment_of_page(asked, query.at, chronicle, axis),
+        "downloads": [
+            (
+                form,
+                download(
+                    "linkQuery",
+                    [*(for_programs if form in FORMATS[:3] else told_elsewhere), ("format", form)],
+                ),
+            )
+            for form in FORMATS
+        ],
+    }
+
+
+def _row(member: Member, direction: Direction, answer: LinkAnswer, axis: Axis) -> Row:
+    uri_ms = [address for _, address in uri_ms_of(member, direction, answer.replay)]
+    evidence = member.evidence or ()
+    at = answer.query.at
+    return Row(
+        uri=printable_uri(member.uri),
+        href=about(member.uri) if at is None else about(member.uri, View.LINKS, at=at),
+        text=printable(member.text),
+        kind=printable(member.kind),
+        rel=None if member.rel is None else printable(member.rel),
+        first=member.timestamps[0],
+        last=member.timestamps[-1],
+        times=len(member.timestamps),
+        others=[]
+        if member.variants == (answer.query.uri,)
+        else [printable_uri(uri) for uri in member.variants],
+        places=_places(member.timestamps, axis),
+        first_uri_m=uri_ms[0] if uri_ms else None,
+        last_uri_m=uri_ms[-1] if uri_ms else None,
+        validity=member.validity,
+        evidence=[(one, _replayed(one, answer)) for one in evidence[:MOST_EVIDENCE]],
+        hidden=max(len(evidence) - MOST_EVIDENCE, 0),
+    )
+
+
+def _places(timestamps: Sequence[Timestamp], axis: Axis) -> list[float]:
+    """Return places of ``timestamps`` on the axis, without those too close to the one before."""
+    places: list[float] = []
+    for timestamp in timestamps:
+        x = axis.x(moment_of(timestamp)) if axis.units else 0.0
+        if not places or x - places[-1] >= _NARROWEST:
+            places.append(x)
+    return places
+
+
+def _replayed(one: Evidence, answer: LinkAnswer) -> str | None:
+    found = uri_m(answer.replay, one.memento.timestamp, UriR(one.memento.original))
+    return None if found is None else printable_uri(found)

@@ -1,0 +1,54 @@
+"""Hosts and domains that links come from and lead to, in total and through time."""
+
+from arclink.access.chronicles import Chronicle
+from arclink.access.levels import LevelQuery, answer_level
+from arclink.access.queries import Direction
+from arclink.service.pages.glance import host_lane, links_over_time
+from arclink.service.pages.requests import Asked, download
+from arclink.service.pages.time_axis import Axis, most_of
+from arclink.service.settings import Settings
+from arclink.store.protocols import GraphStore
+
+LIMIT = "200"
+"""Default number of hosts per direction."""
+
+
+def show_places(
+    asked: Asked, store: GraphStore, settings: Settings, chronicle: Chronicle, axis: Axis
+) -> dict[str, object]:
+    """Return the template's data for hosts or domains.
+
+    Raises:
+        BadParameterError: A parameter is wrong.
+        StoreError: The store cannot be read.
+    """
+    level = asked.get("level", "host")
+    defaults = {"level": level, "by": chronicle.unit.name.lower(), "limit": LIMIT}
+    missing = [(name, value) for name, value in defaults.items() if not asked.get(name)]
+    query = LevelQuery.from_parameters([*asked.given, *missing])
+    answer = answer_level(store, query, settings.budget)
+    # Both lists have one scale, so that a reader can compare linking hosts with linked hosts.
+    full = most_of(links_over_time(one) for some in answer.counted.values() for one in some)
+    sides = {
+        direction.value: [
+            (host_lane(one, axis, full), one.counts) for one in answer.counted[direction]
+        ]
+        for direction in (Direction.IN, Direction.OUT)
+        if direction in answer.counted
+    }
+    given = [*(pair for pair in asked.given if pair[0] not in ("limit", "level")), ("level", level)]
+    return {
+        "level": level,
+        "levels": [(name, asked.changed({"level": name})) for name in ("host", "domain")],
+        "sides": sides,
+        "full": full,
+        "totals": {direction.value: total for direction, total in answer.totals.items()},
+        "is_complete": all(extent.is_complete for extent in answer.extents.values()),
+        "everything": asked.changed({"limit": "0"})
+        if any(answer.totals[side] > len(answer.counted[side]) for side in answer.counted)
+        else None,
+        "downloads": [
+            (form, download("linkQuery", [*given, ("format", form)]))
+            for form in ("json", "jsonl", "csv")
+        ],
+    }

@@ -1,0 +1,98 @@
+"""HTML output: the filters of templates, and headers that make foreign text in a page harmless."""
+
+import re
+from http import HTTPStatus
+from pathlib import Path
+
+from flask import Blueprint, Response, current_app, render_template, request
+
+from arclink.access.formats.table import date_and_time
+from arclink.access.texts import printable, printable_uri
+from arclink.service.pages.requests import View, about
+from arclink.service.pages.time_axis import day_in_words, in_words, moment_in_words
+
+site = Blueprint("site", __name__)
+"""Parts of every application that answers people: an icon, and the filters of templates."""
+
+_PIECES = re.compile(r"[^/.?&=_-]*[/.?&=_-]?")
+_POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+_ICON = (Path(__file__).parent.parent / "static" / "favicon.svg").read_bytes()
+
+for _name, _filter in {
+    "text": printable,
+    "address": printable_uri,
+    "when": date_and_time,
+    "day": day_in_words,
+    "moment": moment_in_words,
+    "unit": in_words,
+}.items():
+    site.add_app_template_filter(_filter, _name)
+
+
+@site.app_template_filter("pieces")
+def pieces(uri: str) -> list[str]:
+    """Return the parts of ``uri`` between which a line may break.
+
+    >>> pieces("http://a.example/b-c")
+    ['http:/', '/', 'a.', 'example/', 'b-', 'c']
+    """
+    return [piece for piece in _PIECES.findall(uri) if piece]
+
+
+@site.app_template_filter("number")
+def number(count: int) -> str:
+    """Return ``count`` with separators for thousands."""
+    return f"{count:,}"
+
+
+@site.app_template_filter("counted")
+def counted(count: int, noun: str, nouns: str = "") -> str:
+    """Return ``count`` with its noun.
+
+    >>> counted(1, "link"), counted(2000, "link"), counted(0, "host")
+    ('1 link', '2,000 links', '0 hosts')
+    """
+    return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
+
+
+site.add_app_template_global(about, "about")
+site.add_app_template_global(View, "View")
+
+
+@site.get("/favicon.ico")
+def icon() -> Response:
+    """Answer browsers that request an icon without having read a page, such as for JSON."""
+    return Response(_ICON, content_type="image/svg+xml", headers={"Cache-Control": "max-age=86400"})
+
+
+def rendered(template: str, code: HTTPStatus = HTTPStatus.OK, /, **words: object) -> Response:
+    """Return a response with a rendered page."""
+    response = current_app.make_response(render_template(template, **words))
+    response.status_code = code.value
+    return protected(response)
+
+
+def protected(response: Response) -> Response:
+    """Return a page with headers that make foreign text in it harmless and exclude other hosts."""
+    response.headers["Content-Security-Policy"] = _POLICY
+    response.headers["Referrer-Policy"] = "no-referrer"
+    return response
+
+
+def prefers_page() -> bool:
+    """Return whether the client is a browser: it prefers HTML, and does not prefer JSON."""
+    accepted = request.accept_mimetypes
+    html = accepted["text/html"]
+    return (
+        bool(html)
+        and html > accepted["application/problem+json"]
+        and html >= accepted["application/json"]
+    )
+
+
+def error_page(status: HTTPStatus, detail: str) -> Response:
+    """Return a page that reports an error and its remedy, for an address without its own page."""
+    return rendered("problem.html", status, status=status, detail=printable(detail))

@@ -1,0 +1,153 @@
+"""The request for a page, and the addresses of pages with other parameters."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Self
+from urllib.parse import urlencode
+
+from arclink.access.queries import KINDS, BadParameterError, LinkQuery
+from arclink.access.texts import printable_uri
+
+
+class View(Enum):
+    """The views of one URI, in the order of the tabs; the value is that of parameter ``view``."""
+
+    GLANCE = "glance"
+    LINKS = "links"
+    WORDS = "words"
+    CHANGES = "changes"
+    GRAPH = "graph"
+    PLACES = "places"
+    CAPTURES = "captures"
+
+    @property
+    def title(self) -> str:
+        return _TITLES[self]
+
+
+_TITLES = {
+    View.GLANCE: "At a glance",
+    View.LINKS: "Links",
+    View.WORDS: "Words",
+    View.CHANGES: "What changed",
+    View.GRAPH: "Graph",
+    View.PLACES: "Hosts",
+    View.CAPTURES: "Captures",
+}
+_OF_LINKS = frozenset(
+    {
+        "direction",
+        "from",
+        "to",
+        "at",
+        "kinds",
+        "redirects",
+        "limit",
+        "cursor",
+        "validity",
+        "evidence",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request for a page.
+
+    Attributes:
+        view: Value of ``view``; by default the links if a parameter of links is given, else the
+            view at a glance.
+        given: The other parameters in the order they were given, without empty ones.
+    """
+
+    view: View
+    given: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def from_parameters(cls, parameters: Iterable[tuple[str, str]]) -> Self:
+        """Return the request with these ``parameters``.
+
+        Raises:
+            BadParameterError: The view is unknown.
+        """
+        given = [
+            (KINDS.name if name in KINDS.also else name, value.strip())
+            for name, value in parameters
+            if value.strip()
+        ]
+        names = [value for name, value in given if name == "view"]
+        others = tuple((name, value) for name, value in given if name != "view")
+        if not names:
+            return cls(
+                View.LINKS if any(name in _OF_LINKS for name, _ in others) else View.GLANCE, others
+            )
+        try:
+            return cls(View(names[0]), others)
+        except ValueError as error:
+            raise BadParameterError(
+                "view", names[0], " or ".join(view.value for view in View)
+            ) from error
+
+    def get(self, name: str, default: str = "") -> str:
+        """Return a parameter's first value."""
+        return next((value for other, value in self.given if other == name), default)
+
+    def only(self, *names: str) -> tuple[tuple[str, str], ...]:
+        """Return the parameters with these names."""
+        return tuple((name, value) for name, value in self.given if name in names)
+
+    def changed(self, changes: Mapping[str, str | None]) -> str:
+        """Return the address of this view with other values; a value of None removes the parameter.
+
+        The cursor is removed, because it belongs to the old query.
+        """
+        kept = {name for name, _ in self.given} - {"cursor", *changes}
+        pairs = [*self.only(*kept), *((name, value) for name, value in changes.items() if value)]
+        return address(self.view, pairs)
+
+
+def address(view: View, parameters: Iterable[tuple[str, str]]) -> str:
+    """Return the address of a view, relative to the page."""
+    named = [("view", view.value)] if view is not View.GLANCE else []
+    pairs = list(parameters)
+    first = [pair for pair in pairs if pair[0] in ("uri", "url")]
+    return "?" + urlencode([*first, *named, *(pair for pair in pairs if pair not in first)])
+
+
+def about(uri: str, view: View = View.GLANCE, **parameters: str | None) -> str:
+    """Return the address of a view of ``uri``.
+
+    Parameters that are None or empty are left out; ``from_`` is written as ``from``.
+    """
+    pairs = ((name.rstrip("_"), value) for name, value in parameters.items() if value)
+    return address(view, [("uri", printable_uri(uri)), *pairs])
+
+
+def download(path: str, parameters: Iterable[tuple[str, str]]) -> str:
+    """Return the address of an answer for programs."""
+    return f"{path}?{urlencode(list(parameters))}"
+
+
+def refuse_others(asked: Asked, *names: str) -> None:
+    """Refuse parameters that a view does not have.
+
+    Raises:
+        BadParameterError: There is such a parameter.
+    """
+    for name, value in asked.given:
+        if name not in names:
+            raise BadParameterError(
+                name,
+                value,
+                f"one of the parameters view, {', '.join(names)}; an '&' inside the URI asked for must be written %26",
+            )
+
+
+def plain_query(asked: Asked) -> LinkQuery:
+    """Return the query for everything that is known about the URI.
+
+    Raises:
+        BadParameterError: It is not a URI.
+    """
+    return LinkQuery.from_parameters(asked.only("uri", "url"))

@@ -1,0 +1,281 @@
+"""Places on an axis of time, in percent of its width.
+
+With percentages, pictures keep their shape at any width and need no script.
+"""
+
+from calendar import monthrange
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+
+from arclink.access.chronicles import Captured, Chronicle, units_between
+from arclink.access.link_states import State
+from arclink.access.replay import moment_of
+from arclink.access.tallies import Period
+from arclink.model import Timestamp
+
+MOST_MARKS = 250
+"""Maximum number of captures drawn one by one; if there are more, one is drawn per unit of time."""
+MOST_LABELS = 7
+FEWEST_UNITS = 29
+"""Minimum number of units of an axis of days."""
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_STEPS = {
+    Period.YEAR: (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000),
+    Period.MONTH: (1, 2, 3, 6),
+    Period.DAY: (1, 2, 7, 14),
+}
+_FEW_LABELS = 4
+_ROOM = 90
+"""Percent of a short axis after which there is no room for a label."""
+_DAYS = {Period.YEAR: 365, Period.MONTH: 30, Period.DAY: 1}
+_TELLING = (State.READ, State.NO_PAGE, State.NOT_READ)
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A value of one unit of time.
+
+    Attributes:
+        x: Percent from the left.
+        width: Percent.
+        height: Percent of the full height.
+        label: The value in words.
+    """
+
+    x: float
+    width: float
+    height: float
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One capture, or those of one unit of time.
+
+    Attributes:
+        at: Value of the parameter ``at`` for the state just after it.
+    """
+
+    x: float
+    state: State
+    label: str
+    at: str
+
+
+class Axis:
+    """The time axis of a chronicle, from the start of its first unit to the end of its last."""
+
+    def __init__(self, chronicle: Chronicle) -> None:
+        self.unit = chronicle.unit
+        self.units: Sequence[str] = tuple(_with_margins(chronicle))
+        if self.units:
+            self.start, self.end = beginning(self.units[0]), ending(self.units[-1])
+
+    def x(self, moment: datetime) -> float:
+        """Return the place of ``moment``."""
+        share = (moment - self.start) / (self.end - self.start)
+        return round(100 * min(max(share, 0.0), 1.0), 3)
+
+    def x_of(self, timestamp: Timestamp) -> float:
+        """Return the place of ``timestamp``."""
+        return self.x(moment_of(timestamp))
+
+    def labels(self, most: int = MOST_LABELS) -> list[tuple[float, str]]:
+        """Return the places at which years, months or days begin, at most ``most`` of them."""
+        for unit in (Period.DAY, Period.MONTH, Period.YEAR):
+            for step in _STEPS[unit]:
+                if (self.end - self.start).days / (_DAYS[unit] * step) <= 2 * most:
+                    found = self._beginnings(unit, step, most)
+                    if len(found) <= most:
+                        return (
+                            found
+                            if most > _FEW_LABELS
+                            else [(x, label) for x, label in found if x <= _ROOM]
+                        )
+        return []
+
+    def _beginnings(self, unit: Period, step: int, most: int) -> list[tuple[float, str]]:
+        found: list[tuple[float, str]] = []
+        moment = self.start
+        while moment < self.end:
+            number = {
+                Period.DAY: moment.day - 1,
+                Period.MONTH: moment.month - 1,
+                Period.YEAR: moment.year,
+            }[unit]
+            if number % step == 0 and not (unit is Period.DAY and step > 1 and moment.day > 29):
+                found.append(
+                    (
+                        self.x(moment),
+                        _short(moment, unit, has_year=not found and most > _FEW_LABELS),
+                    )
+                )
+            moment = _next(moment, unit)
+        return found
+
+    def bars(
+        self, counts: Mapping[str, int], noun: str, nouns: str, most: int | None = None
+    ) -> list[Bar]:
+        """Return a bar for each unit in ``counts``; units with a count of 0 have no height.
+
+        Args:
+            counts: Count by unit, in the form of `Period.of`.
+            noun: Name of what is counted, in the singular.
+            nouns: The same in the plural.
+            most: The count of a bar of full height: the same for all charts that are compared, and
+                at
+                least the greatest of their counts. By default, the greatest of ``counts``.
+        """
+        most = most or most_of([counts])
+        return [
+            Bar(
+                *self._place(unit),
+                round(100 * count / most, 1),
+                f"{in_words(unit)}: {count:,} {noun if count == 1 else nouns}",
+            )
+            for unit, count in counts.items()
+        ]
+
+    def gaps(self, known: Iterable[str]) -> list[Bar]:
+        """Return the runs of units that are not among ``known``."""
+        has = set(known)
+        found = []
+        for is_known, run in groupby(self.units, has.__contains__):
+            if not is_known:
+                units = list(run)
+                left, right = self.x(beginning(units[0])), self.x(ending(units[-1]))
+                found.append(
+                    Bar(left, right - left, 100, f"{in_words(units[0])} to {in_words(units[-1])}")
+                )
+        return found
+
+    def marks(self, captures: Sequence[Captured]) -> list[Mark]:
+        """Return the marks of captures, in order of time."""
+        if len(captures) <= MOST_MARKS:
+            return [
+                Mark(self.x_of(when), one.state, f"{moment_in_words(when)}: {told(one)}", when)
+                for one in captures
+                for when in (one.memento.timestamp,)
+            ]
+        found = []
+        for unit, same in groupby(captures, lambda one: self.unit.of(one.memento.timestamp)):
+            states = [one.state for one in same]
+            state = next(state for state in _TELLING if state in states)
+            left, width = self._place(unit)
+            found.append(
+                Mark(left + width / 2, state, f"{in_words(unit)}: {len(states):,} captures", unit)
+            )
+        return found
+
+    def _place(self, unit: str) -> tuple[float, float]:
+        left = self.x(beginning(unit))
+        return left, round(self.x(ending(unit)) - left, 3)
+
+
+def most_of(charts: Iterable[Mapping[str, int]]) -> int:
+    """Return the greatest count of several charts, for their common scale; at least 1."""
+    return max((count for counts in charts for count in counts.values()), default=0) or 1
+
+
+def _with_margins(chronicle: Chronicle) -> Iterator[str]:
+    """Yield the units of a chronicle, with margins if it is short.
+
+    Days before and after a short chronicle are added, so that one day does not fill the picture.
+    """
+    missing = FEWEST_UNITS - sum(1 for _ in chronicle.units())
+    if (
+        chronicle.first is None
+        or chronicle.last is None
+        or missing <= 0
+        or chronicle.unit is not Period.DAY
+    ):
+        yield from chronicle.units()
+        return
+    margin = timedelta((missing + 1) // 2)
+    first, last = (
+        moment_of(timestamp).replace(tzinfo=None) for timestamp in (chronicle.first, chronicle.last)
+    )
+    first, last = (
+        max(first, datetime.min + margin) - margin,
+        min(last, datetime.max - margin) + margin,
+    )
+    yield from units_between(_digits(first), _digits(last), Period.DAY)
+
+
+def _digits(moment: datetime) -> Timestamp:
+    return Timestamp(f"{moment.year:04}{moment:%m%d%H%M%S}")
+
+
+def told(one: Captured) -> str:
+    """Return the outcome of a capture, in words."""
+    if one.state is State.READ:
+        return "read" if one.links is None else f"{one.links:,} link{'' if one.links == 1 else 's'}"
+    if one.state is State.NO_PAGE:
+        return f"no page, status {one.memento.status}"
+    return "captured, its links are not known"
+
+
+def beginning(unit: str) -> datetime:
+    """Return the first second of a unit, which has the form of `Period.of`."""
+    year, month, day = (*map(int, unit.split("-")), 1, 1)[:3]
+    return datetime(year, month, day, tzinfo=UTC)
+
+
+def ending(unit: str) -> datetime:
+    """Return the first second after a unit."""
+    return _next(beginning(unit), (Period.YEAR, Period.MONTH, Period.DAY)[unit.count("-")])
+
+
+def in_words(unit: str) -> str:
+    """Return a year, month or day in words.
+
+    >>> in_words("2010-02-17"), in_words("2010-02"), in_words("2010")
+    ('17 Feb 2010', 'Feb 2010', '2010')
+    """
+    year, month, day = (*unit.split("-"), "", "")[:3]
+    return " ".join(
+        part for part in (day.lstrip("0"), month and _MONTHS[int(month) - 1], year) if part
+    )
+
+
+def day_in_words(timestamp: Timestamp) -> str:
+    """Return the day of ``timestamp``.
+
+    >>> day_in_words(Timestamp("20100217101229"))
+    '17 Feb 2010'
+    """
+    return in_words(Period.DAY.of(timestamp))
+
+
+def moment_in_words(timestamp: Timestamp) -> str:
+    """Return ``timestamp`` to the minute.
+
+    >>> moment_in_words(Timestamp("20100217101229"))
+    '17 Feb 2010, 10:12'
+    """
+    return f"{day_in_words(timestamp)}, {timestamp[8:10]}:{timestamp[10:12]}"
+
+
+def _next(moment: datetime, unit: Period) -> datetime:
+    """Return the beginning of the unit after the one of ``moment``, at most the end of all time."""
+    start = moment.replace(hour=0, minute=0, second=0)
+    try:
+        if unit is Period.DAY:
+            return start + timedelta(1)
+        if unit is Period.MONTH:
+            return start.replace(day=1) + timedelta(monthrange(start.year, start.month)[1])
+        return start.replace(year=start.year + 1, month=1, day=1)
+    except (OverflowError, ValueError):
+        return datetime.max.replace(tzinfo=UTC)
+
+
+def _short(moment: datetime, unit: Period, *, has_year: bool) -> str:
+    """Return a label of the axis; it has the year where a year begins, or if ``has_year``."""
+    if unit is Period.YEAR:
+        return str(moment.year)
+    month = _MONTHS[moment.month - 1]
+    if unit is Period.MONTH:
+        return f"{month} {moment.year}" if has_year or moment.month == 1 else month
+    return f"{moment.day} {month} {moment.year}" if has_year else f"{moment.day} {month}"

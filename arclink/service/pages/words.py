@@ -1,0 +1,106 @@
+"""The words that led to a page, with their times and hosts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from arclink.access.anchors import Anchor, AnchorsQuery, answer_anchors
+from arclink.access.chronicles import Chronicle
+from arclink.access.replay import ReplayPrefix, uri_m
+from arclink.access.tallies import Counts
+from arclink.access.texts import printable, printable_uri
+from arclink.model import Kind
+from arclink.service.pages.requests import Asked, about, download
+from arclink.service.pages.time_axis import Axis, Bar, most_of
+from arclink.service.settings import Settings
+from arclink.store.protocols import GraphStore
+
+LIMIT = "200"
+"""Default number of rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """One text as the page shows it.
+
+    Attributes:
+        bars: Its links through time; empty if the rows themselves are per period.
+        href: Address of the page that had it first.
+        uri_m: Replay address of that page; None without a replay prefix.
+    """
+
+    period: str
+    host: str
+    text: str
+    kind: str
+    counts: Counts
+    bars: Sequence[Bar]
+    first_uri: str
+    href: str
+    uri_m: str | None
+
+
+def show_words(
+    asked: Asked, store: GraphStore, settings: Settings, chronicle: Chronicle, axis: Axis
+) -> dict[str, object]:
+    """Return the template's data for the words.
+
+    Raises:
+        BadParameterError: A parameter is wrong.
+        StoreError: The store cannot be read.
+    """
+    limit = [] if asked.get("limit") else [("limit", LIMIT)]
+    query = AnchorsQuery.from_parameters([*asked.given, *limit])
+    answer = answer_anchors(store, query, settings.budget)
+    over_time: dict[tuple[str, str, Kind], dict[str, int]] = {}
+    if query.period is None and axis.units:
+        by = [axis.unit.name.lower(), *(["host"] if query.is_by_host else [])]
+        given = [pair for pair in asked.given if pair[0] not in ("by", "limit")]
+        finer = answer_anchors(
+            store,
+            AnchorsQuery.from_parameters([*given, ("by", ",".join(by)), ("limit", "0")]),
+            settings.budget,
+        )
+        for anchor in finer.anchors:
+            over_time.setdefault(_chart(anchor), {})[anchor.period] = anchor.counts.links
+    charts = [over_time.get(_chart(anchor), {}) for anchor in answer.anchors]
+    full = most_of(charts)
+    return {
+        "answer": answer,
+        "full": full,
+        "rows": [
+            _words(anchor, axis.bars(counts, "link", "links", full), settings.replay)
+            for anchor, counts in zip(answer.anchors, charts, strict=True)
+        ],
+        "by": asked.get("by"),
+        "everything": asked.changed({"limit": "0"}) if answer.total > len(answer.anchors) else None,
+        "downloads": [
+            (
+                form,
+                download(
+                    "anchors",
+                    [*(pair for pair in asked.given if pair[0] != "limit"), ("format", form)],
+                ),
+            )
+            for form in ("json", "jsonl", "csv")
+        ],
+    }
+
+
+def _chart(anchor: Anchor) -> tuple[str, str, Kind]:
+    return anchor.host, anchor.text, anchor.kind
+
+
+def _words(anchor: Anchor, bars: Sequence[Bar], replay: ReplayPrefix) -> Words:
+    first = anchor.counts.first
+    replayed = uri_m(replay, first.timestamp, first.original)
+    return Words(
+        period=anchor.period,
+        host=printable(anchor.host),
+        text=printable(anchor.text),
+        kind=printable(anchor.kind),
+        counts=anchor.counts,
+        bars=bars,
+        first_uri=printable_uri(first.original),
+        href=about(first.original),
+        uri_m=None if replayed is None else printable_uri(replayed),
+    )

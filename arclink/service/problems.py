@@ -1,0 +1,126 @@
+"""Errors as ``application/problem+json`` (RFC 9457): the fault, the value and what is allowed."""
+
+import logging
+from http import HTTPStatus
+
+import orjson
+from flask import Flask, Response
+from werkzeug.exceptions import HTTPException, NotFound
+
+from arclink.access.queries import BadParameterError
+from arclink.access.texts import printable
+from arclink.errors import StoreError, UsageError
+from arclink.service.pages.rendering import error_page, prefers_page
+from arclink.service.stores import stores_of_app
+
+MEDIA_TYPE = "application/problem+json"
+
+_log = logging.getLogger("arclink.service")
+
+
+class NotAcceptableError(Exception):
+    """The client accepts no available format.
+
+    Attributes:
+        formats: Names of the available formats.
+    """
+
+    def __init__(self, formats: tuple[str, ...]) -> None:
+        self.formats = formats
+        super().__init__(
+            f"none of the accepted media types is available; ask with format={'|'.join(formats)}"
+        )
+
+
+def problem(status: HTTPStatus, detail: str, **members: object) -> Response:
+    """Return a problem with ``members`` as extensions (RFC 9457, section 3.2).
+
+    Browsers get a page.
+    """
+    if prefers_page():
+        response = error_page(status, detail)
+        response.vary.add("Accept")
+        return response
+    fields = {
+        "type": "about:blank",
+        "title": status.phrase,
+        "status": status.value,
+        "detail": printable(detail),
+        **members,
+    }
+    response = Response(
+        orjson.dumps(fields, option=orjson.OPT_APPEND_NEWLINE),
+        status.value,
+        content_type=MEDIA_TYPE,
+    )
+    response.vary.add("Accept")
+    return response
+
+
+def register_problems(app: Flask) -> None:
+    """Register handlers that turn every error of ``app`` into a problem."""
+    app.register_error_handler(BadParameterError, _bad_parameter)
+    app.register_error_handler(UsageError, _usage)
+    app.register_error_handler(NotAcceptableError, _not_acceptable)
+    app.register_error_handler(StoreError, store_away)
+    app.register_error_handler(HTTPException, _http)
+    app.register_error_handler(Exception, _unexpected)
+
+
+def note_loss(error: StoreError) -> int:
+    """Log a store error and close the store; return the seconds after which to retry.
+
+    The error's text goes to the log only, because it names files.
+    """
+    stores = stores_of_app()
+    _log.error("the store is away: %s", error)
+    stores.forget()
+    return stores.settings.retry_after
+
+
+def store_away(error: StoreError) -> Response:
+    """Return the problem for a store that cannot be read."""
+    retry_after = note_loss(error)
+    response = problem(
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        "The link graph cannot be read at the moment; try again later.",
+    )
+    response.headers["Retry-After"] = str(retry_after)
+    return response
+
+
+def _bad_parameter(error: BadParameterError) -> Response:
+    named = {
+        "parameter": printable(error.name[:200]),
+        "value": printable(error.value),
+        "allowed": printable(error.allowed),
+    }
+    return problem(HTTPStatus.BAD_REQUEST, str(error), **named)
+
+
+def _usage(error: UsageError) -> Response:
+    return problem(HTTPStatus.BAD_REQUEST, str(error))
+
+
+def _not_acceptable(error: NotAcceptableError) -> Response:
+    return problem(HTTPStatus.NOT_ACCEPTABLE, str(error), formats=error.formats)
+
+
+def _http(error: HTTPException) -> Response:
+    if error.code is None or error.code < 400:
+        return Response(error.get_body(), error.code, error.get_headers())
+    detail = error.description or ""
+    if error.code == 404 and detail == NotFound.description:
+        detail = "There is nothing at this path; the page at / tells what there is."
+    response = problem(HTTPStatus(error.code), detail)
+    for name, value in error.get_headers():
+        if name.lower() not in ("content-type", "content-length"):
+            response.headers[name] = value
+    return response
+
+
+def _unexpected(error: Exception) -> Response:
+    _log.error("a request failed", exc_info=error)
+    return problem(
+        HTTPStatus.INTERNAL_SERVER_ERROR, "Something is wrong with this service; its log says what."
+    )

@@ -1,0 +1,324 @@
+"""JSON Schemas of the JSON answers, for the description of the service (``/openapi.json``).
+
+Every object is closed: a field in an answer that its schema lacks is an error, which the tests
+detect.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from arclink.access.archives import Refused
+
+Schema = Mapping[str, object]
+
+TEXT: Schema = {"type": "string"}
+NUMBER: Schema = {"type": "integer", "minimum": 0}
+COUNT: Schema = {"type": "integer", "minimum": 1}
+YES_OR_NO: Schema = {"type": "boolean"}
+TIMESTAMP: Schema = {
+    "type": "string",
+    "pattern": "^[0-9]{14}$",
+    "description": "14 digits, UTC: YYYYMMDDhhmmss",
+}
+TEXTS: Schema = {"type": "array", "items": TEXT}
+TIMESTAMPS: Schema = {"type": "array", "items": TIMESTAMP, "minItems": 1}
+
+
+def ref(name: str) -> Schema:
+    """Return a reference to one of `SCHEMAS`."""
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def or_null(schema: Schema) -> Schema:
+    """Return the schema of a value that may be null."""
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def listed(schema: Schema) -> Schema:
+    """Return the schema of a list of such values."""
+    return {"type": "array", "items": schema}
+
+
+def fields(
+    always: Mapping[str, Schema], sometimes: Mapping[str, Schema] | None = None, about: str = ""
+) -> Schema:
+    """Return the schema of an object with these fields and no others."""
+    schema: dict[str, object] = {
+        "type": "object",
+        "properties": {**always, **(sometimes or {})},
+        "required": list(always),
+        "additionalProperties": False,
+    }
+    return {**schema, "description": about} if about else schema
+
+
+def named(schema: Schema) -> Schema:
+    """Return the schema of an object whose field names are data."""
+    return {"type": "object", "additionalProperties": schema}
+
+
+_COUNTS: Mapping[str, Schema] = {
+    "links": NUMBER,
+    "contents": NUMBER,
+    "mementos": NUMBER,
+    "hosts": NUMBER,
+    "first": TIMESTAMP,
+    "last": TIMESTAMP,
+}
+_EXTENT = fields({"links": NUMBER, "complete": YES_OR_NO}, about="how much was counted")
+_BOTH: Sequence[str] = ("outlinks", "inlinks")
+
+
+def _per_direction(schema: Schema) -> Schema:
+    return fields({}, dict.fromkeys(_BOTH, schema), about="the directions asked for")
+
+
+_ORDER: Schema = {"enum": ["grouped", "store"]}
+_ASKED: Mapping[str, Schema] = {"uri": TEXT, "surt": TEXT}
+_READ_FROM = fields({"file": TEXT, "offset": NUMBER})
+_MEMBER: Mapping[str, Schema] = {
+    **_ASKED,
+    "kind": TEXT,
+    "text": TEXT,
+    "rel": or_null(TEXT),
+    "timestamps": TIMESTAMPS,
+}
+_MEMBER_DETAILS: Mapping[str, Schema] = {
+    "uri_ms": TEXTS,
+    "evidence": or_null(listed(ref("Evidence"))),
+    "validity": or_null(ref("Validity")),
+    "uris": TEXTS,
+    "archives": named(TIMESTAMPS),
+}
+_CHANGE = fields(
+    {
+        "direction": {"enum": ["out", "in"]},
+        **_ASKED,
+        "kind": TEXT,
+        "text": TEXT,
+        "rel": or_null(TEXT),
+        "before": or_null(TIMESTAMP),
+        "after": or_null(TIMESTAMP),
+        "other_time": or_null(TEXT),
+    },
+    {
+        "sources": TEXTS,
+        "targets": TEXTS,
+        "before_uri_m": or_null(TEXT),
+        "after_uri_m": or_null(TEXT),
+    },
+)
+_DIFFERENT_STATE = fields(
+    {"uri": TEXT, "timestamp": TIMESTAMP, "status": TEXT, "state": TEXT}, {"uri_m": TEXT}
+)
+_TIMEMAP_MEMENTO = fields(
+    {
+        "datetime": {"type": "string", "format": "date-time"},
+        "timestamp": TIMESTAMP,
+        "original": TEXT,
+        "status": TEXT,
+        "mime": TEXT,
+        "checksum": TEXT,
+        "file": TEXT,
+        "offset": NUMBER,
+    },
+    {"uri": TEXT},
+)
+
+
+def _counted(level: str) -> Schema:
+    over_time = listed(fields({"period": TEXT, **_COUNTS}))
+    return fields(
+        {level: TEXT, **_COUNTS, "over_time": over_time},
+        about=f"links of one {level}, in all and by period",
+    )
+
+
+SCHEMAS: Mapping[str, Schema] = {
+    "Problem": fields(
+        {"type": TEXT, "title": TEXT, "status": NUMBER, "detail": TEXT},
+        {
+            "parameter": TEXT,
+            "value": TEXT,
+            "allowed": TEXT,
+            "formats": TEXTS,
+            "archives": listed(fields({"name": TEXT, "detail": TEXT})),
+        },
+        about="what is wrong (RFC 9457)",
+    ),
+    "Known": fields(
+        {
+            "count": NUMBER,
+            "first": or_null(TIMESTAMP),
+            "last": or_null(TIMESTAMP),
+            "asked": NUMBER,
+            "links_known": NUMBER,
+        },
+        about="mementos of the URI asked for: 'not captured' is not 'no links'",
+    ),
+    "Evidence": fields(
+        {
+            "uri": TEXT,
+            "timestamp": TIMESTAMP,
+            "status": TEXT,
+            "record_type": TEXT,
+            "checksum": TEXT,
+            "file": TEXT,
+            "offset": NUMBER,
+            "length": {"type": "integer", "minimum": -1},
+            "read_from": _READ_FROM,
+        },
+        {"uri_m": TEXT},
+        about="a memento that shows the link, and where it is in the archive",
+    ),
+    "Validity": fields(
+        {
+            "last_without": or_null(TIMESTAMP),
+            "first_with": TIMESTAMP,
+            "last_with": TIMESTAMP,
+            "first_without": or_null(TIMESTAMP),
+        },
+        about="between which mementos the link came and went",
+    ),
+    "Outlink": fields({**_MEMBER, "sources": TEXTS}, _MEMBER_DETAILS),
+    "Inlink": fields({**_MEMBER, "targets": TEXTS}, _MEMBER_DETAILS),
+    "Links": fields(
+        {
+            **_ASKED,
+            "uri_id": {"type": "string", "pattern": "^[0-9a-f]{32}$"},
+            "direction": {"enum": ["out", "in", "both"]},
+            "outlinks": listed(ref("Outlink")),
+            "inlinks": listed(ref("Inlink")),
+            "order": fields(dict.fromkeys(_BOTH, _ORDER)),
+            "next": or_null(TEXT),
+        },
+        {
+            "mementos": ref("Known"),
+            "match_type": {"enum": ["prefix", "host", "domain"]},
+            "at": TIMESTAMP,
+            "in_force": listed(
+                fields(
+                    {"uri": TEXT, "timestamp": TIMESTAMP, "status": TEXT, "links_known": YES_OR_NO},
+                    {"uri_m": TEXT},
+                )
+            ),
+            "archives": listed(ref("Archive")),
+            "followed": listed(
+                fields({"uri": TEXT, "timestamp": TIMESTAMP, "target": TEXT}, {"uri_m": TEXT})
+            ),
+        },
+        about="the links of a URI, or with match_type of many, without mementos",
+    ),
+    "Archive": fields(
+        {
+            "name": TEXT,
+            "outcome": {"enum": ["answered", "partial", "failed"]},
+            "detail": TEXT,
+            "links": NUMBER,
+            "passed_over": NUMBER,
+            "refused": fields({}, {reason.value: COUNT for reason in Refused}),
+            "seconds": {"type": "number", "minimum": 0},
+            "cached": YES_OR_NO,
+        },
+        about="what became of the question put to one archive",
+    ),
+    "Levels": fields(
+        {
+            **_ASKED,
+            "level": {"enum": ["host", "domain"]},
+            "by": TEXT,
+            "mementos": ref("Known"),
+            "start": NUMBER,
+            "totals": _per_direction(NUMBER),
+            "counted": _per_direction(_EXTENT),
+            "next": or_null(TEXT),
+        },
+        {
+            "at": TIMESTAMP,
+            **dict.fromkeys(_BOTH, listed({"anyOf": [_counted("host"), _counted("domain")]})),
+        },
+        about="links counted per host or domain",
+    ),
+    "Anchors": fields(
+        {
+            **_ASKED,
+            "mementos": ref("Known"),
+            "by": TEXTS,
+            "start": NUMBER,
+            "total": NUMBER,
+            "counted": _EXTENT,
+            "next": or_null(TEXT),
+            "anchors": listed(
+                fields(
+                    {"text": TEXT, "kind": TEXT, **_COUNTS, "first_uri": TEXT},
+                    {"period": TEXT, "host": TEXT, "first_uri_m": TEXT},
+                )
+            ),
+        },
+        {"at": TIMESTAMP},
+        about="the words that led to a URI",
+    ),
+    "Diff": fields(
+        {
+            **_ASKED,
+            "from": TIMESTAMP,
+            "to": TIMESTAMP,
+            "direction": {"enum": ["out", "in", "both"]},
+            "in_force": fields({"from": listed(_DIFFERENT_STATE), "to": listed(_DIFFERENT_STATE)}),
+            "start": NUMBER,
+            "totals": _per_direction(
+                fields(dict.fromkeys(("added", "removed", "kept", "unknown"), NUMBER))
+            ),
+            "counted": _per_direction(_EXTENT),
+            "next": or_null(TEXT),
+            **dict.fromkeys(("added", "removed", "kept", "unknown"), listed(_CHANGE)),
+        },
+        about="links that came, went and stayed",
+    ),
+    "Explanations": fields(
+        {
+            **_ASKED,
+            "mementos": listed(
+                fields(
+                    {
+                        **_ASKED,
+                        "timestamp": TIMESTAMP,
+                        "status": TEXT,
+                        "mime": TEXT,
+                        "record_type": TEXT,
+                        "checksum": TEXT,
+                        "file": TEXT,
+                        "offset": NUMBER,
+                        "length": {"type": "integer", "minimum": -1},
+                        "reason": TEXT,
+                        "reason_text": TEXT,
+                        "content": or_null(TEXT),
+                        "charset": or_null(TEXT),
+                        "read_from": or_null(_READ_FROM),
+                        "links": named(NUMBER),
+                    }
+                )
+            ),
+        },
+        about="what became of each capture",
+    ),
+    "TimeMap": fields(
+        {
+            "original_uri": TEXT,
+            "surt": TEXT,
+            "self": TEXT,
+            "timemap_uri": fields({"json_format": TEXT}, {"link_format": TEXT}),
+            "next": or_null(TEXT),
+            "next_from": or_null(TIMESTAMP),
+            "mementos": fields(
+                {
+                    "first": or_null(_TIMEMAP_MEMENTO),
+                    "last": or_null(_TIMEMAP_MEMENTO),
+                    "list": listed(_TIMEMAP_MEMENTO),
+                }
+            ),
+        },
+        about="the mementos of a URI (RFC 7089, in MemGator's JSON)",
+    ),
+    "Health": fields({"status": {"enum": ["ok"]}, "batches": NUMBER}),
+}
+"""All schemas by name; they refer to each other."""

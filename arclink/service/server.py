@@ -1,0 +1,177 @@
+"""The service on waitress, a production WSGI server, in one process or several."""
+
+import errno
+import os
+import socket
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from tempfile import TemporaryDirectory
+from urllib.parse import quote
+
+import waitress  # type: ignore[import-untyped]  # has no types; the existing stubs lack its parts
+
+from arclink.access.examples import any_example
+from arclink.errors import OperatorError
+from arclink.model import UriR
+from arclink.service.connections import Connections, affordable, limit_connections
+from arclink.service.settings import Settings
+from arclink.service.shutdown import Server, run_until_stopped
+from arclink.service.slow_readers import leave_who_does_not_read
+from arclink.service.workers import supervise
+from arclink.store.embargo import Embargo, EmbargoedStore
+from arclink.store.opening import let_go, open_store
+from arclink.store.protocols import GraphStore
+
+LARGEST_BODY = 1 << 16
+"""Maximum bytes of a request's body; no resource needs any."""
+
+PATIENCE = 120
+"""Seconds for which a ready answer waits for a reader that takes nothing of it."""
+
+SLOWEST_READER = 1_000
+"""Minimum bytes per second, on average over `PATIENCE`, that a reader must take of an answer."""
+
+CLEANUP_SECONDS = 1
+"""Seconds between two checks for connections whose time is over."""
+
+
+def serve(
+    where: str | Mapping[str, str],
+    host: str,
+    port: int,
+    threads: int,
+    announce: Callable[[str], None],
+    settings: Settings | None = None,
+    *,
+    workers: int = 1,
+    grace: float = 30,
+    connections: Connections | None = None,
+) -> None:
+    """Answer requests until SIGINT or SIGTERM, then finish those in progress.
+
+    Args:
+        where: Path or URL of the store, or of each of several stores by name of the collection.
+            Each
+            store is opened once first, so that a wrong one is found at once.
+        host: Address to listen on.
+        port: Port to listen on; 0 takes a free one.
+        threads: Number of requests that each worker answers at a time.
+        announce: Receives lines for the user: the URL of the service and an example query.
+        settings: Limits; the defaults suit one machine.
+        workers: Number of processes that answer.
+        grace: Seconds for requests in progress to finish after the signal.
+        connections: Limits of the connections of each worker.
+
+    Raises:
+        StoreError: The store does not exist or is not an ArcLink store.
+        OperatorError: The address cannot be used, or one of several workers could not start or did
+            not end normally.
+    """
+    examples = {}
+    for name, path in ({"": where} if isinstance(where, str) else where).items():
+        with open_store(path) as store:
+            examples[name] = example_uri(store, settings.embargo if settings else Embargo())
+        let_go(path)  # workers are forked, and open their own connections
+    listening = _listening(host, port)
+    place = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
+    announce(
+        f"Serving {where if isinstance(where, str) else ', '.join(where)} at {place}/  (stop with Ctrl-C)"
+    )
+    for name, example in examples.items():
+        start_page = f"{place}/{name and name + '/'}"
+        announce(
+            f"Nothing to try yet at {start_page}: the graph is empty. Fill it: arclink build"
+            if example is None
+            else f'Try: curl "{start_page}linkQuery?uri={quote(example, safe=":/")}&format=json"'
+        )
+
+    def start() -> Callable[[], None]:
+        server = server_on(listening, where, threads, settings, connections)
+        return lambda: run_until_stopped(server, grace)
+
+    if workers == 1:
+        start()()
+        return
+    with TemporaryDirectory(prefix="arclink-metrics-") as folder:
+        # Read when the library is imported, which happens in the workers: they share the folder.
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+        supervise(workers, start, grace, listening.close, _note_end)
+
+
+def _note_end(worker: int) -> None:
+    """Remove a dead worker's requests in progress from the metrics; its finished requests stay."""
+    from prometheus_client.multiprocess import mark_process_dead  # late, as in the workers
+
+    mark_process_dead(worker)  # type: ignore[no-untyped-call]  # the library has no types here
+
+
+def make_server(
+    where: str | Callable[[], GraphStore] | Mapping[str, str],
+    host: str,
+    port: int,
+    threads: int,
+    settings: Settings | None = None,
+    connections: Connections | None = None,
+) -> Server:
+    """Return a server that listens but does not run yet; for a mapping, one of several collections.
+
+    Raises:
+        OperatorError: The address cannot be used.
+    """
+    return server_on(_listening(host, port), where, threads, settings, connections)
+
+
+def server_on(
+    listening: socket.socket,
+    where: str | Callable[[], GraphStore] | Mapping[str, str],
+    threads: int,
+    settings: Settings | None = None,
+    connections: Connections | None = None,
+) -> Server:
+    """Return a server, not running yet, on a listening socket that several processes may share."""
+    # Imported in the worker: request counting must know at import whether there are several
+    # workers.
+    from arclink.service.application import create_app
+    from arclink.service.collections import create_collections
+
+    app = (
+        create_collections(where, settings)
+        if isinstance(where, Mapping)
+        else create_app(where, settings)
+    )
+    limits = connections or Connections()
+    limits = replace(limits, most=affordable(limits.most))
+    server: Server = waitress.create_server(
+        app,
+        sockets=[listening],
+        threads=threads,
+        ident="ArcLink",
+        max_request_body_size=LARGEST_BODY,
+        connection_limit=2 * limits.most
+        + 100,  # ours is lower; closed connections count until the next check
+        asyncore_use_poll=True,  # select() supports no file descriptor above 1,023
+        cleanup_interval=CLEANUP_SECONDS,
+    )
+    limit_connections(server, limits)
+    leave_who_does_not_read(server, PATIENCE, SLOWEST_READER)
+    return server
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """Return a socket that listens on this address; waitress would leak its socket on failure."""
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((host, port), family=family)
+    except (OSError, UnicodeError, OverflowError) as error:
+        if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
+            raise OperatorError(
+                f"port {port} of {host} is in use; choose another one with --port, or stop what uses it"
+            ) from error
+        raise OperatorError(
+            f"cannot listen on port {port} of {host}: {error}; choose others with --host and --port"
+        ) from error
+
+
+def example_uri(store: GraphStore, embargo: Embargo) -> UriR | None:
+    """Return a URI that the store can answer for under an embargo; None if it has none."""
+    return any_example(EmbargoedStore(store, embargo))

@@ -1,0 +1,44 @@
+"""Settings of a service, with defaults that suit one machine."""
+
+from dataclasses import dataclass, field
+
+from arclink.access.groups import Budget
+from arclink.access.replay import NO_REPLAY, ReplayPrefix
+from arclink.federation.instances import Instance
+from arclink.federation.requests import Limits
+from arclink.store.embargo import Embargo
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Limits of one service, and the other instances that it queries.
+
+    Attributes:
+        longest_query: Maximum characters of a request's query part; more is a 414. A
+            percent-encoded URI takes up to three times its own length.
+        retry_after: Seconds that a client should wait if the store cannot be read.
+        budget: Maximum cost of one request in the store.
+        collection: Name of this store among several collections of one service; empty if it is the
+            only one.
+        replay: Replay prefix of the URI-Ms of mementos; empty if there is none.
+        public: URL of this service as clients know it, ending in ``/``; if empty, the URL in their
+            requests is used.
+        embargo: Captures that are hidden from all answers.
+        archive: Name of the own store in answers merged from several archives.
+        instances: The only other services that are queried for such an answer.
+        limits: Maximum cost of one query to all of them.
+        origins: Origins whose scripts may read answers in a browser, as in ``Origin``; ``*`` for
+            all.
+    """
+
+    longest_query: int = 200_000
+    retry_after: int = 30
+    budget: Budget = field(default_factory=Budget)
+    collection: str = ""
+    replay: ReplayPrefix = NO_REPLAY
+    public: str = ""
+    embargo: Embargo = field(default_factory=Embargo)
+    archive: str = "here"
+    instances: tuple[Instance, ...] = ()
+    limits: Limits = field(default_factory=Limits)
+    origins: tuple[str, ...] = ()

@@ -1,0 +1,69 @@
+"""Functions that both stores use to check themselves: sums of hashes, and colliding URI-IDs.
+
+Sets too large to hold are compared by sums: each member gets a 128-bit hash, and the sum of the
+hashes does not depend on their order.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from hashlib import blake2b
+from itertools import islice
+
+import numpy as np
+import numpy.typing as npt
+
+from arclink.model import Surt
+from arclink.store.blocks.packing import Numbers
+from arclink.store.blocks.relations import pack_head
+from arclink.store.protocols import Violation
+from arclink.uris.uri_ids import uri_ids
+
+COLLISION = "URI-IDs differ where SURTs do"
+"""A harmless invariant: the store never merges anything by URI-ID."""
+
+OLD_LAYOUT = "the store has checksums"
+"""An invariant that stores of old layouts break: they work, but damage may go unnoticed."""
+
+HARMLESS = frozenset({COLLISION, OLD_LAYOUT})
+"""Violations that are notes, not damage."""
+
+NAMED = 10
+"""Number of violations of one kind that are named."""
+
+_IDS_AT_ONCE = 10_000
+
+Sums = npt.NDArray[np.uint64]
+"""The sum of the member hashes of each bucket, in two halves of 64 bits."""
+
+
+def uri_id_collisions(surts: Iterator[Surt]) -> Iterator[Violation]:
+    """Yield a violation for each URI-ID that several SURTs share."""
+    # A temporary file that SQLite deletes; it sorts the ids there, not in memory.
+    with closing(sqlite3.connect("")) as ids:
+        ids.execute("CREATE TABLE ids (id TEXT, surt TEXT)")
+        while some := list(islice(surts, _IDS_AT_ONCE)):
+            ids.executemany("INSERT INTO ids VALUES (?, ?)", zip(uri_ids(some), some, strict=True))
+        same = "SELECT id, min(surt), max(surt) FROM ids GROUP BY id HAVING count(*) > 1"
+        for uri_id, one, other in ids.execute(same):
+            yield Violation(COLLISION, f"{uri_id}: {one} and {other}")
+
+
+def link_key(target: str, kind: str, text: str, rel: str | None) -> str:
+    """Return a link as one string."""
+    return f"{target}\0{pack_head(kind, text, rel)}"
+
+
+def hashes_of(members: list[str]) -> Sums:
+    """Return a hash of 128 bits for each member, in two halves."""
+    digests = b"".join(blake2b(member.encode(), digest_size=16).digest() for member in members)
+    return np.frombuffer(digests, dtype=np.uint64).reshape(-1, 2)
+
+
+def hashes_of_pairs(numbers: Numbers, hashes: Sums) -> Sums:
+    """Return the hash of each (number, member) pair, from the hash of the member."""
+    factors = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    factors = ((factors ^ (factors >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)) | np.uint64(
+        1
+    )
+    return hashes * factors[:, np.newaxis]

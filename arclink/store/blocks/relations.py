@@ -1,0 +1,646 @@
+"""The rows of the sorted runs, and the fate of a payload: values of the model as bytes, and back.
+
+========= ======================================================= ==============================
+relation  key, fields separated by NUL                            values
+========= ======================================================= ==============================
+inlinks   target SURT, form of the target URI, first content      heads, counts, steps
+mementos  SURT, first timestamp or nothing, batch.chunk           fields, checksums
+sightings payload, first original or nothing, batch.chunk         captures
+========= ======================================================= ==============================
+
+Keys name contents and payloads by ten hex digits. The middle field of mementos and sightings is not
+greater than any item of its row; it is empty in the first row of a SURT or payload in a batch. A
+hub has many rows of about `CHUNK` items.
+
+- heads: lines of kind TAB text [TAB rel], sorted; one per group of inlinks that differ only in
+their content - counts: number of contents of each group - steps: for each group, its contents'
+numbers, sorted: the first less the number in the key, each other less the one before - fields: one
+line per memento, of timestamp, form of the original, status, mime, record type, reason, number of
+the file's name, offset and length, and, if it is not 21, the size of the packed checksum; separated
+by TAB. Numbers are text: zstd compresses them as well as packed ones, and Python reads them faster
+- checksums: packed, one after the other - captures: lines of original TAB timestamps separated by
+spaces
+
+The *fate* of a payload is all that a `Payload` says except its checksum.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from heapq import heappop, heappush
+from itertools import compress, groupby, islice
+from operator import itemgetter
+from typing import NamedTuple, Protocol, TypeVar, cast
+
+import numpy as np
+
+from arclink.model import Checksum, Kind, Memento, Payload, Scope, Source, Surt, Timestamp, UriR
+from arclink.store.blocks.inlink_numbers import unpack_postings
+from arclink.store.blocks.packing import (
+    Numbers,
+    pack_checksum,
+    pack_few,
+    pack_number_rows,
+    pack_numbers,
+    plain,
+    unpack_checksum,
+    unpack_few,
+    unpack_numbers,
+    uri_form,
+    uri_of_form,
+)
+from arclink.store.blocks.rows import Row
+from arclink.tuples import maker
+
+CHUNK = 1000
+"""Greatest number of mementos or sightings of a row; rows of inlinks may be slightly longer."""
+
+NUL = b"\0"
+
+POSTINGS_BYTES = 16 * 1024
+"""Bytes of inlinks that are collected before they are packed together."""
+
+_USUAL_CHECKSUM = 21
+_NUMBER_BITS = 40
+
+
+class Names(Protocol):
+    """Numbers for words that many rows repeat, kept by the store."""
+
+    def number_of(self, name: str) -> int:
+        """Return the number of a name; an unknown name gets a new number."""
+
+    def name_of(self, number: int) -> str:
+        """Return the name with this number."""
+
+
+class RowWriter(Protocol):
+    """Takes rows one by one, in key order: a `RunWriter`, or its counterpart in another store."""
+
+    def add(self, key: bytes, *values: bytes) -> None:
+        """Add a row."""
+
+
+class BlockWriter(Protocol):
+    """Takes many rows at a time, in key order."""
+
+    def add_block(self, keys: Sequence[bytes], columns: Iterable[tuple[Numbers, bytes]]) -> None:
+        """Add rows: for each column, the sizes of the values and the joined values."""
+
+    def close(self) -> None:
+        """Write everything and end the run."""
+
+
+def rows_of(field: bytes) -> tuple[bytes, bytes]:
+    """Return the range of the keys whose first field is ``field``."""
+    return field + NUL, field + b"\1"
+
+
+def end_of_prefix(prefix: bytes) -> bytes | None:
+    """Return a bound after all keys with a prefix; None if the prefix is empty.
+
+    UTF-8 never contains the byte 0xFF.
+    """
+    return prefix + b"\xff" if prefix else None
+
+
+def number_field(number: int) -> bytes:
+    """Return the number of a content or payload as text that sorts in the order of the numbers."""
+    return b"%010x" % number
+
+
+# Inlinks
+
+
+class Posting(NamedTuple):
+    """An inlink in its stored form.
+
+    Postings sort in the order of a SURT's inlinks, which does not depend on batches and merges.
+    """
+
+    form: str
+    content: int
+    head: str
+
+
+_posting = maker(Posting)
+
+
+class Groups(NamedTuple):
+    """The links to a target, grouped by everything but their content.
+
+    Attributes:
+        heads: Sorted, distinct.
+        counts: Number of contents of each head.
+        numbers: Numbers of these contents, one head after the other; distinct within a head, in any
+            order.
+    """
+
+    heads: Sequence[str]
+    counts: Sequence[int]
+    numbers: Sequence[int] | Numbers
+
+
+def pack_head(kind: str, text: str, rel: str | None) -> str:
+    r"""Return kind, text and rel as one string.
+
+    >>> pack_head("a@href", "News", None)
+    'a@href\tNews'
+    """
+    head = f"{kind}\t{text}" if rel is None else f"{kind}\t{text}\t{rel}"
+    if head.count("\t") + head.count("\n") != (1 if rel is None else 2):
+        return pack_head(plain(kind), plain(text), None if rel is None else plain(rel))
+    return head
+
+
+def unpack_head(head: str) -> tuple[Kind, str, str | None]:
+    """Return the kind, text and rel that `pack_head` packed."""
+    kind, text, *rel = head.split("\t")
+    return Kind(kind), text, rel[0] if rel else None
+
+
+class InlinksWriter:
+    """Writes the inlinks of a batch.
+
+    Rows are collected until they fill a block; then their numbers are packed together.
+
+    Args:
+        writer: Writer of the run.
+    """
+
+    def __init__(self, writer: BlockWriter) -> None:
+        self._writer = writer
+        self._start_block()
+
+    def _start_block(self) -> None:
+        self._targets: list[bytes] = []
+        self._heads: list[bytes] = []
+        self._groups: list[int] = []
+        self._counts: list[int] = []
+        self._numbers: list[int] = []
+        self._size = 0
+
+    def add(self, surt: bytes, target: str, groups: Groups) -> None:
+        """Add a target, in the order of SURT and form of the target URI.
+
+        Args:
+            surt: SURT of the target.
+            target: URI of the target.
+            groups: The links to it, at least one.
+        """
+        key = surt + NUL + uri_form(surt.decode(), target).encode() + NUL
+        for chunk in (groups,) if len(groups.numbers) <= CHUNK else chunks_of(groups):
+            heads = "\n".join(chunk.heads).encode()
+            self._targets.append(key)
+            self._heads.append(heads)
+            self._groups.append(len(chunk.heads))
+            self._counts += chunk.counts
+            self._numbers.extend(chunk.numbers)
+            self._size += len(key) + 12 + len(heads) + len(chunk.heads) + len(chunk.numbers)
+            if self._size >= POSTINGS_BYTES:
+                self._flush()
+
+    def close(self) -> None:
+        """Write the last block and end the run."""
+        if self._targets:
+            self._flush()
+        self._writer.close()
+
+    def _flush(self) -> None:
+        counts = np.array(self._counts, dtype=np.int64)
+        groups = np.array(self._groups, dtype=np.int64)
+        group_ends, row_group_ends = np.cumsum(counts), np.cumsum(groups)
+        row_ends = group_ends[row_group_ends - 1]
+        # To sort numbers within their groups, put the group's number into the high bits of each
+        # and sort all of them once.
+        behind = np.repeat(np.arange(len(counts)) << _NUMBER_BITS, counts) | np.array(
+            self._numbers, dtype=np.int64
+        )
+        behind.sort()
+        numbers = behind & ((1 << _NUMBER_BITS) - 1)
+        firsts = np.minimum.reduceat(
+            numbers, row_ends - np.add.reduceat(counts, row_group_ends - groups)
+        )
+        differences = np.diff(numbers, prepend=0)
+        group_starts = group_ends - counts
+        differences[group_starts] = numbers[group_starts] - np.repeat(firsts, groups)
+        packed_counts, count_ends = pack_number_rows(counts, row_group_ends)
+        packed_steps, step_ends = pack_number_rows(differences, row_ends)
+        self._writer.add_block(
+            [
+                target + number_field(first)
+                for target, first in zip(self._targets, firsts.tolist(), strict=True)
+            ],
+            [
+                (
+                    np.fromiter(map(len, self._heads), np.int64, len(self._heads)),
+                    b"".join(self._heads),
+                ),
+                (np.diff(count_ends, prepend=0), packed_counts),
+                (np.diff(step_ends, prepend=0), packed_steps),
+            ],
+        )
+        self._start_block()
+
+
+def chunks_of(groups: Groups) -> Iterator[Groups]:
+    """Yield the groups in chunks of about `CHUNK` links, by number of the content.
+
+    The links of one content stay together.
+    """
+    numbers = np.asarray(groups.numbers, dtype=np.int64)
+    heads = np.repeat(np.arange(len(groups.heads)), groups.counts)
+    order = np.lexsort((heads, numbers))
+    numbers, heads = numbers[order], heads[order]
+    begin = 0
+    while begin < len(numbers):
+        end = begin + CHUNK
+        if end < len(numbers):
+            end = int(np.searchsorted(numbers, numbers[end - 1], side="right"))
+        by_head = np.lexsort((numbers[begin:end], heads[begin:end]))
+        chunk_numbers, chunk_heads = numbers[begin:end][by_head], heads[begin:end][by_head]
+        places, counts = np.unique(chunk_heads, return_counts=True)
+        yield Groups(
+            [groups.heads[place] for place in places.tolist()],
+            counts.tolist(),
+            chunk_numbers.tolist(),
+        )
+        begin = end
+
+
+def postings_of(row: Row) -> list[Posting]:
+    """Return the inlinks of a row, in their order."""
+    name = row.key.split(NUL)[1].decode()
+    packed_heads, counts, steps = row.values
+    heads = packed_heads.decode().split("\n")
+    return [
+        _posting((name, number, heads[place]))
+        for number, place in unpack_postings(counts, steps, int(row.key[-10:], 16), len(heads))
+    ]
+
+
+def groups_of(row: Row) -> tuple[list[str], Numbers, Numbers]:
+    """Return the groups of a row of inlinks.
+
+    Returns:
+        The heads, the number of contents of each, and the numbers of these contents, group by
+        group.
+    """
+    heads, packed_counts, packed_steps = row.values
+    return heads.decode().split("\n"), *_unpack_groups(
+        packed_counts, packed_steps, int(row.key[-10:], 16)
+    )
+
+
+def _unpack_groups(
+    packed_counts: bytes, packed_steps: bytes, first: int
+) -> tuple[Numbers, Numbers]:
+    counts, differences = unpack_numbers(packed_counts), unpack_numbers(packed_steps)
+    if not counts.all() or counts.sum() != len(differences):
+        raise ValueError(
+            f"a row of inlinks counts {counts.sum()} of {len(differences)}, or a head has none"
+        )
+    sums = np.cumsum(differences)
+    starts = np.cumsum(counts) - counts
+    return counts, sums - np.repeat(sums[starts] - differences[starts], counts) + first
+
+
+def kinds_of(row: Row) -> list[tuple[Kind, int]]:
+    """Return the kind of each head of a row of inlinks, and its number of contents."""
+    kinds = [Kind(head.partition("\t")[0]) for head in row.values[0].decode().split("\n")]
+    return list(zip(kinds, unpack_few(row.values[1]), strict=True))
+
+
+# Mementos
+
+
+MementoRow = tuple[str, str, str, str, str, str, str, str, int, int, str]
+"""A memento by column, in the order of graph files; a plain tuple for speed, one per capture."""
+
+
+def write_mementos(
+    writer: RowWriter, mementos: Iterable[MementoRow], batch: int, names: Names
+) -> None:
+    """Write mementos that are sorted by surt, timestamp, original, checksum."""
+    for surt, of_surt in groupby(mementos, itemgetter(0)):
+        for chunk, part in enumerate(chunked(of_surt)):
+            lines: list[str] = []
+            checksums: list[bytes] = []
+            for (
+                _,
+                timestamp,
+                original,
+                checksum,
+                status,
+                mime,
+                record_type,
+                file,
+                offset,
+                length,
+                reason,
+            ) in part:
+                packed = pack_checksum(checksum)
+                checksums.append(packed)
+                size = "" if len(packed) == _USUAL_CHECKSUM else f"\t{len(packed)}"
+                lines.append(
+                    f"{timestamp}\t{uri_form(surt, original)}\t{status}\t{mime}\t{record_type}\t{reason}"
+                    f"\t{names.number_of(file)}\t{offset}\t{length}{size}"
+                )
+            first = part[0][1] if chunk else ""
+            writer.add(
+                f"{surt}\0{first}\0{batch:x}.{chunk:x}".encode(),
+                "\n".join(lines).encode(),
+                b"".join(checksums),
+            )
+
+
+MementoItem = tuple[str, str, str, str, int, int, str, str, str, str]
+"""A memento as a tuple that sorts in store order.
+
+Its items are timestamp, original, checksum, file and offset; then length, status, mime, record type
+and reason.
+"""
+
+
+def memento_of(surt: Surt, item: MementoItem) -> Memento:
+    """Return the memento with this SURT and these items."""
+    timestamp, original, checksum, file, offset, length, status, mime, record_type, reason = item
+    return Memento(
+        surt,
+        Timestamp(timestamp),
+        UriR(original),
+        Checksum(checksum),
+        status,
+        mime,
+        record_type,
+        file,
+        offset,
+        length,
+        reason,
+    )
+
+
+def surt_field(row: Row) -> Surt:
+    """Return the SURT of a row of inlinks or mementos."""
+    return Surt(row.key[: row.key.index(NUL)].decode())
+
+
+def mementos_of(row: Row, names: Names) -> list[MementoItem]:
+    """Return the mementos of a row, sorted."""
+    surt = surt_field(row)
+    fields, checksums = row.values
+    begin = 0
+    items: list[MementoItem] = []
+    for line in fields.decode().split("\n"):
+        timestamp, form, status, mime, record_type, reason, file, offset, length, *size = (
+            line.split("\t")
+        )
+        end = begin + (int(size[0]) if size else _USUAL_CHECKSUM)
+        checksum = unpack_checksum(checksums[begin:end])
+        begin = end
+        original, name = uri_of_form(surt, form), names.name_of(int(file))
+        items.append(
+            (
+                timestamp,
+                original,
+                checksum,
+                name,
+                int(offset),
+                int(length),
+                status,
+                mime,
+                record_type,
+                reason,
+            )
+        )
+    return items
+
+
+# Sightings
+
+
+def write_sightings(
+    writer: RowWriter, captures: Iterable[tuple[int, str, str]], batch: int
+) -> None:
+    """Write captures: (number of the payload, original, timestamp), sorted and distinct."""
+    for payload, of_payload in groupby(captures, itemgetter(0)):
+        for chunk, part in enumerate(chunked(of_payload)):
+            first = part[0][1] if chunk else ""
+            lines = [
+                f"{original}\t" + " ".join(timestamp for *_, timestamp in of_original)
+                for original, of_original in groupby(part, itemgetter(1))
+            ]
+            key = number_field(payload) + f"\0{first}\0{batch:x}.{chunk:x}".encode()
+            writer.add(key, "\n".join(lines).encode())
+
+
+def sightings_of(row: Row) -> list[tuple[str, str]]:
+    """Return the (original, timestamp) pairs of a row, sorted."""
+    pairs = []
+    for line in row.values[0].decode().split("\n"):
+        original, timestamps = line.split("\t")
+        pairs += [(original, timestamp) for timestamp in timestamps.split(" ")]
+    return pairs
+
+
+def pages_of(rows: Iterable[Row]) -> Iterable[Source]:
+    """Return the pages that show a payload, by original.
+
+    Args:
+        rows: All rows of the payload, by key.
+    """
+    if isinstance(rows, list) and len(rows) == 1:  # the usual case: nothing to merge
+        lines = [line.split("\t") for line in rows[0].values[0].decode().split("\n")]
+        return [
+            (UriR(original), cast("list[Timestamp]", timestamps.split(" ")))
+            for original, timestamps in lines
+        ]
+    if isinstance(rows, list) and sum(len(row.values[0]) for row in rows) <= _FEW_BYTES:
+        pairs = sorted({pair for row in rows for pair in sightings_of(row)})
+        return [
+            (UriR(original), [Timestamp(time) for _, time in same])
+            for original, same in groupby(pairs, itemgetter(0))
+        ]
+    return _merged_pages(rows)
+
+
+_FEW_BYTES = 16 << 10
+"""Greatest size in bytes of sightings that are sorted in memory at once."""
+
+
+def _merged_pages(rows: Iterable[Row]) -> Iterator[Source]:
+    for original, captures in groupby(in_order(rows, sightings_of), itemgetter(0)):
+        yield UriR(original), [Timestamp(timestamp) for (_, timestamp), _ in groupby(captures)]
+
+
+def payload_of(row: Row) -> int:
+    """Return the number of the payload of a row of sightings."""
+    return int(row.key[:10], 16)
+
+
+# All
+
+
+Item = TypeVar("Item")
+Sorted = TypeVar("Sorted", bound=tuple[object, ...])
+
+
+def chunked(items: Iterable[Item]) -> Iterator[list[Item]]:
+    """Yield the items in lists of `CHUNK`; the last list may be shorter, and no list is empty."""
+    rest = iter(items)
+    while chunk := list(islice(rest, CHUNK)):
+        yield chunk
+
+
+def in_order(rows: Iterable[Row], items_of: Callable[[Row], Sequence[Sorted]]) -> Iterator[Sorted]:
+    """Yield the items of rows that may overlap, sorted; equal items are all kept.
+
+    Memory holds only the rows that overlap: a row is decoded after the items that sort before its
+    middle field.
+
+    Args:
+        rows: Rows of one SURT or payload, by key.
+        items_of: Decodes a row; its items are sorted, and their first member is not less than the
+            row's middle field.
+    """
+    opened: list[tuple[Sorted, int, int, Sequence[Sorted]]] = []
+    for number, row in enumerate(rows):
+        lower = row.key.split(NUL)[1].decode()
+        while opened and opened[0][0][0] < lower:  # type: ignore[operator]
+            yield _next(opened)
+        items = items_of(row)
+        heappush(opened, (items[0], number, 0, items))
+    while opened:
+        if len(opened) == 1:
+            _, _, place, items = opened.pop()
+            yield from items[place:]
+        else:
+            yield _next(opened)
+
+
+def _next(opened: list[tuple[Sorted, int, int, Sequence[Sorted]]]) -> Sorted:
+    item, number, place, items = heappop(opened)
+    if place + 1 < len(items):
+        heappush(opened, (items[place + 1], number, place + 1, items))
+    return item
+
+
+# Rows without forgotten items
+
+
+def _without_first(key: bytes, first: str) -> bytes:
+    """Return the key of a row of mementos or sightings after its first item was removed.
+
+    Its middle field becomes ``first``, unless it is empty.
+    """
+    owner, middle, place = key.split(NUL)
+    return NUL.join((owner, first.encode() if middle else b"", place))
+
+
+def kept_mementos(row: Row, items: Sequence[MementoItem], is_kept: Sequence[bool]) -> Row | None:
+    """Return a row of mementos with some of its items; None if no item is kept."""
+    if all(is_kept):
+        return row
+    fields, checksums = row.values
+    lines = list(compress(fields.split(b"\n"), is_kept))
+    if not lines:
+        return None
+    ends = np.cumsum([len(pack_checksum(item[2])) for item in items]).tolist()
+    packed = [checksums[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
+    key = row.key if is_kept[0] else _without_first(row.key, next(compress(items, is_kept))[0])
+    return Row(key, (b"\n".join(lines), b"".join(compress(packed, is_kept))))
+
+
+def kept_sightings(row: Row, is_kept: Callable[[str, str], bool]) -> Row | None:
+    """Return a row of sightings with the (original, timestamp) pairs to keep; None without any."""
+    pairs = sightings_of(row)
+    kept = [pair for pair in pairs if is_kept(*pair)]
+    if len(kept) == len(pairs):
+        return row
+    if not kept:
+        return None
+    lines = [
+        f"{original}\t" + " ".join(timestamp for _, timestamp in same)
+        for original, same in groupby(kept, itemgetter(0))
+    ]
+    key = row.key if kept[0][0] == pairs[0][0] else _without_first(row.key, kept[0][0])
+    return Row(key, ("\n".join(lines).encode(),))
+
+
+_SMALL = 64
+"""Size in bytes of steps up to which summing them one by one is faster than decoding the row."""
+
+
+def kept_inlinks(row: Row, gone: Numbers) -> Row | None:
+    """Return a row of inlinks without those of some contents; None if no inlink is left.
+
+    The key stays, since all remaining numbers are at least the number in it.
+
+    Args:
+        row: Usually a row without any of these contents, in the same block as a row that has some.
+        gone: Numbers of the contents, sorted, at least one.
+    """
+    first, steps = int(row.key[-10:], 16), row.values[2]
+    if first > gone[-1] or (len(steps) <= _SMALL and first + sum(unpack_few(steps)) < gone[0]):
+        return row
+    heads, counts, numbers = groups_of(row)
+    is_kept = np.isin(numbers, gone, invert=True)
+    if is_kept.all():
+        return row
+    if not is_kept.any():
+        return None
+    group = np.repeat(np.arange(len(heads)), counts)[is_kept]
+    places, left = np.unique(group, return_counts=True)
+    numbers = numbers[is_kept]
+    differences = np.diff(numbers, prepend=0)
+    starts = np.cumsum(left) - left
+    differences[starts] = numbers[starts] - int(row.key[-10:], 16)
+    return Row(
+        row.key,
+        (
+            "\n".join(heads[place] for place in places.tolist()).encode(),
+            pack_numbers(left),
+            pack_numbers(differences),
+        ),
+    )
+
+
+# Payloads
+
+
+def pack_fate(payload: Payload, names: Names) -> bytes:
+    """Return all fields of a payload except its checksum, packed."""
+    scope = 0 if payload.scope is None else payload.scope + 1
+    numbers = [
+        scope,
+        names.number_of(payload.charset),
+        names.number_of(payload.file),
+        payload.offset,
+        names.number_of(payload.reason),
+    ]
+    for name, count in payload.counts:
+        numbers += (names.number_of(name), count)
+    return pack_few(numbers)
+
+
+def scope_of_fate(fate: bytes | None) -> Scope | None:
+    """Return the scope of a payload; None if it was not read.
+
+    The scope is in the first byte, and most queries need no more.
+    """
+    return Scope(fate[0] - 1) if fate and fate[0] else None
+
+
+def unpack_fate(checksum: Checksum, fate: bytes, names: Names) -> Payload:
+    """Return the payload whose `pack_fate` is ``fate``."""
+    scope, charset, file, offset, reason, *rest = unpack_few(fate)
+    counts = tuple(
+        (names.name_of(name), count) for name, count in zip(rest[::2], rest[1::2], strict=True)
+    )
+    return Payload(
+        checksum,
+        Scope(scope - 1) if scope else None,
+        names.name_of(charset),
+        names.name_of(file),
+        offset,
+        names.name_of(reason),
+        counts,
+    )

@@ -1,0 +1,393 @@
+"""The interface of every store: `GraphStore`, and the values that it takes and returns.
+
+A store keeps a temporal link graph. `GraphStore` declares the queries it answers, the batches it
+loads and the takedowns it applies; `arclink.store.opening.open_store` opens one.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple, Protocol, Self, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from arclink.model import (
+    ALL_TIME,
+    Batch,
+    Checksum,
+    ContentId,
+    Forgotten,
+    Inlink,
+    Kind,
+    Memento,
+    Outlink,
+    Payload,
+    Sighting,
+    Source,
+    Span,
+    Surt,
+    UriR,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveFile:
+    """An archive file that a store knows.
+
+    Attributes:
+        name: The file name that mementos use.
+        path: Absolute path or URL of the file when it was read.
+        size: Bytes.
+        fingerprint: Distinguishes the file from others of that name (`arclink.pipeline.inputs`).
+    """
+
+    name: str
+    path: str
+    size: int
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoreSums:
+    """Totals that a store maintains while it is loaded, so that reading them needs no scan."""
+
+    batches: int
+    files: int
+    payloads: int
+    contents: int
+    links: int
+    first: str
+    last: str
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoreStats:
+    """Counts over the whole store, in the order they are shown."""
+
+    batches: int
+    files: int
+    mementos: int
+    originals: int
+    payloads: int
+    contents: int
+    links: int
+    targets: int
+    first: str
+    last: str
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One broken invariant: its name, and where it was found."""
+
+    invariant: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Takedown:
+    """A recorded request that a store forgets some captures.
+
+    Attributes:
+        what: The captures to forget.
+        reason: Why, in the words of the requester; may be empty.
+        time: When it was recorded: UTC, ``2026-11-21T20:00:00Z``.
+    """
+
+    what: Forgotten
+    reason: str
+    time: str
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """Numbers of removed items, in the order they are shown.
+
+    Attributes:
+        mementos: Distinct captures.
+        payloads: Payloads that no capture shows any more.
+        contents: Contents that no capture shows any more.
+        links: Outlinks, repeated ones included.
+        inlinks: The distinct links, among ``links``, from remaining pages to forgotten targets.
+    """
+
+    mementos: int = 0
+    payloads: int = 0
+    contents: int = 0
+    links: int = 0
+    inlinks: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StoreState:
+    """Two identifiers of a state of a store, each 16 hex digits without further meaning.
+
+    Attributes:
+        version: Changes whenever an answer may change: after a batch, a takedown, or the midnight
+            of an embargo.
+        places: Stays the same while links are only added. Then a link that came after another one
+            in store order still does.
+    """
+
+    version: str
+    places: str
+
+    @classmethod
+    def of(cls, version: Sequence[object], places: Sequence[object]) -> Self:
+        """Return the state that these facts identify."""
+        return cls(
+            *(
+                hashlib.sha1(repr(facts).encode(), usedforsecurity=False).hexdigest()[:16]
+                for facts in (version, places)
+            )
+        )
+
+
+class ContentBlock(NamedTuple):
+    """Neighbouring contents, as a full scan returns them; links they share are listed once.
+
+    Attributes:
+        contents: At least one.
+        links: Links of these contents; each occurs once or a few times, and some may belong to no
+            content here.
+        lists: For each content, the indexes of its links in ``links``, in page order, with repeats;
+            may be empty.
+    """
+
+    contents: Sequence[ContentId]
+    links: Sequence[Outlink]
+    lists: Sequence[npt.NDArray[np.int64]]
+
+
+class GraphStore(Protocol):
+    """A temporal link graph. Loading the same batch twice changes nothing.
+
+    A reader sees whole batches only: a visible memento always has its links. Every iterator is lazy
+    and holds memory for one block, never for a whole answer; it stays correct while another process
+    loads.
+    """
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Answer all queries inside the block from one state of the store, even during a load.
+
+        Hold it for seconds, not minutes: the log of a SQLite store grows while a reader uses an old
+        state. Iterators that are read after the block continue as if there had been no snapshot.
+        """
+
+    def mementos(self, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]:
+        """Yield the mementos of one SURT within ``span``, each key once.
+
+        Order: timestamp, original, checksum.
+        """
+
+    def payload(self, checksum: Checksum) -> Payload | None:
+        """Return the state of the payload with this checksum; None if it was never to be read."""
+
+    def content_of(self, memento: Memento) -> ContentId | None:
+        """Return the vertex with the outlinks of ``memento``; None if its payload was not read."""
+
+    def outlinks(self, content: ContentId) -> Iterator[Outlink]:
+        """Yield the links of one content, in page order."""
+
+    def inlinks(self, target: Surt, after: Inlink | None = None) -> Iterator[Inlink]:
+        """Yield the links to ``target`` in store order, each once.
+
+        Args:
+            target: SURT of the linked page.
+            after: The link to continue after; from the first link on if not given.
+
+        Raises:
+            UsageError: The store does not have the content of ``after``.
+        """
+
+    def inlink_kinds(self, target: Surt) -> Iterator[tuple[Kind, int]]:
+        """Yield the number of links to ``target`` by kind; much cheaper than the links.
+
+        A kind may occur several times, in any order; its counts add up.
+        """
+
+    def sightings(self, content: ContentId, span: Span = ALL_TIME) -> Iterator[Sighting]:
+        """Yield the mementos that show ``content`` within ``span``, each once.
+
+        Order: original, timestamp.
+        """
+
+    def sources(
+        self, contents: Iterable[ContentId], span: Span = ALL_TIME
+    ) -> Iterator[Iterator[Source]]:
+        """Yield, for each content in the given order, the pages that show it within ``span``.
+
+        The pages are the `sightings` of the content, by original. This is cheaper than one call per
+        content, because neighbours are read together. Read the pages of each content before you
+        take the next content.
+        """
+
+    def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
+        """Yield the SURTs of mementos and targets that start with ``prefix``, sorted, each once."""
+
+    def captured_surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
+        """Yield the SURTs of mementos that start with ``prefix``, sorted, each once."""
+
+    # Full scans in storage order, for analysis and export.
+
+    def scan_mementos(self, span: Span = ALL_TIME) -> Iterator[Memento]:
+        """Yield the mementos of all SURTs within ``span``, each key once.
+
+        Order: SURT, timestamp, original, checksum.
+        """
+
+    def scan_contents(self) -> Iterator[ContentBlock]:
+        """Yield every content with its links, each once, in the cheapest order for `sources`."""
+
+    # Facts about the loaded data.
+
+    def batches(self) -> Iterator[Batch]:
+        """Yield the batches in the order they were loaded."""
+
+    def last_batch(self) -> int:
+        """Return the number of the batch that was loaded last; 0 if the store has no batch."""
+
+    def state(self) -> StoreState:
+        """Return the identifiers of this state of the store; reads a few rows only."""
+
+    def files(self) -> Iterator[ArchiveFile]:
+        """Yield the archive files that the store knows, by name."""
+
+    def setting(self, name: str) -> str | None:
+        """Return a setting of the store (extractor version, rules); None if it was never set."""
+
+    def sums(self) -> StoreSums:
+        """Return the totals that need no scan of the stored data."""
+
+    def stats(self) -> StoreStats:
+        """Return counts over the whole store; this reads much of it."""
+
+    def verify(self) -> Iterator[Violation]:
+        """Yield every broken invariant of the store. Reads the whole store, in order."""
+
+    # Queries of a build before it reads payloads.
+
+    def known_contents(
+        self, wanted: Iterable[tuple[Checksum, Sequence[UriR]]]
+    ) -> Iterator[tuple[Payload | None, Sequence[UriR]]]:
+        """Yield the stored state of each payload, in the order of ``wanted``.
+
+        Args:
+            wanted: Checksums, each with the originals captured with it.
+
+        Yields:
+            The payload (None if it was never read) and those of the originals whose content the
+            store lacks.
+        """
+
+    def originals_of(self, checksum: Checksum) -> Iterator[UriR]:
+        """Yield the distinct originals of mementos with this checksum, sorted.
+
+        Mementos that a rule kept from being read are left out.
+        """
+
+    # Writes of a build.
+
+    def load(
+        self,
+        graph: Path,
+        files: Sequence[ArchiveFile],
+        settings: Mapping[str, str],
+        manifest: str,
+        cores: int | None = None,
+    ) -> Batch:
+        """Add the graph files of one batch as one step: readers see all of it or nothing.
+
+        ``docs/graph-files.md`` describes the files.
+
+        Args:
+            graph: Folder of the graph files.
+            files: Archive files of the batch.
+            settings: Settings the batch was made with.
+            manifest: JSON text.
+            cores: Greatest number of processes at a time; one per processor if not given.
+
+        Raises:
+            StoreError: The store is locked by another build, full, or of another version.
+        """
+
+    def trim(self) -> None:
+        """Return disk space that loading took and the store no longer needs.
+
+        A build calls this when it ends.
+        """
+
+    # Takedowns.
+
+    def forget(self, takedown: Takedown, *, is_trial: bool = False) -> Removed:
+        """Remove captures and all that only they show, as one step, and record the takedown.
+
+        Afterwards the store answers as if it had been built without these captures, and it forgets
+        them in later batches too. Applying the same takedown twice changes nothing.
+
+        Args:
+            takedown: The captures to forget, and the reason; recorded once.
+            is_trial: Return the numbers that would be removed, and change nothing.
+
+        Raises:
+            StoreError: The store is locked by a build, or full.
+        """
+
+    def forgotten(self) -> Iterator[tuple[Takedown, Removed]]:
+        """Yield the takedowns in the order recorded, each with the numbers it removed.
+
+        The numbers include items of later builds.
+        """
+
+    def clean(self) -> None:
+        """Erase every removed byte from the store's files; takes as long as copying the store.
+
+        Raises:
+            StoreError: The store is locked or full.
+        """
+
+    def close(self) -> None:
+        """Release the resources that the store holds open."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+
+@runtime_checkable
+class LoadsByJob(Protocol):
+    """A store that tasks on other machines can load."""
+
+    def load_by_job(
+        self,
+        graph: Path,
+        files: Sequence[ArchiveFile],
+        settings: Mapping[str, str],
+        manifest: str,
+        cores: int,
+        place: Callable[[Path], str],
+        run: Callable[[Sequence[Path], Mapping[str, object]], None],
+    ) -> Batch:
+        """Load a batch as `GraphStore.load` does, by tasks of a job.
+
+        Args:
+            graph: Folder of the graph files.
+            files: Archive files of the batch.
+            settings: Settings the batch was made with.
+            manifest: JSON text.
+            cores: Number of tasks at a time.
+            place: Returns the location at which a task finds a file.
+            run: Runs the job on manifests of tasks, with its settings; returns when all tasks are
+                done.
+        """

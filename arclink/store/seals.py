@@ -1,0 +1,96 @@
+"""Seals: a 4-byte checksum after the data of each block and row of a store.
+
+Both stores use seals (`arclink.store.sqlite.schema`, `arclink.store.cassandra.tables`) and check
+them whenever they read data. The checksum covers the data and its place (table, key, run): data at
+the wrong place fails as damaged data does.
+
+::
+
+    data │ CRC-32 of place and data, 4 bytes, little-endian
+
+CRC-32 (RFC 1952, section 8) finds every error of up to 32 neighbouring bits, and all but one of
+4,294,967,296 others.
+"""
+
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import zstandard
+from isal.isal_zlib import crc32
+
+from arclink.errors import StoreError
+
+SEAL_BYTES = 4
+"""Size of a seal."""
+
+REMEDY = (
+    "Restore a backup of it, build it again, or load its graph files into a new store "
+    "(docs/operations.md)."
+)
+"""Instructions for the operator of a damaged store."""
+
+UNPACKING_ERRORS = (
+    zstandard.ZstdError,
+    struct.error,
+    ValueError,
+    LookupError,
+    TypeError,
+    OverflowError,
+)
+"""Errors that unpacking raises for bytes that ArcLink did not pack."""
+
+
+def damaged(store: str, what: str) -> StoreError:
+    """Return the error for damage in a store.
+
+    Args:
+        store: Path or URL.
+        what: The place of the damage, and its symptom.
+    """
+    return StoreError(f"{store} is damaged: {what}. {REMEDY}")
+
+
+def seal(data: bytes, place: bytes) -> bytes:
+    """Return the data with its seal.
+
+    Args:
+        data: Any bytes.
+        place: Where the data will be stored; unique to it.
+    """
+    return data + crc32(data, crc32(place)).to_bytes(SEAL_BYTES, "little")
+
+
+def unseal(data: bytes, place: bytes, store: str, what: str) -> bytes:
+    """Return the data without its seal, after checking the seal.
+
+    Args:
+        data: Data with its seal.
+        place: Where it is stored.
+        store: Path or URL, for the error.
+        what: Name of the place, for the error.
+
+    Raises:
+        StoreError: The data is damaged, or belongs to another place.
+
+    >>> unseal(seal(b"links", b"block 1"), b"block 1", "links.db", "block 1")
+    b'links'
+    """
+    content = data[:-SEAL_BYTES]
+    if crc32(content, crc32(place)).to_bytes(SEAL_BYTES, "little") != data[-SEAL_BYTES:]:
+        raise damaged(store, f"{what} fails its checksum")
+    return content
+
+
+@contextmanager
+def unpacking(store: str, what: str) -> Iterator[None]:
+    """Convert unpacking errors inside the block to a `StoreError` with store and place."""
+    try:
+        yield
+    except UNPACKING_ERRORS as error:
+        raise damaged(store, f"{what} cannot be unpacked ({explained(error)})") from error
+
+
+def explained(error: Exception) -> str:
+    """Return type and text of an error in one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())

@@ -1,0 +1,296 @@
+"""Loads the graph files of one batch into a SQLite store, inside one transaction.
+
+The order follows the numbers. Outlinks give numbers to contents and to their payloads. Then
+payloads get their fate, mementos their rows and sightings, and inlinks name contents by number.
+Memory holds the payloads of the batch and the names of its blocks. Contents are looked up in the
+store, captures are sorted in files, and a hub takes 16 bytes per inlink.
+"""
+
+from collections.abc import Collection, Iterator
+from contextlib import AbstractContextManager, nullcontext, suppress
+from itertools import count
+from operator import itemgetter
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+
+from arclink.errors import StoreError
+from arclink.rows.relations import parse_payload
+from arclink.store.blocks.grouping import InlinkGrouping
+from arclink.store.blocks.inlink_numbers import OLD, Numbered
+from arclink.store.blocks.packing import pack_checksum, split_content
+from arclink.store.blocks.relations import (
+    BlockWriter,
+    InlinksWriter,
+    MementoRow,
+    pack_fate,
+    scope_of_fate,
+    write_mementos,
+    write_sightings,
+)
+from arclink.store.blocks.rows import shows_payload
+from arclink.store.graph_files import parts_of, read_sorted
+from arclink.store.sqlite.names import StoredNames
+from arclink.store.sqlite.outlinks import OutlinksWriter
+from arclink.store.sqlite.packing_process import DiedError, RunApart, may_pack_apart
+from arclink.store.sqlite.replacing import payloads_to_replace, remove_contents_of
+from arclink.store.sqlite.runs import Relation, Runs, RunWriter
+from arclink.store.sqlite.schema import Connection
+from arclink.store.sqlite.sorting import SortedCaptures
+from arclink.store.sqlite.takedowns import last_number
+
+WORTH_A_PROCESS = 4 << 20
+"""Least size in bytes of inlinks for which a second process packs them, if one is allowed.
+
+Fewer bytes are packed in less time than a process takes to start.
+"""
+
+_ADD_CONTENT = "INSERT INTO contents (number, payload, cut) VALUES (?, ?, ?) ON CONFLICT (payload, cut) DO NOTHING"
+
+
+class Added(NamedTuple):
+    """Numbers of the items that a batch added.
+
+    Attributes:
+        payloads: Payloads whose fate was not known before.
+        links: Outlinks, repeated ones included.
+        first: Timestamp of the earliest memento of the batch; empty if it has no memento.
+        last: Timestamp of the latest memento.
+    """
+
+    payloads: int
+    links: int
+    first: str
+    last: str
+
+
+class BatchLoader:
+    """Loads one batch.
+
+    Args:
+        connection: In a transaction.
+        runs: Of the store.
+        names: Of the store.
+        graph: Folder of the batch's graph files.
+        batch: Number of the batch.
+        cores: Greatest number of processes at a time.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        runs: Runs,
+        names: StoredNames,
+        graph: Path,
+        batch: int,
+        cores: int = 1,
+    ) -> None:
+        self._connection = connection
+        self._runs = runs
+        self._names = names
+        self._graph = graph
+        self._batch = batch
+        self._cores = cores
+        self._payloads = _PayloadNumbers(connection)
+        self._blocks: dict[str, Numbered] = {}  # numbers of the contents in a block
+        self._has_repeats = False  # whether some of them are `OLD`, or a block occurs twice
+
+    def load(self) -> Added:
+        """Add the whole batch; return the numbers of the added items.
+
+        Raises:
+            StoreError: The graph files are damaged or do not belong together.
+        """
+        try:
+            first_content = last_number(self._connection, "contents") + 1
+            replaced = payloads_to_replace(self._connection, self._names, self._graph)
+            if replaced:
+                remove_contents_of(self._connection, self._runs, replaced)
+            self._number_contents(first_content)
+            with self._inlinks_apart() as inlinks:
+                links = self._load_outlinks(first_content)
+                payloads = self._load_payloads(replaced)
+                first, last = self._load_mementos()
+                self._payloads.write()
+                self._load_inlinks(inlinks)
+        except (ValueError, TypeError) as error:
+            raise StoreError(
+                f"{self._graph}: the graph files cannot be read ({error}). Write them again (docs/graph-files.md)."
+            ) from error
+        for relation in Relation:
+            self._runs.merge(relation)
+        return Added(payloads, links, first, last)
+
+    def _number_contents(self, first: int) -> None:
+        number = first
+        for _, name, contents, _ in read_sorted(self._graph, "outlinks", 4, keys=1):
+            block = name.decode()
+            if block in self._blocks:  # two tasks wrote the same contents; inlinks name them twice
+                self._has_repeats = True
+                continue
+            numbers: list[int] = []
+            for content in orjson.loads(contents):
+                checksum, cut = split_content(content)
+                payload = self._payloads.number_of(checksum)
+                self._connection.execute(_ADD_CONTENT, (number, payload, cut))
+                if self._connection.changes():
+                    numbers.append(number)
+                    number += 1
+                else:
+                    numbers.append(OLD)
+            has_old = OLD in numbers
+            self._has_repeats = self._has_repeats or has_old
+            self._blocks[block] = numbers if has_old or not numbers else range(numbers[0], number)
+
+    def _load_outlinks(self, first: int) -> int:
+        writer = OutlinksWriter(self._connection, first)
+        seen: set[bytes] = set()
+        for _, name, _, links, lists in read_sorted(self._graph, "outlinks", 5, keys=1):
+            if name not in seen:
+                seen.add(name)
+                writer.add(links, lists, [number != OLD for number in self._blocks[name.decode()]])
+        return writer.links
+
+    def _load_payloads(self, replaced: Collection[int]) -> int:
+        new = 0
+        for row in read_sorted(self._graph, "payloads", 7, keys=0):
+            payload = parse_payload(b"\t".join(row))
+            number = self._payloads.number_of(payload.checksum)
+            fate = self._payloads.fate_of(number)
+            is_better = payload.scope is not None and (
+                scope_of_fate(fate) is None or number in replaced
+            )
+            if fate is None or is_better:
+                self._payloads.set_fate(number, pack_fate(payload, self._names))
+            new += fate is None
+        return new
+
+    def _load_mementos(self) -> tuple[str, str]:
+        captures = SortedCaptures()
+        first, last = "9" * 14, ""
+
+        def noted() -> Iterator[MementoRow]:
+            nonlocal first, last
+            for row in self._mementos():
+                _, timestamp, original, checksum, *_, reason = row
+                first, last = min(first, timestamp), max(last, timestamp)
+                if shows_payload(checksum, reason):
+                    payload = self._payloads.number_of(checksum)
+                    captures.add((payload, original, timestamp))
+                yield row
+
+        writer = RunWriter(self._connection, Relation.MEMENTOS, 0)
+        write_mementos(writer, noted(), self._batch, self._names)
+        writer.close()
+        writer = RunWriter(self._connection, Relation.SIGHTINGS, 0)
+        write_sightings(writer, captures.sorted(), self._batch)
+        writer.close()
+        return (first, last) if last else ("", "")
+
+    def _mementos(self) -> Iterator[MementoRow]:
+        """Yield the mementos of the batch; of equal keys the one with the least (file, offset)."""
+        last: MementoRow | None = None
+        for columns in read_sorted(self._graph, "mementos", 11, keys=4):
+            *texts, offset, length, reason = b"\t".join(columns).decode().rstrip("\n").split("\t")
+            row: MementoRow = (*texts, int(offset), int(length), reason)  # type: ignore[assignment]
+            if last is not None:
+                if last[:4] == row[:4]:
+                    last = min(last, row, key=itemgetter(7, 8))
+                    continue
+                yield last
+            last = row
+        if last is not None:
+            yield last
+
+    def _inlinks_apart(self) -> AbstractContextManager[RunApart | None]:
+        """Start a process that packs the inlinks, if that is faster.
+
+        Packing inlinks depends on the numbers of contents only.
+        """
+        size = sum(part.stat().st_size for part in parts_of(self._graph, "inlinks"))
+        is_apart = self._cores > 1 and size >= WORTH_A_PROCESS and may_pack_apart()
+        if is_apart:
+            with suppress(OSError):  # if another process cannot start, this one packs them
+                return RunApart(self._write_inlinks)
+        return nullcontext()
+
+    def _load_inlinks(self, apart: RunApart | None) -> None:
+        writer = RunWriter(self._connection, Relation.INLINKS, 0)
+        if apart is None:
+            self._write_inlinks(writer)
+            return
+        try:
+            blocks = apart.blocks()
+        except DiedError:  # most likely memory was short; this process alone may have enough
+            self._write_inlinks(writer)
+            return
+        for block in blocks:
+            writer.add_packed(block)
+        writer.close()
+
+    def _write_inlinks(self, writer: BlockWriter) -> None:
+        grouping = InlinkGrouping(self._blocks, str(self._graph), has_repeats=self._has_repeats)
+        grouping.write(read_sorted(self._graph, "inlinks", 3, keys=2), InlinksWriter(writer))
+
+
+class _PayloadNumbers:
+    """Numbers of payloads by checksum, and their fates; an unknown checksum gets the next number.
+
+    New rows are written once, at the end. Until then, all payloads of a batch are in memory, about
+    300 bytes each.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._known: dict[str, int] = {}
+        self._first_new = last_number(connection, "payloads") + 1
+        self._new: list[bytes] = []  # packed checksums, by number
+        self._new_fates: list[bytes | None] = []
+        self._old_fates: dict[int, bytes] = {}
+
+    def number_of(self, checksum: str) -> int:
+        """Return the number of a payload."""
+        number = self._known.get(checksum)
+        if number is None:
+            packed = pack_checksum(checksum)
+            found = self._connection.execute(
+                "SELECT number FROM payloads WHERE checksum = ?", (packed,)
+            ).fetchone()
+            if found:
+                number = int(found[0])
+            else:
+                number = self._first_new + len(self._new)
+                self._new.append(packed)
+                self._new_fates.append(None)
+            self._known[checksum] = number
+        return number
+
+    def fate_of(self, number: int) -> bytes | None:
+        """Return the stored fate of a payload, packed; None if it is not known."""
+        if number >= self._first_new:
+            return self._new_fates[number - self._first_new]
+        fate: bytes | None = self._old_fates.get(number)
+        if fate is None:
+            fate = self._connection.execute(
+                "SELECT fate FROM payloads WHERE number = ?", (number,)
+            ).fetchone()[0]
+        return fate
+
+    def set_fate(self, number: int, fate: bytes) -> None:
+        """Set the fate of a payload."""
+        if number >= self._first_new:
+            self._new_fates[number - self._first_new] = fate
+        else:
+            self._old_fates[number] = fate
+
+    def write(self) -> None:
+        """Write new payloads, and the new fates of old ones."""
+        rows = zip(count(self._first_new), self._new, self._new_fates, strict=False)
+        self._connection.executemany(
+            "INSERT INTO payloads (number, checksum, fate) VALUES (?, ?, ?)", rows
+        )
+        self._connection.executemany(
+            "UPDATE payloads SET fate = ? WHERE number = ?",
+            ((fate, number) for number, fate in self._old_fates.items()),
+        )

@@ -1,0 +1,132 @@
+"""Replaces contents from WATs by those that a batch read from archive files.
+
+An archive file has more links of a page than its WAT (docs/wat.md). Within a batch, the page in the
+archive file has priority. If the WAT came in an earlier batch, extract reads the page for all
+originals of its payload, and this module removes the contents from the WAT, so that any order of
+input gives the same graph.
+
+Numbers of removed contents are not used again: ``settings`` keeps how many contents were removed,
+and how many links they had.
+"""
+
+import sqlite3
+from collections.abc import Collection, Iterator
+from itertools import groupby
+from pathlib import Path
+
+import numpy as np
+import orjson
+
+from arclink.archives.names import is_wat
+from arclink.model import UriR
+from arclink.rows.relations import parse_payload
+from arclink.store.blocks.outlinks import OutlinkBlock, without
+from arclink.store.blocks.packing import Numbers, pack_checksum
+from arclink.store.blocks.relations import kept_inlinks, rows_of, scope_of_fate, unpack_fate
+from arclink.store.graph_files import read_sorted
+from arclink.store.sqlite.names import StoredNames
+from arclink.store.sqlite.outlinks import block_with, write_block
+from arclink.store.sqlite.runs import Relation, Runs
+from arclink.store.sqlite.schema import Connection
+from arclink.uris.surts import surt_of
+
+_COUNT = "INSERT INTO settings VALUES ('replaced', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+
+
+def replaced_sums(connection: Connection) -> tuple[int, int]:
+    """Return the numbers of contents and links that were replaced since the store was created."""
+    found = connection.execute("SELECT value FROM settings WHERE name = 'replaced'").fetchone()
+    contents, links = orjson.loads(found[0]) if found else (0, 0)
+    return contents, links
+
+
+def payloads_to_replace(connection: Connection, names: StoredNames, graph: Path) -> set[int]:
+    """Return the payloads that a batch read from archive files and the store has from WATs.
+
+    Returns:
+        Their numbers in the store.
+    """
+    if not any(is_wat(name) for (name,) in connection.execute("SELECT name FROM files")):
+        return set()
+    found = set()
+    for row in read_sorted(graph, "payloads", 7, keys=0):
+        payload = parse_payload(b"\t".join(row))
+        if payload.scope is None or is_wat(payload.file):
+            continue
+        known = connection.execute(
+            "SELECT number, fate FROM payloads WHERE checksum = ?",
+            (pack_checksum(payload.checksum),),
+        ).fetchone()
+        if (
+            known
+            and scope_of_fate(known[1]) is not None
+            and is_wat(unpack_fate(payload.checksum, known[1], names).file)
+        ):
+            found.add(known[0])
+    return found
+
+
+def remove_contents_of(connection: Connection, runs: Runs, payloads: Collection[int]) -> None:
+    """Remove the contents of payloads with their outlinks and inlinks, and count them.
+
+    Args:
+        connection: In a transaction.
+        runs: Of the store.
+        payloads: Numbers of the payloads; the payloads and their captures stay.
+    """
+    some = "SELECT number FROM contents WHERE payload = ?"
+    gone: Numbers = np.array(
+        sorted(
+            number for payload in payloads for (number,) in connection.execute(some, (payload,))
+        ),
+        np.int64,
+    )
+    scratch = sqlite3.connect("", isolation_level=None)  # a temporary file: targets may be many
+    try:
+        scratch.execute("CREATE TABLE targets (surt BLOB PRIMARY KEY) WITHOUT ROWID")
+        scratch.execute("BEGIN")
+        links = 0
+        for block, numbers in _blocks_of(connection, gone.tolist()):
+            targets = [link[0] for link in block.distinct_links]
+            lists = [block.numbers(number) for number in numbers]
+            links += sum(map(len, lists))
+            used = np.unique(np.concatenate(lists)).tolist()
+            surts = {surt_of(UriR(targets[number])).encode() for number in used}
+            scratch.executemany(
+                "INSERT OR IGNORE INTO targets VALUES (?)", [(surt,) for surt in sorted(surts)]
+            )
+            write_block(connection, block.first, without(block, frozenset(numbers)))
+
+        def ranges() -> Iterator[tuple[bytes, bytes]]:
+            for (surt,) in scratch.execute("SELECT surt FROM targets ORDER BY surt"):
+                yield rows_of(surt)
+
+        runs.rewrite(Relation.INLINKS, ranges, lambda row: kept_inlinks(row, gone))
+    finally:
+        scratch.close()
+    connection.executemany(
+        "DELETE FROM contents WHERE number = ?", [(number,) for number in gone.tolist()]
+    )
+    before = replaced_sums(connection)
+    connection.execute(_COUNT, (orjson.dumps([before[0] + len(gone), before[1] + links]).decode(),))
+
+
+def _blocks_of(
+    connection: Connection, contents: list[int]
+) -> Iterator[tuple[OutlinkBlock, list[int]]]:
+    """Yield the outlink blocks that hold given contents, each with its contents among them.
+
+    Args:
+        connection: Of the store.
+        contents: Numbers of contents, sorted.
+    """
+
+    def first_of(content: int) -> int:
+        return int(
+            connection.execute(
+                "SELECT max(first) FROM outlinks WHERE first <= ?", (content,)
+            ).fetchone()[0]
+        )
+
+    for first, numbers in groupby(contents, first_of):
+        yield block_with(connection, first), list(numbers)

@@ -1,0 +1,531 @@
+"""The SQLite file of a store: its tables, how to open it, and what its errors mean for an operator.
+
+``docs/store-schema.md`` draws the layout. The module creates new files, checks old ones, converts
+older layouts, and translates SQLite's errors into messages that say what to do.
+"""
+
+import fcntl
+import os
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol
+
+import apsw
+import apsw.sqlite_extra
+
+from arclink.errors import StoreError
+from arclink.store.seals import UNPACKING_ERRORS, damaged, explained, seal, unseal
+
+APPLICATION_ID = 0x4172634C
+"""``ArcL``: the mark in the file's header that distinguishes a store from other SQLite files."""
+
+VERSION = 3
+"""Version of the layout, in the file's header; a newer ArcLink writes a greater number."""
+
+UNSEALED = 2
+"""The last layout without checksums. It is read and loaded unchanged; `convert` upgrades it."""
+
+OLDEST = 1
+"""The oldest readable layout, without the table ``forgotten``.
+
+Opening such a store for loading adds the table and makes it layout 2.
+"""
+
+CHECKSUM_BYTES = 8
+"""Bytes at the end of each page that hold its checksum."""
+
+CACHE_KIBIBYTES = 16384
+"""Size of SQLite's page cache per connection, in KiB."""
+
+PAGE_BYTES = 2048
+"""Page size of a new file.
+
+A block fills whole pages and most of one more, so small pages waste little
+(docs/decisions/20261122-smaller-pages.md).
+"""
+
+FORGOTTEN = """
+-- What was the store told to forget, when and why? Then how much that was, later builds included (payloads: with a fate; checksums: all),
+-- and the greatest numbers of then: they are never given again.
+CREATE TABLE forgotten (
+    number INTEGER PRIMARY KEY, prefix TEXT NOT NULL, first TEXT NOT NULL, last TEXT NOT NULL, targets INTEGER NOT NULL,
+    reason TEXT NOT NULL, time TEXT NOT NULL,
+    mementos INTEGER NOT NULL, payloads INTEGER NOT NULL, contents INTEGER NOT NULL, links INTEGER NOT NULL, inlinks INTEGER NOT NULL,
+    checksums INTEGER NOT NULL, last_payload INTEGER NOT NULL, last_content INTEGER NOT NULL, UNIQUE (prefix, first, last, targets)
+)"""
+
+SCHEMA = """
+-- What was the store built with? (extractor version, rules) And `replaced`: how many contents and links gave way to others.
+CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+-- Words that rows repeat: archive files, charsets, reasons. Rows hold the number.
+CREATE TABLE names (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+
+-- Which batches were loaded, and how much did each add? identity: of the graph files, so that a batch is added once.
+CREATE TABLE batches (
+    number INTEGER PRIMARY KEY, identity BLOB NOT NULL UNIQUE, files TEXT NOT NULL, manifest TEXT NOT NULL,
+    payloads INTEGER NOT NULL, links INTEGER NOT NULL, first TEXT NOT NULL, last TEXT NOT NULL
+);
+
+-- Which archive files does the store know?
+CREATE TABLE files (name TEXT PRIMARY KEY, path TEXT NOT NULL, size INTEGER NOT NULL, fingerprint TEXT NOT NULL) WITHOUT ROWID;
+
+-- What became of this payload? Numbered as first seen, so that payloads of one site stand together.
+-- fate: packed (arclink/store/blocks/relations.py); NULL: mementos have this checksum, but it was never to be read.
+CREATE TABLE payloads (number INTEGER PRIMARY KEY, checksum BLOB NOT NULL UNIQUE, fate BLOB);
+
+-- Which vertex is this? cut: 8 bytes, none if the links depend on nothing. Numbered in the order of loading: 1, 2, …
+CREATE TABLE contents (number INTEGER PRIMARY KEY, payload INTEGER NOT NULL, cut BLOB NOT NULL, UNIQUE (payload, cut));
+
+-- What does this content link to? Blocks of contents, by the number of their first (arclink/store/blocks/outlinks.py).
+CREATE TABLE outlinks (first INTEGER PRIMARY KEY, data BLOB NOT NULL);
+
+-- Who links here? Which mementos has this URI? Who shows this payload? Sorted runs (arclink/store/sqlite/runs.py).
+CREATE TABLE runs (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, relation INTEGER NOT NULL, level INTEGER NOT NULL, entries INTEGER NOT NULL
+);
+CREATE TABLE fences (run INTEGER NOT NULL, first BLOB NOT NULL, block INTEGER NOT NULL, PRIMARY KEY (run, first)) WITHOUT ROWID;
+CREATE TABLE blocks (number INTEGER PRIMARY KEY AUTOINCREMENT, data BLOB NOT NULL);
+"""
+"""The statements for all tables except `FORGOTTEN`."""
+
+NETWORK_FILE_SYSTEMS = frozenset(
+    {
+        "nfs",
+        "nfs4",
+        "cifs",
+        "smb",
+        "smb2",
+        "smb3",
+        "smbfs",
+        "fuse.sshfs",
+        "9p",
+        "afs",
+        "ncpfs",
+        "ceph",
+        "lustre",
+    }
+)
+"""File systems without the shared memory that SQLite's write-ahead log needs.
+
+Source: sqlite.org/wal.html, section 1.
+"""
+
+
+# Every query uses this context manager: as a class it takes 25 % of the time of a function.
+class translated:  # noqa: N801  # callers read it as a function
+    """Raise SQLite's errors inside the block as a `StoreError` that says what to do."""
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        """Prepare nothing."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if isinstance(error, apsw.Error):
+            raise StoreError(_explanation(self._path, error)) from error
+        if isinstance(error, UNPACKING_ERRORS):
+            raise damaged(
+                str(self._path), f"what it holds cannot be unpacked ({explained(error)})"
+            ) from error
+
+
+class Rows(Protocol):
+    """The result rows of a statement."""
+
+    def fetchone(self) -> Any:
+        """Return the next row; None after the last."""
+
+    def fetchall(self) -> list[Any]:
+        """Return the remaining rows."""
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+
+class Connection(apsw.Connection):
+    """A connection to a store. It checks each page's checksum on reading, and seals blocks.
+
+    Attributes:
+        name: Name of the store in messages.
+        is_sealed: Whether blocks have seals; false in stores of old layouts.
+    """
+
+    name = "the store"
+    is_sealed = True
+
+    if TYPE_CHECKING:  # the statement determines the types of the columns, as in sqlite3
+
+        def execute(self, statements: str, bindings: Any = ()) -> "Rows":  # type: ignore[override]
+            """Run a statement."""
+
+    def sealed(self, data: bytes, *place: str | int) -> bytes:
+        """Return the data of a block in its stored form, for a place (table and numbers)."""
+        return seal(data, _place(place)) if self.is_sealed else data
+
+    def unsealed(self, data: bytes, *place: str | int) -> bytes:
+        """Return the data that `sealed` received, after checking its seal.
+
+        Raises:
+            StoreError: The block is damaged, or is at another block's place.
+        """
+        if not self.is_sealed:
+            return data
+        return unseal(data, _place(place), self.name, " ".join(map(str, place)))
+
+
+def _place(parts: tuple[str | int, ...]) -> bytes:
+    return "/".join(map(str, parts)).encode()
+
+
+_fault = threading.local()
+
+
+def _note_fault(_: int, message: str) -> None:
+    if message.startswith("checksum fault"):
+        _fault.text = message
+
+
+def _page_checking() -> str:
+    """Return the name of SQLite's file layer that writes and checks the checksums of pages.
+
+    Source: sqlite.org/cksumvfs.html
+
+    Raises:
+        StoreError: The installed ``apsw`` lacks it.
+    """
+    with suppress(apsw.MisuseError):  # SQLite is already in use: messages cannot name the page
+        apsw.config(apsw.SQLITE_CONFIG_LOG, _note_fault)
+    if not apsw.sqlite_extra.has("cksumvfs"):
+        raise StoreError(
+            "the installed package apsw has no cksumvfs, which checks the pages of a store. "
+            "Install the package from PyPI: pip install --force-reinstall --only-binary :all: apsw"
+        )
+    with closing(apsw.Connection(":memory:")) as connection:
+        apsw.sqlite_extra.load(connection, "cksumvfs")
+    return "cksmvfs"
+
+
+_VFS = _page_checking()  # at import time, because only one thread runs an import
+
+
+def _damaged_page() -> str:
+    """Return a text that names the last page that failed its checksum in this thread."""
+    text = getattr(_fault, "text", "")
+    offset = text.removeprefix("checksum fault offset ").partition(" ")[0]
+    return (
+        f"the page at byte {offset} fails its checksum" if offset else "a page fails its checksum"
+    )
+
+
+def _name_of(error: apsw.Error) -> str:
+    """Return SQLite's name of an error, such as ``SQLITE_IOERR_WRITE``."""
+    code = getattr(error, "extendedresult", 0)
+    return str(
+        apsw.mapping_extended_result_codes.get(code) or apsw.mapping_result_codes.get(code, "")
+    )
+
+
+def is_of_writing(error: apsw.Error) -> bool:
+    """Return whether an error is a failed write or a full disk; other errors concern reading."""
+    name = _name_of(error)
+    return name == "SQLITE_FULL" or (
+        name.startswith("SQLITE_IOERR") and "READ" not in name and name != "SQLITE_IOERR_DATA"
+    )
+
+
+def _explanation(path: Path, error: apsw.Error) -> str:
+    name = _name_of(error)
+    if name == "SQLITE_IOERR_DATA":
+        return str(damaged(str(path), _damaged_page()))
+    if name == "SQLITE_NOTADB":
+        return (
+            f"{path} is not an ArcLink store: no SQLite file, or its first bytes are damaged. "
+            "Name another store, restore a backup, or build a new one at another path."
+        )
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return f"{path} is locked: another build is loading into it. Wait until that build has ended, then start again."
+    if name == "SQLITE_FULL":
+        return f"no space left for {path}; nothing of the batch was stored. Free some space and start again."
+    if name in {"SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE"}:
+        return f"{path} cannot be written ({error}); nothing of the batch was stored. Most likely there is no space left: free some."
+    if name.startswith("SQLITE_READONLY"):
+        return f"{path} may not be written. Change its permissions (and its folder's), or copy it elsewhere."
+    if name.startswith("SQLITE_CANTOPEN"):
+        return f"{path} cannot be opened. Check that its folder exists and that you may read and write there."
+    if name.startswith("SQLITE_CORRUPT"):
+        return str(damaged(str(path), str(error)))
+    return f"{path}: {error}"
+
+
+def open_for_reading(path: Path) -> Connection:
+    """Return a connection that never writes and never creates a file.
+
+    Raises:
+        StoreError: The store is missing, or this version cannot read it.
+    """
+    if not path.is_file():
+        raise StoreError(f"no store at {path}. Build one: arclink build INPUT... --store {path}")
+    refuse_network_file_system(path)
+    with translated(path):
+        # "rw", not "ro": the first connection creates the log's shared memory. A store in a
+        # read-only folder has no log and no writers, so it is opened as immutable.
+        alone = not os.access(path.parent, os.W_OK) and not Path(f"{path}-wal").exists()
+        connection = connect(path, "mode=ro&immutable=1" if alone else "mode=rw")
+        try:
+            _check_ours(connection, path)
+            connection.execute("PRAGMA query_only = ON")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def open_for_loading(path: Path) -> Connection:
+    """Return a connection that writes; a new file gets the schema.
+
+    Raises:
+        StoreError: The folder is missing, another build is loading, or the file is not a store of
+            this version.
+    """
+    if not path.parent.is_dir():
+        raise StoreError(
+            f"no folder {path.parent} for the store {path.name}. Make the folder, or name another path."
+        )
+    if path.is_dir():
+        raise StoreError(
+            f"{path} is a folder; a store is one file. Name a file, for example {path / 'links.db'}"
+        )
+    refuse_network_file_system(path)
+    with translated(path):
+        if not path.exists() or not path.stat().st_size:
+            _create(path)
+        connection = connect(path)
+        try:
+            _prepare(connection, path)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def connect(path: Path, mode: str = "mode=rw") -> Connection:
+    """Return a connection to a file that may not be a store.
+
+    Args:
+        path: Of the file.
+        mode: Parameters of SQLite's URI (sqlite.org/uri.html).
+
+    Raises:
+        apsw.Error: The file cannot be opened.
+    """
+    flags = apsw.SQLITE_OPEN_URI | apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+    connection = Connection(f"{path.resolve().as_uri()}?{mode}", flags=flags, vfs=_VFS)
+    connection.name = str(path)
+    try:
+        connection.set_busy_timeout(5000)
+        connection.execute(f"PRAGMA cache_size = -{CACHE_KIBIBYTES}")
+    except BaseException:  # the file may not be a database
+        connection.close()
+        raise
+    return connection
+
+
+def _create(path: Path) -> None:
+    """Create an empty store at a path.
+
+    The store appears complete: it is made in a temporary folder and moved, so a killed process
+    leaves no partial file, and a concurrent process sees none.
+
+    Raises:
+        StoreError: Its folder is not writable, or is full.
+    """
+    path = path.resolve()  # keeps a symbolic link: its target is created
+    try:
+        with TemporaryDirectory(prefix=".arclink-", dir=path.parent) as folder:
+            new = Path(folder) / "new.db"
+            with closing(connect(new, "mode=rwc")) as connection:
+                connection.reserve_bytes(reserve=CHECKSUM_BYTES)
+                for statement in (
+                    f"PRAGMA page_size = {PAGE_BYTES}",
+                    "PRAGMA auto_vacuum = INCREMENTAL",
+                    "PRAGMA journal_mode = WAL",
+                    f"PRAGMA application_id = {APPLICATION_ID}",
+                    f"PRAGMA user_version = {VERSION}",
+                    "BEGIN",
+                    *SCHEMA.split(";\n"),
+                    FORGOTTEN,
+                    "COMMIT",
+                ):
+                    connection.execute(statement)
+            _put_in_place(new, path)
+    except OSError as error:
+        raise StoreError(
+            f"{path} cannot be made: {error.strerror}. Check its folder's permissions and space."
+        ) from error
+
+
+def _put_in_place(new: Path, path: Path) -> None:
+    """Move a new store to its path, unless another process has put one there.
+
+    A lock on the folder lets one process at a time do this.
+    """
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        if path.exists():
+            if path.stat().st_size:
+                return
+            shutil.copymode(path, new)
+        # SQLite would apply the logs of a removed store to the new file, as it does not do to an
+        # empty file.
+        remove_logs(path)
+        new.replace(path)
+    finally:
+        os.close(folder)
+
+
+def remove_logs(path: Path) -> None:
+    """Remove the files that SQLite keeps next to a database, if they exist."""
+    for name in ("-wal", "-shm", "-journal"):
+        path.with_name(path.name + name).unlink(missing_ok=True)
+
+
+def _prepare(connection: Connection, path: Path) -> None:
+    """Set up a connection for loading, to an ArcLink store of a version that it can write."""
+    _check_ours(connection, path)
+    connection.execute("PRAGMA synchronous = FULL")
+    # Some builds of SQLite overwrite every freed page with zeros by default.
+    connection.execute("PRAGMA secure_delete = OFF")
+    # Truncate the log once its pages are in the file.
+    connection.execute("PRAGMA journal_size_limit = 0")
+    # Another build takes minutes, not seconds: report it at once.
+    connection.execute("PRAGMA busy_timeout = 0")
+    connection.execute("BEGIN IMMEDIATE")
+    if connection.execute("PRAGMA user_version").fetchone()[0] == OLDEST:
+        connection.execute(FORGOTTEN)
+        connection.execute(f"PRAGMA user_version = {UNSEALED}")
+    connection.execute("COMMIT")
+
+
+def _check_ours(connection: Connection, path: Path) -> None:
+    if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+        raise StoreError(
+            f"{path} is not an ArcLink store: a SQLite file of another program. Name another store."
+        )
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version > VERSION:
+        raise StoreError(
+            f"{path} was written by a newer ArcLink (layout {version}, this one reads {VERSION}). Use that version."
+        )
+    if version < OLDEST:
+        raise StoreError(
+            f"{path} has the old layout {version}, this ArcLink reads {VERSION}. Load its graph files into a new store."
+        )
+    connection.is_sealed = is_sealed(connection)
+    if connection.is_sealed and connection.reserve_bytes() != CHECKSUM_BYTES:
+        raise damaged(str(path), "its first page says that pages have no checksums")
+    _check_size(connection, path)
+
+
+def _check_size(connection: Connection, path: Path) -> None:
+    """Check that the last page is complete.
+
+    SQLite reads missing bytes of it as zeros, and then compares no checksum. While there is a log,
+    another process may be writing that page; after a crash, SQLite writes it again from the log.
+    """
+    size, log = path.stat().st_size, Path(f"{path}-wal")
+    page_bytes = connection.execute("PRAGMA page_size").fetchone()[0]
+    if size % page_bytes and not (log.exists() and log.stat().st_size):
+        raise damaged(str(path), f"it ends in the middle of a page, at byte {size}")
+
+
+def is_sealed(connection: Connection) -> bool:
+    """Return whether the layout of a store has checksums."""
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return version > UNSEALED
+
+
+def convert(path: Path) -> bool:
+    """Upgrade a store of an older layout: each page and each block gets a checksum.
+
+    Readers may continue meanwhile. After an interruption, the store is unchanged, or has checksums
+    of pages only; then convert it again. The conversion needs 3 times the size of the store on the
+    disk.
+
+    Returns:
+        Whether the store had an older layout.
+
+    Raises:
+        StoreError: Another process writes to the store, or there is no space.
+    """
+    with translated(path), closing(open_for_loading(path)) as connection:
+        if connection.is_sealed:
+            return False
+        connection.set_busy_timeout(60_000)  # milliseconds; readers hold a lock for one block only
+        connection.reserve_bytes(reserve=CHECKSUM_BYTES)
+        connection.execute("VACUUM")
+        connection.is_sealed = True
+        connection.execute("BEGIN IMMEDIATE")
+        _seal_all(connection)
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+        connection.execute("COMMIT")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        return True
+
+
+def _seal_all(connection: Connection) -> None:
+    for (first,) in connection.execute("SELECT first FROM outlinks").fetchall():
+        (data,) = connection.execute(
+            "SELECT data FROM outlinks WHERE first = ?", (first,)
+        ).fetchone()
+        connection.execute(
+            "UPDATE outlinks SET data = ? WHERE first = ?",
+            (connection.sealed(data, "outlinks", first), first),
+        )
+    blocks = "SELECT run, number, data FROM fences JOIN blocks ON number = block"
+    for run, number, data in connection.execute(blocks):
+        connection.execute(
+            "UPDATE blocks SET data = ? WHERE number = ?",
+            (connection.sealed(data, "run", run, "block", number), number),
+        )
+
+
+def refuse_network_file_system(path: Path, mounts: Path = Path("/proc/mounts")) -> None:
+    """Raise a `StoreError` if the path of a store is on a network file system.
+
+    Args:
+        path: Path of the store; it need not exist.
+        mounts: The system's table of mounts; if it is missing, nothing is refused.
+    """
+    try:
+        lines = mounts.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    except OSError:
+        return
+    place, kind = "", ""
+    target = os.path.realpath(path)
+    for line in lines:
+        # Blanks in a mount point are written \040 (proc(5), fstab(5)).
+        point, file_system = line.split(" ")[1:3]
+        point = point.replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\")
+        if len(point) >= len(place) and (
+            target == point or target.startswith(point.rstrip("/") + "/")
+        ):
+            place, kind = point, file_system
+    if kind in NETWORK_FILE_SYSTEMS:
+        raise StoreError(
+            f"{path} is on a network file system ({kind} at {place}), where SQLite cannot lock. "
+            "Put the store on a local disk; copy it when it is done."
+        )

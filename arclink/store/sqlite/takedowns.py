@@ -1,0 +1,90 @@
+"""The takedowns of a SQLite store: one row for each, with the numbers of items it removed.
+
+The module also derives from them the totals of removed items, the greatest numbers that were ever
+given, and the state of the store.
+"""
+
+from arclink.model import Forgotten, Span, Surt, Timestamp
+from arclink.store.protocols import Removed, StoreState, Takedown
+from arclink.store.sqlite.replacing import replaced_sums
+from arclink.store.sqlite.schema import Connection
+
+
+def records(connection: Connection) -> list[tuple[Takedown, Removed]]:
+    """Return the takedowns of a store in the order recorded, each with the numbers it removed."""
+    if not _has_records(connection):
+        return []
+    return [
+        (
+            Takedown(
+                Forgotten(Surt(prefix), Span(Timestamp(first), Timestamp(last)), bool(targets)),
+                reason,
+                time,
+            ),
+            Removed(*counts),
+        )
+        for prefix, first, last, targets, reason, time, *counts in connection.execute(
+            "SELECT prefix, first, last, targets, reason, time, mementos, payloads, contents, links, inlinks FROM forgotten ORDER BY number"
+        )
+    ]
+
+
+def _has_records(connection: Connection) -> bool:
+    """Return whether a store has the table of takedowns.
+
+    A store of the first layout that was opened for reading lacks it.
+    """
+    return (
+        connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'forgotten'").fetchone()
+        is not None
+    )
+
+
+def removed_sums(connection: Connection) -> tuple[int, int, int, int]:
+    """Return how many items were removed from a store since it was created.
+
+    Replaced contents and links (`arclink.store.sqlite.replacing`) are included.
+
+    Returns:
+        Numbers of payloads with a fate, of contents, of links, and of all payloads.
+    """
+    replaced_contents, replaced_links = replaced_sums(connection)
+    if not _has_records(connection):
+        return 0, replaced_contents, replaced_links, 0
+    payloads, contents, links, checksums = connection.execute(
+        "SELECT coalesce(sum(payloads), 0), coalesce(sum(contents), 0), coalesce(sum(links), 0), coalesce(sum(checksums), 0) FROM forgotten"
+    ).fetchone()
+    return payloads, contents + replaced_contents, links + replaced_links, checksums
+
+
+def store_state(connection: Connection) -> StoreState:
+    """Return the identifiers of the present state of a store."""
+    loaded = connection.execute(_LOADED).fetchone()
+    told = connection.execute(_TOLD).fetchone() if _has_records(connection) else ()
+    # After a restore, other batches may follow than those that followed the backup.
+    restored = connection.execute(_RESTORED, (RESTORED,)).fetchone() or ()
+    _, contents, links, _ = removed_sums(connection)
+    return StoreState.of((*loaded, *told, *restored), (loaded[0], contents, links, *restored))
+
+
+def last_number(connection: Connection, table: str) -> int:
+    """Return the greatest number ever given in ``payloads`` or ``contents``; 0 if none was."""
+    found = connection.execute(f"SELECT coalesce(max(number), 0) FROM {table}").fetchone()[0]
+    if _has_records(connection):
+        column = {"payloads": "last_payload", "contents": "last_content"}[table]
+        found = max(
+            found,
+            connection.execute(f"SELECT coalesce(max({column}), 0) FROM forgotten").fetchone()[0],
+        )
+    return int(found)
+
+
+RESTORED = "restored"
+"""Name of the setting that each restore sets to new random digits."""
+
+_RESTORED = "SELECT value FROM settings WHERE name = ?"
+_LOADED = """
+SELECT (SELECT identity FROM batches ORDER BY number LIMIT 1), (SELECT identity FROM batches ORDER BY number DESC LIMIT 1), count(*)
+FROM batches
+"""
+_TOLD = "SELECT count(*), sum(mementos) FROM forgotten"

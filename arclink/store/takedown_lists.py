@@ -1,0 +1,78 @@
+"""The list of takedowns next to a SQLite store, which outlives the store.
+
+::
+
+    links.db              the store, with its own record of takedowns
+    links.db.takedowns    the same list as lines of JSON (`arclink.store.takedown_files`)
+
+`SqliteStore.forget` adds a takedown to the list before it commits it, so the list always has every
+takedown of the store. The list only grows. When a new store at the path, or an older copy of the
+store, is opened for loading, it applies the takedowns of the list. `arclink.store.backups` reads
+the list too.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from arclink.errors import OperatorError, StoreError
+from arclink.files.whole import write_whole
+from arclink.model import Forgotten
+from arclink.store.protocols import Takedown
+from arclink.store.takedown_files import format_takedowns, read_takedowns
+
+LISTED = "what is listed next to the store is forgotten"
+"""Name of the invariant that `SqliteStore.verify` checks."""
+
+
+def list_path(store: Path) -> Path:
+    """Return the file that lists the takedowns of the store at a path."""
+    return store.with_name(store.name + ".takedowns")
+
+
+def listed(store: Path) -> list[Takedown]:
+    """Return the takedowns listed next to a store; an empty list if there is no file.
+
+    Raises:
+        UsageError: The list cannot be read, or a line of it is not a takedown.
+    """
+    path = list_path(store)
+    return read_takedowns(path) if path.exists() else []
+
+
+def united(*lists: Iterable[Takedown]) -> list[Takedown]:
+    """Return the takedowns of all lists in that order; of equal subjects only the first."""
+    by_subject: dict[Forgotten, Takedown] = {}
+    for takedowns in lists:
+        for takedown in takedowns:
+            by_subject.setdefault(takedown.what, takedown)
+    return list(by_subject.values())
+
+
+def missing_in(recorded: Iterable[Takedown], takedowns: Iterable[Takedown]) -> list[Takedown]:
+    """Return those of ``takedowns`` whose subject is not among ``recorded``, in their order."""
+    known = {takedown.what for takedown in recorded}
+    return [takedown for takedown in takedowns if takedown.what not in known]
+
+
+def add_to_list(store: Path, takedowns: Iterable[Takedown]) -> None:
+    """Add takedowns to the list next to a store; when this returns, the list is on the disk.
+
+    A missing list is created.
+
+    Raises:
+        StoreError: The list cannot be written; the text names it.
+        UsageError: The existing list cannot be read.
+    """
+    path = list_path(store)
+    before = listed(store)
+    after = united(before, takedowns)
+    if len(after) == len(before) and path.exists():
+        return
+    try:
+        write_whole(path, format_takedowns(after))
+    except OperatorError as error:
+        raise StoreError(f"{error} Without its list, a takedown is not made.") from error
+    except OSError as error:
+        raise StoreError(
+            f"{path} cannot be written: {error.strerror}. Without its list, a takedown is not made."
+        ) from error

@@ -1,0 +1,3 @@
+"""The version of ArcLink, for the package, answers, manifests and requests."""
+
+VERSION = "0.1.0"

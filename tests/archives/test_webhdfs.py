@@ -1,0 +1,176 @@
+"""Reading from HDFS where its servers do not behave; tests/engines/test_hadoop.py reads from a real one."""
+
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import ClassVar
+from urllib.parse import parse_qs, urlsplit
+
+import orjson
+import pytest
+
+from arclink.archives.reader import ArchiveFile
+from arclink.archives.webhdfs import ADDRESS, ATTEMPTS, BLOCK, HdfsBytes, WebHdfs, webhdfs_address
+from arclink.errors import InputError
+
+DATA = bytes(number % 251 for number in range(5 * BLOCK + 17))
+
+
+GONE = "127.0.0.2"
+"""A DataNode that does not answer."""
+
+
+class Names(BaseHTTPRequestHandler):
+    """NameNode and DataNode in one, which breaks off the first answers of the file ``/fickle``, and all of ``/broken``."""
+
+    protocol_version = "HTTP/1.0"
+    opened: ClassVar[list[tuple[str, int]]] = []
+
+    def do_GET(self) -> None:
+        parts = urlsplit(self.path)
+        query = {name: values[0] for name, values in parse_qs(parts.query).items()}
+        name = parts.path.removeprefix("/webhdfs/v1").removeprefix("/data")
+        if parts.path.startswith("/data"):
+            self.send_data(name, int(query["offset"]))
+        elif name == "/missing":
+            self.answer(
+                404, orjson.dumps({"RemoteException": {"message": "File does not exist: /missing"}})
+            )
+        elif name in ("/moved", "/lost") and GONE not in query.get("excludedatanodes", ""):
+            self.send_response(307)
+            self.send_header("Location", f"http://{GONE}:1/data{name}")
+            self.end_headers()
+        elif name == "/lost":
+            self.answer(403, b"{}")
+        elif query["op"] == "OPEN":
+            self.send_response(307)
+            self.send_header(
+                "Location",
+                f"http://127.0.0.1:{self.server.server_port}"  # type: ignore[attr-defined]
+                f"/data{name}?offset={query['offset']}",
+            )
+            self.end_headers()
+        else:
+            self.answer(
+                200,
+                orjson.dumps(
+                    {"FileStatus": {"pathSuffix": "", "type": "FILE", "length": len(DATA)}}
+                ),
+            )
+
+    def send_data(self, name: str, offset: int) -> None:
+        self.opened.append((name, offset))
+        rest = DATA[offset:]
+        end = (
+            BLOCK + 100
+            if name == "/fickle" and len(self.opened) < 3
+            else 100
+            if name == "/broken"
+            else len(rest)
+        )
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(rest)))
+        self.end_headers()
+        self.wfile.write(rest[:end])
+
+    def answer(self, status: int, body: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None: ...  # noqa: A002  # its name in http.server
+
+
+@pytest.fixture
+def hdfs(monkeypatch: pytest.MonkeyPatch) -> Iterator[ThreadingHTTPServer]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Names)
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    monkeypatch.setenv(ADDRESS, f"http://127.0.0.1:{server.server_port}")
+    monkeypatch.setattr("arclink.archives.webhdfs.PAUSE", 0.001)
+    Names.opened.clear()
+    yield server
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def test_what_a_server_breaks_off_is_asked_for_again_from_there(hdfs: ThreadingHTTPServer) -> None:
+    with HdfsBytes("hdfs://cluster/fickle") as file:
+        assert file.read(0, len(DATA)) == DATA
+    assert Names.opened == [("/fickle", 0), ("/fickle", BLOCK), ("/fickle", 2 * BLOCK)]
+
+
+def test_a_server_that_breaks_off_again_and_again_is_an_error_that_says_where(
+    hdfs: ThreadingHTTPServer,
+) -> None:
+    system, path = WebHdfs.of("hdfs://cluster/broken")
+    with pytest.raises(
+        InputError, match=r"/broken in HDFS cannot be read at byte 0: IncompleteRead"
+    ):
+        b"".join(system.read(path))
+    assert len(Names.opened) == ATTEMPTS
+
+
+def test_another_data_node_is_asked_for_what_was_on_one_that_is_gone(
+    hdfs: ThreadingHTTPServer,
+) -> None:
+    """The NameNode goes on naming it for minutes, always the same one for a block."""
+    system, path = WebHdfs.of("hdfs://cluster/moved")
+    assert b"".join(system.read(path)) == DATA
+
+
+def test_what_was_on_a_data_node_alone_that_is_gone_is_an_error(hdfs: ThreadingHTTPServer) -> None:
+    system, path = WebHdfs.of("hdfs://cluster/lost")
+    with pytest.raises(InputError, match=r"/lost in HDFS cannot be read at byte 0: .*refused"):
+        b"".join(system.read(path))
+
+
+def test_a_short_step_forwards_reads_on_and_a_long_one_asks_anew(
+    hdfs: ThreadingHTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arclink.archives.webhdfs.LARGEST_GAP", BLOCK)
+    with HdfsBytes("hdfs://cluster/plain") as file:
+        for offset in (0, 2 * BLOCK + 5, 2 * BLOCK, 5 * BLOCK):
+            assert file.read(offset, 10) == DATA[offset : offset + 10]
+        assert file.requests == 2
+    assert [offset for _, offset in Names.opened] == [0, 5 * BLOCK]
+
+
+def test_a_file_that_is_not_there_is_named(hdfs: ThreadingHTTPServer) -> None:
+    with pytest.raises(InputError, match=r"hdfs://cluster/missing: no such file in HDFS"):
+        ArchiveFile("hdfs://cluster/missing")
+
+
+@pytest.mark.parametrize(
+    ("url", "variable", "address"),
+    [
+        pytest.param(
+            "hdfs://cluster:8020/a", "http://names:9870", "http://names:9870", id="by the variable"
+        ),
+        pytest.param(
+            "webhdfs://names:50070/a", "", "http://names:50070", id="by the address itself"
+        ),
+        pytest.param(
+            "webhdfs://names/a", "http://other:1", "http://names:9870", id="Hadoop's own port"
+        ),
+    ],
+)
+def test_the_name_node_is_found(
+    url: str, variable: str, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(ADDRESS, variable)
+    assert webhdfs_address(url) == address
+
+
+def test_without_the_variable_the_error_says_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(ADDRESS, raising=False)
+    with pytest.raises(InputError, match=f"set {ADDRESS} to that address"):
+        webhdfs_address("hdfs://cluster/a")
+
+
+def test_a_server_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(ADDRESS, "http://127.0.0.1:1")
+    with pytest.raises(InputError, match=r"HDFS at 127\.0\.0\.1:1 does not answer"):
+        HdfsBytes("hdfs://cluster/a")

@@ -1,0 +1,211 @@
+"""Ctrl-C, full disks, few open files and names that are not UTF-8: one sentence, never a traceback."""
+
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from arclink.demo import write_demo_archive
+from arclink.store.opening import open_store
+from tests.durability.disks import compiled, on_disk
+from tests.pipeline.reading import graph_of
+
+Argument = str | bytes | Path
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("archive")
+    write_demo_archive(folder, 300, 8, 2)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def disk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compiled(tmp_path_factory.mktemp("disk"))
+
+
+def command(*arguments: Argument) -> list[Argument]:
+    return [sys.executable, "-m", "arclink.cli.main", *arguments]
+
+
+@pytest.fixture(scope="module")
+def built(archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    store = tmp_path_factory.mktemp("built") / "links.db"
+    subprocess.run(command("build", archive, "--store", store, "--quiet"), check=True)
+    return store
+
+
+def interrupted(
+    arguments: Sequence[Argument], seconds: float, after: Path | None = None
+) -> tuple[int, str]:
+    """Press Ctrl-C after a time; return the exit code and what all processes of the command said.
+
+    Args:
+        arguments: Of the command.
+        seconds: How long to wait.
+        after: The time begins when this file is there; by default, when the process starts.
+    """
+    process = subprocess.Popen(
+        arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
+    )
+    while after is not None and not after.exists() and process.poll() is None:
+        time.sleep(0.005)
+    time.sleep(seconds)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all processes
+    said, _ = process.communicate(timeout=60)
+    return process.returncode, said.decode()
+
+
+def lasts(arguments: Sequence[Argument]) -> float:
+    began = time.monotonic()
+    subprocess.run(arguments, check=True, capture_output=True)
+    return time.monotonic() - began
+
+
+STARTED = 0.35
+"""Share of the time of a short command after which Python and click are loaded."""
+
+
+def test_a_build_that_is_interrupted_says_how_to_go_on(
+    archive: Path, built: Path, tmp_path: Path
+) -> None:
+    store = tmp_path / "links.db"
+    call = command("build", archive, "--store", store, "--batch-size", "60k", "--cores", "2")
+    whole = lasts(command("build", archive, "--store", tmp_path / "other.db"))
+    codes = set()
+    for share in (0.0, 0.4, 0.5, 0.7, 0.9):  # at first when the store is made: none of it is built
+        code, said = interrupted(call, whole * share, None if share else store)
+        assert "Traceback" not in said
+        assert "KeyboardInterrupt" not in said
+        if code:
+            assert "arclink: interrupted. The batches that are complete are stored: " in said
+        codes.add(code)
+    assert codes <= {0, 130}
+    assert 130 in codes, "the test must disturb"
+    subprocess.run(call, check=True, capture_output=True)
+    with open_store(str(store)) as went_on, open_store(str(built)) as one_go:
+        assert graph_of(went_on) == graph_of(one_go)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        pytest.param(
+            ["export", "--into", "out.csv", "--format", "csv"], "No file was written", id="export"
+        ),
+        pytest.param(["analyze", "properties", "--output", "p.html"], "same command", id="analyze"),
+        pytest.param(["verify"], "same command", id="verify"),
+        pytest.param(["backup", "b.db"], "No backup was written", id="backup"),
+    ],
+)
+def test_a_command_that_is_interrupted_leaves_nothing(
+    built: Path, tmp_path: Path, arguments: list[str], hint: str
+) -> None:
+    there: list[Argument] = [tmp_path / word if "." in word else word for word in arguments]
+    cache: list[Argument] = ["--cache", tmp_path / "cache"] if "analyze" in arguments else []
+    call = command(*there, "--store", built, *cache)
+    whole = lasts(call)
+    for path in tmp_path.iterdir():
+        if path.is_file():
+            path.unlink()
+    for number in range(3):
+        code, said = interrupted(call, whole * random.Random(number).uniform(STARTED, 0.9))
+        assert "Traceback" not in said
+        assert code in (0, 130)
+        if code:
+            assert "arclink: interrupted. " in said
+            assert hint in said
+            assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "output"),
+    [
+        pytest.param(["export", "--into", "out", "--format", "csv"], "out", id="csv"),
+        pytest.param(["export", "--into", "out", "--format", "nquads"], "out", id="nquads"),
+        pytest.param(["export", "--into", "out", "--format", "graphml"], "out", id="graphml"),
+        pytest.param(["export", "--into", "out", "--format", "parquet"], "out", id="parquet"),
+        pytest.param(["analyze", "properties", "--output", "out"], "out", id="properties"),
+        pytest.param(["analyze", "pagerank"], "links.db.slices", id="pagerank"),
+        pytest.param(["backup", "out"], "out", id="backup"),
+        pytest.param(["pack", "out"], "out", id="pack"),
+    ],
+)
+@pytest.mark.parametrize("how", ["enospc"])
+def test_a_full_disk_leaves_nothing_and_names_the_path(
+    disk: Path, built: Path, tmp_path: Path, arguments: list[str], output: str, how: str
+) -> None:
+    store = tmp_path / "links.db"
+    store.symlink_to(built)
+    there: list[Argument] = [tmp_path / word if word == "out" else word for word in arguments]
+    options: list[Argument] = [] if arguments[0] == "pack" else ["--store", store]
+    done = subprocess.run(
+        command(*there, *options),
+        capture_output=True,
+        text=True,
+        check=False,
+        env=on_disk(disk, output, count=tmp_path / "n", at=1, how=how),
+    )
+    assert done.returncode == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    assert str(tmp_path / output) in done.stderr
+    assert "cannot be written" in done.stderr
+    left = {path.relative_to(tmp_path).parts[0] for path in tmp_path.rglob("*") if path.is_file()}
+    cache = {"links.db.slices"} if output == "out" else {*()}  # which was made before
+    assert left <= {"links.db", "n", "links.db.takedowns", *cache}
+
+
+def test_few_open_files_are_enough_or_named(archive: Path, tmp_path: Path) -> None:
+    def limit(files: int) -> None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+
+    for files in (8, 24):
+        store = tmp_path / f"{files}.db"
+        done = subprocess.run(
+            command("build", archive, "--store", store, "--quiet"),
+            preexec_fn=partial(limit, files),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert "Traceback" not in done.stderr
+        if files == 8:
+            assert done.returncode == 1
+            assert "may have 8 files open at a time" in done.stderr
+            assert "ulimit -n 1024" in done.stderr
+        else:
+            assert done.returncode == 0, done.stderr
+
+
+NAME = b"l\xe9.db"
+
+
+def test_a_name_that_is_not_utf_8_is_a_name(archive: Path, tmp_path: Path) -> None:
+    store = os.fsencode(tmp_path) + b"/" + NAME
+    out = os.fsencode(tmp_path) + b"/o\xe9."
+    for arguments in (
+        ["build", archive, "--quiet"],
+        ["stats"],
+        ["links", "http://aurora-daily.example/"],
+        ["verify"],
+        ["export", "--into", out + b"csv", "--format", "csv"],
+        ["export", "--into", out + b"parquet", "--format", "parquet"],
+        ["analyze", "properties", "--output", out + b"html"],
+        ["analyze", "pagerank"],
+        ["backup", out + b"db"],
+        ["restore", out + b"db", "--replace"],
+        ["forget", "example,aurora-daily"],
+    ):
+        done = subprocess.run(
+            command(*arguments, "--store", store), capture_output=True, check=False
+        )
+        assert (done.returncode, b"Traceback" in done.stderr) == (0, False), done.stderr

@@ -1,0 +1,51 @@
+"""Loads batches into a store, one after the other, and forgets; run as a process of its own.
+
+``python -m tests.durability.loads STORE FOLDER``: after each step a byte is added to ``STORE.done``.
+"""
+
+import sys
+from pathlib import Path
+
+from arclink.errors import ArclinkError
+from arclink.model import Forgotten, Surt
+from arclink.store.protocols import Takedown
+from arclink.store.sqlite.store import SqliteStore
+from arclink.store.takedown_lists import LISTED as LISTED
+from tests.store.contract import FILES, SETTINGS
+from tests.store.sqlite.test_loading import write_pages
+
+BATCHES = 4
+STEPS = BATCHES + 1
+FORGOTTEN = Takedown(Forgotten(Surt("example,pages)/00001")), "letter", "2026-11-23T08:00:00Z")
+
+
+def prepare(folder: Path) -> None:
+    """Write the graph files of all batches."""
+    for number in range(BATCHES):
+        write_pages(folder / str(number), 40 * number, 40 * number + 60)
+
+
+def load(store: Path, folder: Path) -> None:
+    """Do all steps that the store lacks."""
+    with SqliteStore(store, create=True) as opened:
+        for number in range(BATCHES):
+            opened.load(folder / str(number), FILES[:1], SETTINGS, "{}", 1)
+            note(store)
+        opened.forget(FORGOTTEN)
+        opened.clean()
+        note(store)
+
+
+def note(store: Path) -> None:
+    """Say that one more step is done: its caller was told so."""
+    with store.with_name("done-" + store.name).open("ab", buffering=0) as done:
+        done.write(b"x")
+
+
+if __name__ == "__main__":
+    try:
+        load(Path(sys.argv[1]), Path(sys.argv[2]))
+    except ArclinkError as error:
+        sys.exit(f"refused: {error}")
+    except MemoryError:
+        sys.exit("refused: out of memory")

@@ -1,0 +1,104 @@
+"""A disk that fails at any operation: the store is the one of before or of after, and says so."""
+
+import random
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from arclink.store.sqlite.store import SqliteStore
+from tests.durability import loads
+from tests.durability.disks import on_disk
+from tests.pipeline.reading import graph_of
+
+
+@pytest.fixture(scope="module")
+def graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("graphs")
+    loads.prepare(folder)
+    return folder
+
+
+def state_of(path: Path) -> object:
+    with SqliteStore(path) as store:
+        assert [one.invariant for one in store.verify() if one.invariant != loads.LISTED] == []
+        return len([*store.batches()]), len([*store.forgotten()]), frozenset(graph_of(store))
+
+
+@pytest.fixture(scope="module")
+def states(graphs: Path, tmp_path_factory: pytest.TempPathFactory) -> list[object]:
+    """Return the states between the steps, in order."""
+    path = tmp_path_factory.mktemp("states") / "links.db"
+    found: list[object] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loads, "note", lambda store: found.append(state_of(store)))
+        SqliteStore(path, create=True).close()
+        loads.note(path)
+        loads.load(path, graphs)
+    return found
+
+
+def run(
+    store: Path, graphs: Path, environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "tests.durability.loads", str(store), str(graphs)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def operations(disk: Path, graphs: Path, folder: Path) -> int:
+    """Return the number of operations that all steps take."""
+    assert (
+        run(folder / "links.db", graphs, on_disk(disk, "/links.db", count=folder / "n")).returncode
+        == 0
+    )
+    return (folder / "n").stat().st_size
+
+
+def check_faults(
+    disk: Path, graphs: Path, states: list[object], folder: Path, how: str, count: int
+) -> None:
+    """Fail at ``count`` operations, each in a run of its own; then load again without a fault."""
+    (folder / "whole").mkdir()
+    total = operations(disk, graphs, folder / "whole")
+    dice = random.Random(how)
+    refused = 0
+    for at in sorted(dice.sample(range(1, total + 1), min(count, total))):
+        store = folder / f"{at}" / "links.db"
+        store.parent.mkdir()
+        faults = on_disk(disk, "/links.db", count=store.parent / "n", at=at, how=how)
+        done = run(store, graphs, faults)
+        assert "Traceback" not in done.stderr, (at, done.stderr)
+        assert done.returncode in (0, 1)
+        refused += done.returncode
+        if done.returncode:
+            assert str(store) in done.stderr
+        if store.exists() and store.stat().st_size:
+            told = store.with_name("done-links.db")
+            steps = told.stat().st_size if told.exists() else 0
+            assert state_of(store) in states[steps:], f"{how} at {at}: after {steps} steps"
+        assert run(store, graphs).returncode == 0
+        assert state_of(store) == states[-1]
+    assert refused, "the test must disturb"
+
+
+@pytest.mark.parametrize("how", ["eio", "enospc", "short", "sync"])
+def test_an_error_of_the_disk_takes_the_batch_back(
+    disk: Path, graphs: Path, states: list[object], tmp_path: Path, how: str
+) -> None:
+    check_faults(disk, graphs, states, tmp_path, how, 3)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("how", ["eio", "enospc", "short", "sync"])
+def test_an_error_at_many_operations_takes_the_batch_back(
+    disk: Path, graphs: Path, states: list[object], tmp_path: Path, how: str
+) -> None:
+    check_faults(disk, graphs, states, tmp_path, how, 60)

@@ -1,0 +1,84 @@
+"""What is left in a work folder, whole or damaged, never gets into the graph."""
+
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from arclink.store.opening import open_store, work_folder
+from tests.pipeline.reading import graph_of
+
+
+def call(archive: Path, store: Path) -> list[str]:
+    options = ["--store", str(store), "--batch-size", "60k", "--cores", "1", "--quiet"]
+    return [sys.executable, "-m", "arclink.cli.main", "build", str(archive), *options]
+
+
+@pytest.fixture(scope="module")
+def left_over(archive: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Return a store that was built, and the work folder of a build that was killed."""
+    folder = tmp_path_factory.mktemp("left")
+    began = time.monotonic()
+    subprocess.run(call(archive, folder / "whole.db"), check=True, capture_output=True)
+    lasts = time.monotonic() - began
+    for tenths in range(5, 10):
+        store = folder / f"{tenths}.db"
+        process = subprocess.Popen(
+            call(archive, store), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        time.sleep(lasts * tenths / 10)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        work = work_folder(str(store))
+        if any(path.is_file() for path in work.rglob("*")):
+            return folder / "whole.db", work
+    pytest.fail("the build was never killed at work")
+
+
+def damage(folder: Path, dice: random.Random) -> None:
+    """Change, cut, empty, repeat or replace each file in a folder."""
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        data = bytearray(path.read_bytes())
+        match dice.randrange(6):
+            case 0:
+                path.write_bytes(data[: dice.randrange(len(data) + 1)])
+            case 1:
+                path.write_bytes(data + data)
+            case 2:
+                path.write_bytes(dice.randbytes(1000))
+            case 3 if data:
+                for _ in range(20):
+                    data[dice.randrange(len(data))] ^= 1 << dice.randrange(8)
+                path.write_bytes(data)
+            case 4:
+                path.unlink()
+                path.mkdir()
+            case 5:
+                path.write_bytes(b'{"prefix": "org"}\n\0\n[]\n')
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_work_folder_with_anything_in_it_changes_nothing(
+    archive: Path, left_over: tuple[Path, Path], tmp_path: Path, seed: int
+) -> None:
+    whole, left = left_over
+    store = tmp_path / "links.db"
+    shutil.copytree(left, work_folder(str(store)))
+    dice = random.Random(seed)
+    if seed:
+        damage(work_folder(str(store)), dice)
+    for name in ("batch-000000", "batch-000001"):
+        graph = work_folder(str(store)) / name / "graph"
+        graph.mkdir(parents=True, exist_ok=True)
+        (graph / "manifest.json").write_bytes(dice.randbytes(200))
+    done = subprocess.run(call(archive, store), capture_output=True, text=True, check=False)
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+    with open_store(str(store)) as opened, open_store(str(whole)) as undisturbed:
+        assert graph_of(opened) == graph_of(undisturbed)
+        assert list(opened.verify()) == []
+    assert not work_folder(str(store)).exists()

@@ -1,0 +1,127 @@
+"""Files are there whole or not at all, whoever is killed and whatever is full."""
+
+import errno
+import os
+import resource
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from arclink.errors import ExportError, OperatorError
+from arclink.files.whole import folder_beside, open_whole, room_for, write_whole, written_whole
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from arclink.files.whole import written_whole
+with written_whole([Path(sys.argv[1])]) as (place,):
+    place.write_bytes(b"half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_a_killed_process_left_goes_with_the_next_one(tmp_path: Path) -> None:
+    path = tmp_path / "links.csv"
+    path.write_bytes(b"before")
+    subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False)
+    left = [one.name for one in tmp_path.iterdir() if one != path]
+    assert len(left) == 1
+    assert left[0].startswith(".links.csv.arclink-")
+    assert path.read_bytes() == b"before"
+    write_whole(tmp_path / "links.csv.json", b"another")
+    assert (tmp_path / left[0]).exists(), "only the same path's"
+    write_whole(path, b"after")
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["links.csv", "links.csv.json"]
+    assert path.read_bytes() == b"after"
+
+
+def test_what_is_being_written_is_not_taken_for_left_over(tmp_path: Path) -> None:
+    path = tmp_path / "links.csv"
+    with folder_beside(path) as one, folder_beside(path) as other:
+        assert one != other
+        assert one.is_dir()
+        assert other.is_dir()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_link_of_that_name_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "precious").mkdir()
+    (tmp_path / ".a.arclink-1").symlink_to(tmp_path / "precious")
+    write_whole(tmp_path / "a", b"")
+    assert (tmp_path / "precious").is_dir()
+
+
+def test_an_error_leaves_what_was_there(tmp_path: Path) -> None:
+    paths = [tmp_path / "a", tmp_path / "b"]
+    paths[0].write_bytes(b"before")
+
+    def fail() -> None:
+        with written_whole(paths) as (one, _):
+            one.write_bytes(b"after")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail()
+    assert [one.name for one in tmp_path.iterdir()] == ["a"]
+    assert paths[0].read_bytes() == b"before"
+
+
+def test_a_device_is_written_directly() -> None:
+    with open_whole(Path("/dev/null")) as place:
+        assert place == Path("/dev/null")
+    write_whole(Path("/dev/null"), b"x")
+    assert not Path("/dev/null").is_file()
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        pytest.param(OSError(errno.ENOSPC, "No space left on device"), "Free some", id="full"),
+        pytest.param(OSError(errno.EIO, "Input/output error"), "another one", id="broken"),
+        pytest.param(OSError("5 requested and 2 written"), "Check its folder", id="NumPy"),
+    ],
+)
+def test_an_error_of_the_disk_names_the_file(tmp_path: Path, error: OSError, message: str) -> None:
+    with (
+        pytest.raises(ExportError, match=f"a.csv cannot be written: .*{message}"),
+        room_for(tmp_path / "a.csv", ExportError),
+    ):
+        raise error
+
+
+def test_an_error_of_another_file_stays(tmp_path: Path) -> None:
+    with pytest.raises(PermissionError), room_for(tmp_path / "a"):
+        raise PermissionError(errno.EACCES, "Permission denied", "/elsewhere/b.warc.gz")
+
+
+FULL = """
+import sys
+from pathlib import Path
+from arclink.files.whole import write_whole
+write_whole(Path(sys.argv[1]), bytes(100_000))
+"""
+
+
+def test_a_file_that_grows_too_large_is_named(tmp_path: Path) -> None:
+    def limited() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
+
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, str(tmp_path / "a")],
+        preexec_fn=limited,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+    )
+    assert f"OperatorError: {tmp_path / 'a'} cannot be written: File too large" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(OperatorError, match=r"no folder .*Make the folder"):
+        write_whole(tmp_path / "none/a", b"")

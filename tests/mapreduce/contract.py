@@ -1,0 +1,103 @@
+"""The contract of the jobs, for whoever runs them: what each reads, and how its rows are compared.
+
+Rows are compared sorted, as bytes. What follows from how a runner splits its input is undone first: rows travel in blocks,
+contents are written in blocks, and postings are flushed in portions, which inverting puts together.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+import pytest
+
+from arclink.demo import write_demo_archive
+from arclink.mapreduce.runs import JobRunner, parts_of
+from arclink.pipeline import stages
+from arclink.pipeline.inputs import describe, find_archives
+from arclink.pipeline.planning import archive_paths, plan, read_pointers
+from arclink.pipeline.settings import BuildSettings
+from arclink.rows.relations import OUTLINKS, POSTINGS, Row, parse_outlinks, tag
+from arclink.store.empty import EmptyStore
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What each job reads."""
+
+    index: Sequence[Path]
+    filter: Sequence[Path]
+    extract: Sequence[Path]
+    join: Sequence[Path]
+    invert: Sequence[Path]
+
+
+def make_inputs(folder: Path) -> Inputs:
+    """Return what each job reads of a demo archive, made by the runner for one machine."""
+    write_demo_archive(folder / "archive", captures=300, hosts=12, seed=2)
+    run = JobRunner("local", 2, folder / "tasks")
+    files = describe(find_archives([str(folder / "archive")]), {})
+    stages.index(files, folder, run)
+    stages.filter_rows(parts_of(folder / "rows"), folder, BuildSettings(), run)
+    planned = plan(
+        read_pointers(parts_of(folder / "pointers")),
+        EmptyStore(),
+        archive_paths(files),
+        folder / "manifests",
+        4,
+    )
+    stages.extract(folder, files, EmptyStore(), BuildSettings(cores=2), run)
+    stages.join(folder, run)
+    stages.invert(folder, run)
+    return Inputs(
+        sorted((folder / "index-manifests").iterdir()),
+        parts_of(folder / "rows"),
+        planned.manifests,
+        parts_of(folder / "pages"),
+        parts_of(folder / "postings"),
+    )
+
+
+def as_they_are(parts: Sequence[Path]) -> list[bytes]:
+    return sorted(line for part in parts for line in part.read_bytes().splitlines())
+
+
+def without_blocks(parts: Sequence[Path]) -> list[Row]:
+    return sorted(row for line in as_they_are(parts) for row in tag(line))
+
+
+def with_flat_links(parts: Sequence[Path]) -> list[tuple[object, ...]]:
+    """Return what a join wrote with a row for each content, and for each posting and content."""
+    rows = without_blocks(parts)
+    blocks = {
+        block.name: block
+        for relation, row in rows
+        if relation == OUTLINKS
+        for block in [parse_outlinks(row)]
+    }
+    flat: list[tuple[object, ...]] = [
+        (relation, row) for relation, row in rows if relation not in (OUTLINKS, POSTINGS)
+    ]
+    for block in blocks.values():
+        flat += [
+            (OUTLINKS, content, block.links_of(position))
+            for position, content in enumerate(block.contents)
+        ]
+    for key, _, groups in (row.partition(b"\t") for relation, row in rows if relation == POSTINGS):
+        for *head, sources in orjson.loads(groups):
+            flat += [
+                (POSTINGS, key, *head, blocks[name].contents[position])
+                for name, positions in sources
+                for position in positions
+            ]
+    return sorted(flat, key=repr)
+
+
+CASES = [
+    pytest.param("index", as_they_are, id="index"),
+    pytest.param("filter", without_blocks, id="filter"),
+    pytest.param("extract", without_blocks, id="extract"),
+    pytest.param("join", with_flat_links, id="join"),
+    pytest.param("invert", as_they_are, id="invert"),
+]
+"""Each job, and what makes its rows comparable."""

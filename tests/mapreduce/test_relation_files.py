@@ -1,0 +1,41 @@
+"""What a task writes, a file for each relation."""
+
+from pathlib import Path
+
+from arclink.mapreduce.relation_files import RelationFiles
+from arclink.rows.relations import ROWS
+
+
+def written(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_rows_come_to_their_relation_in_their_order(tmp_path: Path) -> None:
+    with RelationFiles(tmp_path / "part-00003") as files:
+        files.put(b"pages", b"org,b)/\t[1]")
+        files.put(b"mementos", b"first" + ROWS + b"second")
+        files.put(b"pages", b"org,a)/\t" + b"x" * 5000)
+    assert written(tmp_path) == {
+        "pages/part-00003": b"org,b)/\t[1]\norg,a)/\t" + b"x" * 5000 + b"\n",
+        "mementos/part-00003": b"first\nsecond\n",
+    }
+
+
+def test_nothing_is_left_of_an_attempt_that_died(tmp_path: Path) -> None:
+    with (
+        RelationFiles(tmp_path / "part-00003") as died,
+        RelationFiles(tmp_path / "part-00004") as other,
+    ):
+        died.put(b"retries", b"of the attempt that died")
+        died.put(b"pages", b"half a row")
+        other.put(b"retries", b"of another task")
+    with RelationFiles(tmp_path / "part-00003") as files:
+        files.put(b"pages", b"whole")
+    assert written(tmp_path) == {
+        "pages/part-00003": b"whole\n",
+        "retries/part-00004": b"of another task\n",
+    }

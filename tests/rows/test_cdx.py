@@ -1,0 +1,884 @@
+import gzip
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arclink.checksums import normal_checksum
+from arclink.errors import CdxError
+from arclink.model import Checksum, Timestamp, UriR
+from arclink.reasons import Reason
+from arclink.rows.cdx import LAYOUTS, Capture, format_row, parse_header, parse_row, read_rows
+
+SHA1 = "B2LTWWPUOYAH7UIPQ7ZUPQ4VMBSVC36A"
+
+CAPTURE = Capture(
+    key="com,example)/?example=1",
+    timestamp=Timestamp("20140103030321"),
+    original=UriR("http://example.com?example=1"),
+    mime="text/html",
+    status="200",
+    checksum=Checksum(SHA1),
+    length=1043,
+    offset=333,
+    file="example.warc.gz",
+    record_type="response",
+)
+
+DIALECTS = [
+    pytest.param(
+        f"com,example)/?example=1 20140103030321 http://example.com?example=1 text/html 200 {SHA1} - - 1043 333 example.warc.gz",
+        CAPTURE,
+        id="11 columns",
+    ),
+    pytest.param(
+        f"com,example)/?example=1 20140103030321 http://example.com?example=1 text/html 200 {SHA1} - - 333 example.warc.gz",
+        replace(CAPTURE, length=-1),
+        id="10 columns",
+    ),
+    pytest.param(
+        f"com,example)/?example=1 20140103030321 http://example.com?example=1 text/html 200 {SHA1} - 333 example.warc.gz",
+        replace(CAPTURE, length=-1),
+        id="9 columns",
+    ),
+    pytest.param(
+        f"com,example)/?example=1 20140103030321 http://example.com?example=1 text/html 200 {SHA1} - - 1043 333 example.warc.gz - - -",
+        CAPTURE,
+        id="14 columns of OutbackCDX",
+    ),
+    pytest.param(
+        "example.org/foo.html \t20090312223142\nhttp://www.example.org/foo.html text/html  200\n"
+        "E6T72C2R6BRKSI3IZPMRJDXTFJIRC7P - - 111739\nTENN-000001.warc.gz",
+        Capture(
+            key="example.org/foo.html",
+            timestamp=Timestamp("20090312223142"),
+            original=UriR("http://www.example.org/foo.html"),
+            mime="text/html",
+            status="200",
+            checksum=Checksum("E6T72C2R6BRKSI3IZPMRJDXTFJIRC7P"),
+            length=-1,
+            offset=111739,
+            file="TENN-000001.warc.gz",
+            record_type="response",
+        ),
+        id="the example in the paper, 3.1",
+    ),
+    pytest.param(
+        'com,example)/?example=1 20140103030321 {"url": "http://example.com?example=1", "mime": "text/html", "status": "200", '
+        f'"digest": "{SHA1}", "length": "1043", "offset": "333", "filename": "example.warc.gz"}}',
+        CAPTURE,
+        id="CDXJ of pywb",
+    ),
+    pytest.param(
+        'com,example)/?example=1 20140103030321 {"url": "http://example.com?example=1", "mime": "text/html", "mime-detected": '
+        f'"text/html", "status": "200", "digest": "sha1:{SHA1}", "length": "1043", "offset": "333", "filename": "example.warc.gz", '
+        '"charset": "UTF-8", "languages": "eng"}',
+        CAPTURE,
+        id="CDXJ of Common Crawl",
+    ),
+    pytest.param(
+        '{"urlkey": "com,example)/?example=1", "timestamp": 20140103030321, "url": "http://example.com?example=1", "mime": "text/html", '
+        f'"status": 200, "digest": "{SHA1}", "redirecturl": "-", "robotflags": "-", "length": 1043, "offset": 333, '
+        '"filename": "example.warc.gz"}',
+        CAPTURE,
+        id="JSON line of OutbackCDX",
+    ),
+    pytest.param(
+        '{"urlkey": "com,example)/?example=1", "timestamp": "20140103030321", "original": "http://example.com?example=1", '
+        f'"mimetype": "text/html", "statuscode": "200", "digest": "{SHA1}", "length": "1043", "offset": "333", '
+        '"filename": "example.warc.gz"}',
+        CAPTURE,
+        id="JSON with the Internet Archive's names",
+    ),
+]
+
+
+@pytest.mark.parametrize(("line", "capture"), DIALECTS)
+def test_every_dialect_says_the_same(line: str, capture: Capture) -> None:
+    assert parse_row(line) == capture
+    assert parse_row(line.encode() + b"\r\n") == capture
+
+
+@pytest.mark.parametrize(
+    ("columns", "attribute", "value"),
+    [
+        pytest.param(
+            "k 20140103030321 http://h/ warc/revisit - S - - - 5 f",
+            "record_type",
+            "revisit",
+            id="revisit",
+        ),
+        pytest.param(
+            "k 20140103030321 http://h/ text/html 200 S - - - 5 f",
+            "record_type",
+            "response",
+            id="response",
+        ),
+        pytest.param(
+            "k 20140103030321 http://h/ text/html - S - - - 5 f",
+            "record_type",
+            "resource",
+            id="no status: no HTTP",
+        ),
+        pytest.param(
+            "k 20140103030321 ftp://h/ text/html 226 S - - - 5 f",
+            "record_type",
+            "resource",
+            id="FTP",
+        ),
+        pytest.param("k 20140103030321 http://h/ - - S - - - 5 f", "mime", "-", id="no mime type"),
+        pytest.param(
+            "k 20140103030321 http://h/ - 0 S - - - 5 f",
+            "status",
+            "-",
+            id="no status, of OutbackCDX",
+        ),
+        pytest.param("- 20140103030321 http://h/ - - S - - - 5 f", "key", "", id="no key"),
+        pytest.param(
+            "k 20140103030321 http://h/ - - - - - - 5 f", "checksum", "-", id="no checksum"
+        ),
+        pytest.param("k 20140103030321 http://h/ - - S - - - 5 f", "length", -1, id="no length"),
+        pytest.param(
+            "k 20140103030321 http://h/ - - S - - 007 5 f", "length", 7, id="leading zeros"
+        ),
+        pytest.param(
+            "k 201401 http://h/ - - S - - - 5 f",
+            "timestamp",
+            "20140101000000",
+            id="short timestamp",
+        ),
+        pytest.param(
+            "k 201401 http://h/ - - S - - - 5 f",
+            "note",
+            Reason.NOTE_TIMESTAMP_PADDED,
+            id="note of a short timestamp",
+        ),
+        pytest.param(
+            "k 2014 http://h/\x01\x7f - - S - - - 5 f",
+            "original",
+            "http://h/%01%7F",
+            id="control characters",
+        ),
+        pytest.param(
+            "k 2014 http://h/\x85\u2028 - - S - - - 5 f",
+            "original",
+            "http://h/%C2%85%E2%80%A8",
+            id="other line ends",
+        ),
+        pytest.param(
+            b"k 2014 http://h/\xce\xd2 - - S - - - 5 f",
+            "original",
+            "http://h/%CE%D2",
+            id="not UTF-8",
+        ),
+        pytest.param("k 2014 http://h/ü - - S - - - 5 f", "original", "http://h/ü", id="UTF-8"),
+        pytest.param(
+            'k 2014 {"url":"http://h/\\t\\n","offset":0,"filename":"f"}',
+            "original",
+            "http://h/%09%0A",
+            id="controls in JSON",
+        ),
+        pytest.param(
+            'k 2014 {"url":"http://h/","mime":"a\\tb","offset":0,"filename":"f"}',
+            "mime",
+            "a b",
+            id="tab in a mime type",
+        ),
+        pytest.param(
+            'k 2014 {"url":"http://h/","status":null,"offset":0,"filename":"f"}',
+            "status",
+            "-",
+            id="null",
+        ),
+        pytest.param(
+            'k 2014 {"url":"http://h/","type":"resource","status":200,"offset":0,"filename":"f"}',
+            "record_type",
+            "resource",
+            id="type",
+        ),
+        pytest.param(
+            'k 2014 {"url":"http://h/","location":"/x","offset":0,"filename":"f"}',
+            "location",
+            "/x",
+            id="location",
+        ),
+    ],
+)
+def test_parts_of_a_row(columns: str | bytes, attribute: str, value: object) -> None:
+    assert getattr(parse_row(columns), attribute) == value
+
+
+ROW = "k 20140103030321 http://h/ text/html 200 S - - 7 5 f"
+
+
+@pytest.mark.parametrize(
+    ("line", "reason", "message"),
+    [
+        pytest.param("", Reason.ROW_HEADER, "header", id="empty"),
+        pytest.param(" \n", Reason.ROW_HEADER, "header", id="blank"),
+        pytest.param(
+            "a b c", Reason.ROW_MALFORMED, "expected 9, 10, 11 or 14 columns, found 3", id="short"
+        ),
+        pytest.param(ROW + " x", Reason.ROW_MALFORMED, "found 12", id="long"),
+        pytest.param(
+            ROW.replace("200", "2xx"), Reason.ROW_MALFORMED, "status is not a number", id="status"
+        ),
+        pytest.param(
+            ROW.replace(" 5 ", " x "), Reason.ROW_MALFORMED, "offset is not a number", id="offset"
+        ),
+        pytest.param(
+            ROW.replace(" 5 ", " - "),
+            Reason.ROW_MALFORMED,
+            "offset is not a number",
+            id="no offset",
+        ),
+        pytest.param(
+            ROW.replace(" 7 ", " x "), Reason.ROW_MALFORMED, "length is not a number", id="length"
+        ),
+        pytest.param(
+            ROW.replace(" 5 ", f" {'9' * 19} "),
+            Reason.ROW_MALFORMED,
+            "offset is not a number",
+            id="larger than any file",
+        ),
+        pytest.param(
+            ROW.replace("20140103030321", "-"),
+            Reason.ROW_MALFORMED,
+            "not 4 to 18 digits",
+            id="no timestamp",
+        ),
+        pytest.param(
+            ROW.replace("http://h/", "-"), Reason.ROW_MALFORMED, "no original", id="no original"
+        ),
+        pytest.param(
+            ROW.replace(" f", " -"), Reason.ROW_MALFORMED, "no usable file name", id="no file"
+        ),
+        pytest.param(
+            'k 2014 {"url":', Reason.ROW_MALFORMED, "EOF|end of data|unexpected", id="cut JSON"
+        ),
+        pytest.param(
+            'k 2014 {"url":["http://h/"],"offset":0,"filename":"f"}',
+            Reason.ROW_MALFORMED,
+            "neither text",
+            id="list in JSON",
+        ),
+        pytest.param(
+            'k 2014 {"url":"http://h/","offset":1.5,"filename":"f"}',
+            Reason.ROW_MALFORMED,
+            "neither text",
+            id="float",
+        ),
+        pytest.param(
+            'k 2014 {"url":"http://h/","offset":true,"filename":"f"}',
+            Reason.ROW_MALFORMED,
+            "neither text",
+            id="bool",
+        ),
+        pytest.param(
+            'k 2014 {"url":"http://h/","offset":1,"filename":"f\\n"}',
+            Reason.ROW_MALFORMED,
+            "no usable file",
+            id="newline in a file",
+        ),
+        pytest.param(
+            '["urlkey","timestamp"]',
+            Reason.ROW_MALFORMED,
+            "found 1",
+            id="JSON array of the CDX server",
+        ),
+        pytest.param(" CDX N b a m s k r M S V g", Reason.ROW_HEADER, "header", id="header"),
+        pytest.param(
+            "CDX N b a m s k r V g", Reason.ROW_HEADER, "header", id="header without blank"
+        ),
+        pytest.param('!meta {"format": "cdxj"}', Reason.ROW_HEADER, "header", id="header of CDXJ"),
+        pytest.param(
+            ROW.replace("text/html 200", "warc/request -"),
+            Reason.ROW_NOT_A_CAPTURE,
+            "request",
+            id="request",
+        ),
+        pytest.param(
+            ROW.replace("text/html 200", "warc-info -"),
+            Reason.ROW_NOT_A_CAPTURE,
+            "warcinfo",
+            id="warcinfo",
+        ),
+        pytest.param(
+            ROW.replace("http://h/", "dns:h"), Reason.ROW_NOT_A_CAPTURE, "dns:h", id="dns"
+        ),
+        pytest.param(
+            ROW.replace("http://h/", "filedesc://h"),
+            Reason.ROW_NOT_A_CAPTURE,
+            "filedesc",
+            id="filedesc",
+        ),
+        pytest.param(
+            'k 2014 {"url":"http://h/","type":"metadata","offset":0,"filename":"f"}',
+            Reason.ROW_NOT_A_CAPTURE,
+            "metadata",
+            id="type",
+        ),
+    ],
+)
+def test_what_is_no_capture_is_named(line: str, reason: Reason, message: str) -> None:
+    with pytest.raises(CdxError, match=message) as error:
+        parse_row(line)
+    assert error.value.reason is reason
+
+
+@pytest.mark.parametrize(
+    ("text", "checksum"),
+    [
+        pytest.param(SHA1, SHA1, id="base32"),
+        pytest.param(SHA1.lower(), SHA1, id="base32 in lower case"),
+        pytest.param("sha1:" + SHA1, SHA1, id="prefix"),
+        pytest.param("SHA-1:" + SHA1, SHA1, id="prefix as in some WARC writers"),
+        pytest.param(
+            "da39a3ee5e6b4b0d3255bfef95601890afd80709",
+            "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ",
+            id="hex SHA-1",
+        ),
+        pytest.param(
+            "sha1:DA39A3EE5E6B4B0D3255BFEF95601890AFD80709",
+            "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ",
+            id="hex SHA-1 with prefix",
+        ),
+        pytest.param(
+            "d41d8cd98f00b204e9800998ecf8427e", "md5:d41d8cd98f00b204e9800998ecf8427e", id="hex MD5"
+        ),
+        pytest.param(
+            "md5:D41D8CD98F00B204E9800998ECF8427E",
+            "md5:d41d8cd98f00b204e9800998ecf8427e",
+            id="MD5 with prefix",
+        ),
+        pytest.param("SHA-256:" + "AB" * 32, "sha256:" + "ab" * 32, id="SHA-256"),
+        pytest.param("ab" * 32, "sha256:" + "ab" * 32, id="SHA-256 by its length"),
+        pytest.param(
+            "E6T72C2R6BRKSI3IZPMRJDXTFJIRC7P",
+            "E6T72C2R6BRKSI3IZPMRJDXTFJIRC7P",
+            id="31 characters stay",
+        ),
+        pytest.param("urn:x-0123456789abcdef", "urn:x%2D0123456789abcdef", id="no content id"),
+        pytest.param(
+            "x-0123456789abcdef", "x%2D0123456789abcdef", id="no content id without algorithm"
+        ),
+        pytest.param(
+            "x-0123456789ABCDEF", "x-0123456789ABCDEF", id="content ids are in lower case"
+        ),
+        pytest.param("redirect:" + SHA1, "redirect%3A" + SHA1, id="no redirect of ours"),
+        pytest.param("", "-", id="none"),
+        pytest.param("-", "-", id="-"),
+        pytest.param("sha1:", "-", id="only a prefix"),
+    ],
+)
+def test_a_checksum_has_one_form(text: str, checksum: str) -> None:
+    assert normal_checksum(text) == checksum
+    assert normal_checksum(checksum) == checksum
+
+
+def test_a_header_that_names_another_order_is_followed() -> None:
+    layout = parse_header(b" CDX a b g V k m s N\n")
+    assert layout is not None
+    row = parse_row(
+        f"http://example.com?example=1 20140103030321 example.warc.gz 333 {SHA1} text/html 200 com,example)/?example=1",
+        layout,
+    )
+    assert row == replace(CAPTURE, length=-1)
+    with pytest.raises(CdxError, match="expected 8 columns, found 11"):
+        parse_row(ROW, layout)
+
+
+@pytest.mark.parametrize("letters", LAYOUTS.values(), ids=str)
+def test_a_header_with_a_known_order_needs_no_layout(letters: tuple[str, ...]) -> None:
+    assert parse_header(" CDX {}\n".format(" ".join(letters)).encode()) is None
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        pytest.param(b" CDX N b a m s k r", "header without file, offset", id="nothing to read"),
+        pytest.param(b" CDX N b a V V g", "a column twice", id="two offsets"),
+        pytest.param(b"N b a", "not a header", id="no header"),
+        pytest.param(b" \n", "not a header", id="blank"),
+    ],
+)
+def test_a_header_that_cannot_be_followed_is_refused(header: bytes, message: str) -> None:
+    with pytest.raises(CdxError, match=message):
+        parse_header(header)
+
+
+@pytest.mark.parametrize(
+    ("capture", "is_unmodified"),
+    [
+        pytest.param(replace(CAPTURE, record_type="revisit"), False, id="revisit by checksum"),
+        pytest.param(
+            replace(CAPTURE, record_type="revisit", checksum=Checksum("-")),
+            True,
+            id="revisit without checksum",
+        ),
+        pytest.param(
+            replace(
+                CAPTURE,
+                record_type="revisit",
+                checksum=Checksum("3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"),
+            ),
+            True,
+            id="revisit of nothing",
+        ),
+        pytest.param(
+            replace(
+                CAPTURE,
+                record_type="revisit",
+                profile="http://netpreserve.org/warc/1.0/revisit/server-not-modified",
+            ),
+            True,
+            id="server not modified",
+        ),
+        pytest.param(
+            replace(CAPTURE, checksum=Checksum("-")), False, id="response without checksum"
+        ),
+    ],
+)
+def test_a_revisit_that_does_not_say_of_what_is_seen(capture: Capture, is_unmodified: bool) -> None:
+    assert capture.is_unmodified is is_unmodified
+
+
+# Properties.
+
+texts = st.text(
+    st.characters(codec="utf-8", exclude_categories=("Cc", "Zl", "Zp"), min_codepoint=0x21),
+    max_size=12,
+).filter(lambda text: text != "-")
+uris = texts.map(lambda text: "http://example.org/" + text)
+captures = st.builds(
+    Capture,
+    key=st.text("abc,)/?=", max_size=8),
+    timestamp=st.sampled_from(["20140103030321", "19990228235959"]).map(Timestamp),
+    original=uris.map(UriR),
+    mime=texts.map(lambda text: text or "-"),
+    status=st.sampled_from(["200", "404", "-"]),
+    checksum=st.sampled_from([SHA1, "-", "sha256:" + "ab" * 32]).map(Checksum),
+    length=st.integers(-1, 10**18 - 1),
+    offset=st.integers(0, 10**18 - 1),
+    file=texts.map(lambda text: "f" + text),
+    record_type=st.sampled_from(["response", "revisit", "resource"]),
+    refers_to_uri=texts,
+    refers_to_timestamp=st.text("0123456789", max_size=14),
+    location=texts,
+    profile=texts,
+)
+
+
+@given(captures)
+def test_what_is_written_reads_back(capture: Capture) -> None:
+    assert parse_row(format_row(capture)) == capture
+    assert b"\n" not in format_row(capture)
+
+
+@given(st.one_of(st.binary(max_size=80), st.text(max_size=80)))
+def test_no_other_error_comes_out_of_any_line(line: bytes | str) -> None:
+    group = "rows"
+    try:
+        parse_row(line)
+    except CdxError as error:
+        group = error.reason.group
+    assert group == "rows"
+
+
+ODD = [
+    ["org,example)/", "-", "!", "k{", "", "-k", "+k"],
+    [
+        *[
+            "20140103030321",
+            "20140231030321",
+            "20140103240321",
+            "20140103036021",
+            "20140103030360",
+            "20140003030321",
+            "+0140103030321",
+        ],
+        *[
+            "2014",
+            "201401030303211",
+            "-",
+            "2014010303032x",
+            "",
+            "00000103030321",
+            "2014 103030321",
+            "2014_103030321",
+        ],
+    ],
+    [
+        *[
+            "http://example.org/",
+            "https://h/x.JPG",
+            "HTTP://h/",
+            "hq://h/",
+            "ftp://h/",
+            "dns:h",
+            "http:x",
+            "http://h/ü",
+            "http://h/\x01",
+            "http://h/{!",
+        ],
+        *['{"a":1}', "-", "", "METADATA:x"],
+    ],
+    [
+        "text/html",
+        "warc/revisit",
+        "WARC/Revisit",
+        "warc/request",
+        "warc-info",
+        "-",
+        "unk",
+        "Text/HTML;",
+        "a{b",
+        "",
+    ],
+    ["200", "404", "-", "2000", "20", "+20", "", "0"],
+    [
+        SHA1,
+        SHA1.lower(),
+        "-",
+        "sha1:" + SHA1,
+        "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ",
+        "1" * 32,
+        "A1" * 16,
+        SHA1[1:],
+        "sha1:",
+        "",
+    ],
+    ["-", "x", ""],
+    ["-", "A", ""],
+    ["7", "-", "0", "07", "x", "9" * 17, "9" * 18, "9" * 19, "+7", "-1", ""],
+    ["5", "-", "0", "05", "9" * 17, "9" * 18, "9" * 19, "5\x00", "-1", ""],
+    ["f.warc.gz", "-", "a/b.arc", "f ", " f", "f\x7f", "ü", ""],
+]
+"""Values of each column that are not plain, and some that are."""
+
+odd_rows = st.tuples(*map(st.sampled_from, ODD))
+plain_rows = st.tuples(
+    st.sampled_from(["org,example)/", "k"]),
+    st.sampled_from(["20140103030321", "20140103030322", "20160229235959"]),
+    st.sampled_from(["http://example.org/", "https://h/x.JPG"]),
+    st.sampled_from(["text/html", "warc/revisit"]),
+    st.sampled_from(["200", "404", "-"]),
+    st.sampled_from([SHA1, "C2LTWWPUOYAH7UIPQ7ZUPQ4VMBSVC36A"]),
+    st.just("-"),
+    st.just("-"),
+    st.sampled_from(["7", "123"]),
+    st.sampled_from(["5", "99"]),
+    st.sampled_from(["f.warc.gz", "a/b.arc"]),
+)
+# The columns of CDXJ: (name, usual values, odd ones). Values are JSON as it stands in the row.
+JSON = [
+    (
+        "url",
+        ['"http://example.org/"', '"https://h/x.JPG"'],
+        [
+            '"http://h/\\u00fc"',
+            '"http://h/ü"',
+            '"http://h/a b"',
+            '"dns:h"',
+            '"-"',
+            '""',
+            "7",
+            "null",
+        ],
+    ),
+    (
+        "mime",
+        ['"text/html"', '"warc/revisit"'],
+        ['"text/html; charset=x"', '" text/html"', '"-"', '""', '"Text/HTML"', "null", "[]"],
+    ),
+    ("status", ['"200"', '"404"', '"-"'], ['"0"', '"-1"', '"2000"', '""', "200", "true", "null"]),
+    (
+        "digest",
+        [f'"{SHA1}"', f'"sha1:{SHA1}"'],
+        [
+            f'"{SHA1.lower()}"',
+            f'"SHA1:{SHA1}"',
+            f'"sha1:sha1:{SHA1}"',
+            '"-"',
+            '""',
+            '"sha1:"',
+            "null",
+        ],
+    ),
+    ("length", ['"7"', '"123"'], ["7", '"-1"', '"-"', '"07"', '"0"', '""', "7.0", "true", "null"]),
+    ("offset", ['"5"', '"99"'], ["5", "0", '"-1"', '"-"', '"05"', '"0"', '""', "null", "{}"]),
+    (
+        "filename",
+        ['"f.warc.gz"', '"a/b.arc"'],
+        ['"a b.warc"', '" f"', '"a\\tb"', '"-"', '""', "null"],
+    ),
+    (
+        "type",
+        ['"response"', '"revisit"', '"resource"'],
+        ['"request"', '"Response"', '"-"', '""', "null", "1"],
+    ),
+    ("source", ['"s"', '"t"'], ["1", '{"a": ["b"]}', '"ü"', '"\\""']),
+    ("timestamp", [], ['"20150101000000"', '"2015"', "20150101000000"]),
+    ("urlkey", [], ['"org,other)/"', '""']),
+    *(
+        (name, [], ['"x"', '""', "7"])
+        for name in ("original", "uri", "statuscode", "checksum", "compressedoffset", "file")
+    ),
+    *(
+        (name, [], ['"x"', '"2014"', '""'])
+        for name in ("refers_to_uri", "refers_to_timestamp", "location", "profile")
+    ),
+]
+
+
+KEYS = ["org,example)/", "k", "-", "CDX", "!k", "{}", '{"a":1}', "", "ü"]
+FRAMES = [
+    "{} {} {}",
+    "{}  {} {}",
+    "{} {}  {}",
+    "{} {}\t{}",
+    "{} {} [{}]",
+    "{} {} {}x",
+    "{} {} {} {{}}",
+]
+"""How key, timestamp and JSON stand in a line; the first is the usual one."""
+
+
+@st.composite
+def cdxj_rows(draw: st.DrawFn) -> str:
+    """Rows of CDXJ in which up to two columns are odd, or missing."""
+    odd = draw(st.sets(st.integers(0, len(JSON) - 1), max_size=2))
+    values = {
+        name: draw(st.sampled_from([None, *unusual] if place in odd else usual))
+        for place, (name, usual, unusual) in enumerate(JSON)
+        if usual or place in odd
+    }
+    json = ", ".join(f'"{name}": {value}' for name, value in values.items() if value is not None)
+    timestamp = draw(
+        st.sampled_from(["20140103030321", "20140103030322", "2014", "20140231030321", "x"])
+    )
+    frame = draw(st.one_of(st.just(FRAMES[0]), st.sampled_from(FRAMES)))
+    return frame.format(draw(st.sampled_from(KEYS)), timestamp, f"{{{json}}}")
+
+
+lines_of_any_kind = st.one_of(
+    plain_rows.map(" ".join),
+    cdxj_rows(),
+    odd_rows.map(" ".join),
+    odd_rows.map(lambda columns: "  ".join(columns[:10])),
+    plain_rows.map(lambda columns: " ".join(("CDX", *columns[1:]))),
+    # one odd column in a row that is plain otherwise: the shape that a fast path would take for plain
+    st.tuples(plain_rows, odd_rows, st.integers(0, 10)).map(
+        lambda both: " ".join(
+            both[0][: both[2]] + both[1][both[2] : both[2] + 1] + both[0][both[2] + 1 :]
+        )
+    ),
+    captures.map(lambda capture: format_row(capture).decode()),
+    st.sampled_from(
+        [" CDX N b a m s k r M S V g", "CDX N b a m s k r M V g", "!x", "", " ", " CDX a b"]
+    ),
+)
+
+
+def agree(lines: Sequence[bytes]) -> None:
+    """Hold what `read_rows` makes of some lines against `parse_row`."""
+    expected: list[Capture] = []
+    expected_counts: Counter[Reason] = Counter()
+    for line in lines:
+        try:
+            expected.append(parse_row(line))
+        except CdxError as error:
+            expected_counts[
+                _reason_of_header(line) if error.reason is Reason.ROW_HEADER else error.reason
+            ] += 1
+        else:
+            if expected[-1].note:
+                expected_counts[expected[-1].note] += 1
+    counts: Counter[Reason] = Counter()
+    assert [row[:8] for row in read_rows(lines, counts)] == [
+        (
+            one.key.encode(),
+            one.timestamp.encode(),
+            one.original.encode(),
+            one.checksum.encode(),
+            str(one.length).encode(),
+            str(one.offset).encode(),
+            one.file.encode(),
+            (one.mime.encode(), one.status.encode(), one.record_type.encode()),
+        )
+        for one in expected
+    ]
+    assert counts == expected_counts
+
+
+def _reason_of_header(line: bytes) -> Reason:
+    try:
+        assert (
+            not line.strip() or parse_header(line) is None
+        )  # none of these lines names an order of its own
+    except CdxError as error:
+        return error.reason
+    return Reason.ROW_HEADER
+
+
+@given(st.lists(st.tuples(lines_of_any_kind, st.sampled_from(["", "\n", "\r\n"]))))
+def test_the_fast_way_agrees_with_parse_row_on_any_lines(written: list[tuple[str, str]]) -> None:
+    agree([(line + end).encode() for line, end in written])
+
+
+@pytest.mark.parametrize("column", range(11))
+def test_the_fast_way_agrees_with_parse_row_on_each_odd_column(column: int) -> None:
+    plain = f"org,example)/ 20140103030321 http://example.org/ text/html 200 {SHA1} - - 7 5 f.warc.gz".split()
+    for odd in ODD[column]:
+        line = " ".join([*plain[:column], odd, *plain[column + 1 :]]).encode()
+        agree([line])
+        agree([" ".join(plain).encode() + b"\n", line + b"\n", line])
+
+
+@pytest.mark.parametrize("column", range(len(JSON)))
+def test_the_fast_way_agrees_with_parse_row_on_each_odd_column_of_cdxj(column: int) -> None:
+    plain = {name: usual[0] for name, usual, _ in JSON if usual}
+    name, usual, unusual = JSON[column]
+    for value in [None, *usual, *unusual]:
+        given = {other: text for other, text in (plain | {name: value}).items() if text is not None}
+        json = ",".join(f'"{other}":{text}' for other, text in given.items())
+        line = f"org,example)/ 20140103030321 {{{json}}}".encode()
+        agree([line])
+        agree([line + b"\n", line])
+        behind_a_header = list(read_rows([b" CDX g V a b\n", line], Counter()))
+        assert behind_a_header == list(
+            read_rows([line], Counter())
+        )  # an order of columns is no matter of JSON
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_the_fast_way_agrees_with_parse_row_whatever_the_key_of_cdxj(key: str) -> None:
+    json = "{" + ",".join(f'"{name}":{usual[0]}' for name, usual, _ in JSON if usual) + "}"
+    for frame in FRAMES:
+        agree([frame.format(key, "20140103030321", json).encode()])
+
+
+@pytest.mark.parametrize("name", ["url", "digest"])
+@pytest.mark.parametrize("value", ["", " ", "\\t", "\\n"])
+def test_nothing_is_the_same_as_in_the_row_before_the_first(name: str, value: str) -> None:
+    plain = {other: usual[0] for other, usual, _ in JSON if usual and other != "type"} | {
+        name: f'"{value}"'
+    }
+    json = ",".join(f'"{other}":{text}' for other, text in plain.items())
+    agree([f"org,example)/ 20140103030321 {{{json}}}".encode()])
+
+
+def test_most_rows_of_cdxj_are_taken_the_fast_way(shared_data: Path) -> None:
+    counts: Counter[Reason] = Counter()
+    rows = list(read_rows(lines_of(shared_data / "pywb/cdxj/iana.cdxj"), counts))
+    taken = sum(row[8] is None for row in rows)
+    assert taken >= 0.8 * len(rows), f"{taken} of {len(rows)}"
+
+
+def test_a_header_holds_until_the_next_one() -> None:
+    lines = [
+        ROW.encode(),
+        b" CDX g V a b",
+        b"\n",
+        b"f 5 http://h/ 2014",
+        b" CDX N b a m s k r M S V g",
+        ROW.encode(),
+    ]
+    counts: Counter[Reason] = Counter()
+    assert [row[1] for row in read_rows(lines, counts)] == [
+        b"20140103030321",
+        b"20140101000000",
+        b"20140103030321",
+    ]
+    assert counts[Reason.ROW_HEADER] == 3
+
+
+# Real files. What is no capture in them: requests, metadata, dns, warcinfo and filedesc.
+
+REAL = {
+    "aut/example.warc.gz.published.cdx": {
+        "response": 261,
+        "ROW_HEADER": 1,
+        "ROW_NOT_A_CAPTURE": 561,
+    },
+    "cdx/one-url-2012-2014.cdx": {"response": 1927, "revisit": 211, "ROW_NOT_A_CAPTURE": 6},
+    "flink_web/flink-2015-2018.cdx": {"response": 2398, "revisit": 1249, "ROW_HEADER": 1},
+    "formats/hello-world.warc.cdx": {"response": 1, "ROW_HEADER": 1, "ROW_NOT_A_CAPTURE": 3},
+    "pywb/cdx/bad.cdx": {"response": 2, "revisit": 2, "ROW_HEADER": 1},
+    "pywb/cdx/dupes.cdx": {"response": 3, "revisit": 9, "ROW_HEADER": 1},
+    "pywb/cdx/example-arc-test.cdx": {"response": 2, "ROW_HEADER": 1},
+    "pywb/cdx/example-extra.cdx": {"response": 1, "revisit": 1, "ROW_HEADER": 1},
+    "pywb/cdx/example.cdx": {"response": 2, "revisit": 1, "ROW_HEADER": 1},
+    "pywb/cdx/httpbin-resource.cdxj": {"resource": 1},
+    "pywb/cdx/iana.cdx": {"response": 48, "revisit": 123, "ROW_HEADER": 1},
+    "pywb/cdx/missing-status-text.cdxj": {"response": 1},
+    "pywb/cdx/post-test.cdx": {"response": 3, "ROW_HEADER": 1},
+    "pywb/cdx/url-agnost-example.cdx": {"response": 1, "revisit": 1, "ROW_HEADER": 1},
+    "pywb/cdxj/dupes.cdxj": {"response": 3, "revisit": 9},
+    # these two have no status: their responses cannot be told from resources
+    "pywb/cdxj/example-no-digest.cdxj": {"resource": 2, "revisit": 1},
+    "pywb/cdxj/example.cdxj": {"resource": 2, "revisit": 1},
+    "pywb/cdxj/example.cdx.gz": {"response": 1},
+    "pywb/cdxj/example2.cdxj": {"response": 1},
+    "pywb/cdxj/iana.cdxj": {"response": 48, "revisit": 123},
+    "pywb/cdxj/post-test.cdxj": {"response": 3},
+    "pywb/cdxj/url-agnost-example.cdxj": {"response": 1, "revisit": 1},
+    "pywb/non-surt-cdx/example-non-surt.cdx": {"response": 2, "revisit": 1, "ROW_HEADER": 1},
+    # its blocks lack the last line end, so 37 lines are two rows without anything between
+    "pywb/zipcdx/zipnum-sample.cdx.gz": {"response": 33, "revisit": 81, "ROW_MALFORMED": 37},
+}
+
+CDX_WRITER = {
+    "ROW_HEADER": 62,
+    "ROW_NOT_A_CAPTURE": 25,
+    "response": 45,
+    "resource": 10,
+    "revisit": 5,
+    "ROW_MALFORMED": 2,  # hex_instead_of_date: the timestamp is "-"
+    "NOTE_TIMESTAMP_PADDED": 1,  # 15_digit_date: day 00
+}
+
+
+def lines_of(path: Path) -> Iterator[bytes]:
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as lines:
+        yield from lines
+
+
+def ends_of(lines: Iterator[bytes]) -> Counter[str]:
+    counts: Counter[Reason] = Counter()
+    ends = Counter(row[7][2].decode() for row in read_rows(lines, counts))
+    return ends + Counter({reason.name: count for reason, count in counts.items()})
+
+
+def test_every_cdx_file_at_hand_is_pinned(shared_data: Path) -> None:
+    found = {
+        str(path.relative_to(shared_data)) for path in shared_data.rglob("*.cdx*") if path.is_file()
+    }
+    assert {name for name in found if not name.startswith("cdx/cdx_writer/")} == set(REAL)
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_every_row_of_a_real_cdx_is_read_or_refused(name: str, shared_data: Path) -> None:
+    assert ends_of(lines_of(shared_data / name)) == REAL[name]
+
+
+def test_every_row_of_the_odd_archives_is_read_or_refused(shared_data: Path) -> None:
+    total: Counter[str] = Counter()
+    files = sorted((shared_data / "cdx/cdx_writer").glob("*.cdx"))
+    for file in files:
+        total += ends_of(lines_of(file))
+    assert len(files) == 62
+    assert total == CDX_WRITER
+
+
+def test_cdx_and_cdxj_of_one_archive_are_the_same_captures(shared_data: Path) -> None:
+    one, other = (
+        [row[1:8] for row in read_rows(lines_of(shared_data / name), Counter())]
+        for name in ("pywb/cdx/iana.cdx", "pywb/cdxj/iana.cdxj")
+    )
+    assert len(one) == 171
+    assert one == other

@@ -1,0 +1,61 @@
+"""Rows of graph files read back, and a line that is none is refused."""
+
+from contextlib import suppress
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arclink.model import Memento, Payload, Scope
+from arclink.rows.relations import format_memento, format_payload, parse_memento, parse_payload
+
+words = st.text(st.characters(codec="utf-8", blacklist_characters="\t\n"), max_size=5)
+mementos = st.builds(
+    Memento,
+    **dict.fromkeys(
+        (
+            "surt",
+            "timestamp",
+            "original",
+            "checksum",
+            "status",
+            "mime",
+            "record_type",
+            "file",
+            "reason",
+        ),
+        words,
+    ),
+    offset=st.integers(0),
+    length=st.integers(-1),
+)
+payloads = st.builds(
+    Payload,
+    **dict.fromkeys(("checksum", "charset", "file", "reason"), words),
+    scope=st.none() | st.sampled_from(Scope),
+    offset=st.integers(0),
+    counts=st.dictionaries(words, st.integers(0, 1 << 40), max_size=3).map(
+        lambda counts: tuple(counts.items())
+    ),
+)
+
+
+@given(mementos)
+def test_a_memento_reads_back(memento: Memento) -> None:
+    assert parse_memento(format_memento(memento)) == memento
+
+
+@given(payloads)
+def test_a_payload_reads_back(payload: Payload) -> None:
+    assert parse_payload(format_payload(payload)) == payload
+
+
+@given(
+    st.binary(max_size=60)
+    | st.lists(st.sampled_from(["a", "1", "-", "{}"]), max_size=12).map(
+        lambda row: "\t".join(row).encode()
+    )
+)
+def test_a_line_is_a_row_or_refused(line: bytes) -> None:
+    for parse in (parse_memento, parse_payload):
+        with suppress(ValueError):
+            parse(line)

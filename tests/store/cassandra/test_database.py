@@ -1,0 +1,127 @@
+"""Errors of the driver in our words. Its exceptions are real ones; the cluster is not needed."""
+
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from cassandra import (
+    AuthenticationFailed,
+    ConsistencyLevel,
+    OperationTimedOut,
+    ReadFailure,
+    ReadTimeout,
+    Unavailable,
+    WriteTimeout,
+)
+from cassandra.cluster import NoHostAvailable
+from cassandra.connection import ConnectionException, ConnectionShutdown
+
+from arclink.errors import StoreError
+from arclink.store.cassandra.addresses import parse_address
+from arclink.store.cassandra.database import Database
+
+ADDRESS = parse_address("cassandra://10.0.0.1/links?replication=3")
+QUORUM = ConsistencyLevel.QUORUM
+
+DOWN = ConnectionException("Host has been marked down or removed")
+REFUSED = ConnectionRefusedError(
+    111, "Tried connecting to [('10.0.0.2', 9042)]. Last error: refused"
+)
+ONE_UP = Unavailable("Cannot achieve consistency level QUORUM", QUORUM, 2, 1)
+NONE_UP = Unavailable("Cannot achieve consistency level QUORUM", QUORUM, 2, 0)
+READ_ONE = ReadTimeout(
+    "Coordinator node timed out waiting for replica nodes' responses",
+    consistency=QUORUM,
+    required_responses=2,
+    received_responses=1,
+    data_retrieved=True,
+)
+WROTE_ONE = WriteTimeout(
+    "Coordinator node timed out",
+    consistency=QUORUM,
+    required_responses=2,
+    received_responses=1,
+    write_type=0,
+)
+
+
+def hosts(*errors: Exception) -> NoHostAvailable:
+    """Return what the driver raises when no node it asked gave an answer."""
+    return NoHostAvailable(
+        "Unable to complete the operation against any hosts",
+        {f"10.0.0.{number}:9042": error for number, error in enumerate(errors, 1)},
+    )
+
+
+def database_with(down: Sequence[str]) -> Any:
+    """Return what of a database its messages need: three nodes, some of them down."""
+    nodes = [
+        SimpleNamespace(address=f"10.0.0.{number}", is_up=f"10.0.0.{number}" not in down)
+        for number in (1, 2, 3)
+    ]
+    database: Any = Database.__new__(Database)
+    database.address = ADDRESS
+    database._cluster = SimpleNamespace(metadata=SimpleNamespace(all_hosts=lambda: nodes))
+    return database
+
+
+def test_a_node_that_says_nothing_is_no_riddle_when_others_are_down() -> None:
+    database = database_with(["10.0.0.2", "10.0.0.3"])
+    with (
+        pytest.raises(StoreError, match=r"Of its 3 nodes 2 are down: 10\.0\.0\.2, 10\.0\.0\.3\."),
+        database._translated(),
+    ):
+        raise OperationTimedOut
+
+
+def said_of(error: Exception) -> str:
+    database = database_with(())
+    with pytest.raises(StoreError) as raised, database._translated():
+        raise error
+    return str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("error", "answered"),
+    [
+        pytest.param(hosts(ONE_UP, DOWN, DOWN), "1 are up", id="two of three marked down"),
+        pytest.param(hosts(DOWN, ONE_UP, REFUSED), "1 are up", id="in any order"),
+        pytest.param(hosts(READ_ONE, DOWN, DOWN), "1 answered in time", id="just died"),
+        pytest.param(hosts(ONE_UP, READ_ONE, NONE_UP), "0 are up", id="the least is said"),
+        pytest.param(ONE_UP, "1 are up", id="the only node asked"),
+        pytest.param(READ_ONE, "1 answered in time", id="read"),
+        pytest.param(WROTE_ONE, "1 answered in time", id="write"),
+    ],
+)
+def test_a_missing_quorum_is_said_with_its_numbers(error: Exception, answered: str) -> None:
+    said = said_of(error)
+    assert f"QUORUM needs 2 replicas of the data, and {answered}." in said
+    assert said.startswith("cassandra://10.0.0.1:9042/links: too few nodes answer")
+    assert "Is it running" not in said
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        pytest.param(hosts(REFUSED, DOWN), "Is it running", id="nobody there"),
+        pytest.param(hosts(ConnectionShutdown("closed")), "Is it running", id="closed"),
+        pytest.param(hosts(OperationTimedOut()), "Is it running", id="silent"),
+        pytest.param(hosts(AuthenticationFailed("bad"), DOWN), "refuses the user", id="user"),
+        pytest.param(
+            ReadTimeout("digest", consistency=QUORUM, required_responses=2, received_responses=2),
+            "does not do what it is asked",
+            id="enough",
+        ),
+        pytest.param(OperationTimedOut(), "does not do what it is asked", id="no numbers"),
+        pytest.param(
+            ReadFailure("failed", consistency=QUORUM, required_responses=2, received_responses=1),
+            "does not do what it is asked",
+            id="replicas that failed are there",
+        ),
+    ],
+)
+def test_another_failure_does_not_speak_of_replicas(error: Exception, says: str) -> None:
+    said = said_of(error)
+    assert says in said
+    assert "replicas" not in said.partition("See the nodes")[0].replace("replica nodes", "")

@@ -1,0 +1,40 @@
+"""Processes that load and die: the work is done once more, then a person is told."""
+
+import os
+import signal
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from arclink.errors import StoreError
+from arclink.store.cassandra.loading import Loaders
+
+
+def note(path: Path, dies_up_to: int) -> None:
+    """Do a task of a load; the first calls kill their process, as the kernel does for want of memory."""
+    with path.open("a") as calls:
+        calls.write("x")
+    if path.stat().st_size <= dies_up_to:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_what_a_process_that_died_left_is_done_by_one_alone(tmp_path: Path) -> None:
+    with Loaders(2) as processes:
+        assert not processes.do(
+            [partial(note, tmp_path / "a", 1), partial(note, tmp_path / "b", 0)]
+        )
+        assert processes.do([partial(note, tmp_path / "a", 1)])
+    assert (tmp_path / "a").read_text() == "xx"
+
+
+def test_a_process_that_dies_twice_is_told_in_a_sentence(tmp_path: Path) -> None:
+    with Loaders(2) as processes:
+        assert not processes.do([partial(note, tmp_path / "a", 9)])
+        with pytest.raises(StoreError, match=r"died twice.*smaller batches.*same command again"):
+            processes.do([partial(note, tmp_path / "a", 9)])
+
+
+def test_what_a_task_complains_of_is_raised(tmp_path: Path) -> None:
+    with Loaders(1) as processes, pytest.raises(FileNotFoundError):
+        processes.do([partial(note, tmp_path / "none" / "a", 0)])

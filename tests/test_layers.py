@@ -1,0 +1,217 @@
+"""The order of the rooms: a module imports only from its own room and from rooms above it in this list.
+
+Imports inside functions count, and so do names of modules in strings that are handed to the import
+machinery. Imports for types only count as well: a reader follows them too.
+"""
+
+import ast
+from collections.abc import Iterator, Mapping
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+ROOMS = (
+    "words of the field",
+    "native",
+    "files",
+    "uris",
+    "archives",
+    "rows",
+    "filter",
+    "extract",
+    "graph",
+    "store",
+    "access",
+    "federation",
+    "analysis",
+    "export",
+    "linkgraph",
+    "mapreduce",
+    "jobs",
+    "pipeline",
+    "wayback",
+    "demo",
+    "service",
+    "cli",
+    "__main__",
+)
+"""From the words that all rooms use to what users call. `ARCHITECTURE.md` has a heading for each."""
+
+STORE_ROOMS = ("protocols", "blocks", "sqlite", "cassandra", "opening")
+"""Inside ``store``: the two stores do not know each other; only ``opening`` knows both."""
+
+PACKAGES_OF_ROOMS = {
+    "mrjob": {"mapreduce", "jobs"},
+    "pyspark": {"mapreduce"},
+    "flask": {"service"},
+    "werkzeug": {"service"},
+    "waitress": {"service"},
+    "click": {"cli"},
+    "cassandra": {"store"},
+}
+"""Third-party packages that only some rooms may import."""
+
+
+@cache
+def modules() -> Mapping[str, Path]:
+    """Return the modules of the package by name."""
+    found = {}
+    for path in sorted((ROOT / "arclink").rglob("*.py")):
+        name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        found[name.removesuffix(".__init__")] = path
+    return found
+
+
+def names_imported(code: str) -> Iterator[str]:
+    """Yield every dotted name that a module's code imports, in functions and by `import_module` too."""
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            yield from (
+                argument.value
+                for argument in node.args
+                if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+            )
+
+
+def module_of(name: str) -> str:
+    """Return the module of ours that a dotted name leads to; empty if there is none.
+
+    >>> module_of("arclink.model.Memento")
+    'arclink.model'
+    """
+    while name and name not in modules():
+        name = name.rpartition(".")[0]
+    return name
+
+
+@cache
+def imports() -> Mapping[str, frozenset[str]]:
+    """Return the modules of ours that each module imports, itself excepted."""
+    return {
+        module: frozenset(
+            target
+            for name in names_imported(path.read_text("utf-8"))
+            if (target := module_of(name)) and target != module
+        )
+        for module, path in modules().items()
+    }
+
+
+def room_of(module: str) -> str:
+    """Return the room that a module is in.
+
+    >>> room_of("arclink.rows.cdx"), room_of("arclink.timestamps")
+    ('rows', 'words of the field')
+    """
+    parts = module.split(".")
+    if len(parts) == 1:
+        return "package"
+    return parts[1] if parts[1] in ROOMS else "words of the field"
+
+
+def upward(imported: Mapping[str, frozenset[str]]) -> list[str]:
+    """Return the imports that lead from a room to one further down the list."""
+    return [
+        f"{module} imports {target}"
+        for module, targets in imported.items()
+        for target in sorted(targets)
+        if "package" not in (room_of(module), room_of(target))
+        and ROOMS.index(room_of(target)) > ROOMS.index(room_of(module))
+    ]
+
+
+def test_no_import_goes_back_up() -> None:
+    assert upward(imports()) == []
+
+
+def test_an_upward_import_is_seen() -> None:
+    code = "def late():\n    from arclink.cli import main"
+    found = frozenset(map(module_of, names_imported(code)))
+    assert upward({"arclink.store.opening": found}) == [
+        "arclink.store.opening imports arclink.cli.main"
+    ]
+    named = names_imported("from importlib import import_module\nimport_module('arclink.jobs')")
+    assert "arclink.jobs" in set(named)
+
+
+def runtime_code(code: str) -> str:
+    """Return code without what ``if TYPE_CHECKING:`` holds, which Python never runs."""
+    tree = ast.parse(code)
+    tree.body = [
+        node
+        for node in tree.body
+        if not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+    ]
+    return ast.unparse(tree)
+
+
+def test_no_modules_import_each_other() -> None:
+    """Two modules of one room may name each other's types; nothing else goes both ways."""
+    graph = {
+        module: {
+            target
+            for target in targets - {"arclink"}
+            if room_of(target) != room_of(module)
+            or target in set(map(module_of, names_imported(runtime_code(path.read_text("utf-8")))))
+        }
+        for (module, targets), path in zip(imports().items(), modules().values(), strict=True)
+    }
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+def test_only_the_command_table_names_modules_in_strings() -> None:
+    """Modules that are named in strings are loaded unseen: only the command line does so, which is last."""
+    found = []
+    for module, path in modules().items():
+        tree = ast.parse(path.read_text("utf-8"))
+        documents = {
+            id(node.value)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        }
+        found += [
+            f"{module}: {node.value}"
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and id(node) not in documents
+            and node.value in modules()
+            and node.value.count(".") > 0
+            and ROOMS.index(room_of(node.value)) > ROOMS.index(room_of(module))
+        ]
+    assert found == []
+
+
+def test_the_stores_do_not_know_each_other() -> None:
+    known = {
+        module: {target.split(".")[2] for target in targets if target.startswith("arclink.store.")}
+        for module, targets in imports().items()
+        if module.startswith("arclink.store.")
+    }
+    assert not [m for m, rooms in known.items() if ".sqlite" in m and "cassandra" in rooms]
+    assert not [m for m, rooms in known.items() if ".cassandra" in m and "sqlite" in rooms]
+    assert not [
+        m for m, rooms in known.items() if ".blocks" in m and {"sqlite", "cassandra"} & rooms
+    ]
+
+
+@pytest.mark.parametrize("package", PACKAGES_OF_ROOMS)
+def test_is_imported_by_its_rooms_only(package: str) -> None:
+    rooms = {
+        room_of(module)
+        for module, path in modules().items()
+        if package in {name.partition(".")[0] for name in names_imported(path.read_text("utf-8"))}
+    }
+    assert rooms <= PACKAGES_OF_ROOMS[package]
+    assert rooms

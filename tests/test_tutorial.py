@@ -1,0 +1,73 @@
+"""The tutorial is run as a reader would run it, and its output is the one it shows."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+TUTORIAL = Path(__file__).resolve().parents[1] / "docs/tutorial.md"
+
+READERS_OWN = ("arclink serve", "arclink build /data")
+"""Calls that do not end, or read what only the reader has."""
+
+
+def calls(text: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield each call of the console blocks with the lines shown after it."""
+    for block in re.findall(r"^```console\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            call, *shown = part.splitlines()
+            yield call, shown
+
+
+def missing(shown: list[str], output: str) -> list[str]:
+    """Return the shown lines that the output lacks, in order; ``…`` stands for any lines.
+
+    Without ``…`` between them, lines follow each other directly.
+    """
+    lines = output.splitlines()
+    place, is_free = 0, False
+    for line in shown:
+        if line == "…":
+            is_free = True
+            continue
+        candidates = (
+            range(place, len(lines)) if is_free else range(place, min(place + 1, len(lines)))
+        )
+        found = next((number for number in candidates if lines[number] == line), None)
+        if found is None:
+            return [line]
+        place, is_free = found + 1, False
+    return [] if is_free or place == len(lines) else lines[place:]
+
+
+def test_the_tutorial_shows_what_its_commands_print(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONUTF8": "1"}
+    wrong, ran = [], 0
+    for call, shown in calls(TUTORIAL.read_text("utf-8")):
+        if call.startswith("export "):
+            name, _, value = call.removeprefix("export ").partition("=")
+            environment[name] = value
+        elif not call.startswith(READERS_OWN):
+            done = subprocess.run(
+                [sys.executable, "-m", *shlex.split(call)],
+                cwd=tmp_path,
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            ran += 1
+            assert done.returncode == 0, done.stderr
+            wrong += [(call, line) for line in missing(shown, done.stdout)]
+    assert wrong == []
+    assert ran >= 10
+
+
+def test_a_line_that_is_not_printed_is_missing() -> None:
+    assert missing(["a", "…", "c"], "a\nb\nc\n") == []
+    assert missing(["a", "c"], "a\nb\nc\n") == ["c"]
+    assert missing(["…", "x"], "a\nb\n") == ["x"]
+    assert missing(["a"], "a\nb\n") == ["b"]
