@@ -26,6 +26,6 @@ def open(store: str | PathLike[str]) -> "LinkGraph":  # noqa: A001  # meant to b
     """
     # Late: every command imports this package, and few need the graph.
     from arclink.linkgraph import LinkGraph
-    from arclink.store.opening import open_store
+    from arclink.store.location import open_store
 
     return LinkGraph(open_store(fspath(store)))

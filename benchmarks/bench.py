@@ -12,7 +12,7 @@ from pathlib import Path
 
 from arclink.store.sqlite.schema import remove_logs
 from benchmarks.corpus import CDX
-from benchmarks.measuring import Figure, measure
+from benchmarks.measurement import Figure, measure
 
 ROOT = Path(__file__).resolve().parents[1]
 PEERS = Path(__file__).parent / "peers"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from benchmarks.bench import Bench, Built, Corpus, NotHereError
-from benchmarks.measuring import Figure
+from benchmarks.measurement import Figure
 from benchmarks.tables import TIMES, Cell, Table, Target
 
 PLAIN_PAGES = 100

@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from arclink.model import ContentId, Surt
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from arclink.uris.surts import surt_of
 
 

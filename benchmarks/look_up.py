@@ -18,7 +18,7 @@ from pathlib import Path
 
 from arclink.access.answers import answer_link_query
 from arclink.access.queries import LinkQuery
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
 from arclink.store.sqlite import schema
 

@@ -7,7 +7,7 @@ import random
 import sys
 
 from arclink.model import Surt
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 
 
 def sample(where: str, most: int) -> list[str]:

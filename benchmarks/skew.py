@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from benchmarks.measuring import Figure, measure
+from benchmarks.measurement import Figure, measure
 
 PAGE = b'<a href="next.html">Next</a><a href="/">Home</a><a href="http://hub.example/">Hub</a>'
 

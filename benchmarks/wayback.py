@@ -26,10 +26,10 @@ from pathlib import Path
 import orjson
 
 from arclink.counts import Counts
-from arclink.extract.extracting import PAGES, ExtractSettings, extract_pointers
+from arclink.extract.extraction import PAGES, ExtractSettings, extract_pointers
 from arclink.mapreduce.runs import JobRunner, parts_of
 from arclink.pipeline import stages
-from arclink.pipeline.planning import plan, read_pointers
+from arclink.pipeline.plan import plan, read_pointers
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.rows.cdx import Capture

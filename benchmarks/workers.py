@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.bench import Bench, Corpus, arclink
-from benchmarks.measuring import Figure
-from benchmarks.measuring import measure as measure_once
+from benchmarks.measurement import Figure
+from benchmarks.measurement import measure as measure_once
 from benchmarks.tables import TIMES, Cell, Table, Target
 
 WORKERS = (1, 2)

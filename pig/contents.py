@@ -12,7 +12,7 @@ from itertools import groupby
 
 from arclink.checksums import is_reference, timestamp_of_reference
 from arclink.model import Checksum, Scope, UriR
-from arclink.uris.resolving import content_id
+from arclink.uris.resolution import content_id
 
 
 def contents_of(rows: Iterable[tuple[str, str, str, str]]) -> Iterator[tuple[str, str, str]]:

@@ -41,8 +41,8 @@ ROOMS = (
 )
 """From the words that all rooms use to what users call. `ARCHITECTURE.md` has a heading for each."""
 
-STORE_ROOMS = ("protocols", "blocks", "sqlite", "cassandra", "opening")
-"""Inside ``store``: the two stores do not know each other; only ``opening`` knows both."""
+STORE_ROOMS = ("protocols", "blocks", "sqlite", "cassandra", "location")
+"""Inside ``store``: the two stores do not know each other; only ``location`` knows both."""
 
 PACKAGES_OF_ROOMS = {
     "mrjob": {"mapreduce", "jobs"},
@@ -135,8 +135,8 @@ def test_no_import_goes_back_up() -> None:
 def test_an_upward_import_is_seen() -> None:
     code = "def late():\n    from arclink.cli import main"
     found = frozenset(map(module_of, names_imported(code)))
-    assert upward({"arclink.store.opening": found}) == [
-        "arclink.store.opening imports arclink.cli.main"
+    assert upward({"arclink.store.location": found}) == [
+        "arclink.store.location imports arclink.cli.main"
     ]
     named = names_imported("from importlib import import_module\nimport_module('arclink.jobs')")
     assert "arclink.jobs" in set(named)

@@ -10,7 +10,7 @@ from nbclient import NotebookClient
 
 from arclink.pipeline.settings import BuildSettings
 from tests.pipeline.conftest import demo, store
-from tests.pipeline.reading import build_store
+from tests.pipeline.store_contents import build_store
 
 __all__ = ["demo", "store"]  # fixtures
 

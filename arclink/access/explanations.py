@@ -9,7 +9,7 @@ from arclink.errors import StoreError
 from arclink.model import ALL_TIME, ContentId, Memento, Payload, Span
 from arclink.reasons import Reason
 from arclink.store.protocols import GraphStore
-from arclink.uris.resolving import checksum_of
+from arclink.uris.resolution import checksum_of
 
 TOGETHER = 1_000
 """Number of mementos that are explained from one snapshot of the store."""

@@ -10,7 +10,7 @@ from arclink.access.archives import InArchives
 from arclink.access.queries import Direction
 from arclink.model import Kind, Memento, Sighting, Surt, Timestamp, UriR
 from arclink.tuples import maker
-from arclink.uris.resolving import serialised
+from arclink.uris.resolution import serialised
 from arclink.uris.surts import surt_of
 
 MemberKey = tuple[UriR, Kind, str, str | None]

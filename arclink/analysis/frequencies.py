@@ -35,7 +35,7 @@ from arclink.analysis.slice_cache import state_of
 from arclink.analysis.slices import Level
 from arclink.analysis.words import words_of
 from arclink.errors import OperatorError, StoreError
-from arclink.files.whole import open_whole
+from arclink.files.atomic import open_whole
 from arclink.model import UriR
 from arclink.store.protocols import GraphStore
 from arclink.store.seals import seal, unseal

@@ -37,7 +37,7 @@ from arclink.model import (
     Timestamp,
     UriR,
 )
-from arclink.uris.resolving import checksum_of, content_id
+from arclink.uris.resolution import checksum_of, content_id
 from arclink.uris.surts import surt_of
 
 Pair = tuple[bytes, bytes]

@@ -11,11 +11,11 @@ from pathlib import Path
 from arclink.analysis.slice_builder import build_slices
 from arclink.analysis.slices import FORMAT, SliceOptions, Slices
 from arclink.errors import UsageError
+from arclink.files.atomic import folder_beside, room_for
 from arclink.files.sums import NAME as SUMS
 from arclink.files.sums import damage_in
-from arclink.files.whole import folder_beside, room_for
 from arclink.store.graph_files import RELATIONS
-from arclink.store.opening import open_store, path_of
+from arclink.store.location import open_store, path_of
 from arclink.store.protocols import ArchiveFile, GraphStore
 
 

@@ -23,6 +23,7 @@ from typing import NamedTuple, Self
 
 from arclink.archives.lz4_segments import lz4_compression
 from arclink.archives.opener import open_bytes
+from arclink.archives.record_heads import skim
 from arclink.archives.records import (
     LONGEST_HEAD,
     NO_HEADERS,
@@ -46,7 +47,6 @@ from arclink.archives.segments import (
     chunks,
     find_members,
 )
-from arclink.archives.skimming import skim
 from arclink.archives.zstd_segments import zstd_compression
 from arclink.errors import InputError, RecordError, unreadable
 from arclink.reasons import Reason
@@ -127,7 +127,7 @@ class ArchiveFile:
             start: Address of the first record to yield, an address of its own. Later records of a
                 shared member then get wrong addresses. If the file ends before, nothing is yielded.
             heads_only: Whether the caller will not read most bodies. If the head of a record says
-                enough, its gzip member is then not decompressed (`arclink.archives.skimming`). The
+                enough, its gzip member is then not decompressed (`arclink.archives.record_heads`). The
                 results are the same, except for the ``damage`` of such a body.
 
         Memory holds a megabyte of a block; `ArchiveRecord.body_pieces` reads the rest. A record

@@ -21,7 +21,7 @@ def command(target: str, store: str, no_verify: bool) -> None:
     at FILE. FILE.takedowns lists the takedowns of the store.
     """
     from arclink.store.backups import back_up
-    from arclink.store.opening import local_file_of
+    from arclink.store.location import local_file_of
 
     path = local_file_of(store, "arclink backup")
     done = back_up(path, Path(target), verifies=not no_verify)

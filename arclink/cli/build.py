@@ -110,7 +110,7 @@ def command(
     command continues a build that was stopped.
     """
     from arclink.cli.summary import show_summary
-    from arclink.extract.extracting import ExtractSettings
+    from arclink.extract.extraction import ExtractSettings
     from arclink.mapreduce.runs import FAILED_TASK
     from arclink.pipeline.build import build, only_build
     from arclink.pipeline.damage import known_damage
@@ -118,7 +118,7 @@ def command(
     from arclink.pipeline.progress import Lines, Live, Progress, Silent
     from arclink.pipeline.wat_pairs import leave_out_described
     from arclink.rows.cdx_files import find_cdx
-    from arclink.store.opening import (
+    from arclink.store.location import (
         exists,
         local_path_of,
         open_store,

@@ -20,7 +20,7 @@ def command(store: str) -> None:
     """
     from arclink.errors import UsageError
     from arclink.store.blocks.checks import HARMLESS
-    from arclink.store.opening import is_remote, open_store, path_of
+    from arclink.store.location import is_remote, open_store, path_of
     from arclink.store.sqlite.schema import convert
 
     if is_remote(store):

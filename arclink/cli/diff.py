@@ -15,7 +15,7 @@ from arclink.cli.question_options import (
     redirects_option,
 )
 from arclink.cli.row_options import row_format_option, write_rows
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 
 EXAMPLES = ("arclink diff example.org --store links.db --from 2009 --to 201003",)
 

@@ -8,7 +8,7 @@ from arclink.access.formats.explanations import explanation_fields, explanation_
 from arclink.access.queries import span_asked
 from arclink.access.texts import printable_uri
 from arclink.cli.options import store_option
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 
 EXAMPLES = ("arclink explain http://example.org/news --store links.db",)
 

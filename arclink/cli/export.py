@@ -14,7 +14,7 @@ from arclink.cli.question_options import (
     to_option,
 )
 from arclink.export.queries import ExportQuery, Form, Spells
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 
 EXAMPLES = (
     "arclink export --store links.db --format parquet --into tables",

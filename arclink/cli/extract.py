@@ -38,12 +38,12 @@ def command(
 
     INPUT is as for `arclink build`.
     """
-    from arclink.extract.extracting import ExtractSettings
+    from arclink.extract.extraction import ExtractSettings
     from arclink.pipeline import stages
     from arclink.pipeline.damage import damage_in
     from arclink.pipeline.settings import WAYBACK_SETTING, BuildSettings
     from arclink.store.empty import EmptyStore
-    from arclink.store.opening import open_store
+    from arclink.store.location import open_store
 
     where = stage.folder
     needs(where, "pointers", "filter")

@@ -55,13 +55,13 @@ def command(
 
     Without CDX files, the rows that `arclink index` wrote to FOLDER/rows are filtered.
     """
-    from arclink.extract.extracting import ExtractSettings
+    from arclink.extract.extraction import ExtractSettings
     from arclink.mapreduce.runs import parts_of
     from arclink.pipeline import stages
     from arclink.pipeline.rows import check_rows
     from arclink.pipeline.settings import BuildSettings
     from arclink.rows.cdx_files import find_cdx, usual_files
-    from arclink.store.opening import open_store
+    from arclink.store.location import open_store
     from arclink.store.takedown_files import read_takedowns
 
     where = stage.folder

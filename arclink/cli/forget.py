@@ -69,9 +69,9 @@ def command(
     Later builds leave out what was forgotten, also when they read the same files again, and with
     --rebuild.
     """
-    from arclink.files.whole import write_whole
+    from arclink.files.atomic import write_whole
     from arclink.pipeline.build import only_build
-    from arclink.store.opening import exists, local_path_of, open_store
+    from arclink.store.location import exists, local_path_of, open_store
     from arclink.store.takedown_files import format_takedowns, read_takedowns
 
     if not (prefixes or import_path or lists or export_path or cleans):

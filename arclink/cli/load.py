@@ -27,7 +27,7 @@ def command(folder: str, cores: int | None, store: str) -> None:
     """Load the graph files in FOLDER/graph into a store, as one batch."""
     from arclink.counts import Counts
     from arclink.pipeline.manifest import format_manifest
-    from arclink.store.opening import open_store
+    from arclink.store.location import open_store
 
     where = Path(folder)
     needs(where, "graph/outlinks", "graph")

@@ -44,7 +44,7 @@ def command(
     from arclink.analysis.slice_cache import remove_slices
     from arclink.pipeline.build import only_build
     from arclink.store.backups import restore
-    from arclink.store.opening import local_file_of, takedowns_path, work_folder
+    from arclink.store.location import local_file_of, takedowns_path, work_folder
 
     path = local_file_of(store, "arclink restore")
     aside = takedowns_path(store)  # left by a rebuild that was killed

@@ -19,7 +19,7 @@ def apply(store: str) -> None:
     Existing tables and rows are not changed. The URL holds the options:
     cassandra://node1,node2:9042/links?replication=3&consistency=QUORUM
     """
-    from arclink.store.opening import is_remote, needs_driver
+    from arclink.store.location import is_remote, needs_driver
 
     if not is_remote(store):
         raise UsageError(

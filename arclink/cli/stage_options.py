@@ -13,7 +13,7 @@ import orjson
 
 from arclink.cli.engine_options import engine_options, runner_of
 from arclink.errors import InputError
-from arclink.files.whole import write_whole
+from arclink.files.atomic import write_whole
 from arclink.mapreduce.runs import JobRunner, room_in
 from arclink.pipeline.settings import BuildSettings
 from arclink.store.protocols import ArchiveFile

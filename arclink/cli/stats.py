@@ -26,7 +26,7 @@ def command(store: str, as_json: bool, manifests: bool) -> None:
     """
     import orjson
 
-    from arclink.store.opening import open_store
+    from arclink.store.location import open_store
 
     with open_store(store) as opened:
         if manifests:

@@ -11,7 +11,7 @@ from arclink.access.timemaps import read_timemap
 from arclink.cli.options import replay_option, store_option
 from arclink.errors import UsageError
 from arclink.model import ALL_TIME
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 
 EXAMPLES = ("arclink timemap example.org --store links.db",)
 

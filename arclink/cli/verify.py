@@ -20,7 +20,7 @@ def command(store: str) -> None:
     without checksums; `arclink convert` adds them.
     """
     from arclink.store.blocks.checks import HARMLESS
-    from arclink.store.opening import open_store
+    from arclink.store.location import open_store
     from arclink.store.seals import REMEDY
 
     breaches = 0

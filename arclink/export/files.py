@@ -1,6 +1,6 @@
 """Export files that are written completely or not at all, with `ExportError` as their error.
 
-The work is done by `arclink.files.whole`.
+The work is done by `arclink.files.atomic`.
 """
 
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from arclink.errors import ExportError
-from arclink.files import whole
+from arclink.files import atomic
 
 
 def written_whole(paths: Sequence[Path]) -> AbstractContextManager[tuple[Path, ...]]:
@@ -22,4 +22,4 @@ def written_whole(paths: Sequence[Path]) -> AbstractContextManager[tuple[Path, .
     Raises:
         ExportError: The folder is missing, one of the paths is a folder, or the disk is full.
     """
-    return whole.written_whole(paths, ExportError)
+    return atomic.written_whole(paths, ExportError)

@@ -30,7 +30,7 @@ from arclink.export.link_scan import LeftOut, links_shown
 from arclink.export.queries import ExportQuery, node_of
 from arclink.model import Outlink, UriR
 from arclink.store.protocols import GraphStore
-from arclink.uris.resolving import serialised
+from arclink.uris.resolution import serialised
 
 ROWS_AT_ONCE = 1 << 18
 """Number of rows of a run, and approximate number of rows merged at a time: 10 MB."""

@@ -21,7 +21,7 @@ from arclink.export.link_scan import Shown
 from arclink.export.manifest import Tally
 from arclink.model import ContentId, Outlink, Timestamp, UriR
 from arclink.uris.hosts import domain_of, host_of
-from arclink.uris.resolving import serialised
+from arclink.uris.resolution import serialised
 from arclink.uris.surts import surt_of
 
 ROWS_OF_GROUP = 100_000

@@ -24,7 +24,7 @@ from arclink.export.link_scan import Shown
 from arclink.export.manifest import Tally
 from arclink.export.queries import ExportQuery, node_of
 from arclink.export.sums import DistinctLines, Sums
-from arclink.uris.resolving import serialised
+from arclink.uris.resolution import serialised
 from arclink.uris.surts import surt_of
 
 LINKS = ("crawl_date", "src", "dest", "anchor")

@@ -19,7 +19,7 @@ from arclink.extract.html import HEADER_KINDS, Limits, PageLinks, WrittenLink, c
 from arclink.model import Kind
 from arclink.reasons import Reason
 from arclink.rows.pages import format_link, parse_link
-from arclink.uris.resolving import Base
+from arclink.uris.resolution import Base
 
 _LINK: Final = Kind("http@link")
 _REFRESH: Final = Kind("http@refresh")

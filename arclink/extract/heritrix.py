@@ -32,7 +32,7 @@ from arclink.extract.html import Limits, PageLinks
 from arclink.model import Kind, UriR
 from arclink.reasons import Reason
 from arclink.rows.pages import format_link
-from arclink.uris.resolving import Base
+from arclink.uris.resolution import Base
 
 GUESSES = frozenset("XI")
 NO_LINKS = frozenset("P")

@@ -1,6 +1,6 @@
 """The innermost loops of filter: captures on their way into the shuffle and out of it.
 
-`arclink.filter.filtering` has a table of the keys and values. Cython compiles this file unchanged
+`arclink.filter.selection` has a table of the keys and values. Cython compiles this file unchanged
 (`arclink.native`): annotations with ``cython`` give a local variable a C type, and Python never
 evaluates them.
 """
@@ -20,7 +20,7 @@ from arclink.rows.pointers import FALL_BACKS, POINTERS, PointerKind, pointer_lin
 if TYPE_CHECKING:
     import cython
 
-    from arclink.filter.filtering import Mapper, Verdict
+    from arclink.filter.selection import Mapper, Verdict
 
 Pair = tuple[bytes, bytes]
 

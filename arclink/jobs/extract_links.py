@@ -7,7 +7,7 @@ relation.
 
 from collections.abc import Iterable, Iterator
 
-from arclink.extract.extracting import ExtractSettings, extract_pointers
+from arclink.extract.extraction import ExtractSettings, extract_pointers
 from arclink.mapreduce.job import ArclinkJob, Pair, attempt_number
 from arclink.mapreduce.task_variables import note_place
 

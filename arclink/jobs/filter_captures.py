@@ -6,9 +6,9 @@ Input: CDX or CDXJ lines. Output: ``mementos`` blocks and ``pointers``, tagged w
 import json
 from collections.abc import Iterable, Iterator
 
-from arclink.extract.extracting import ExtractSettings
-from arclink.filter.filtering import PASSED_ON, map_captures, reduce_sorted
+from arclink.extract.extraction import ExtractSettings
 from arclink.filter.rules import Rules
+from arclink.filter.selection import PASSED_ON, map_captures, reduce_sorted
 from arclink.mapreduce.job import ArclinkJob, Pair
 from arclink.model import Forgotten, Span
 

@@ -5,7 +5,7 @@ Input: ``postings``. Output: ``inlinks`` rows, sorted by target SURT and target 
 
 from collections.abc import Iterable, Iterator
 
-from arclink.graph.inverting import reduce_postings
+from arclink.graph.inversion import reduce_postings
 from arclink.mapreduce.job import ArclinkJob, Pair
 
 

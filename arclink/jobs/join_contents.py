@@ -5,7 +5,7 @@ Input: ``pages``. Output: ``payloads``, ``outlinks`` and ``postings``, tagged wi
 
 from collections.abc import Iterable, Iterator
 
-from arclink.graph.joining import Joiner
+from arclink.graph.join import Joiner
 from arclink.mapreduce.job import ArclinkJob, Pair
 
 

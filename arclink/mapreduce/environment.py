@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 import orjson
 
 from arclink.errors import InputError
-from arclink.files.whole import open_whole
+from arclink.files.atomic import open_whole
 
 LEFT_OUT = (".pyc", ".pyx", ".pxd", ".c", ".dist-info/RECORD", ".dist-info/direct_url.json")
 _NAME = re.compile(r"[A-Za-z0-9._-]+")

@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from types import ModuleType
 
-from arclink.lazily import imported_lazily
+from arclink.lazy_imports import imported_lazily
 
 GZIP = 16 + zlib.MAX_WBITS
 

@@ -16,7 +16,7 @@ from arclink.mapreduce.runs import JobRunner, parts_of, sort_rows
 from arclink.model import Batch
 from arclink.pipeline.jobs import JOBS
 from arclink.pipeline.last_resorts import LastResorts, awaited
-from arclink.pipeline.planning import archive_paths, plan, read_pointers, write_pointers
+from arclink.pipeline.plan import archive_paths, plan, read_pointers, write_pointers
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.rows import relations

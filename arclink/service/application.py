@@ -14,7 +14,7 @@ from arclink.service.health import health
 from arclink.service.home import home
 from arclink.service.links import links
 from arclink.service.memento import memento
-from arclink.service.pages.rendering import site
+from arclink.service.pages.html_output import site
 from arclink.service.problems import register_problems
 from arclink.service.request_log import watch, watching
 from arclink.service.settings import Settings

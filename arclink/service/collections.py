@@ -13,7 +13,7 @@ from arclink.errors import StoreError
 from arclink.federation.requests import Asking
 from arclink.service.application import create_app
 from arclink.service.headers import register_headers, robots
-from arclink.service.pages.rendering import rendered, site
+from arclink.service.pages.html_output import rendered, site
 from arclink.service.problems import register_problems
 from arclink.service.request_log import expose, watch
 from arclink.service.settings import Settings

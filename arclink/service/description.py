@@ -11,7 +11,7 @@ from flask import Blueprint, Response, current_app, render_template, request
 from arclink.service.headers import robots
 from arclink.service.memento import place_of_service
 from arclink.service.openapi import RESOURCES, Resource, describe
-from arclink.service.pages.rendering import protected
+from arclink.service.pages.html_output import protected
 from arclink.service.schemas import SCHEMAS
 from arclink.service.stores import stores_of_app
 

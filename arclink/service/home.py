@@ -17,9 +17,9 @@ from arclink.service.pages.captures import show_captures
 from arclink.service.pages.changes import show_changes
 from arclink.service.pages.ego import show_graph
 from arclink.service.pages.glance import show_glance
+from arclink.service.pages.html_output import rendered
 from arclink.service.pages.links import show_links
 from arclink.service.pages.places import show_places
-from arclink.service.pages.rendering import rendered
 from arclink.service.pages.requests import Asked, View, address, plain_query
 from arclink.service.pages.time_axis import Axis
 from arclink.service.pages.words import show_words

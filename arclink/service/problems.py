@@ -10,7 +10,7 @@ from werkzeug.exceptions import HTTPException, NotFound
 from arclink.access.queries import BadParameterError
 from arclink.access.texts import printable
 from arclink.errors import StoreError, UsageError
-from arclink.service.pages.rendering import error_page, prefers_page
+from arclink.service.pages.html_output import error_page, prefers_page
 from arclink.service.stores import stores_of_app
 
 MEDIA_TYPE = "application/problem+json"

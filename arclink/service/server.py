@@ -19,7 +19,7 @@ from arclink.service.shutdown import Server, run_until_stopped
 from arclink.service.slow_readers import leave_who_does_not_read
 from arclink.service.workers import supervise
 from arclink.store.embargo import Embargo, EmbargoedStore
-from arclink.store.opening import let_go, open_store
+from arclink.store.location import let_go, open_store
 from arclink.store.protocols import GraphStore
 
 LARGEST_BODY = 1 << 16

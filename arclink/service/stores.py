@@ -17,7 +17,7 @@ from flask import Flask, current_app
 from arclink.errors import StoreError
 from arclink.service.settings import Settings
 from arclink.store.embargo import EmbargoedStore
-from arclink.store.opening import is_remote, open_store, path_of
+from arclink.store.location import is_remote, open_store, path_of
 from arclink.store.protocols import GraphStore, StoreSums
 
 _EXTENSION: Final = "arclink"

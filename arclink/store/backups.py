@@ -23,7 +23,7 @@ from pathlib import Path
 import apsw
 
 from arclink.errors import StoreError
-from arclink.files.whole import folder_beside, sync, unwritable
+from arclink.files.atomic import folder_beside, sync, unwritable
 from arclink.store.protocols import StoreSums, Takedown
 from arclink.store.sqlite.schema import (
     connect,

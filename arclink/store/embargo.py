@@ -49,7 +49,7 @@ from arclink.store.protocols import (
     Takedown,
     Violation,
 )
-from arclink.uris.resolving import checksum_of
+from arclink.uris.resolution import checksum_of
 from arclink.uris.surts import surt_of
 
 _AT_ONCE = 128

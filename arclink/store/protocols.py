@@ -1,7 +1,7 @@
 """The interface of every store: `GraphStore`, and the values that it takes and returns.
 
 A store keeps a temporal link graph. `GraphStore` declares the queries it answers, the batches it
-loads and the takedowns it applies; `arclink.store.opening.open_store` opens one.
+loads and the takedowns it applies; `arclink.store.location.open_store` opens one.
 """
 
 import hashlib

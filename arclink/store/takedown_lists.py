@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from arclink.errors import OperatorError, StoreError
-from arclink.files.whole import write_whole
+from arclink.files.atomic import write_whole
 from arclink.model import Forgotten
 from arclink.store.protocols import Takedown
 from arclink.store.takedown_files import format_takedowns, read_takedowns

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from arclink.errors import UriError
-from arclink.lazily import imported_lazily
+from arclink.lazy_imports import imported_lazily
 from arclink.model import Surt
 from arclink.native import native
 from arclink.reasons import Reason

@@ -242,7 +242,7 @@ class _Run:
         return Reason.ROW_KEPT if is_new else Reason.ROW_REPEATED
 
     def _verdict(self, capture: Capture) -> Reason:
-        """Return the reason for a capture, by rules in the order of `arclink.filter.filtering`."""
+        """Return the reason for a capture, by rules in the order of `arclink.filter.selection`."""
         rules = self._settings.rules
         if rules.read_redirects and is_redirect(capture):
             return Reason.FETCH_WAITING

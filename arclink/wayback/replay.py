@@ -21,7 +21,7 @@ from urllib.parse import urljoin
 import ada_url
 
 from arclink.errors import FetchError
-from arclink.extract.rewriting import is_rewritten, undo_rewriting, undo_uri
+from arclink.extract.replay_markup import is_rewritten, undo_rewriting, undo_uri
 from arclink.model import Checksum, Timestamp, UriR
 from arclink.reasons import Reason
 from arclink.rows.cdx import Capture

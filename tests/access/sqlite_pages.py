@@ -5,7 +5,7 @@ from pathlib import Path
 
 import orjson
 
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
 from arclink.uris.surts import surt_of
 from tests.access.memory_store import MemoryStore, Page

@@ -14,7 +14,7 @@ from arclink.access.levels import LevelQuery, answer_level
 from arclink.access.queries import BadParameterError, Direction, LinkQuery
 from arclink.model import Forgotten, Surt
 from arclink.store.embargo import Embargo, EmbargoedStore
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore, Takedown
 from tests.access.memory_store import Page, link
 from tests.access.sqlite_pages import load_pages, write_graph_files

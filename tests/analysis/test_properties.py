@@ -29,7 +29,7 @@ from arclink.analysis.properties import (
 from arclink.analysis.slice_builder import build_slices
 from arclink.analysis.slices import SliceOptions
 from arclink.analysis.windows import Windows
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from tests.analysis.test_pagerank import matrices, matrix_of
 
 

@@ -13,7 +13,7 @@ from arclink.analysis.windows import Windows
 from arclink.cli.main import group
 from arclink.errors import UsageError
 from arclink.model import Kind, Outlink, Scope, UriR
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from tests.store.contract import load_next
 from tests.store.graphs import Graph, PayloadTruth, checksum_of, memento
 

@@ -20,7 +20,7 @@ from arclink.analysis.slices import Level, SliceOptions, Slices, Weight
 from arclink.analysis.windows import WHOLE, Window, Windows
 from arclink.errors import UsageError
 from arclink.model import Surt, Timestamp
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
 from arclink.uris.surts import surt_of
 from tests.access.memory_store import MemoryStore, Page

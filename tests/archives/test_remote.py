@@ -24,8 +24,8 @@ from arclink.archives.opener import open_bytes, open_stream
 from arclink.archives.reader import ArchiveFile
 from arclink.archives.wacz import archives_in
 from arclink.errors import InputError, PipelineError
-from arclink.extract import extracting
-from arclink.extract.extracting import ExtractSettings, extract_pointers
+from arclink.extract import extraction
+from arclink.extract.extraction import ExtractSettings, extract_pointers
 from arclink.model import Checksum, Surt, Timestamp, UriR
 from arclink.pipeline import stages
 from arclink.pipeline.inputs import describe, find_archives
@@ -34,10 +34,10 @@ from arclink.pipeline.wat_pairs import leave_out_described
 from arclink.reasons import Reason
 from arclink.rows.cdx_files import find_cdx, read_usual_lines
 from arclink.rows.pointers import Pointer, PointerKind, format_pointer
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from tests.archives.made_archives import gzipped, http, warc
 from tests.archives.range_server import Site, serve
-from tests.pipeline.reading import build_store, graph_of
+from tests.pipeline.store_contents import build_store, graph_of
 
 DATA = bytes(range(256)) * 8192
 
@@ -309,7 +309,7 @@ def test_a_file_that_is_gone_is_asked_for_once(
         opened.append(path)
         return ArchiveFile(path)
 
-    monkeypatch.setattr(extracting, "ArchiveFile", open_counted)
+    monkeypatch.setattr(extraction, "ArchiveFile", open_counted)
     lines = [
         orjson.dumps(site.url + "gone.warc.gz") + b"\t" + format_pointer(pointer)
         for pointer in pointers

@@ -14,9 +14,9 @@ from arclink.archives.reader import ArchiveFile, ArchiveRecord
 from arclink.errors import InputError, RecordError
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from tests.archives.made_archives import http, page, read, warc
-from tests.pipeline.reading import build_store, graph_of
+from tests.pipeline.store_contents import build_store, graph_of
 
 RECORDS = [page(number, 2000) for number in range(4)]
 EXTENSION = b"\x50\x2a\x4d\x18\x05\0\0\0extra"

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from arclink.cli.main import group
 from arclink.model import Surt, UriR
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from benchmarks.flat_links import write_flat
 from benchmarks.look_up import WHAT, times
 from benchmarks.look_ups import HUB

@@ -14,7 +14,7 @@ from urllib.parse import urlencode, urlsplit
 import pytest
 
 from arclink.demo import write_demo_archive
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from tests.access.memory_store import Page as Captured
 from tests.access.memory_store import link
 from tests.access.sqlite_pages import load_pages

@@ -13,7 +13,7 @@ from arclink.demo import write_demo_archive
 from arclink.errors import UsageError
 from arclink.model import Surt
 from arclink.pipeline.settings import BuildSettings
-from tests.pipeline.reading import build_store
+from tests.pipeline.store_contents import build_store
 
 OPENING = "http://www.kalvik2010.example/ceremony/opening.html"
 NEWSPAPER = "http://aurora-daily.example/"
@@ -95,7 +95,7 @@ def test_counts_are_kept_where_it_is_said(store: str, tmp_path: Path) -> None:
 
 
 def test_a_page_that_was_never_captured_has_words(store: str) -> None:
-    from arclink.store.opening import open_store
+    from arclink.store.location import open_store
     from arclink.uris.surts import surt_of
 
     with open_store(store) as graph:

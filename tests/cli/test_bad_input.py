@@ -48,7 +48,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def store(archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     from arclink.pipeline.settings import BuildSettings
-    from tests.pipeline.reading import build_store
+    from tests.pipeline.store_contents import build_store
 
     path = tmp_path_factory.mktemp("store") / "links.db"
     build_store(archive, path, BuildSettings(cores=1, runner="inline"))
@@ -63,7 +63,7 @@ def foreign(path: Path) -> Path:
 
 
 def newer(path: Path) -> Path:
-    from arclink.store.opening import open_store
+    from arclink.store.location import open_store
     from arclink.store.sqlite.schema import connect
 
     open_store(str(path), create=True).close()
@@ -318,8 +318,8 @@ def test_a_cdx_of_other_files_is_said(run: Run, archive: Path, tmp_path: Path) -
 def test_each_stage_alone_gives_the_store_of_a_build(
     run: Run, archive: Path, store: Path, tmp_path: Path
 ) -> None:
-    from arclink.store.opening import open_store
-    from tests.pipeline.reading import graph_of
+    from arclink.store.location import open_store
+    from tests.pipeline.store_contents import graph_of
 
     folder = tmp_path / "batch"
     for words in (

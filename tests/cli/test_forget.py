@@ -17,10 +17,10 @@ from arclink.demo import write_demo_archive
 from arclink.errors import ArclinkError, StoreError, UsageError
 from arclink.model import Surt
 from arclink.service.application import create_app
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from arclink.store.protocols import Violation
 from arclink.store.takedown_lists import LISTED
-from tests.pipeline.reading import graph_of
+from tests.pipeline.store_contents import graph_of
 
 SITE, PAGE = "example,aurora-daily)/", "http://aurora-daily.example/"
 
@@ -208,7 +208,7 @@ def test_a_rebuild_keeps_what_was_forgotten(archive: Path, store: Path) -> None:
 
 
 def test_a_rebuild_that_was_killed_keeps_what_was_forgotten(archive: Path, store: Path) -> None:
-    from arclink.store.opening import remove_store, takedowns_path
+    from arclink.store.location import remove_store, takedowns_path
     from arclink.store.takedown_files import set_aside
 
     run(store, SITE)

@@ -11,7 +11,7 @@ import arclink
 from arclink.cli.main import group
 from arclink.pipeline.settings import BuildSettings
 from tests.archives.made_archives import http, warc
-from tests.pipeline.reading import build_store
+from tests.pipeline.store_contents import build_store
 
 ICON = "site.example/favicon.ico"
 HUB = "site.example/hub"

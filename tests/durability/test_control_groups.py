@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from arclink.store.opening import open_store
-from tests.pipeline.reading import graph_of
+from arclink.store.location import open_store
+from tests.pipeline.store_contents import graph_of
 
 PLACES = (Path("/sys/fs/cgroup/memory"), Path("/sys/fs/cgroup"))
 MIB = 1 << 20

@@ -11,7 +11,7 @@ import pytest
 from arclink.store.sqlite.store import SqliteStore
 from tests.durability import loads
 from tests.durability.disks import on_disk
-from tests.pipeline.reading import graph_of
+from tests.pipeline.store_contents import graph_of
 
 
 @pytest.fixture(scope="module")

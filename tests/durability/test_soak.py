@@ -17,8 +17,8 @@ import orjson
 import pytest
 
 from arclink.demo import write_demo_archive
-from arclink.store.opening import open_store
-from tests.pipeline.reading import graph_of
+from arclink.store.location import open_store
+from tests.pipeline.store_contents import graph_of
 
 SECONDS = float(os.environ.get("ARCLINK_SOAK", "3600"))
 SITE = "example,aurora-daily)/"

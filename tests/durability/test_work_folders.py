@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from arclink.store.opening import open_store, work_folder
-from tests.pipeline.reading import graph_of
+from arclink.store.location import open_store, work_folder
+from tests.pipeline.store_contents import graph_of
 
 
 def call(archive: Path, store: Path) -> list[str]:

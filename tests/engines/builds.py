@@ -16,7 +16,7 @@ from arclink.demo import write_demo_archive
 from arclink.mapreduce.runs import Job
 from arclink.model import Surt
 from arclink.pipeline.jobs import JOBS
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from tests.engines.slow_extract import POISON, SlowExtract
 
 ORIGINALS = 1_200

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from arclink.store.cassandra import counting, forgetting, reader, tables, tasks, verifying
-from arclink.store.opening import open_store
+from arclink.store.cassandra import counts, reader, removal, tables, tasks, verification
+from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
 from tests.engines.conftest import Cassandra
 from tests.store.contract import StoreContract
@@ -19,7 +19,7 @@ def keyspace(request: pytest.FixtureRequest, cassandra: Cassandra) -> Iterator[N
     request.cls.url = cassandra.keyspace()
     request.cls.cluster = cassandra
     with pytest.MonkeyPatch.context() as patch:
-        for module in (counting, forgetting, reader, verifying):
+        for module in (counts, removal, reader, verification):
             patch.setattr(module, "PIECES", 3)
         yield
 

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from arclink.cli.main import group
 from arclink.demo import write_demo_archive
 from arclink.model import Surt
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
 from tests.engines.conftest import Cassandra
 from tests.service.conftest import served

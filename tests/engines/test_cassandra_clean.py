@@ -12,14 +12,14 @@ import zstandard
 from arclink.errors import StoreError
 from arclink.model import ALL_TIME, Forgotten, Surt
 from arclink.store.blocks import relations
+from arclink.store.blocks.byte_layouts import pack_checksum
 from arclink.store.blocks.outlinks import OutlinkBlock
-from arclink.store.blocks.packing import pack_checksum
 from arclink.store.cassandra import tables, tasks
 from arclink.store.cassandra.addresses import parse_address
 from arclink.store.cassandra.by_jobs import load_parts
 from arclink.store.cassandra.schema import open_database
 from arclink.store.cassandra.tables import KEYED, PLACED
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from arclink.store.protocols import LoadsByJob, Takedown
 from arclink.uris.surts import surt_of
 from tests.engines.conftest import Cassandra

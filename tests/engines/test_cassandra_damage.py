@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import pytest
 
-from arclink.store.blocks.packing import pack_checksum
+from arclink.store.blocks.byte_layouts import pack_checksum
 from arclink.store.cassandra.addresses import parse_address
 from arclink.store.cassandra.database import Database
 from arclink.store.cassandra.schema import open_database
 from arclink.store.cassandra.tables import KEYED
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from tests.engines.conftest import Cassandra
 from tests.engines.web import write_web
 from tests.store.contract import FILES, SETTINGS

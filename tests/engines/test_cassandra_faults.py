@@ -16,7 +16,7 @@ from arclink.errors import StoreError
 from arclink.model import Surt
 from arclink.store.cassandra.addresses import parse_address
 from arclink.store.cassandra.schema import open_database
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
 from tests.engines.conftest import Cassandra, run_script, running_cassandra
 from tests.engines.web import FAMOUS, HUB, write_web
@@ -29,7 +29,7 @@ HUB_SURT = Surt("example,hub)/")
 LOAD = """
 import sys
 from pathlib import Path
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from tests.store.contract import FILES, SETTINGS
 
 with open_store(sys.argv[1], create=True) as store:

@@ -24,7 +24,7 @@ from arclink.store.cassandra.addresses import parse_address
 from arclink.store.cassandra.by_jobs import load_parts
 from arclink.store.cassandra.schema import open_database
 from arclink.store.cassandra.tables import KEYED, PLACED
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from arclink.store.protocols import LoadsByJob
 from tests.engines import deadly_load
 from tests.engines.conftest import Cassandra

@@ -10,7 +10,7 @@ import pytest
 
 from arclink.export.exports import export
 from arclink.export.queries import ExportQuery
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from tests.engines.conftest import ROOT, engines_folder, needs, run_script
 from tests.pipeline.conftest import demo, store
 

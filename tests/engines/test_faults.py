@@ -13,7 +13,7 @@ from arclink.mapreduce.runs import JobRunner, parts_of
 from arclink.pipeline import stages
 from arclink.pipeline.inputs import describe, find_archives
 from arclink.pipeline.jobs import JOBS
-from arclink.pipeline.planning import archive_paths, plan, read_pointers
+from arclink.pipeline.plan import archive_paths, plan, read_pointers
 from arclink.pipeline.settings import BuildSettings
 from arclink.store.empty import EmptyStore
 from tests.engines.builds import SECONDS, crashed, extracting_slowly, when, write_poisoned_archive

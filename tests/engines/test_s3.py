@@ -11,9 +11,9 @@ from arclink.archives import remote
 from arclink.archives.opener import open_bytes
 from arclink.errors import InputError
 from arclink.pipeline.settings import BuildSettings
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from tests.archives.made_archives import gzipped, page
-from tests.pipeline.reading import build_store, graph_of
+from tests.pipeline.store_contents import build_store, graph_of
 
 BUCKET = "arclink-files"
 DATA = bytes(range(256)) * 8192

@@ -18,7 +18,7 @@ from arclink.mapreduce.runs import JobRunner, parts_of
 from arclink.pipeline import stages
 from arclink.pipeline.inputs import describe, find_archives
 from arclink.pipeline.jobs import JOBS
-from arclink.pipeline.planning import archive_paths, plan, read_pointers
+from arclink.pipeline.plan import archive_paths, plan, read_pointers
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.store.empty import EmptyStore

@@ -9,7 +9,7 @@ import pytest
 
 from arclink.export.exports import Exported, export
 from arclink.export.queries import ExportQuery
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from tests.pipeline.conftest import demo, store, truth
 
 __all__ = ["demo", "store", "truth"]  # fixtures

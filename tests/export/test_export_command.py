@@ -16,7 +16,7 @@ from arclink.errors import ExportError
 from arclink.export import exports as exporting
 from arclink.export.exports import export
 from arclink.export.queries import ExportQuery, Form
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from tests.access.memory_store import MemoryStore, Page
 
 

@@ -22,9 +22,9 @@ from arclink.export.graphs import LINK
 from arclink.export.markup import links_of, nodes_of
 from arclink.export.queries import ExportQuery
 from arclink.model import Kind
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from arclink.uris.surts import surt_of
-from tests.pipeline.reading import TrueMemento
+from tests.pipeline.store_contents import TrueMemento
 
 Edges = dict[tuple[str, str], tuple[int, int, int]]
 

@@ -14,7 +14,7 @@ from arclink.export.exports import export
 from arclink.export.queries import ExportQuery
 from arclink.linkgraph import LinkGraph
 from arclink.model import UriR
-from arclink.uris.resolving import Base, serialised
+from arclink.uris.resolution import Base, serialised
 from tests.access.memory_store import MemoryStore, Page, link
 from tests.export.conftest import asked
 

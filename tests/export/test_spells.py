@@ -15,7 +15,7 @@ from arclink.export.markup import nodes_of
 from arclink.export.queries import ExportQuery, node_of
 from arclink.export.spells import Spell, joined, spells_of
 from arclink.model import Timestamp
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
 from tests.access.memory_store import MemoryStore, Page, link
 

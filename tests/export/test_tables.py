@@ -25,13 +25,13 @@ from arclink.export.sums import DistinctLines, Sums
 from arclink.filter.rules import Rules
 from arclink.model import UriR
 from arclink.pipeline.settings import BuildSettings
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from arclink.uris.hosts import domain_of, host_of
-from arclink.uris.resolving import serialised
+from arclink.uris.resolution import serialised
 from arclink.uris.surts import surt_of
 from tests.access.memory_store import MemoryStore, Page, link
 from tests.export.conftest import Export, asked
-from tests.pipeline.reading import TrueMemento, build_store
+from tests.pipeline.store_contents import TrueMemento, build_store
 
 Rows = Counter[tuple[str, ...]]
 

@@ -13,14 +13,14 @@ from werkzeug.http import quote_header_value
 from arclink.access.queries import LinkQuery
 from arclink.access.redirect_targets import follow
 from arclink.archives.payloads import redirect_checksum
-from arclink.extract.extracting import ExtractSettings
+from arclink.extract.extraction import ExtractSettings
 from arclink.extract.header_links import HeaderLink, parse_link_header
 from arclink.model import Surt
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from tests.archives.made_archives import http, warc
-from tests.pipeline.reading import Link, build_store, outlinks_of
+from tests.pipeline.store_contents import Link, build_store, outlinks_of
 
 HTML = "Content-Type: text/html"
 

@@ -12,17 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arclink.archives.reader import ArchiveFile, ArchiveRecord
-from arclink.extract.extracting import ExtractSettings
+from arclink.extract.extraction import ExtractSettings
 from arclink.extract.heritrix import RecordedLink, add_outlinks, find_metadata, parse_outlinks
 from arclink.extract.html import Limits, PageLinks
 from arclink.model import Surt, UriR
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.rows.pages import format_link
-from arclink.store.opening import open_store
-from arclink.uris.resolving import Base
+from arclink.store.location import open_store
+from arclink.uris.resolution import Base
 from tests.archives.made_archives import http, warc
-from tests.pipeline.reading import build_store
+from tests.pipeline.store_contents import build_store
 
 ROOT = Path(__file__).resolve().parents[2]
 

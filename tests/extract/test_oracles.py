@@ -19,7 +19,7 @@ from arclink.extract.charsets import decode_html
 from arclink.extract.html import extract_links
 from arclink.model import RawLink
 from arclink.reasons import Reason
-from arclink.uris.resolving import Base
+from arclink.uris.resolution import Base
 from tests.extract.second_extractor import second_extract
 
 ALL_PAGES = bool(os.environ.get("ARCLINK_ALL_PAGES"))

@@ -4,7 +4,7 @@ import pytest
 
 from arclink.extract.feeds import links_of
 from arclink.extract.html import Limits, PageLinks, WrittenLink, collect_links, extract_links
-from arclink.graph.joining import MOST_RESOLVED, Joiner
+from arclink.graph.join import MOST_RESOLVED, Joiner
 from arclink.model import Checksum, Kind, UriR
 from arclink.reasons import Reason
 from arclink.rows.pages import Page, format_link, format_page

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from arclink.errors import ExportError, OperatorError
-from arclink.files.whole import folder_beside, open_whole, room_for, write_whole, written_whole
+from arclink.files.atomic import folder_beside, open_whole, room_for, write_whole, written_whole
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from arclink.files.whole import written_whole
+from arclink.files.atomic import written_whole
 with written_whole([Path(sys.argv[1])]) as (place,):
     place.write_bytes(b"half")
     os.kill(os.getpid(), signal.SIGKILL)
@@ -100,7 +100,7 @@ def test_an_error_of_another_file_stays(tmp_path: Path) -> None:
 FULL = """
 import sys
 from pathlib import Path
-from arclink.files.whole import write_whole
+from arclink.files.atomic import write_whole
 write_whole(Path(sys.argv[1]), bytes(100_000))
 """
 

@@ -5,7 +5,7 @@ from arclink.extract.charsets import decode_html
 from arclink.extract.html import DEFAULT_KINDS, OPTIONAL_KINDS, Limits, extract_links
 from arclink.extract.xhtml import with_end_tags
 from arclink.model import Kind, Scope, UriR
-from arclink.uris.resolving import Base
+from arclink.uris.resolution import Base
 
 ALL_KINDS = DEFAULT_KINDS | OPTIONAL_KINDS
 IN_TEMPLATES = frozenset(Kind(f"template@{kind.partition('@')[2]}") for kind in ALL_KINDS)

@@ -2,7 +2,7 @@
 
 from arclink.errors import UriError
 from arclink.model import Scope, UriR
-from arclink.uris.resolving import Base, class_of, cut
+from arclink.uris.resolution import Base, class_of, cut
 from arclink.uris.surts import surt_of
 
 SEEDS = [

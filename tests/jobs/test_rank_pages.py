@@ -12,7 +12,7 @@ from arclink.analysis.slices import Level, SliceOptions
 from arclink.analysis.windows import Windows
 from arclink.jobs.rank_pages import RankPages
 from arclink.model import Kind, Memento, Outlink, Scope, UriR
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from tests.store.contract import load_next
 from tests.store.graphs import Graph, PayloadTruth, checksum_of, memento
 

@@ -15,7 +15,7 @@ from arclink.demo import write_demo_archive
 from arclink.mapreduce.runs import JobRunner, parts_of
 from arclink.pipeline import stages
 from arclink.pipeline.inputs import describe, find_archives
-from arclink.pipeline.planning import archive_paths, plan, read_pointers
+from arclink.pipeline.plan import archive_paths, plan, read_pointers
 from arclink.pipeline.settings import BuildSettings
 from arclink.rows.relations import OUTLINKS, POSTINGS, Row, parse_outlinks, tag
 from arclink.store.empty import EmptyStore

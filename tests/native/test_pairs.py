@@ -18,25 +18,25 @@ from selectolax.lexbor import LexborHTMLParser
 from arclink import native
 from arclink.errors import CdxError
 from arclink.extract.html import _A, _CLOSER_LOOK, DEFAULT_KINDS, _elements
-from arclink.filter.filtering import Mapper, reduce_captures
 from arclink.filter.rules import Rules
+from arclink.filter.selection import Mapper, reduce_captures
 from arclink.filter.shuffle import Pair
 from arclink.graph.block_links import Link, Place
-from arclink.graph.joining import _Follow
+from arclink.graph.join import _Follow
 from arclink.model import Checksum, UriR
 from arclink.reasons import Reason
 from arclink.rows import cdx
 from arclink.rows.cdx import LONGEST_ROW, LONGEST_URI, parse_row, read_row_lists
 from arclink.rows.pages import Page, format_link
+from arclink.store.blocks.byte_layouts import pack_numbers
 from arclink.store.blocks.inlink_numbers import OLD, Numbered
-from arclink.store.blocks.packing import pack_numbers
 from arclink.store.blocks.relations import groups_of, number_field, pack_head
 from arclink.store.blocks.rows import Row
 from arclink.timestamps import TimestampError, normal_timestamp
-from arclink.uris.resolving import class_of, concatenated
-from tests.filter.test_filtering import lines, rule_sets
+from arclink.uris.resolution import class_of, concatenated
+from tests.filter.test_selection import lines, rule_sets
 from tests.rows.test_cdx import lines_of_any_kind
-from tests.uris.test_resolving import from_above, references
+from tests.uris.test_resolution import from_above, references
 from tests.uris.test_surts import by_package as by_package_alone
 from tests.uris.test_surts import pieces, sites
 
@@ -93,7 +93,7 @@ def test_the_surt_of_a_plain_uri_is_that_of_the_package(uri: str) -> None:
     assert key is None or key == by_package_alone(uri)
 
 
-CONCATENATED = pair("resolving.concatenated")
+CONCATENATED = pair("resolution.concatenated")
 odd_references = st.lists(
     st.sampled_from(
         [
@@ -508,11 +508,11 @@ def test_postings_of_blocks(blocks: list[list[tuple[bytes, bytes, list[int]]]]) 
     assert held(compiled_hold, compiled_rows) == held(hold, rows)
 
 
-PACK_NUMBER_ROWS = pair("packing.pack_number_rows")
-UNPACK_NUMBERS = pair("packing.unpack_numbers")
-UNPACK_FEW = pair("packing.unpack_few")
-UNPACK_ENDS = pair("packing.unpack_ends")
-UNPACK_STEPS = pair("packing.unpack_steps")
+PACK_NUMBER_ROWS = pair("byte_layouts.pack_number_rows")
+UNPACK_NUMBERS = pair("byte_layouts.unpack_numbers")
+UNPACK_FEW = pair("byte_layouts.unpack_few")
+UNPACK_ENDS = pair("byte_layouts.unpack_ends")
+UNPACK_STEPS = pair("byte_layouts.unpack_steps")
 numbers_of_any_size = st.one_of(st.integers(0, 300), st.integers(0, 2**62))
 
 
@@ -543,8 +543,8 @@ def test_a_row_may_not_end_after_the_numbers(pack: Function) -> None:
         pack(np.array([1]), np.array([2]))
 
 
-BORDERS_OF = pair("packing.borders_of")
-STRINGS_AT = pair("packing.strings_at")
+BORDERS_OF = pair("byte_layouts.borders_of")
+STRINGS_AT = pair("byte_layouts.strings_at")
 
 
 @given(
@@ -661,8 +661,8 @@ def test_a_content_that_is_not_there(function: Function, block: str, position: i
         function([["k", "t", None, [[block, [position]]]]], blocks_of_a_batch, False, None)
 
 
-PACK_SHA1 = pair("packing.pack_sha1")
-UNPACK_SHA1 = pair("packing.unpack_sha1")
+PACK_SHA1 = pair("byte_layouts.pack_sha1")
+UNPACK_SHA1 = pair("byte_layouts.unpack_sha1")
 
 
 @given(

@@ -7,7 +7,7 @@ import pytest
 
 from arclink.demo import write_demo_archive
 from arclink.pipeline.settings import BuildSettings
-from tests.pipeline.reading import TrueMemento, build_store
+from tests.pipeline.store_contents import TrueMemento, build_store
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ import sys
 
 MEASURED = """
 import sys
-from benchmarks.measuring import measure
+from benchmarks.measurement import measure
 figure = measure(sys.argv[1:])
 print(figure.largest, figure.cpu)
 """

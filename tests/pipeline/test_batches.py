@@ -10,8 +10,8 @@ import pytest
 from arclink.filter.index import index_archive
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
-from arclink.store.opening import open_store
-from tests.pipeline.reading import build_store, graph_of
+from arclink.store.location import open_store
+from tests.pipeline.store_contents import build_store, graph_of
 
 Graph = set[tuple[object, ...]]
 

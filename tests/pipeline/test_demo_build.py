@@ -5,9 +5,9 @@ from pathlib import Path
 
 from arclink.access.explanations import explain
 from arclink.reasons import Reason
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from arclink.uris.surts import surt_of
-from tests.pipeline.reading import TrueMemento, inlinks_of, outlinks_of, true_outlinks
+from tests.pipeline.store_contents import TrueMemento, inlinks_of, outlinks_of, true_outlinks
 
 
 def test_every_memento_shows_the_true_links(store: Path, truth: list[TrueMemento]) -> None:

@@ -19,10 +19,10 @@ from arclink.analysis.spread import first_links
 from arclink.analysis.targets import Target
 from arclink.analysis.windows import Windows
 from arclink.model import Timestamp
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
 from arclink.uris.surts import surt_of
-from tests.pipeline.reading import Link, TrueMemento
+from tests.pipeline.store_contents import Link, TrueMemento
 
 Captures = dict[str, dict[str, list[Link]]]
 """Of each page its captures that tell something: time → links."""

@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 
 from arclink.service.application import create_app
 from arclink.uris.surts import surt_of
-from tests.pipeline.reading import Link, TrueMemento, true_outlinks
+from tests.pipeline.store_contents import Link, TrueMemento, true_outlinks
 
 Member = tuple[str, str, str, str | None, tuple[str, ...], tuple[str, ...]]
 """URI, kind, text, rel, timestamps, URIs at the other end."""

@@ -15,7 +15,7 @@ from arclink.access.replay import parse_replay
 from arclink.service.application import create_app
 from arclink.service.settings import Settings
 from arclink.uris.surts import surt_of
-from tests.pipeline.reading import Link, TrueMemento, true_outlinks
+from tests.pipeline.store_contents import Link, TrueMemento, true_outlinks
 
 Answer = dict[str, list[dict[str, object]]]
 BEFORE, AFTER = "20091231235959", "20100220235959"

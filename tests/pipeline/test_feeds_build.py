@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from arclink.errors import StoreError
-from arclink.extract.extracting import ExtractSettings
+from arclink.extract.extraction import ExtractSettings
 from arclink.model import Surt
 from arclink.pipeline.settings import BuildSettings
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from tests.archives.made_archives import http, warc
-from tests.pipeline.reading import build_store, outlinks_of
+from tests.pipeline.store_contents import build_store, outlinks_of
 
 ALONE = BuildSettings(runner="inline", cores=1)
 

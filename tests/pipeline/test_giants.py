@@ -8,7 +8,7 @@ from pathlib import Path
 
 from arclink.extract.bounds import MOST_BYTES
 from arclink.model import Surt
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from tests.archives.made_archives import http, warc
 from tests.pipeline.small_process import measured
 

@@ -13,10 +13,10 @@ from arclink.model import Surt
 from arclink.pipeline import last_resorts
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
 from tests.archives.made_archives import http, warc
-from tests.pipeline.reading import build_store, graph_of, outlinks_of
+from tests.pipeline.store_contents import build_store, graph_of, outlinks_of
 
 ALONE = BuildSettings(runner="inline", cores=1)
 BODY = b'<a href="next.html">Next</a>'

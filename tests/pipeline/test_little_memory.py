@@ -12,17 +12,17 @@ from pathlib import Path
 import orjson
 import pytest
 
-from arclink.extract import extracting
+from arclink.extract import extraction
 from arclink.extract.feeds import links_of
 from arclink.extract.html import PageLinks
 from arclink.mapreduce.job import attempt_number
 from arclink.model import Surt
 from arclink.pipeline.settings import BuildSettings
 from arclink.rows.pages import Page, format_page
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from tests.archives.made_archives import http, warc
-from tests.pipeline.reading import build_store
 from tests.pipeline.small_process import measured
+from tests.pipeline.store_contents import build_store
 
 HTML = "Content-Type: text/html"
 PAGES = 6
@@ -127,7 +127,7 @@ def test_a_task_that_is_killed_once_loses_nothing(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     path = archive(tmp_path / "a.warc.gz", b"<a href=/y>y</a>" * 100)
-    monkeypatch.setattr(extracting, "links_of", dies(lambda: attempt_number() == 0, how))
+    monkeypatch.setattr(extraction, "links_of", dies(lambda: attempt_number() == 0, how))
     build_store(path, tmp_path / "links.db", BuildSettings(cores=1))
     links, counts = links_and_counts(tmp_path / "links.db")
     assert links == [1] * PAGES
@@ -149,7 +149,7 @@ def test_a_page_that_always_kills_its_task_is_passed_over(
             os.kill(os.getpid(), signal.SIGKILL)
         return format_page(page)
 
-    monkeypatch.setattr(extracting, "format_page", format_or_die)
+    monkeypatch.setattr(extraction, "format_page", format_or_die)
     build_store(path, tmp_path / "links.db", BuildSettings(cores=1))
     links, counts = links_and_counts(tmp_path / "links.db")
     assert links == [1] * PAGES

@@ -14,9 +14,9 @@ from arclink.pipeline.progress import Silent
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.rows.cdx import LONGEST_URI
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from tests.archives.made_archives import gzipped, http, warc
-from tests.pipeline.reading import build_store, graph_of, outlinks_of
+from tests.pipeline.store_contents import build_store, graph_of, outlinks_of
 
 ALONE = BuildSettings(runner="inline", cores=1)
 

@@ -10,9 +10,9 @@ import pytest
 
 from arclink.model import Surt
 from arclink.pipeline.settings import BuildSettings
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
-from tests.pipeline.reading import build_store, graph_of
+from tests.pipeline.store_contents import build_store, graph_of
 
 Page = tuple[str, str]
 """Timestamp and original of a memento."""

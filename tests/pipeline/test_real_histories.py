@@ -15,10 +15,10 @@ from arclink.analysis.page_histories import TargetsOf, page_histories
 from arclink.analysis.slices import Level
 from arclink.analysis.windows import Windows
 from arclink.pipeline.settings import BuildSettings
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from arclink.uris.hosts import host_of
 from arclink.uris.surts import surt_of
-from tests.pipeline.reading import build_store
+from tests.pipeline.store_contents import build_store
 
 YEARS = ("2015", "2016")
 SCOPE = LinkScope(Level.URI, lambda kind: kind == "a@href", is_external=True)

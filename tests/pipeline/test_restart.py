@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from arclink.demo import write_demo_archive
-from arclink.store.opening import open_store
-from tests.pipeline.reading import graph_of
+from arclink.store.location import open_store
+from tests.pipeline.store_contents import graph_of
 
 KILLS = 12
 

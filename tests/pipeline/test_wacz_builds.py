@@ -16,8 +16,8 @@ from arclink.pipeline.inputs import describe, find_archives, leave_out_foreign
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.rows.cdx_files import find_cdx
-from arclink.store.opening import open_store
-from tests.pipeline.reading import Link, build_store, outlinks_of
+from arclink.store.location import open_store
+from tests.pipeline.store_contents import Link, build_store, outlinks_of
 
 NAMES = ("iana", "dupes", "example2")
 

@@ -12,10 +12,10 @@ from arclink.model import Surt
 from arclink.pipeline.inputs import find_archives
 from arclink.pipeline.settings import BuildSettings
 from arclink.pipeline.wat_pairs import leave_out_described
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from arclink.store.protocols import ArchiveFile
 from tests.extract.test_wat import changed, write
-from tests.pipeline.reading import build_store, graph_of, outlinks_of
+from tests.pipeline.store_contents import build_store, graph_of, outlinks_of
 from tests.pipeline.test_last_resorts import ALONE, DIGEST, damaged, page, row
 
 NAMES = ("example.warc.gz", "example.warc.gz.wat.gz")

@@ -9,8 +9,8 @@ import pytest
 
 from arclink.extract.feeds import FEED_KINDS
 from arclink.pipeline.settings import BuildSettings
-from arclink.store.opening import open_store
-from tests.pipeline.reading import Link, build_store
+from arclink.store.location import open_store
+from tests.pipeline.store_contents import Link, build_store
 
 ROOT = Path(__file__).resolve().parents[2]
 PAIRS = {

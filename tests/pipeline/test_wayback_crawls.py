@@ -10,13 +10,13 @@ from click.testing import CliRunner, Result
 from arclink.cli.main import group
 from arclink.cli.summary import show_counts
 from arclink.errors import StoreError, UsageError
-from arclink.extract.extracting import ExtractSettings
+from arclink.extract.extraction import ExtractSettings
 from arclink.pipeline.build import BuildReport
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from tests.archives.made_archives import gzipped, http, warc
-from tests.pipeline.reading import build_store, outlinks_of
+from tests.pipeline.store_contents import build_store, outlinks_of
 from tests.pipeline.test_odd_builds import cdx_of
 
 ALONE = BuildSettings(runner="inline", cores=1)

@@ -13,7 +13,7 @@ import pytest
 from arclink.access import members
 from arclink.access.formats.iris import iri
 from arclink.model import Inlink, Surt
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from arclink.store.sqlite.store import SqliteStore
 from benchmarks.look_ups import HUB
 from benchmarks.synthetic_graph import write_batch

@@ -22,7 +22,7 @@ from arclink.model import Checksum, Forgotten, Inlink, Outlink, Surt, UriR
 from arclink.service.server import example_uri
 from arclink.service.settings import Settings
 from arclink.store.embargo import Embargo, EmbargoedStore
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore, Removed, StoreStats, StoreSums, Takedown
 from tests.access.memory_store import MemoryStore, Page, link
 from tests.access.sqlite_pages import load_pages

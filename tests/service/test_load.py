@@ -20,7 +20,7 @@ from click.testing import CliRunner
 
 from arclink.cli.main import group
 from arclink.model import ALL_TIME, ContentId, Inlink, Memento, Source, Span, Surt
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from arclink.store.sqlite.store import SqliteStore
 from tests.access.memory_store import Page, link
 from tests.access.sqlite_pages import load_pages, write_graph_files

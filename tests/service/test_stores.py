@@ -12,7 +12,7 @@ from arclink.errors import StoreError
 from arclink.service import server as running
 from arclink.store.cassandra import database
 from arclink.store.cassandra.addresses import parse_address
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
 from tests.access.memory_store import MemoryStore, Page, link
 from tests.access.sqlite_pages import load_pages

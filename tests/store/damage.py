@@ -20,7 +20,7 @@ from arclink.model import ContentId, Kind, Memento, Outlink, Payload, Scope, Sur
 from arclink.store.protocols import GraphStore
 from arclink.store.sqlite.schema import PAGE_BYTES, connect
 from arclink.store.sqlite.store import SqliteStore
-from arclink.uris.resolving import content_id
+from arclink.uris.resolution import content_id
 from tests.store.contract import FILES, SETTINGS
 from tests.store.graphs import checksum_of, memento, write_batch
 from tests.store.old_layouts import without_checksums

@@ -42,7 +42,7 @@ from arclink.store.protocols import (
     Takedown,
     Violation,
 )
-from arclink.uris.resolving import content_id
+from arclink.uris.resolution import content_id
 from arclink.uris.surts import surt_of
 from tests.store.graphs import RELATIONS
 

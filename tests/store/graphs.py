@@ -23,7 +23,7 @@ from arclink.model import (
 )
 from arclink.rows.relations import format_memento, format_payload
 from arclink.store.protocols import GraphStore
-from arclink.uris.resolving import content_id
+from arclink.uris.resolution import content_id
 from arclink.uris.surts import surt_of
 
 ORIGINALS = [

@@ -23,16 +23,16 @@ from arclink.cli.forget import command as forget_command
 from arclink.cli.restore import command as restore_command
 from arclink.demo import write_demo_archive
 from arclink.errors import StoreError, UsageError
-from arclink.files.whole import unwritable
+from arclink.files.atomic import unwritable
 from arclink.model import Forgotten, Surt
 from arclink.service.application import create_app
 from arclink.store import takedown_lists
 from arclink.store.backups import back_up, restore
-from arclink.store.opening import open_store, work_folder
+from arclink.store.location import open_store, work_folder
 from arclink.store.protocols import Takedown
 from arclink.store.takedown_lists import LISTED, list_path, listed
-from tests.pipeline.reading import graph_of
-from tests.store.sqlite.test_verifying import execute
+from tests.pipeline.store_contents import graph_of
+from tests.store.sqlite.test_verification import execute
 
 SITE, PAGE = "example,aurora-daily)/", "http://aurora-daily.example/"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
 from tests.store.contract import StoreContract
 from tests.store.dictionary_store import DictionaryStore

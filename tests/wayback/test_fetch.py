@@ -17,12 +17,12 @@ from arclink.model import Surt, Timestamp
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.rows.cdx import parse_row
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from arclink.wayback.capture_lists import Archive
 from arclink.wayback.client import Client
 from arclink.wayback.fetch import FetchReport, FetchSettings, fetch
 from arclink.wayback.replay import MODIFIERS
-from tests.pipeline.reading import build_store, outlinks_of
+from tests.pipeline.store_contents import build_store, outlinks_of
 from tests.wayback.archive_server import FakeArchive, Page, break_off, hang_up, refuse, say, serving
 
 SITE = "http://h.example/"

@@ -12,14 +12,14 @@ import pytest
 from arclink.model import Surt
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
 from arclink.uris.surts import surt_of
 from arclink.wayback.capture_lists import Archive
 from arclink.wayback.client import Client, Manners
 from arclink.wayback.fetch import FetchReport, FetchSettings, fetch
 from arclink.wayback.indexes import parse_index
-from tests.pipeline.reading import Link, build_store, outlinks_of
+from tests.pipeline.store_contents import Link, build_store, outlinks_of
 from tests.wayback.pywb_server import PYWB, serving_pywb
 
 pytestmark = pytest.mark.engine

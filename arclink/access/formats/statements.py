@@ -30,7 +30,7 @@ collection per run of consecutive members of a page.
 
 Both profiles have ``twg:surt``, ``twg:mementoCount``, ``twg:firstMemento`` and ``twg:lastMemento``
 on the subject, and ``twg:original`` on every URI that had to be changed to be an IRI. The
-source of a link is serialised like targets (`arclink.uris.resolving.serialised`), so that sources
+source of a link is serialised like targets (`arclink.uris.resolution.serialised`), so that sources
 and targets join; the URI as captured is then a ``twg:original``, too.
 
 Source: the paper, section 3.4 and Listing 1; RDF 1.1 Concepts; RFC 6920 (ni).
@@ -51,7 +51,7 @@ from arclink.access.queries import Direction
 from arclink.access.replay import NO_REPLAY, ReplayPrefix, uri_m
 from arclink.access.texts import printable, printable_uri
 from arclink.model import Kind, Surt, Timestamp, UriR
-from arclink.uris.resolving import serialised
+from arclink.uris.resolution import serialised
 
 RDF: Final = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 TWG: Final = "http://www.mementoweb.org/TemporalWebGraph/"

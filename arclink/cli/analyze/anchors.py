@@ -35,7 +35,7 @@ from arclink.cli.question_options import (
     to_option,
 )
 from arclink.cli.row_options import row_format_option, write_rows
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 
 _COUNTS = ("links", "contents", "mementos", "hosts", "first", "last")
 

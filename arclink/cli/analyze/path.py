@@ -18,7 +18,7 @@ from arclink.cli.question_options import (
 )
 from arclink.cli.row_options import row_format_option, write_rows
 from arclink.errors import UsageError
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 
 _COLUMNS = ("hop", "time", "seen", "kind", "text", "page", "target")
 

@@ -33,7 +33,7 @@ def command(store: str, output: str, **given: Any) -> None:  # what `slice_optio
     from arclink.analysis.properties import properties_of
     from arclink.analysis.property_report import as_csv, as_html, degrees_as_csv, law_in_words
     from arclink.analysis.slice_cache import open_slices
-    from arclink.files.whole import written_whole
+    from arclink.files.atomic import written_whole
 
     page = Path(output)
     table, degrees = page.with_suffix(".csv"), page.with_suffix(".degrees.csv")

@@ -19,7 +19,7 @@ from arclink.cli.analyze.history_options import (
 from arclink.cli.options import store_option
 from arclink.cli.question_options import kinds_to_follow_option, redirects_option
 from arclink.cli.row_options import row_format_option, write_rows
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 
 _SOURCES = ("first", "last_without", "text", "target", "page")
 _ADOPTION = ("window", "new_pages", "dated", "new_hosts", "pages", "hosts")

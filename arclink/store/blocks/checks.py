@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from arclink.model import Surt
-from arclink.store.blocks.packing import Numbers
+from arclink.store.blocks.byte_layouts import Numbers
 from arclink.store.blocks.relations import pack_head
 from arclink.store.protocols import Violation
 from arclink.uris.uri_ids import uri_ids

@@ -9,8 +9,8 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 
 from arclink.model import Checksum, Scope, Source, Timestamp, UriR
-from arclink.store.blocks.packing import split_content
-from arclink.uris.resolving import content_id
+from arclink.store.blocks.byte_layouts import split_content
+from arclink.uris.resolution import content_id
 
 _TABLE = "CREATE TABLE pages (cut BLOB, original TEXT, timestamps TEXT, PRIMARY KEY (cut, original)) WITHOUT ROWID"
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from arclink.native import native
-from arclink.store.blocks.packing import unpack_few
+from arclink.store.blocks.byte_layouts import unpack_few
 
 if TYPE_CHECKING:
     import cython

@@ -29,7 +29,7 @@ import zstandard
 
 from arclink.errors import StoreError
 from arclink.model import Kind, Outlink
-from arclink.store.blocks.packing import (
+from arclink.store.blocks.byte_layouts import (
     Numbers,
     Strings,
     decompressed,

@@ -33,8 +33,7 @@ from typing import NamedTuple, Protocol, TypeVar, cast
 import numpy as np
 
 from arclink.model import Checksum, Kind, Memento, Payload, Scope, Source, Surt, Timestamp, UriR
-from arclink.store.blocks.inlink_numbers import unpack_postings
-from arclink.store.blocks.packing import (
+from arclink.store.blocks.byte_layouts import (
     Numbers,
     pack_checksum,
     pack_few,
@@ -47,6 +46,7 @@ from arclink.store.blocks.packing import (
     uri_form,
     uri_of_form,
 )
+from arclink.store.blocks.inlink_numbers import unpack_postings
 from arclink.store.blocks.rows import Row
 from arclink.tuples import maker
 

@@ -13,7 +13,7 @@ import orjson
 
 from arclink.archives.locations import uses_webhdfs
 from arclink.store.cassandra.addresses import parse_address
-from arclink.store.cassandra.loading import RunTasks, run_task
+from arclink.store.cassandra.load import RunTasks, run_task
 from arclink.store.cassandra.tables import View
 from arclink.store.cassandra.tasks import Result, Task
 from arclink.store.graph_files import RELATIONS, parts_of

@@ -34,15 +34,15 @@ from arclink.model import (
     Timestamp,
     UriR,
 )
-from arclink.store.blocks.cuts import CapturesByCut
-from arclink.store.blocks.outlinks import OutlinkBlock
-from arclink.store.blocks.packing import (
+from arclink.store.blocks.byte_layouts import (
     pack_checksum,
     split_content,
     unpack_few,
     uri_form,
     uri_of_form,
 )
+from arclink.store.blocks.cuts import CapturesByCut
+from arclink.store.blocks.outlinks import OutlinkBlock
 from arclink.store.blocks.references import checksum_shown, not_modified_since
 from arclink.store.blocks.relations import (
     Posting,
@@ -78,7 +78,7 @@ from arclink.store.protocols import (
     StoreState,
 )
 from arclink.store.seals import unpacking
-from arclink.uris.resolving import content_id
+from arclink.uris.resolution import content_id
 
 PIECES = 16
 """Number of token ranges in which a whole table is read."""

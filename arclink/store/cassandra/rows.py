@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from hashlib import blake2b
 from itertools import accumulate, pairwise
 
-from arclink.store.blocks.packing import Numbers, pack_few, unpack_few
+from arclink.store.blocks.byte_layouts import Numbers, pack_few, unpack_few
 from arclink.store.blocks.relations import NUL
 from arclink.store.blocks.rows import Row
 from arclink.store.cassandra.database import Database

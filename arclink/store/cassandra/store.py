@@ -6,11 +6,11 @@ from pathlib import Path
 from arclink.errors import StoreError
 from arclink.model import Batch
 from arclink.store.cassandra.by_jobs import by_manifests
-from arclink.store.cassandra.counting import count_store, store_sums
-from arclink.store.cassandra.forgetting import clean, forget, records
-from arclink.store.cassandra.loading import load_batch
+from arclink.store.cassandra.counts import count_store, store_sums
+from arclink.store.cassandra.load import load_batch
 from arclink.store.cassandra.reader import CassandraReader
-from arclink.store.cassandra.verifying import violations
+from arclink.store.cassandra.removal import clean, forget, records
+from arclink.store.cassandra.verification import violations
 from arclink.store.protocols import (
     ArchiveFile,
     Removed,

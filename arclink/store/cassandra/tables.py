@@ -21,7 +21,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from arclink.errors import StoreError
-from arclink.store.blocks.packing import unpack_checksum
+from arclink.store.blocks.byte_layouts import unpack_checksum
 from arclink.store.cassandra.database import Database, Writer
 from arclink.store.seals import damaged, seal, unseal
 

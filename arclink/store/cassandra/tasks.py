@@ -27,10 +27,10 @@ from arclink.checksums import is_reference
 from arclink.errors import StoreError
 from arclink.model import Checksum, Payload
 from arclink.rows.relations import parse_payload
-from arclink.store.blocks.grouping import InlinkGrouping
+from arclink.store.blocks.byte_layouts import Numbers, pack_checksum, pack_few, unpack_few
+from arclink.store.blocks.inlink_groups import InlinkGrouping
 from arclink.store.blocks.inlink_numbers import OLD, Numbered
 from arclink.store.blocks.outlinks import LEVEL, packed_block
-from arclink.store.blocks.packing import Numbers, pack_checksum, pack_few, unpack_few
 from arclink.store.blocks.relations import (
     NUL,
     InlinksWriter,

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import IO, Self
 
 from arclink.errors import StoreError
-from arclink.store.blocks.packing import Numbers
+from arclink.store.blocks.byte_layouts import Numbers
 from arclink.store.blocks.relations import BlockWriter
 from arclink.store.sqlite.runs import PackedBlock, block_packer
 

@@ -32,7 +32,7 @@ import numpy as np
 import zstandard
 
 from arclink.errors import StoreError
-from arclink.store.blocks.packing import (
+from arclink.store.blocks.byte_layouts import (
     Numbers,
     decompressed,
     pack_numbers,

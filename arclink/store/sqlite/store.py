@@ -46,9 +46,7 @@ from arclink.model import (
     Timestamp,
     UriR,
 )
-from arclink.store.blocks.cuts import CapturesByCut
-from arclink.store.blocks.outlinks import OutlinkBlock
-from arclink.store.blocks.packing import (
+from arclink.store.blocks.byte_layouts import (
     join_content,
     pack_checksum,
     split_content,
@@ -56,6 +54,8 @@ from arclink.store.blocks.packing import (
     uri_form,
     uri_of_form,
 )
+from arclink.store.blocks.cuts import CapturesByCut
+from arclink.store.blocks.outlinks import OutlinkBlock
 from arclink.store.blocks.references import checksum_shown, not_modified_since
 from arclink.store.blocks.relations import (
     NUL,
@@ -89,10 +89,10 @@ from arclink.store.protocols import (
     Violation,
 )
 from arclink.store.seals import damaged
-from arclink.store.sqlite.forgetting import forget
-from arclink.store.sqlite.loading import BatchLoader
+from arclink.store.sqlite.load import BatchLoader
 from arclink.store.sqlite.names import StoredNames
 from arclink.store.sqlite.outlinks import block_with, opened_block
+from arclink.store.sqlite.removal import forget
 from arclink.store.sqlite.runs import Relation, Runs
 from arclink.store.sqlite.schema import is_sealed, open_for_loading, open_for_reading, translated
 from arclink.store.sqlite.takedowns import records, store_state
@@ -104,7 +104,7 @@ from arclink.store.takedown_lists import (
     missing_in,
 )
 from arclink.tuples import maker
-from arclink.uris.resolving import content_id
+from arclink.uris.resolution import content_id
 
 CACHED_OUTLINK_BLOCKS = 16
 CACHED_CONTENTS = 20_000
@@ -478,7 +478,7 @@ class SqliteStore:
         return found[0] if found else None
 
     def sums(self) -> StoreSums:
-        from arclink.store.sqlite.counting import store_sums
+        from arclink.store.sqlite.counts import store_sums
 
         with translated(self.path):
             return store_sums(self._connection, self.path)
@@ -490,13 +490,13 @@ class SqliteStore:
         batches may repeat them; this takes as long as reading a third of the file. The other counts
         are kept per batch.
         """
-        from arclink.store.sqlite.counting import count_store
+        from arclink.store.sqlite.counts import count_store
 
         with translated(self.path):
             return count_store(self._connection, self._runs, self._names, self.path)
 
     def verify(self) -> Iterator[Violation]:
-        from arclink.store.sqlite.verifying import Verifier
+        from arclink.store.sqlite.verification import Verifier
 
         takedowns = listed(self.path)  # before the record: more takedowns may arrive meanwhile
         with translated(self.path), closing(open_for_reading(self.path)) as connection:

@@ -6,8 +6,8 @@ given, and the state of the store.
 
 from arclink.model import Forgotten, Span, Surt, Timestamp
 from arclink.store.protocols import Removed, StoreState, Takedown
-from arclink.store.sqlite.replacing import replaced_sums
 from arclink.store.sqlite.schema import Connection
+from arclink.store.sqlite.wat_replacement import replaced_sums
 
 
 def records(connection: Connection) -> list[tuple[Takedown, Removed]]:
@@ -43,7 +43,7 @@ def _has_records(connection: Connection) -> bool:
 def removed_sums(connection: Connection) -> tuple[int, int, int, int]:
     """Return how many items were removed from a store since it was created.
 
-    Replaced contents and links (`arclink.store.sqlite.replacing`) are included.
+    Replaced contents and links (`arclink.store.sqlite.wat_replacement`) are included.
 
     Returns:
         Numbers of payloads with a fate, of contents, of links, and of all payloads.

@@ -7,12 +7,12 @@ import pytest
 
 from arclink.model import ContentId, Surt
 from arclink.pipeline.settings import BuildSettings
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
 from arclink.store.sqlite import store as sqlite
 from benchmarks.skew import PAGE, payload_at_many_uris, write
 from tests.archives.made_archives import http, warc
-from tests.pipeline.reading import build_store
+from tests.pipeline.store_contents import build_store
 
 ALONE = BuildSettings(runner="inline", cores=1)
 

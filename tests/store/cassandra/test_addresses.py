@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from arclink.errors import UsageError
 from arclink.store.cassandra.addresses import CONSISTENCIES, Address, parse_address, replication_map
-from arclink.store.opening import is_remote, local_path_of, work_folder
+from arclink.store.location import is_remote, local_path_of, work_folder
 
 
 @pytest.mark.parametrize(

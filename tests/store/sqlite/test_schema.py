@@ -12,7 +12,7 @@ import pytest
 
 from arclink.errors import StoreError, UsageError
 from arclink.model import Surt
-from arclink.store.opening import open_store, path_of
+from arclink.store.location import open_store, path_of
 from arclink.store.sqlite import schema
 from arclink.store.sqlite.store import SqliteStore
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arclink.model import Checksum, Surt
-from arclink.store.blocks import packing
+from arclink.store.blocks import byte_layouts
 from arclink.uris.surts import surt_of
 
 numbers = st.one_of(st.integers(0, 127), st.integers(0, 2**20), st.integers(0, 2**63 - 1))
@@ -16,43 +16,46 @@ numbers = st.one_of(st.integers(0, 127), st.integers(0, 2**20), st.integers(0, 2
 
 @given(st.lists(numbers))
 def test_numbers_come_back(some: list[int]) -> None:
-    packed = packing.pack_numbers(np.array(some, dtype=np.int64))
-    assert packing.unpack_numbers(packed).tolist() == some
-    assert packed == packing.pack_few(some)
-    assert packing.unpack_few(packed) == some
+    packed = byte_layouts.pack_numbers(np.array(some, dtype=np.int64))
+    assert byte_layouts.unpack_numbers(packed).tolist() == some
+    assert packed == byte_layouts.pack_few(some)
+    assert byte_layouts.unpack_few(packed) == some
 
 
 @given(st.lists(st.lists(numbers)))
 def test_rows_of_numbers_end_where_it_is_said(rows: list[list[int]]) -> None:
     flat = np.array([number for row in rows for number in row], dtype=np.int64)
     ends = np.cumsum(np.array([len(row) for row in rows], dtype=np.int64))
-    packed, byte_ends = packing.pack_number_rows(flat, ends)
+    packed, byte_ends = byte_layouts.pack_number_rows(flat, ends)
     borders = [0, *byte_ends.tolist()]
-    assert [packing.unpack_few(packed[a:b]) for a, b in pairwise(borders)] == rows
+    assert [byte_layouts.unpack_few(packed[a:b]) for a, b in pairwise(borders)] == rows
 
 
 @given(st.lists(st.integers(-(2**62), 2**62 - 1)))
 def test_signed_numbers_come_back(some: list[int]) -> None:
-    signed = packing.sign(np.array(some, dtype=np.int64))
+    signed = byte_layouts.sign(np.array(some, dtype=np.int64))
     assert (signed >= 0).all()
-    assert packing.unsign(signed).tolist() == some
+    assert byte_layouts.unsign(signed).tolist() == some
 
 
 @given(st.lists(st.text(st.characters(min_codepoint=0x20, exclude_categories=["Cs"])), min_size=1))
 def test_strings_come_back(strings: list[str]) -> None:
-    packed = packing.Strings(packing.pack_strings(strings))
+    packed = byte_layouts.Strings(byte_layouts.pack_strings(strings))
     places = np.arange(len(packed))
     assert packed.take(places) == strings
     assert packed.take(places[::-2]) == strings[::-2]
 
 
 def test_a_control_character_becomes_a_space() -> None:
-    assert packing.pack_strings(["a\nb", "c", "d\te\0"]) == b"a b\nc\nd e "
+    assert byte_layouts.pack_strings(["a\nb", "c", "d\te\0"]) == b"a b\nc\nd e "
 
 
 @given(st.lists(st.binary(), max_size=5))
 def test_sections_come_back(sections: list[bytes]) -> None:
-    assert packing.unpack_sections(packing.pack_sections(sections), len(sections)) == sections
+    assert (
+        byte_layouts.unpack_sections(byte_layouts.pack_sections(sections), len(sections))
+        == sections
+    )
 
 
 CHECKSUMS = [
@@ -73,14 +76,14 @@ CHECKSUMS = [
 
 @pytest.mark.parametrize(("checksum", "size"), CHECKSUMS)
 def test_checksums_come_back(checksum: str, size: int) -> None:
-    packed = packing.pack_checksum(checksum)
-    assert packing.unpack_checksum(packed) == checksum
+    packed = byte_layouts.pack_checksum(checksum)
+    assert byte_layouts.unpack_checksum(packed) == checksum
     assert len(packed) == size
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_any_text_as_checksum_comes_back(text: str) -> None:
-    assert packing.unpack_checksum(packing.pack_checksum(text)) == text
+    assert byte_layouts.unpack_checksum(byte_layouts.pack_checksum(text)) == text
 
 
 @pytest.mark.parametrize(
@@ -97,9 +100,9 @@ def test_any_text_as_checksum_comes_back(text: str) -> None:
     ],
 )
 def test_contents_are_split_into_checksum_and_cut(content: str, parts: tuple[str, str]) -> None:
-    checksum, cut = packing.split_content(content)
+    checksum, cut = byte_layouts.split_content(content)
     assert (checksum, cut.hex()) == parts
-    assert packing.join_content(Checksum(checksum), cut) == content
+    assert byte_layouts.join_content(Checksum(checksum), cut) == content
 
 
 URIS = [
@@ -117,8 +120,8 @@ URIS = [
 
 @pytest.mark.parametrize(("uri", "form"), URIS)
 def test_a_uri_is_stored_as_it_differs_from_its_surt(uri: str, form: str) -> None:
-    assert packing.uri_form(surt_of(uri), uri) == form
-    assert packing.uri_of_form(surt_of(uri), form) == uri
+    assert byte_layouts.uri_form(surt_of(uri), uri) == form
+    assert byte_layouts.uri_of_form(surt_of(uri), form) == uri
 
 
 uri_texts = st.one_of(
@@ -136,4 +139,4 @@ uri_texts = st.one_of(
 @given(uri_texts, st.one_of(st.none(), uri_texts))
 def test_any_uri_comes_back_beside_any_surt(uri: str, surt: str | None) -> None:
     key = surt_of(uri) if surt is None else Surt(surt)
-    assert packing.uri_of_form(key, packing.uri_form(key, uri)) == uri
+    assert byte_layouts.uri_of_form(key, byte_layouts.uri_form(key, uri)) == uri

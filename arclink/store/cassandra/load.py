@@ -22,8 +22,8 @@ import orjson
 from arclink.errors import StoreError
 from arclink.model import Batch
 from arclink.store.cassandra.addresses import Address
-from arclink.store.cassandra.forgetting import forget_in, takedown_of
 from arclink.store.cassandra.reader import CassandraReader
+from arclink.store.cassandra.removal import forget_in, takedown_of
 from arclink.store.cassandra.schema import open_database
 from arclink.store.cassandra.steps import Facts, History
 from arclink.store.cassandra.tables import Tables, View

@@ -9,17 +9,17 @@ import zstandard
 
 from arclink.model import ContentId, Kind, Outlink, Payload, Scope, Surt, UriR
 from arclink.store.blocks import checks
+from arclink.store.blocks.byte_layouts import pack_checksum
 from arclink.store.blocks.outlinks import pack_outlinks
-from arclink.store.blocks.packing import pack_checksum
 from arclink.store.blocks.relations import pack_fate
 from arclink.store.blocks.rows import Row
 from arclink.store.protocols import Violation
-from arclink.store.sqlite import verifying
+from arclink.store.sqlite import verification
 from arclink.store.sqlite.outlinks import opened_block, write_block
 from arclink.store.sqlite.runs import Relation, Runs, RunWriter
 from arclink.store.sqlite.schema import Connection, connect
 from arclink.store.sqlite.store import SqliteStore
-from arclink.uris.resolving import content_id
+from arclink.uris.resolution import content_id
 from tests.store.contract import FILES, SETTINGS
 from tests.store.graphs import checksum_of, memento, write_batch
 
@@ -374,7 +374,7 @@ def test_a_difference_names_the_link(path: Path) -> None:
 def test_only_the_first_breaches_of_a_kind_are_named(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(verifying, "NAMED", 2)
+    monkeypatch.setattr(verification, "NAMED", 2)
     rewrite(path, Relation.MEMENTOS, replace_in(b"\t0\t200\t", b"\thttp://x/\t200\t"))
     details = [
         violation.detail

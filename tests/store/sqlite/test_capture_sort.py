@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arclink.store.sqlite.sorting import Capture, SortedCaptures
+from arclink.store.sqlite.capture_sort import Capture, SortedCaptures
 
 texts = st.text(st.characters(codec=None, blacklist_characters="\t\n"), max_size=3)
 captures = st.lists(

@@ -13,7 +13,7 @@ from arclink.checksums import normal_checksum
 from arclink.errors import UriError
 from arclink.model import Checksum, Scope, UriR
 from arclink.reasons import Reason
-from arclink.uris.resolving import (
+from arclink.uris.resolution import (
     _FIELDS,
     Base,
     _fields,

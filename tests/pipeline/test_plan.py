@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from arclink.model import Checksum, Payload, Scope, Timestamp, UriR
 from arclink.pipeline.last_resorts import LastResorts
-from arclink.pipeline.planning import Plan, plan, read_pointers, write_pointers
+from arclink.pipeline.plan import Plan, plan, read_pointers, write_pointers
 from arclink.reasons import Reason
 from arclink.rows.pointers import (
     NO_FILE,

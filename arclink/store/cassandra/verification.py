@@ -1,6 +1,6 @@
 """Checks every invariant of a Cassandra store that several tables share.
 
-Tables are read by ranges of tokens, once or twice. As in `arclink.store.sqlite.verifying`, sets
+Tables are read by ranges of tokens, once or twice. As in `arclink.store.sqlite.verification`, sets
 that are too large to hold are compared by sums of hashes, which do not depend on order. Memory
 holds two sums per block of contents and per bucket of payloads.
 """
@@ -17,6 +17,13 @@ import zstandard
 from arclink.errors import StoreError
 from arclink.model import Checksum, ContentId, Memento, Scope, Surt
 from arclink.reasons import Reason
+from arclink.store.blocks.byte_layouts import (
+    Numbers,
+    pack_checksum,
+    split_content,
+    unpack_checksum,
+    uri_of_form,
+)
 from arclink.store.blocks.checks import (
     NAMED,
     OLD_LAYOUT,
@@ -27,23 +34,16 @@ from arclink.store.blocks.checks import (
     uri_id_collisions,
 )
 from arclink.store.blocks.outlinks import OutlinkBlock
-from arclink.store.blocks.packing import (
-    Numbers,
-    pack_checksum,
-    split_content,
-    unpack_checksum,
-    uri_of_form,
-)
 from arclink.store.blocks.relations import NUL, groups_of, pages_of, scope_of_fate, unpack_fate
 from arclink.store.blocks.rows import shows_payload
-from arclink.store.cassandra.counting import store_sums
-from arclink.store.cassandra.forgetting import records
+from arclink.store.cassandra.counts import store_sums
 from arclink.store.cassandra.reader import PIECES, CassandraReader, sighting_rows
+from arclink.store.cassandra.removal import records
 from arclink.store.cassandra.rows import content_number, place_of, unpack_inlinks
 from arclink.store.cassandra.tables import KeyedTable, Stream
 from arclink.store.cassandra.tasks import FENCES, LAST, unpack_surts
 from arclink.store.protocols import Violation
-from arclink.uris.resolving import content_id
+from arclink.uris.resolution import content_id
 from arclink.uris.surts import surt_of
 
 BUCKETS = 1 << 14

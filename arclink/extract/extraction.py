@@ -25,7 +25,7 @@ from arclink.extract.feeds import is_feed, links_of, unpacked
 from arclink.extract.header_links import add_header_links, links_in_headers
 from arclink.extract.heritrix import add_outlinks, find_metadata
 from arclink.extract.html import DEFAULT_KINDS, OPTIONAL_KINDS, Limits, PageLinks
-from arclink.extract.rewriting import without_insertions
+from arclink.extract.replay_markup import without_insertions
 from arclink.extract.wat_links import wat_links
 from arclink.extract.xhtml import XML_MIMES, with_end_tags
 from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM, Checksum, Kind, Memento, Timestamp
@@ -36,7 +36,7 @@ from arclink.rows.pages import Page, format_link, format_page, parse_link
 from arclink.rows.pointers import NO_FILE, Pointer, PointerKind, format_pointer, parse_pointer
 from arclink.rows.relations import MEMENTOS, Row, format_memento, parse_memento
 from arclink.timestamps import TimestampError, normal_timestamp
-from arclink.uris.resolving import Base
+from arclink.uris.resolution import Base
 from arclink.uris.surts import surt_of
 from arclink.uris.wrapped import Unwrapper
 

@@ -30,11 +30,11 @@ from arclink.model import (
     Timestamp,
     UriR,
 )
-from arclink.store.blocks.grouping import InlinkGrouping
+from arclink.store.blocks.inlink_groups import InlinkGrouping
 from arclink.store.blocks.relations import BlockWriter
 from arclink.store.graph_files import write_graph_sums
 from arclink.store.sqlite import runs as runs_module
-from arclink.store.sqlite.loading import BatchLoader
+from arclink.store.sqlite.load import BatchLoader
 from arclink.store.sqlite.packing_process import RunApart
 from arclink.store.sqlite.runs import Relation, Runs
 from arclink.store.sqlite.store import SqliteStore
@@ -402,7 +402,7 @@ _LOAD = """
 import sys, time
 from pathlib import Path
 from arclink.store.sqlite import store as sqlite
-from arclink.store.sqlite.loading import BatchLoader
+from arclink.store.sqlite.load import BatchLoader
 from arclink.store.sqlite.runs import Runs
 from tests.store.contract import FILES, SETTINGS
 
@@ -550,14 +550,14 @@ def test_a_reader_does_not_hold_up_trimming_nor_lose_its_place(tmp_path: Path) -
 
 
 def test_a_process_beside_changes_no_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("arclink.store.sqlite.loading.WORTH_A_PROCESS", 0)
+    monkeypatch.setattr("arclink.store.sqlite.load.WORTH_A_PROCESS", 0)
     started: list[int] = []
 
     def counted(write: Callable[[BlockWriter], None]) -> RunApart:
         started.append(1)
         return RunApart(write)
 
-    monkeypatch.setattr("arclink.store.sqlite.loading.RunApart", counted)
+    monkeypatch.setattr("arclink.store.sqlite.load.RunApart", counted)
     paths = [tmp_path / f"{cores}.db" for cores in (1, 2)]
     for cores, path in enumerate(paths, start=1):
         with SqliteStore(path, create=True) as store:
@@ -574,7 +574,7 @@ def test_a_process_beside_changes_no_byte(tmp_path: Path, monkeypatch: pytest.Mo
 def test_what_a_process_beside_finds_wrong_is_said(
     store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("arclink.store.sqlite.loading.WORTH_A_PROCESS", 0)
+    monkeypatch.setattr("arclink.store.sqlite.load.WORTH_A_PROCESS", 0)
     before = canonical(store)
     graph = write_pages(tmp_path / "2", 10, 20)
     inlinks = next((graph / "inlinks").glob("part-*"))
@@ -594,7 +594,7 @@ def test_what_a_process_beside_finds_wrong_is_said(
 def test_what_a_process_that_was_killed_packed_is_packed_again_here(
     store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("arclink.store.sqlite.loading.WORTH_A_PROCESS", 0)
+    monkeypatch.setattr("arclink.store.sqlite.load.WORTH_A_PROCESS", 0)
     graph = write_pages(tmp_path / "2", 10, 20)
     here, write, killed = os.getpid(), InlinkGrouping.write, []
 
@@ -615,7 +615,7 @@ def test_what_a_process_that_was_killed_packed_is_packed_again_here(
 def test_a_load_that_fails_leaves_no_process_behind(
     store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("arclink.store.sqlite.loading.WORTH_A_PROCESS", 0)
+    monkeypatch.setattr("arclink.store.sqlite.load.WORTH_A_PROCESS", 0)
     graph = write_pages(tmp_path / "2", 10, 20)
     next((graph / "mementos").glob("part-*")).write_text("no memento\n")
     with monkeypatch.context() as patch:
@@ -628,7 +628,7 @@ def test_a_load_that_fails_leaves_no_process_behind(
 def test_where_there_is_no_room_for_a_process_one_loads_alone(
     store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("arclink.store.sqlite.loading.WORTH_A_PROCESS", 0)
+    monkeypatch.setattr("arclink.store.sqlite.load.WORTH_A_PROCESS", 0)
     graph = write_pages(tmp_path / "2", 10, 20)
 
     def refuse() -> int:
@@ -643,7 +643,7 @@ def test_where_there_is_no_room_for_a_process_one_loads_alone(
 def test_where_a_process_beside_has_no_space_is_said(
     store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("arclink.store.sqlite.loading.WORTH_A_PROCESS", 0)
+    monkeypatch.setattr("arclink.store.sqlite.load.WORTH_A_PROCESS", 0)
     before = canonical(store)
     graph = write_pages(tmp_path / "2", 10, 20)
     with Path("/dev/full").open("r+b", buffering=0) as full, monkeypatch.context() as patch:
@@ -679,7 +679,7 @@ def test_a_process_beside_ends_when_the_one_that_loads_is_killed() -> None:
 
 
 def test_the_worker_of_a_pool_loads_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("arclink.store.sqlite.loading.WORTH_A_PROCESS", 0)
+    monkeypatch.setattr("arclink.store.sqlite.load.WORTH_A_PROCESS", 0)
     graph = write_pages(tmp_path / "1", 0, 10)
 
     def load() -> None:

@@ -13,8 +13,8 @@ import numpy as np
 import orjson
 
 from arclink.errors import StoreError
+from arclink.store.blocks.byte_layouts import Numbers, uri_form
 from arclink.store.blocks.inlink_numbers import Numbered, contents_of
-from arclink.store.blocks.packing import Numbers, uri_form
 from arclink.store.blocks.relations import Groups, InlinksWriter, pack_head
 
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arclink.errors import CdxError
-from arclink.filter import filtering
-from arclink.filter.filtering import map_captures, reduce_captures
+from arclink.filter import selection
 from arclink.filter.rules import DEFAULT_RULES, Rules
+from arclink.filter.selection import map_captures, reduce_captures
 from arclink.model import Checksum, Forgotten, Memento, Span, Surt, Timestamp, UriR
 from arclink.reasons import Reason
 from arclink.rows.cdx import Capture, format_row, parse_row
@@ -459,7 +459,7 @@ def test_originals_past_the_limit_follow_in_further_pointers() -> None:
 
 
 def test_memory_does_not_grow_with_the_uris_of_a_payload(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(filtering, "_SPOOLED", 1 << 16)
+    monkeypatch.setattr(selection, "_SPOOLED", 1 << 16)
     tracemalloc.start()
     try:
         for _ in reduce_captures(b"p" + ONE.encode(), million(20_000), Counter()):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arclink.extract.rewriting import is_rewritten, undo_rewriting, undo_uri
+from arclink.extract.replay_markup import is_rewritten, undo_rewriting, undo_uri
 
 BASE = "https://a.example/web"
 TS = "20100203040506"

@@ -11,7 +11,7 @@ from arclink.filter.rules import DEFAULT_RULES
 from arclink.model import EMPTY_PAYLOAD
 from arclink.reasons import Reason
 from benchmarks.bench import PEERS, Bench, NotHereError, arclink
-from benchmarks.measuring import Figure
+from benchmarks.measurement import Figure
 from benchmarks.tables import Cell, Table, Target
 
 ROWS = 1_000_000

@@ -1,7 +1,7 @@
 """What the filter benchmark compares are counts of what became of rows."""
 
 from arclink.reasons import Reason
-from benchmarks.filtering import _any_of, counts_of_summary
+from benchmarks.filter import _any_of, counts_of_summary
 
 
 def test_counts_are_read_from_what_filter_prints() -> None:

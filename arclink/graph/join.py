@@ -32,7 +32,7 @@ from arclink.model import Payload, Scope, UriR
 from arclink.reasons import Reason
 from arclink.rows.pages import Page, parse_page
 from arclink.rows.relations import OUTLINKS, PAYLOADS, POSTINGS, Row, format_payload, target_key
-from arclink.uris.resolving import Base, content_id, cut
+from arclink.uris.resolution import Base, content_id, cut
 from arclink.uris.surts import surt_of, surt_or_none
 
 _REASONS = tuple(Reason)

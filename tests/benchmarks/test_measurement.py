@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.measuring import descendants, measure
+from benchmarks.measurement import descendants, measure
 
 ROOT = Path(__file__).resolve().parents[2]
 SPIN = "import time\nwhile time.process_time() < {seconds}: pass"
@@ -31,7 +31,7 @@ def test_memory_of_the_largest_and_of_all_processes() -> None:
     """Three processes of 60 MB each: the largest has 60, all have 180. Measured by a small process, as this one is large."""
     hold = "import time; held = bytes(range(256)) * (60 << 12); time.sleep(1)"
     three = f"import subprocess, sys; [one.wait() for one in [subprocess.Popen([sys.executable, '-c', {hold!r}]) for _ in range(3)]]"
-    small = f"import sys; from benchmarks.measuring import measure; one = measure([sys.executable, '-c', {three!r}])"
+    small = f"import sys; from benchmarks.measurement import measure; one = measure([sys.executable, '-c', {three!r}])"
     shown = measure(
         [sys.executable, "-c", f"{small}; print(one.largest, one.megabytes)"], folder=ROOT
     ).printed

@@ -12,7 +12,7 @@ from arclink.pipeline.damage import known_damage
 from arclink.pipeline.inputs import describe, find_archives
 from arclink.pipeline.progress import Silent
 from arclink.pipeline.settings import BuildSettings
-from arclink.store.opening import open_store
+from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
 
 Link = tuple[str, str, str, str | None]

@@ -2,7 +2,7 @@
 
 Strategy: most references are plain (``/path``, ``http://host/path``, ``x.html``, of characters that
 no step of the URL parser changes), so their target is a concatenation. The scanner
-``arclink/native/resolving.pyx`` finds them, and a test compares it with the parser. All other
+``arclink/native/resolution.pyx`` finds them, and a test compares it with the parser. All other
 references go to the parser, ada, and so does every reference if the scanner is not compiled.
 
 A URI of an archived page has five *fields*: scheme, origin, directory, name and query. A *cut* is
@@ -236,7 +236,7 @@ class Base:
         return path + mark + encode_query(query, self._codec) + sharp + fragment
 
 
-@native("resolving")
+@native("resolution")
 def concatenated(
     reference: str, origin: str | None, directory: str | None
 ) -> tuple[str, Scope] | None:

@@ -17,9 +17,9 @@ import orjson
 
 from arclink.errors import StoreError
 from arclink.rows.relations import parse_payload
-from arclink.store.blocks.grouping import InlinkGrouping
+from arclink.store.blocks.byte_layouts import pack_checksum, split_content
+from arclink.store.blocks.inlink_groups import InlinkGrouping
 from arclink.store.blocks.inlink_numbers import OLD, Numbered
-from arclink.store.blocks.packing import pack_checksum, split_content
 from arclink.store.blocks.relations import (
     BlockWriter,
     InlinksWriter,
@@ -31,14 +31,14 @@ from arclink.store.blocks.relations import (
 )
 from arclink.store.blocks.rows import shows_payload
 from arclink.store.graph_files import parts_of, read_sorted
+from arclink.store.sqlite.capture_sort import SortedCaptures
 from arclink.store.sqlite.names import StoredNames
 from arclink.store.sqlite.outlinks import OutlinksWriter
 from arclink.store.sqlite.packing_process import DiedError, RunApart, may_pack_apart
-from arclink.store.sqlite.replacing import payloads_to_replace, remove_contents_of
 from arclink.store.sqlite.runs import Relation, Runs, RunWriter
 from arclink.store.sqlite.schema import Connection
-from arclink.store.sqlite.sorting import SortedCaptures
 from arclink.store.sqlite.takedowns import last_number
+from arclink.store.sqlite.wat_replacement import payloads_to_replace, remove_contents_of
 
 WORTH_A_PROCESS = 4 << 20
 """Least size in bytes of inlinks for which a second process packs them, if one is allowed.

@@ -28,8 +28,8 @@ import numpy as np
 
 from arclink.model import Forgotten, Payload, Timestamp, UriR
 from arclink.reasons import Reason
+from arclink.store.blocks.byte_layouts import Numbers, pack_checksum, split_content, unpack_checksum
 from arclink.store.blocks.outlinks import OutlinkBlock, without
-from arclink.store.blocks.packing import Numbers, pack_checksum, split_content, unpack_checksum
 from arclink.store.blocks.relations import (
     NUL,
     Names,
@@ -52,7 +52,7 @@ from arclink.store.sqlite.outlinks import block_with, write_block
 from arclink.store.sqlite.runs import Relation, Runs
 from arclink.store.sqlite.schema import Connection
 from arclink.store.sqlite.takedowns import last_number
-from arclink.uris.resolving import content_id
+from arclink.uris.resolution import content_id
 from arclink.uris.surts import surt_of
 
 _SCRATCH = """

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from benchmarks.bench import Bench, arclink, python, remove_store, say
 from benchmarks.look_ups import HUB, LINKS_A_PAGE, sample, service
-from benchmarks.measuring import descendants
+from benchmarks.measurement import descendants
 from benchmarks.tables import Cell, Table
 
 PAGES = 100_000

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from arclink.graph.inverting import reduce_postings
-from arclink.graph.joining import Joiner
+from arclink.graph.inversion import reduce_postings
+from arclink.graph.join import Joiner
 from arclink.model import Checksum, ContentId, Kind, Outlink, RawLink, Scope, Surt, UriR
 from arclink.reasons import Reason
 from arclink.rows.pages import Page, format_link, format_page, parse_link, parse_page
@@ -24,7 +24,7 @@ from arclink.rows.relations import (
     parse_outlinks,
     parse_payload,
 )
-from arclink.uris.resolving import content_id
+from arclink.uris.resolution import content_id
 from arclink.uris.surts import surt_of
 
 REFERENCES = [

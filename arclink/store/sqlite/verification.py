@@ -17,6 +17,14 @@ import orjson
 from arclink.errors import StoreError
 from arclink.model import Checksum, Surt, UriR
 from arclink.reasons import Reason
+from arclink.store.blocks.byte_layouts import (
+    Numbers,
+    join_content,
+    pack_checksum,
+    split_content,
+    unpack_checksum,
+    uri_of_form,
+)
 from arclink.store.blocks.checks import (
     NAMED,
     OLD_LAYOUT,
@@ -27,14 +35,6 @@ from arclink.store.blocks.checks import (
     uri_id_collisions,
 )
 from arclink.store.blocks.outlinks import OutlinkBlock
-from arclink.store.blocks.packing import (
-    Numbers,
-    join_content,
-    pack_checksum,
-    split_content,
-    unpack_checksum,
-    uri_of_form,
-)
 from arclink.store.blocks.relations import (
     NUL,
     MementoItem,
@@ -57,7 +57,7 @@ from arclink.store.sqlite.outlinks import opened_block
 from arclink.store.sqlite.runs import Relation, Runs
 from arclink.store.sqlite.schema import Connection
 from arclink.store.sqlite.takedowns import last_number, records, removed_sums
-from arclink.uris.resolving import content_id
+from arclink.uris.resolution import content_id
 from arclink.uris.surts import surt_of
 
 BUCKET = 256

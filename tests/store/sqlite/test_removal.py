@@ -26,8 +26,8 @@ from arclink.model import (
     Timestamp,
     UriR,
 )
+from arclink.store.blocks.byte_layouts import pack_checksum
 from arclink.store.blocks.checks import OLD_LAYOUT
-from arclink.store.blocks.packing import pack_checksum
 from arclink.store.blocks.relations import pack_fate
 from arclink.store.protocols import Removed, Takedown
 from arclink.store.sqlite.names import StoredNames
@@ -37,7 +37,7 @@ from arclink.store.takedown_files import format_takedowns, read_takedowns
 from tests.store.contract import FILES, SETTINGS
 from tests.store.graphs import checksum_of, memento, write_batch
 from tests.store.old_layouts import without_checksums
-from tests.store.sqlite.test_verifying import PAGES, READ, SHARED, execute, write_graph
+from tests.store.sqlite.test_verification import PAGES, READ, SHARED, execute, write_graph
 
 EXAMPLE = Takedown(Forgotten(Surt("org,example)/a")), "of the owner", "2026-11-21T20:00:00Z")
 SECRET = b"zq7secret"

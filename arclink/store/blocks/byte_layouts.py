@@ -41,7 +41,7 @@ def pack_numbers(numbers: npt.ArrayLike) -> bytes:
     return pack_number_rows(np.asarray(numbers, dtype=np.int64), np.zeros(0, dtype=np.int64))[0]
 
 
-@native("packing")
+@native("byte_layouts")
 def pack_number_rows(numbers: Numbers, ends: Numbers) -> tuple[bytes, Numbers]:
     """Return the numbers in order, and the end of each row of them.
 
@@ -59,7 +59,7 @@ def pack_number_rows(numbers: Numbers, ends: Numbers) -> tuple[bytes, Numbers]:
     return b"".join(rows), np.cumsum(list(map(len, rows[:-1])), dtype=np.int64)
 
 
-@native("packing")
+@native("byte_layouts")
 def unpack_numbers(packed: bytes | memoryview) -> Numbers:
     """Return the numbers that `pack_numbers` packed."""
     return np.array(unpack_few(packed), dtype=np.int64)
@@ -77,7 +77,7 @@ def pack_few(numbers: Iterable[int]) -> bytes:
     return bytes(packed)
 
 
-@native("packing")
+@native("byte_layouts")
 def unpack_few(packed: bytes | memoryview) -> list[int]:
     """Return the same numbers as `unpack_numbers`, as a list.
 
@@ -98,13 +98,13 @@ def unpack_few(packed: bytes | memoryview) -> list[int]:
     return numbers
 
 
-@native("packing")
+@native("byte_layouts")
 def unpack_ends(packed: bytes | memoryview) -> list[int]:
     """Return 0 and the cumulative sums of the numbers: the ends of items with these sizes."""
     return [0, *np.cumsum(unpack_numbers(packed)).tolist()]
 
 
-@native("packing")
+@native("byte_layouts")
 def unpack_steps(packed: bytes | memoryview) -> Numbers:
     """Return the numbers whose signed steps were packed: the first number, then differences."""
     return np.cumsum(unsign(unpack_numbers(packed)))
@@ -164,14 +164,14 @@ class Strings:
         return strings_at(self._packed, self._borders, places)
 
 
-@native("packing")
+@native("byte_layouts")
 def borders_of(packed: bytes) -> Numbers:
     """Return the positions of the newlines, and one before the first and after the last byte."""
     newlines = np.flatnonzero(np.frombuffer(packed, dtype=np.uint8) == _NEWLINE)
     return np.concatenate(([-1], newlines, [len(packed)]))
 
 
-@native("packing")
+@native("byte_layouts")
 def strings_at(packed: bytes, borders: Numbers, places: Numbers) -> list[str]:
     """Return the strings after the borders with these indexes, each up to the next border.
 
@@ -246,13 +246,13 @@ def unpack_checksum(packed: bytes) -> Checksum:
     return Checksum(_REDIRECT_PREFIX + digest if form == _REDIRECT else digest)
 
 
-@native("packing")
+@native("byte_layouts")
 def pack_sha1(digest: str) -> bytes | None:
     """Return the 20 bytes of a SHA-1 in base32; None for any other text."""
     return base64.b32decode(digest) if _SHA1_TEXT.fullmatch(digest) else None
 
 
-@native("packing")
+@native("byte_layouts")
 def unpack_sha1(packed: bytes) -> str:
     """Return the SHA-1 that `pack_sha1` packed, in base32.
 

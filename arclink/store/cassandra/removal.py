@@ -26,8 +26,8 @@ import orjson
 
 from arclink.model import Checksum, ContentId, Forgotten, Payload, Span, Surt, Timestamp, UriR
 from arclink.reasons import Reason
+from arclink.store.blocks.byte_layouts import pack_checksum, split_content
 from arclink.store.blocks.outlinks import OutlinkBlock, without
-from arclink.store.blocks.packing import pack_checksum, split_content
 from arclink.store.blocks.relations import (
     groups_of,
     kept_inlinks,
@@ -51,7 +51,7 @@ from arclink.store.cassandra.steps import Facts, History
 from arclink.store.cassandra.tables import Chunk, KeyedTable, View
 from arclink.store.cassandra.tasks import FENCES, LAST, done_tasks, pack_surts, unpack_surts
 from arclink.store.protocols import Removed, Takedown
-from arclink.uris.resolving import content_id
+from arclink.uris.resolution import content_id
 from arclink.uris.surts import surt_of
 
 Content = tuple[int, int]

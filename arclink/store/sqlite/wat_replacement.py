@@ -20,8 +20,8 @@ import orjson
 from arclink.archives.names import is_wat
 from arclink.model import UriR
 from arclink.rows.relations import parse_payload
+from arclink.store.blocks.byte_layouts import Numbers, pack_checksum
 from arclink.store.blocks.outlinks import OutlinkBlock, without
-from arclink.store.blocks.packing import Numbers, pack_checksum
 from arclink.store.blocks.relations import kept_inlinks, rows_of, scope_of_fate, unpack_fate
 from arclink.store.graph_files import read_sorted
 from arclink.store.sqlite.names import StoredNames

@@ -1,5 +1,5 @@
 # cython: language_level=3
-"""Plain references to targets, for `arclink.uris.resolving`; whatever is not plain is the URL parser's.
+"""Plain references to targets, for `arclink.uris.resolution`; whatever is not plain is the URL parser's.
 
 A plain reference is a path, or an HTTP URI with a lower-case host of two or more labels, of which
 the last is letters and none is IDNA, and a path; none has a segment that begins with a dot. Of its

@@ -1,5 +1,5 @@
 # cython: language_level=3, wraparound=False
-"""Numbers, strings and checksums as bytes, for `arclink.store.blocks.packing`.
+"""Numbers, strings and checksums as bytes, for `arclink.store.blocks.byte_layouts`.
 
 Arrays are typed memoryviews, which Cython checks for their bounds.
 """
