@@ -1,1 +1,1 @@
-"""Stage 2, extract: payloads become the links written in them."""
+"""Stage 2, extract: read the links that are written in payloads."""

@@ -1,24 +1,27 @@
-"""Charsets: the bytes of a page as text that an HTML parser can take.
+"""Charsets: decode the bytes of a page to text for the HTML parser.
 
-Order, as in the HTML standard, 13.2.3.2 (encoding sniffing): byte order mark; Content-Type of HTTP; what the page
-declares itself; then, since nobody is asked, what the bytes are: UTF-8 if they are valid as that, else what a detector
-makes of them, else windows-1252. Differences from the standard, each for what archives hold:
+The order is that of the HTML standard, 13.2.3.2 (encoding sniffing): byte order mark; Content-Type
+of HTTP; the page's own declaration; otherwise a guess: UTF-8 if the bytes are valid UTF-8, else the
+answer of a detector, else windows-1252. Archives make these differences from the standard
+necessary:
 
-- A declaration that the bytes refute gives way: bytes that are valid UTF-8 and not ASCII alone *are* UTF-8, whatever a
-  server's default says; where HTTP says UTF-8 and the bytes are none, the page's own declaration is asked first.
-- The page's declaration is looked for in its first 8 KiB, not 1 KiB. A browser that meets it later starts again with it
-  (13.2.3.5), so scripts before it do not hide it.
-- Labels for encodings that browsers no longer decode (``hz-gb-2312``, ``iso-2022-kr``) count as none.
+- A declaration that the bytes refute is ignored. Bytes that are valid UTF-8 and not only ASCII are
+  UTF-8, whatever the server's default is. Where HTTP declares UTF-8 and the bytes are not valid
+  UTF-8, the page's own declaration is tried first.
+- The page's declaration is searched in its first 8 KiB, not 1 KiB. A browser that finds it later
+  parses the page again (13.2.3.5), so scripts before the declaration do not hide it.
+- Labels for encodings that browsers no longer decode (``hz-gb-2312``, ``iso-2022-kr``) are ignored.
 
 Labels are those of the WHATWG Encoding Standard: ``iso-8859-1`` is windows-1252, ``gb2312`` is GBK.
 
-The detector is chardet 7. On sentences in 17 charsets it named 17 rightly, charset-normalizer 13, in the same time. It gets
-the text around the first bytes that are not ASCII, 8 KiB of it (3 ms). Its confidence falls with the
-share of ASCII, so it says little about a menu in Russian between English words, and below 0.11 it
-guesses wildly among the charsets of Latin script. Therefore the text that results decides: if a
-charset of another script makes clearly more plausible words of the sample (`_plausible_share`), it is
-taken whatever the confidence, and windows-1252 is taken where the detector's charset makes less
-plausible words than that. Among charsets of Latin script, the detector's answer stays.
+The detector is chardet 7. On sentences in 17 charsets it named 17 correctly, charset-normalizer 13,
+in the same time. Its input is the text around the first bytes that are not ASCII, at most 8 KiB (3
+ms). Its confidence falls with the share of ASCII, for example for a Russian menu between English
+words. Below a confidence of 0.11 it guesses among the charsets of Latin script. Therefore the
+decoded text decides (`_plausible_share`): if a charset of another script makes clearly more
+plausible words of the sample, that charset is used, whatever the confidence. If the detector's
+charset makes fewer plausible words than windows-1252, windows-1252 is used. Among charsets of Latin
+script, the detector's answer is used.
 """
 
 import codecs
@@ -37,7 +40,7 @@ _PRESCAN = 8 << 10
 _DETECTED = 8 << 10
 _LEAST_CONFIDENCE = 0.11
 _DETECTOR_NAMES = {"cp932": "shift_jis", "cp949": "euc-kr", "cp874": "windows-874"}
-"""Names of the detector that are no labels of the standard."""
+"""Names that the detector returns and that are not labels of the standard."""
 
 _MULTI_BYTE = frozenset({"gbk", "gb18030", "big5", "shift_jis", "euc-jp", "euc-kr"})
 _LOCALES = _MULTI_BYTE | {
@@ -45,25 +48,25 @@ _LOCALES = _MULTI_BYTE | {
     "koi8-r",
     "koi8-u",
 }
-"""What systems of languages of other scripts than Latin write by default."""
+"""Default charsets of systems for languages with other scripts than Latin."""
 
 _MOST_CANDIDATES = 8
 _MARGIN = 0.1
-"""By what share of letters a text must be better than that of the detector's first answer."""
+"""A charset replaces the detector's first answer if its plausible share is larger by this."""
 
 _LEAST_LETTERS = 2
-"""Fewer plausible letters are no evidence for a charset of `_LOCALES`."""
+"""Fewer plausible letters are not evidence for a charset of `_LOCALES`."""
 
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
-# Letters, signs and controls that are not ASCII, but for punctuation and the signs that pages of all
-# languages have (fractions, units, prices).
+# Letters, signs and controls that are not ASCII, except punctuation and signs that pages in all
+# languages contain (fractions, units, prices).
 _OTHERS = re.compile(
     "[^\\x00-\\x7f\xa0©®«»°·§¡¿€£™¢¥±²³\xb4¼½¾\xd7÷¹ªº\u2010-\u205e\u3000-\u303f\uff01-\uff5e]"
 )
 _WORD = re.compile(r"(?:[^\W\d_\u2e80-\ud7ff\uf900-\ufaff]|[\u0e01-\u0e4e])+")
 _LATIN = re.compile("[A-Za-z\xc0-\u024f\xaa\xba]+")
-# Of one script: a word in lower case, with a capital before it, or in capitals.
+# A word of one script: in lower case, capitalised, or in capitals.
 _WRITTEN = re.compile(
     "[A-Z\xc0-\xde\u0100-\u024f]?[a-z\xdf-\xff\u0100-\u024f\xaa\xba]+"
     "|[A-Z\xc0-\xde\u0100-\u024f]+"
@@ -81,7 +84,7 @@ _COMMON_HAN = {
     "shift_jis": ("euc-jp", b"\xb0", b"\xcf"),
     "euc-jp": ("euc-jp", b"\xb0", b"\xcf"),
 }
-"""Codec and lead bytes of the first level of each standard: the characters that are written most."""
+"""Codec and lead bytes of the first level of each standard: the most frequent characters."""
 
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16le"), (b"\xfe\xff", "utf-16be"))
 _XML_UTF16 = ((b"<\0?\0x\0", "utf-16le"), (b"\0<\0?\0x", "utf-16be"))
@@ -101,7 +104,7 @@ _CODECS = {
     "utf-16le": "utf-16-le",
     "utf-16be": "utf-16-be",
 }
-"""Python's decoder for an encoding of the standard where it has another name."""
+"""Python's decoder for an encoding of the standard, where the names differ."""
 
 _SPACE = rb"\t\n\f\r "
 _ATTRIBUTE = re.compile(
@@ -129,7 +132,7 @@ _USUAL_META = re.compile(
     rb">\s{0,8}<meta (?:charset=(?:\"([a-z0-9_-]+)\"|([a-z0-9_-]+))"
     rb"|http-equiv=\"content-type\" content=\"text/html; ?charset=([a-z0-9_-]+)\") ?/?>"
 )
-"""Behind the end of a tag, a declaration as nearly all pages have it."""
+"""A declaration in the form that nearly all pages use, after the end of a tag."""
 
 _NAME_END = re.compile(rb"[" + _SPACE + rb">]")
 _CHARSET_IN = re.compile(
@@ -148,9 +151,10 @@ class DecodedHtml:
     """A page as text.
 
     Attributes:
-        text: UTF-8 if the page is that already, else text without lone surrogates.
-        charset: WHATWG name, lower case, of what it was decoded with. It also says how queries of its links are encoded.
-        notes: What is worth counting.
+        text: Bytes if the page is UTF-8, else a string without lone surrogates.
+        charset: WHATWG name, in lower case, of the encoding of the page. The query strings of its
+            links have this encoding, too.
+        notes: Facts to count.
     """
 
     text: bytes | str
@@ -159,11 +163,12 @@ class DecodedHtml:
 
 
 def decode_html(body: bytes, http_charset: str | None) -> DecodedHtml:
-    """Return a page as text. Never fails: what no charset can explain becomes U+FFFD.
+    """Return a page as text. Never fails: bytes that cannot be decoded become U+FFFD.
 
     Args:
-        body: Decoded payload; may be cut anywhere.
-        http_charset: The charset parameter of Content-Type, as written; None without.
+        body: Payload with its codings undone; may be cut anywhere.
+        http_charset: The charset parameter of Content-Type, as written; None if HTTP declares no
+            charset.
 
     >>> decode_html("<p>Größe".encode("latin-1"), "ISO-8859-1").text
     '<p>Größe'
@@ -191,7 +196,8 @@ def decode_html(body: bytes, http_charset: str | None) -> DecodedHtml:
 
 def _undeclared(body: bytes, *, is_ascii: bool, is_utf8: bool) -> DecodedHtml:
     if is_ascii:
-        # Nothing to decode, but for UTF-16 without a mark: half of it would be NUL.
+        # ASCII needs no decoding, unless it is UTF-16 without a mark: every second byte is then
+        # NUL.
         charset = _utf16_of(body) if b"\0" in body[:64] else None
         return (
             _decode_as(body, charset, Reason.NOTE_CHARSET_DETECTED)
@@ -204,10 +210,11 @@ def _undeclared(body: bytes, *, is_ascii: bool, is_utf8: bool) -> DecodedHtml:
 
 
 def _is_refuted(body: bytes, declared: str, *, is_ascii: bool) -> bool:
-    """Tell whether bytes that are valid UTF-8 speak against another charset.
+    """Return whether bytes that are valid UTF-8 refute another charset.
 
-    Against one of one byte a character always: nobody writes ``Ã¤``. In one of two bytes, a few characters may happen to be
-    valid UTF-8 of two bytes each, but CJK in UTF-8 takes three. ASCII without NUL is never UTF-16.
+    They always refute a single-byte charset: real text does not contain ``Ã¤``. In a double-byte
+    charset, a few characters may be valid UTF-8 of two bytes each by chance, but CJK characters
+    take three bytes in UTF-8. ASCII without NUL is never UTF-16.
     """
     if declared in _UTF16:
         return b"\0" not in body
@@ -229,7 +236,7 @@ def _fits(body: bytes, charset: str) -> bool:
 
 
 def _is_utf8(body: bytes) -> bool:
-    """Tell whether bytes are UTF-8; a character that the end cuts off does not count, if it is not the only one."""
+    """Return whether bytes are UTF-8; the end may be cut off if other characters remain."""
     try:
         body.decode()
     except UnicodeDecodeError as error:
@@ -238,7 +245,7 @@ def _is_utf8(body: bytes) -> bool:
 
 
 def _utf16_of(body: bytes) -> str | None:
-    """Return the UTF-16 that bytes without a mark must be: nearly every other byte of its beginning is NUL."""
+    """Return the UTF-16 of bytes without a mark, where nearly every second byte is NUL."""
     start = body[:64]
     even, odd = start[::2], start[1::2]
     most = len(odd) * 3 // 4
@@ -260,7 +267,7 @@ def _decode_as(body: bytes, charset: str, *notes: Reason) -> DecodedHtml:
 
 
 def _replace_c1(error: UnicodeError) -> tuple[str, int]:
-    """Decode as the standard's tables do: an unassigned byte of C1 stands for itself, others become U+FFFD."""
+    """Decode by the standard's tables: unassigned C1 bytes are unchanged, others become U+FFFD."""
     if not isinstance(error, UnicodeDecodeError):
         raise error
     byte = error.object[error.start]
@@ -273,7 +280,7 @@ codecs.register_error("arclink-c1", _replace_c1)
 
 @lru_cache(maxsize=4096)
 def encoding_of(label: str) -> str | None:
-    """Return the encoding that a label stands for by the Encoding Standard, 4.2; None if it stands for none.
+    """Return the encoding of a label (Encoding Standard, 4.2); None if the label is unknown.
 
     >>> encoding_of(" Latin1 ")
     'windows-1252'
@@ -284,7 +291,11 @@ def encoding_of(label: str) -> str | None:
 
 
 def declared_in(body: bytes) -> str | None:
-    """Return the encoding that a page declares in its first 8 KiB, None without: the standard's prescan (13.2.3.2)."""
+    """Return the encoding that a page declares in its first 8 KiB; None if it declares none.
+
+    Source:
+        HTML Standard, 13.2.3.2, prescan a byte stream to determine its encoding.
+    """
     for start, charset in _XML_UTF16:
         if body.startswith(start):
             return charset
@@ -324,13 +335,13 @@ def _prescan(lowered: bytes) -> str | None:
             of_meta = _charset_of(attributes) if is_meta and position else None
             if of_meta:
                 return of_meta
-        if position <= markup.start():  # nothing closes it
+        if position <= markup.start():  # this markup has no end
             return None
     return None
 
 
 def _is_markup(text: bytes, position: int) -> bool:
-    """Tell whether a tag can only be one: no comment before it, no attribute that may be open."""
+    """Return whether a position is certainly in markup: after no comment and no open attribute."""
     return (
         text.find(b"<!--", 0, position) < 0
         and text.count(b'"', 0, position) % 2 == 0
@@ -339,7 +350,10 @@ def _is_markup(text: bytes, position: int) -> bool:
 
 
 def _attributes(text: bytes, position: int) -> tuple[dict[bytes, bytes], int]:
-    """Return the attributes of a tag, the first of each name, and where it ends, 0 if nowhere; text is lower case."""
+    """Return the attributes of a tag in lower-case text, the first of each name, and its end.
+
+    The end is 0 if the tag has no end.
+    """
     attributes: dict[bytes, bytes] = {}
     while attribute := _ATTRIBUTE.match(text, position):
         position = attribute.end()
@@ -362,7 +376,7 @@ def _charset_of(attributes: dict[bytes, bytes]) -> str | None:
 
 
 def _detect(body: bytes) -> str:
-    """Return the encoding that bytes which are not UTF-8 look like."""
+    """Return the probable encoding of bytes that are not UTF-8."""
     pieces: list[bytes] = []
     size = 0
     for piece in _NOT_ASCII.finditer(body):
@@ -374,11 +388,11 @@ def _detect(body: bytes) -> str:
 
 
 def _best_of(sample: bytes) -> str:
-    """Return the encoding that makes the most plausible text of a sample.
+    """Return the encoding that decodes a sample to the most plausible text.
 
-    The detector's first answer stays unless another encoding makes clearly better text of it.
+    The detector's first answer is returned unless another encoding gives clearly better text.
     """
-    import chardet  # late: most pages say what they are
+    import chardet  # imported late: most pages declare their charset
 
     eras = chardet.EncodingEra.MODERN_WEB | chardet.EncodingEra.LEGACY_ISO
     answers = chardet.detect_all(sample, ignore_threshold=True, encoding_era=eras)
@@ -394,7 +408,7 @@ def _best_of(sample: bytes) -> str:
     if _BINARY.search(sample):
         return first
     if not _OTHERS.search(_decoded(sample, DEFAULT)):
-        return DEFAULT  # nothing but punctuation
+        return DEFAULT  # only punctuation
     likely = [charset for charset in confidences if charset in _LOCALES]
     candidates = {first: None, DEFAULT: None} | dict.fromkeys(likely[:_MOST_CANDIDATES])
     shares = {charset: _plausible_share(sample, charset) for charset in candidates}
@@ -403,11 +417,12 @@ def _best_of(sample: bytes) -> str:
 
 
 def _plausible_share(sample: bytes, charset: str) -> float:
-    """Return which share of the letters that are not ASCII is in plausible words, 0 to 1.
+    """Return the share of non-ASCII letters that are in plausible words, 0 to 1.
 
-    Plausible is a word of one script, in the case that people write; a word of Latin script has few
-    letters that are not ASCII, a character of CJK is one of the common ones. Signs and controls
-    that stand in a text for a letter of another charset count against it; punctuation does not count.
+    A word is plausible if it is of one script and in usual case. A plausible word of Latin script
+    has few letters that are not ASCII; a plausible CJK character is a common one. Signs and
+    controls, which a wrong charset shows in place of letters, reduce the share; punctuation does
+    not.
     """
     text = _decoded(sample, charset)
     others = len(_OTHERS.findall(text))
@@ -430,7 +445,7 @@ def _decoded(sample: bytes, charset: str) -> str:
 
 
 def _common_characters(text: str, charset: str) -> int:
-    """Return how many characters of CJK are common in the language of an encoding."""
+    """Return the number of CJK characters that are common in the language of an encoding."""
     if charset == "euc-kr":
         return len(_HANGUL.findall(text))
     codec, first, last = _COMMON_HAN[charset]

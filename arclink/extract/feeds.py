@@ -1,16 +1,24 @@
-"""The links of feeds and sitemaps, as written, in document order: `extract_feed_links`; and which documents are such.
+"""The links of feeds and sitemaps, as written, in document order: `extract_feed_links`.
 
-What decides:
+`is_feed` recognises these documents.
 
-- *What is one.* The root element, as browsers sniff feeds: servers send them as ``text/html``, ``text/xml`` and much else.
-- *What is a link.* The elements of ``_LINKS``. A kind is the format and the element: ``rss@link``, ``atom@link``, ``sitemap@loc``.
-- *HTML inside of entries* (``description``, ``content:encoded``, Atom's ``content`` and ``summary``) is read as a page is: its links
-  have the kinds that they have there, ``a@href``, and their own text. Its ``base`` elements, which no reader of feeds heeds, are not.
-- *Text.* The title of the entry or channel that a link stands in; of an ``atom@link`` its own ``title`` where it has one.
-- *Base.* ``xml:base`` of the root; where an element below has another, its links are resolved against that at once.
+These rules decide:
 
-A feed may be hostile: entities of entities are refused, external ones never fetched, depth and texts are bounded. It may be
-broken: bare ampersands and HTML's named characters are put right, then it is read as far as it is XML.
+- *What is a feed.* The root element decides, as in browsers: servers send feeds as ``text/html``,
+  ``text/xml`` and many other types.
+- *What is a link.* ``_LINKS`` lists the elements. A kind consists of the format and the element:
+  ``rss@link``, ``atom@link``, ``sitemap@loc``.
+- *HTML in entries* (``description``, ``content:encoded``, Atom's ``content`` and ``summary``) is
+  read like a page: its links have the kinds of HTML, such as ``a@href``, and their own text. Its
+  ``base`` elements are ignored, as feed readers do.
+- *Text.* A link has the title of the entry or channel around it; an ``atom@link`` with its own
+  ``title`` has that.
+- *Base.* The base is ``xml:base`` of the root. Where an element below has another, its links are
+  resolved against that at once.
+
+A feed may be hostile: nested entities are refused, external ones are never fetched, depth and texts
+are bounded. A feed may be broken: bare ampersands and HTML's named characters are repaired, then it
+is read up to its first error.
 """
 
 import re
@@ -53,10 +61,10 @@ _VOCABULARIES: Final = {
     "http://purl.org/rss/1.0/modules/content/": "content",
     "http://www.w3.org/1999/xhtml": "xhtml",
 }
-"""By namespace, in lower case."""
+"""Vocabulary per namespace URI, which is in lower case."""
 
 _PREFIXES: Final = frozenset({"atom", "content", "image", "media", "video", "xhtml"})
-"""Prefixes that mean their vocabulary where a feed forgets to declare them."""
+"""Prefixes that name their vocabulary even if a feed does not declare them."""
 
 _OF_ROOT: Final = {
     "rss": "rss",
@@ -90,7 +98,7 @@ _LINKS: Final[dict[tuple[str, str], tuple[str, Kind]]] = {
     ("video", "player_loc"): (_CONTENT, Kind("sitemap@video")),
     ("video", "thumbnail_loc"): (_CONTENT, Kind("sitemap@image")),
 }
-"""Where links are: an attribute, or the element's content."""
+"""Place of each link: an attribute, or the element's content."""
 
 FEED_KINDS: Final = frozenset(kind for _, kind in _LINKS.values())
 """Kinds of links that feeds and sitemaps have."""
@@ -115,7 +123,10 @@ _MARKUP: Final[dict[tuple[str, str], str | None]] = {
     ("atom", "summary"): None,
     ("media", "description"): None,
 }
-"""Elements that hold HTML, and its type; None where the attribute ``type`` says it (RFC 4287, 3.1.1; Atom 0.3: the mime type)."""
+"""Elements that contain HTML, and its type.
+
+None: the attribute ``type`` has it (RFC 4287, 3.1.1; in Atom 0.3, the mime type).
+"""
 
 _XHTML: Final = frozenset({"xhtml", "application/xhtml+xml"})
 _HTML: Final = frozenset({"html", "text/html"})
@@ -143,13 +154,13 @@ _MARKUP_START: Final = re.compile(rb"(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?[\s\x00]
 _LIMITS: Final = Limits()
 _MOST_DEPTH: Final = 1_000
 _MOST_PREFIXES: Final = 1_000
-"""Namespace declarations that hold in one place; further ones are not heeded."""
+"""Maximum number of namespace declarations in effect at one place; further ones are ignored."""
 
 _MOST_CHARACTERS: Final = 80_000
-"""Of one content: more than a URI may have."""
+"""Maximum length of one element's content, longer than a URI may be."""
 
 _LONGEST_ENTITY: Final = 16
-"""Characters an entity may stand for: one, as a rule, such as ``nbsp``."""
+"""Maximum number of characters in the value of an entity; most have one, such as ``nbsp``."""
 
 _BARE: Final = re.compile(
     rb"&(?!#[0-9]{1,7};|#x[0-9a-fA-F]{1,6};|amp;|lt;|gt;|quot;|apos;)(?:([A-Za-z][A-Za-z0-9]{1,31};))?"
@@ -167,10 +178,11 @@ _NO_ADDRESS: Final = (
 
 
 def is_feed(document: bytes | str) -> bool:
-    """Tell whether a document is RSS (0.9 to 2.0), Atom or a sitemap, by its root element.
+    """Return whether a document is RSS (0.9 to 2.0), Atom or a sitemap, by its root element.
 
     Source:
-        MIME Sniffing Standard, *distinguish if a resource is a feed or HTML*, which looks for the same roots.
+        MIME Sniffing Standard, *distinguish if a resource is a feed or HTML*, which tests for the
+        same roots.
 
     >>> is_feed("<?xml version='1.0'?><rss version='2.0'>"), is_feed("<html>")
     (True, False)
@@ -187,13 +199,14 @@ def is_feed(document: bytes | str) -> bool:
 
 
 def unpacked(payload: DecodedPayload, limit: int) -> DecodedPayload:
-    """Return the document in a payload that is a gzip file, as ``sitemap.xml.gz`` is; nothing if it holds none.
+    """Return the document in a gzip-compressed payload such as ``sitemap.xml.gz``.
 
-    Any other payload comes back as it is.
+    The body is empty if the gzip file contains no document. Any other payload is returned
+    unchanged.
 
     Args:
-        payload: Its codings undone.
-        limit: Most bytes to return.
+        payload: A payload with its codings undone.
+        limit: Maximum number of bytes to return.
 
     Source:
         sitemaps.org protocol: "you can compress your Sitemap files using gzip".
@@ -213,12 +226,12 @@ def unpacked(payload: DecodedPayload, limit: int) -> DecodedPayload:
 def links_of(
     document: bytes | str, limits: Limits = _LIMITS, kinds: frozenset[Kind] = DEFAULT_KINDS
 ) -> PageLinks:
-    """Return the links of a document, whatever of both it is: a feed or sitemap, else HTML.
+    """Return the links of a document, which is a feed, a sitemap or HTML.
 
     Args:
         document: Decoded; bytes are UTF-8.
-        limits: What it may cost.
-        kinds: Kinds to look for in HTML; those of feeds themselves are always found.
+        limits: Limits for the document.
+        kinds: Kinds to extract from HTML; the kinds of feeds are always extracted.
     """
     return (
         extract_feed_links(document, limits, kinds)
@@ -233,13 +246,14 @@ def extract_feed_links(
     """Return the links of a feed or sitemap.
 
     Args:
-        feed: Decoded; bytes are UTF-8. What its XML declaration says of the charset is not looked at.
-        limits: What one document may cost.
-        kinds: Kinds to look for in the HTML of entries.
+        feed: Decoded; bytes are UTF-8. The charset in its XML declaration is ignored.
+        limits: Limits for the document.
+        kinds: Kinds to extract from the HTML of entries.
 
     Returns:
-        The links in document order, as `arclink.extract.html.extract_links` returns those of a page.
-        ``NOTE_FEED_BROKEN`` is counted where it is no XML; then the links up to there are kept.
+        The links in document order, as `arclink.extract.html.extract_links` returns those of a
+        page. If the document is not well-formed XML, ``NOTE_FEED_BROKEN`` is counted and the links
+        before the error are returned.
 
     Source:
         RSS 2.0 and RSS 1.0 specifications, RFC 4287 (Atom), sitemaps.org protocol, XML Base.
@@ -252,7 +266,7 @@ def extract_feed_links(
     first = _Reading(limits, kinds)
     if first.read(data):
         return first.found
-    # Most of what is wrong is a bare ampersand, or a name that HTML knows and XML does not.
+    # Most errors are a bare ampersand, or a character name that HTML defines and XML does not.
     second = _Reading(limits, kinds)
     if not second.read(_NO_XML.sub(b"", _BARE.sub(_repaired, data))):
         second.found.counts[Reason.NOTE_FEED_BROKEN] += 1
@@ -260,14 +274,14 @@ def extract_feed_links(
 
 
 def _repaired(reference: re.Match[bytes]) -> bytes:
-    """Return what stands for ``&`` and perhaps a name behind it: the character of that name in HTML, else the sign itself."""
+    """Return the replacement of ``&`` and a name: HTML's character of that name, or ``&amp;``."""
     name = reference[1]
     known = html5.get(name.decode()) if name else None
     return escape(known, quote=False).encode() if known else b"&amp;" + (name or b"")
 
 
 class _RefusedError(Exception):
-    """The document asks for more than a feed needs."""
+    """The document exceeds a limit that no ordinary feed reaches."""
 
 
 @dataclass(slots=True)
@@ -275,9 +289,9 @@ class _Element:
     """An open element.
 
     Attributes:
-        vocabularies: By prefix, as they hold inside of it.
-        base: References in it resolve against this; None for the document's own base or address.
-        container: The innermost element that has a title for its links: this one, or one around it.
+        vocabularies: Vocabulary per prefix, as in effect inside of the element.
+        base: Base of the references in the element; None for the document's own base or address.
+        container: The innermost element with a title for its links: this one, or one around it.
     """
 
     name: tuple[str, str]
@@ -291,13 +305,13 @@ class _Element:
 
 
 class _Reading:
-    """One document while it is read."""
+    """The state of reading one document."""
 
     def __init__(self, limits: Limits, kinds: frozenset[Kind]) -> None:
         self.found = PageLinks()
         self._limits = limits
         self._kinds = kinds
-        self._markup: list[str] | None = None  # HTML that is being collected
+        self._markup: list[str] | None = None  # HTML that is being collected; None outside of it
         self._is_xhtml = False
         self._links: list[RawLink] = []
         self._open: list[_Element] = []
@@ -306,7 +320,7 @@ class _Reading:
         self._repeated = 0  # characters that links share with others
 
     def read(self, data: bytes) -> bool:
-        """Collect the links; tell whether the document was XML to its end."""
+        """Collect the links; return whether the document is well-formed XML."""
         is_whole = self._parse(data)
         self.found.written = list(map(format_link, self._links))
         return is_whole
@@ -323,12 +337,12 @@ class _Reading:
             parser.Parse(data, True)
         except (expat.ExpatError, _RefusedError) as error:
             with suppress(_RefusedError):
-                parser.buffer_text = False  # hands over the text that came before the error
+                parser.buffer_text = False  # passes the text before the error to its handler
             for element in self._open:
-                element.kind = None  # half an address is another one
+                element.kind = None  # its content is cut off: half an address is a wrong address
             while self._open:
                 self._close()
-            # What stands behind the last end tag is nobody's.
+            # Text after the last end tag is not part of any element.
             return (
                 isinstance(error, expat.ExpatError)
                 and error.code == expat.errors.codes[expat.errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT]
@@ -345,7 +359,7 @@ class _Reading:
         public: str | None,
         notation: str | None,
     ) -> None:
-        """Refuse what could grow: an entity that stands for others, or for much."""
+        """Refuse entities that could grow: a reference to another entity, or a long value."""
         if is_parameter or (value is not None and ("&" in value or len(value) > _LONGEST_ENTITY)):
             raise _RefusedError
 
@@ -390,7 +404,7 @@ class _Reading:
         self._begin_markup(element, attributes.get("type", "").strip().lower())
 
     def _begin_markup(self, element: _Element, declared: str) -> None:
-        """Collect what an element holds, if that is HTML."""
+        """Collect the content of an element if it is HTML."""
         if element.name in _MARKUP and element.kind is None:
             markup = _MARKUP[element.name] or declared
             if markup in _HTML or markup in _XHTML:
@@ -400,7 +414,7 @@ class _Reading:
     def _vocabularies(
         self, local: str, attributes: dict[str, str], outer: _Element | None
     ) -> dict[str, str]:
-        """Return what prefixes mean inside of an element."""
+        """Return the vocabulary of each prefix inside of an element."""
         vocabularies = {"": _OF_ROOT.get(local, "?")} if outer is None else outer.vocabularies
         declared = {name: value for name, value in attributes.items() if name.startswith("xmlns")}
         if not declared:
@@ -413,12 +427,12 @@ class _Reading:
                 continue
             if (
                 meant != "?" or outer is not None or name != "xmlns"
-            ):  # a root with a namespace of its own is what its name says
+            ):  # a root in an unknown namespace has the vocabulary of its name
                 vocabularies[prefix] = meant or vocabularies[""]
         return vocabularies
 
     def _base(self, attributes: dict[str, str], outer: _Element | None) -> str | None:
-        """Return what references in an element resolve against; None for the document's own base or address."""
+        """Return the base of an element's references; None for the base or address of the document."""
         written = attributes.get("xml:base")
         if outer is None:
             if written and written.strip():
@@ -467,22 +481,22 @@ class _Reading:
             self._links[number] = (kind, reference, title, rel)
 
     def _has_room_for(self, size: int) -> bool:
-        """Count characters that a link shares with others; return whether they are not too many."""
+        """Count characters that links share; return whether they are within the limit."""
         self._repeated += max(size, 0)
         return self._repeated <= self._limits.repeated
 
     def _resolved(self, base: str | None, reference: str) -> str | None:
-        """Return a reference resolved against the base of its element; None if the bases take too much room."""
+        """Return a reference resolved against its element's base; None if bases exceed the limit."""
         if base is None:
             return reference
         try:
             resolved = ada_url.join_url(base, reference)
-        except ValueError:  # it is counted where it is resolved
+        except ValueError:  # it is counted when it is resolved
             return reference
         return resolved if self._has_room_for(len(resolved) - len(reference)) else None
 
     def _add_markup(self, markup: str, base: str | None) -> None:
-        """Keep the links of HTML, or count them."""
+        """Keep the links in HTML, or count them."""
         if "<" not in markup:
             return
         page = extract_links(markup, self._limits_of_rest(), self._kinds)
@@ -496,7 +510,7 @@ class _Reading:
                 self._links.append((kind, resolved, text, rel))
 
     def _limits_of_rest(self) -> Limits:
-        """Return how many links, and characters that they share, this document may have from here on."""
+        """Return the limits for the rest of the document."""
         return replace(
             self._limits,
             links=max(self._limits.links - len(self._links), 0),
@@ -507,7 +521,7 @@ class _Reading:
         """Keep a link, or count it."""
         cleaned = reference.strip(_C0_OR_SPACE).translate(_NO_TAB_NEWLINE)
         if kind == "rss@guid" and not cleaned.lower().startswith(("http:", "https:")):
-            return  # a name, whatever it says of itself
+            return  # an identifier, even if it claims to be a permalink
         reason = next(
             (reason for scheme, reason in _NO_ADDRESS if cleaned[:11].lower().startswith(scheme)),
             None,
@@ -533,7 +547,7 @@ class _Reading:
         )
 
     def _folded(self, text: str) -> str:
-        """Return a text as it is kept: white space folded, nothing in it that a line or XML cannot hold, not too long."""
+        """Return a text as stored: white space folded, no characters that XML forbids, cut."""
         text = _WHITE.sub(" ", _NO_CHARACTER.sub("", text)).strip(" ")
         if len(text) > self._limits.text:
             self.found.counts[Reason.NOTE_TEXT_CUT] += 1

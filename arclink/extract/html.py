@@ -1,24 +1,30 @@
 """The links of a page, as written, in page order: `extract_links`.
 
-The page is parsed by the algorithm of the HTML Standard (lexbor, through selectolax) and walked once. What decides:
+The parser follows the HTML Standard (lexbor, through selectolax). The document is walked once.
+These rules decide:
 
-- *Where links are.* The elements and attributes of ``_LINKS``; `DEFAULT_KINDS` are on, `OPTIONAL_KINDS` are off until asked for.
-  A page is seen as a crawler without scripts sees it: ``<noscript>`` holds elements. Comments,
-  scripts, ``<noframes>`` and ``<noembed>`` hold text, so no links.
+- *Where links are.* ``_LINKS`` lists the elements and attributes. `DEFAULT_KINDS` are on,
+  `OPTIONAL_KINDS` must be named by the caller. The page is read as by a crawler without scripts:
+  ``<noscript>`` contains elements. Comments, scripts, ``<noframes>`` and ``<noembed>`` contain
+  text, so they have no links.
 - *Templates.* Browsers do not show the content of ``<template>``, but crawlers that read markup
-  follow its links. They are kept in their place, with ``template`` as the element of their kind
-  (``template@href``). A template with ``shadowrootmode`` is a declarative shadow root: browsers show
-  its content, so its links have the usual kinds.
-- *Refreshes.* Only a refresh that a browser with scripts follows within `LONGEST_DELAY` seconds is a
-  redirect, ``meta@refresh``. After a longer delay it is ``meta@delayed-refresh``; in ``<noscript>``
-  it is ``noscript@refresh``, in a template or shadow root ``template@refresh``.
-- *What the parser makes of it.* An ``a`` that is left open, or that stands around blocks in a paragraph, is split as in a
-  browser, and each part is a link, perhaps without text.
-- *SVG.* ``a`` and ``image`` count, with ``href`` or else ``xlink:href`` (SVG 2, 16.1.5); their kind says ``href`` for both.
-- *What is no address.* `PageLinks.counts` has what needs no page URI to be told; resolving tells the rest.
-- *Text.* Of an ``a`` what is read on the page; of images, image maps and image buttons their ``alt``; of all others "".
+  follow its links. These links stay in page order, with ``template`` as the element of their kind
+  (``template@href``). A template with ``shadowrootmode`` is a declarative shadow root: browsers
+  show its content, so its links have the usual kinds.
+- *Refreshes.* Only a refresh that a browser with scripts follows within `LONGEST_DELAY` seconds is
+  a redirect, ``meta@refresh``. After a longer delay it is ``meta@delayed-refresh``; in
+  ``<noscript>`` it is ``noscript@refresh``, in a template or shadow root ``template@refresh``.
+- *Broken markup.* An ``a`` without an end tag, or around blocks in a paragraph, is split as in a
+  browser. Each part is a link, perhaps without text.
+- *SVG.* ``a`` and ``image`` count, with ``href`` or else ``xlink:href`` (SVG 2, 16.1.5); their kind
+  says ``href`` for both.
+- *References that are not addresses.* `PageLinks.counts` counts those that are recognised without
+  the page's URI. The others are counted when links are resolved.
+- *Text.* An ``a`` has the text that a reader sees; images, image maps and image buttons have their
+  ``alt``; other links have no text.
 
-A page may be hostile: the walk never recurses, and reading texts costs no more than a fixed budget, however links nest.
+A page may be hostile: the walk does not recurse, and reading texts has a fixed budget, however deep
+links nest.
 """
 
 import re
@@ -39,13 +45,14 @@ from arclink.rows.pages import format_link, parse_link
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one page may cost; what is beyond is counted.
+    """Limits for one page; links and texts over a limit are counted.
 
     Attributes:
-        links: Links kept of one page; the rest is `Reason.LINK_TOO_MANY`.
-        text: Characters kept of one text or ``rel``; a longer one is cut, `Reason.NOTE_TEXT_CUT`.
-        repeated: Characters kept where several links share one text or ``rel``, as those of one ``srcset`` do; further
-            links have none, `Reason.NOTE_TEXT_CUT`.
+        links: Maximum number of links per page; further ones are counted as `Reason.LINK_TOO_MANY`.
+        text: Maximum number of characters of one text or ``rel``; a longer one is cut
+            (`Reason.NOTE_TEXT_CUT`).
+        repeated: Maximum number of characters in texts and ``rel`` that several links share, as
+            those of one ``srcset`` do; further links have no text (`Reason.NOTE_TEXT_CUT`).
     """
 
     links: int = 200_000
@@ -55,13 +62,16 @@ class Limits:
 
 @dataclass(slots=True)
 class PageLinks:
-    """What one page links to. Every link is either in ``links`` or counted, once.
+    """The links of one page. Every link is either in ``links`` or counted, once.
 
     Attributes:
-        base: The page's base as written, to be resolved against the page's URI; None if it has none that matters.
-        written: The links in page order, repeated ones included, each as one string (`arclink.rows.pages.format_link`).
-            References are not cleaned: they may start or end with white space and hold line breaks.
-        counts: Links that are not in ``written``, by reason; and the notes ``NOTE_TEXT_CUT`` and ``NOTE_BASE_INVALID``.
+        base: The page's base as written, to be resolved against the page's URI; None if the page
+            has no base that changes its links.
+        written: The links in page order, repeated ones included, each as one string
+            (`arclink.rows.pages.format_link`). References are not cleaned: they may start or end
+            with white space and contain line breaks.
+        counts: The number of links that are not in ``written``, by reason; and of the notes
+            ``NOTE_TEXT_CUT`` and ``NOTE_BASE_INVALID``.
     """
 
     base: str | None = None
@@ -107,7 +117,7 @@ _LINKS: Final[dict[str, dict[str, int]]] = {
     "ins": {"cite": _HYPERLINK},
 }
 
-# A habit of scripts, not a standard.
+# Attributes that scripts use for lazy loading; no standard defines them.
 _OPTIONAL_LINKS: Final[dict[str, dict[str, int]]] = {
     "a": {"data-href": _HYPERLINK},
     "article": {"data-href": _HYPERLINK},
@@ -147,16 +157,18 @@ def _kinds(links: dict[str, dict[str, int]]) -> frozenset[Kind]:
 
 
 DEFAULT_KINDS: Final = _kinds(_LINKS)
-"""Kinds of links that are looked for unless a caller says otherwise."""
+"""Kinds of links that are extracted by default."""
 
 OPTIONAL_KINDS: Final = _kinds(_OPTIONAL_LINKS)
-"""Kinds of links that are looked for only when asked: the ``data-`` attributes of lazy loading."""
+"""Kinds of links that are extracted only if the caller names them: ``data-`` attributes of lazy
+loading.
+"""
 
 HEADER_KINDS: Final = _kinds(_HEADER_LINKS)
-"""Kinds of links in HTTP headers; that of ``Location`` is not among them."""
+"""Kinds of links in HTTP headers, without the kind of ``Location``."""
 
 LONGEST_DELAY: Final = 30
-"""Seconds. A refresh after a longer delay is an ordinary link: readers have read the page by then."""
+"""Seconds. A refresh after a longer delay is an ordinary link: people read the page first."""
 
 _DELAYED: Final = {
     Kind("meta@refresh"): Kind("meta@delayed-refresh"),
@@ -172,7 +184,7 @@ DERIVED_KINDS: Final = frozenset(
         *(Kind(f"template@{kind.partition('@')[2]}") for kind in DEFAULT_KINDS | OPTIONAL_KINDS),
     }
 )
-"""Kinds that say more than element and attribute: links in templates, refreshes that are no redirects."""
+"""Kinds that are derived from context: links in templates, refreshes that are not redirects."""
 
 _WITH_ALT: Final = {"area", "img", "input"}
 _WITH_REL: Final = {"a", "area", "link", "form"}
@@ -186,7 +198,7 @@ _ALL_LINKS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class _Element:
-    """What to read from one element. ``attributes``: (name, kind, how), in the order their links are given."""
+    """The attributes to read from one element: (name, kind, how), in the order of links."""
 
     attributes: tuple[tuple[str, Kind, int], ...]
     has_text: bool = False
@@ -202,7 +214,7 @@ _document = LexborHTMLParser("")
 
 
 def _tag_id(tag: str) -> int:
-    # lexbor's number of an element; the package does not publish the list.
+    # lexbor's number for an element; selectolax does not publish the list.
     return _document.create_node(tag).tag_id
 
 
@@ -222,7 +234,7 @@ _BREAKS: Final = _tag_ids(
 
 @lru_cache(maxsize=16)
 def _elements(kinds: frozenset[Kind], *, is_inert: bool = False) -> dict[int, _Element]:
-    """Return what to read, by lexbor's number of the element; ``is_inert``: in a template."""
+    """Return the attributes to read, by element number; ``is_inert``: in a template."""
     elements = {_tag_id("template"): _TEMPLATE, _tag_id("base"): _BASE}
     for tag in _LINKS | _OPTIONAL_LINKS:
         attributes = _LINKS.get(tag, {}) | _OPTIONAL_LINKS.get(tag, {})
@@ -241,15 +253,17 @@ def _elements(kinds: frozenset[Kind], *, is_inert: bool = False) -> dict[int, _E
     return elements
 
 
-# Reading the texts of one page may visit this many nodes (and blocks of _BLOCK characters) below links. Links do not nest
-# in sound pages, so that each node is visited once; where they nest a thousand deep, time would grow with the square.
+# Maximum number of nodes (and blocks of _BLOCK characters) that reading the texts of one page may
+# visit. In valid pages links do not nest, and each node is visited once. Without this limit, time
+# would grow with the square of the depth where links nest.
 _TEXT_BUDGET: Final = 1_000_000
 _BLOCK: Final = 64
 
-# What WHATWG URL parsing removes: C0 control or space at both ends, tab and newline everywhere.
+# Characters that WHATWG URL parsing removes: C0 control or space at both ends, tab and newline
+# everywhere.
 _C0_OR_SPACE: Final = "".join(map(chr, range(0x21)))
 _NO_TAB_NEWLINE: Final = str.maketrans("", "", "\t\n\r")
-# A reference that starts otherwise is an address without a closer look.
+# A reference with another first character is an address; no further test is needed.
 _CLOSER_LOOK: Final = frozenset(["", "#", *"jJdDaA", *_C0_OR_SPACE])
 
 _NO_ADDRESS: Final = (
@@ -258,9 +272,9 @@ _NO_ADDRESS: Final = (
     ("about:", Reason.LINK_ABOUT),
 )
 
-# HTML white space, no-break space, controls and the two Unicode line ends: what folds to one space.
+# These fold to one space: HTML white space, no-break space, controls and the two Unicode line ends.
 _WHITE: Final = re.compile("[\x00-\x20\x7f-\xa0\u2028\u2029]+")
-# What no XML 1.0 document may hold.
+# Characters that XML 1.0 does not allow.
 _NO_CHARACTER: Final = re.compile("[\ud800-\udfff\ufffe\uffff]+")
 
 
@@ -270,15 +284,18 @@ def extract_links(
     """Return the links of one page.
 
     Args:
-        html: The page, decoded; bytes are UTF-8, and what is not becomes U+FFFD.
-        limits: What one page may cost.
-        kinds: Kinds to look for, of `DEFAULT_KINDS` and `OPTIONAL_KINDS`; links of other kinds are neither kept nor counted.
+        html: The page, decoded; bytes are UTF-8, and invalid bytes become U+FFFD.
+        limits: Limits for one page.
+        kinds: Kinds to extract, from `DEFAULT_KINDS` and `OPTIONAL_KINDS`; links of other kinds are
+            neither returned nor counted.
 
     Returns:
-        The links in page order, those of one element in the order of the table above; equal input, equal output.
+        The links in page order; those of one element are in the order of ``_LINKS``. The result
+        depends only on the arguments.
 
     Source:
-        HTML Standard (parsing, links, images, declarative refresh), URL Standard (what is removed before parsing).
+        HTML Standard (parsing, links, images, declarative refresh), URL Standard (characters that
+        are removed before parsing).
 
     >>> page = extract_links('<base href="/d/"><a href="b.html" rel=NoFollow>Next <b>page</b></a><a href="javascript:x()">x</a>')
     >>> page.base, page.links
@@ -287,9 +304,10 @@ def extract_links(
     Counter({<Reason.LINK_JAVASCRIPT: ('links', 'javascript: is no address')>: 1})
     """
     if isinstance(html, str):
-        html = html.encode("utf-8", "ignore")  # leaves lone surrogates out, which cannot be encoded
+        html = html.encode("utf-8", "ignore")  # drops lone surrogates, which cannot be encoded
     sound, notes = bounded(html)
-    # Without events: a tenth faster; lexbor would only copy the chosen <option> into <selectedcontent>, links and all.
+    # Without events parsing takes 10 % less time; they would only copy the chosen <option>, with
+    # its links, into <selectedcontent>.
     parser = LexborHTMLParser(sound, options=LexborDocumentOptions.WO_EVENTS)
     page = _Page(limits)
     page.walk(parser, kinds)
@@ -301,7 +319,7 @@ def extract_links(
 
 
 class _Page:
-    """One page while it is read."""
+    """The state of reading one page."""
 
     __slots__ = (
         "budget",
@@ -319,7 +337,7 @@ class _Page:
         self.found = PageLinks(base)
         self.limits = limits
         self.budget = _TEXT_BUDGET
-        self.is_in_document = True  # else in a template or shadow root
+        self.is_in_document = True  # False in a template or shadow root
         self.repeated = 0
         self.is_refreshed = False
         self.is_refreshed_without_scripts = False
@@ -327,11 +345,11 @@ class _Page:
         self.came_base_late = False
 
     def walk(self, parser: LexborHTMLParser, kinds: frozenset[Kind]) -> None:
-        """Collect the links of the document, entering templates where they stand."""
+        """Collect the links of the document; templates are read at their place in page order."""
         if parser.root is None:
             return
         found = self.found
-        # Each with whether browsers show nothing of it.
+        # Pairs of nodes and ``is_inert``: whether browsers hide their content.
         walks: list[tuple[Iterator[LexborNode], bool]] = [(parser.root.traverse(), False)]
         while walks:
             nodes, is_inert = walks[-1]
@@ -347,7 +365,8 @@ class _Page:
             )
             for node, element, attributes in closer:
                 if element is _TEMPLATE:
-                    # Its content is a fragment of its own, which the walk does not enter; it may hold templates again.
+                    # The content of a template is a separate fragment, which the walk does not
+                    # enter; it may contain further templates.
                     is_inert = is_inert or not _is_shadow_root(attributes)
                     walks.extend(
                         (fragment.traverse(), is_inert) for fragment in node.template_fragments()
@@ -371,15 +390,15 @@ class _Page:
             self.found.counts[Reason.NOTE_BASE_INVALID] += 1
         elif (
             cleaned and cleaned[0] != "#"
-        ):  # else it is the page's own URI, which is as good as no base
+        ):  # otherwise the base is the page's own URI, which changes no link
             self.found.base = href
             self.came_base_late = (
                 self.found.counts[Reason.LINK_SAME_PAGE] > 0
-            )  # they were judged without it
+            )  # these links were judged without the base
 
     def read(self, node: LexborNode, element: _Element, attributes: dict[str, str | None]) -> None:
-        """Collect the links of any element; count what is none to keep."""
-        text = rel = None  # read once, however many candidates a srcset has
+        """Collect the links of an element; count references that are not kept."""
+        text = rel = None  # read once for all candidates of a srcset
         for name, kind, how in element.attributes:
             if name not in attributes:
                 if name != "href" or "xlink:href" not in attributes:
@@ -409,7 +428,7 @@ class _Page:
                 self.found.written.append(written)
 
     def again(self, text: str) -> str:
-        """Return a text that an earlier link has, too; empty if too many share theirs."""
+        """Return a text that an earlier link has, too; empty if shared texts exceed their limit."""
         self.repeated += len(text)
         if not text or self.repeated <= self.limits.repeated:
             return text
@@ -419,8 +438,8 @@ class _Page:
     def read_refresh(self, node: LexborNode, attributes: dict[str, str | None], value: str) -> None:
         """Collect the link of a ``meta`` element if it is a refresh.
 
-        The first valid one takes effect, no other. One in ``<noscript>`` takes effect only in a
-        browser without scripts, so it does not keep a later one from being a redirect.
+        Only the first valid refresh takes effect. One in ``<noscript>`` takes effect only in a
+        browser without scripts, so a later one can still be a redirect.
         """
         if self.is_refreshed or (attributes.get("http-equiv") or "").lower() != "refresh":
             return
@@ -441,7 +460,7 @@ class _Page:
             self.keep(kind, reference, "", "", _REFRESH)
 
     def keep_refresh(self, kind: Kind, value: str) -> None:
-        """Collect the link of a refresh that takes effect if it is valid and the first such."""
+        """Collect the link of a refresh if it is valid and the first that takes effect."""
         references = None if self.is_refreshed else parse_refresh(value)
         if references is None:
             return
@@ -450,7 +469,7 @@ class _Page:
             self.keep(kind_of_refresh(kind, value), reference, "", "", _REFRESH)
 
     def is_in_noscript(self, node: LexborNode) -> bool:
-        """Return whether an element is in ``<noscript>``; on a page that nests deeply, a guess."""
+        """Return whether an element is in ``<noscript>``; assumed if the page nests too deep."""
         above = node.parent
         while above is not None and self.budget > 0:
             if above.tag_id == _NOSCRIPT:
@@ -460,7 +479,7 @@ class _Page:
         return above is not None
 
     def keep(self, kind: Kind, reference: str, text: str, rel: str, how: int) -> None:
-        """Collect a link whose text and ``rel`` are known already, or count it."""
+        """Collect a link whose text and ``rel`` are known, or count it."""
         if reference[:1] in _CLOSER_LOOK and not self.is_address(reference, how):
             return
         if len(self.found.written) >= self.limits.links:
@@ -471,13 +490,13 @@ class _Page:
         )
 
     def references(self, value: str, how: int, attributes: dict[str, str | None]) -> Iterable[str]:
-        """Return the references in an attribute that is more than a reference."""
+        """Return the references in a ``srcset``, or in the ``src`` of an image button."""
         if how == _SRCSET:
             return parse_srcset(value)
         return (value,) if (attributes.get("type") or "").lower() == "image" else ()
 
     def is_address(self, reference: str, how: int) -> bool:
-        """Tell whether a reference is one to keep; if not, count it."""
+        """Return whether a reference is kept; count it if not."""
         reason = self.reason_against(reference.strip(_C0_OR_SPACE).translate(_NO_TAB_NEWLINE), how)
         if reason is None:
             return True
@@ -485,7 +504,7 @@ class _Page:
         return False
 
     def reason_against(self, cleaned: str, how: int) -> Reason | None:
-        """Return why a reference leads nowhere else; None if it may be an address."""
+        """Return the reason why a reference is not a link; None if it may be one."""
         if not cleaned:
             if how not in (_HYPERLINK, _ACTION, _REFRESH):
                 return Reason.LINK_EMPTY
@@ -498,7 +517,7 @@ class _Page:
     def text_of(
         self, node: LexborNode, element: _Element, attributes: dict[str, str | None]
     ) -> str:
-        """Return the text of a link: what an ``a`` shows, or the ``alt`` of an image."""
+        """Return the text of a link: the text in an ``a``, or the ``alt`` of an image."""
         if element.has_text:
             child = node.first_child
             if child is None:
@@ -512,13 +531,14 @@ class _Page:
         return self.folded(attributes.get("alt") or "") if element.has_alt else ""
 
     def folded(self, text: str) -> str:
-        """Return a text as it is kept: white space folded, nothing in it that a line or XML cannot hold, not too long.
+        """Return a text as stored: white space folded, no characters that XML forbids, cut.
 
-        No normalisation: combining and right-to-left characters and their marks stay as they are.
+        Unicode is not normalised: combining and right-to-left characters and their marks are
+        unchanged.
         """
         if (
             "  " in text or not text.isprintable()
-        ):  # printable: no control, no white space but the space, no surrogate
+        ):  # printable: no control character, no white space except the space, no surrogate
             text = _WHITE.sub(" ", _NO_CHARACTER.sub("", text))
         text = text.strip(" ")
         if len(text) > self.limits.text:
@@ -527,9 +547,12 @@ class _Page:
         return text
 
     def text_below(self, first: LexborNode) -> str:
-        """Return the text of ``first``, the siblings behind it, and what is below them; without text, the images' ``alt``.
+        """Return the text of ``first``, its following siblings and all descendants.
 
-        A line break or the edge of a block parts words; the content of scripts and styles is not read.
+        If there is no text, return the ``alt`` of the images among them.
+
+        A line break or the edge of a block separates words; the content of scripts and styles is
+        not read.
         """
         pieces: list[str] = []
         images: list[LexborNode] = []
@@ -571,11 +594,11 @@ class _Page:
 
 @dataclass(frozen=True, slots=True)
 class WrittenLink:
-    """A link that something else than our parser found in a page.
+    """A link in a page that was found by another program than ArcLink's parser.
 
     Attributes:
-        value: What the attribute holds; of ``meta@refresh`` the ``content``.
-        text: As found: it is folded and cut like any other.
+        value: The value of the attribute; for ``meta@refresh``, the ``content``.
+        text: The text as found; it will be folded and cut like any other.
     """
 
     kind: Kind
@@ -585,7 +608,7 @@ class WrittenLink:
 
 
 def _is_shadow_root(attributes: dict[str, str | None]) -> bool:
-    """Return whether a template is a declarative shadow root (HTML, 4.12.3 The template element)."""
+    """Return whether a template is a declarative shadow root (HTML, 4.12.3)."""
     return (attributes.get("shadowrootmode") or "").lower() in ("open", "closed")
 
 
@@ -595,12 +618,13 @@ def collect_links(
     base: str | None = None,
     kinds: frozenset[Kind] = DEFAULT_KINDS,
 ) -> PageLinks:
-    """Return links that were found already as `extract_links` would return them: the same rules, limits and counts.
+    """Return links found by another program, by the rules, limits and counts of `extract_links`.
 
     Args:
-        written: In the order they are to have. A kind not in ``kinds`` is counted (``LINK_OTHER_KIND``).
+        written: The links in the order of the result. A link of a kind not in ``kinds`` is counted
+            (``LINK_OTHER_KIND``).
         limits: See `extract_links`.
-        base: The ``href`` of the page's ``base`` element; None without.
+        base: The ``href`` of the page's ``base`` element; None if the page has no such element.
         kinds: See `extract_links`.
 
     >>> collect_links([WrittenLink(Kind("a@href"), "b.html", " Next  page "), WrittenLink(Kind("a@href"), "#top")]).links
@@ -618,7 +642,7 @@ def collect_links(
         if how == _REFRESH:
             page.keep_refresh(link.kind, link.value)
             continue
-        # What found it has checked what makes it a link.
+        # The program that found the link has checked that its input is an image button.
         references = (
             (link.value,) if how <= _ACTION else page.references(link.value, how, {"type": "image"})
         )
@@ -633,7 +657,7 @@ def collect_links(
     return page.found
 
 
-# Possessive throughout: what does not match is refused in linear time.
+# All quantifiers are possessive: text that does not match is refused in linear time.
 _REFRESH_TIME: Final = re.compile(
     r"[\t\n\f\r ]*+(?:[0-9]++|(?=\.))[0-9.]*+(?:\Z|(?=[;,\t\n\f\r ])[\t\n\f\r ]*+[;,]?+[\t\n\f\r ]*+)"
 )
@@ -642,7 +666,9 @@ _REFRESH_URL: Final = re.compile(r"[Uu][Rr][Ll][\t\n\f\r ]*+=[\t\n\f\r ]*+")
 
 
 def parse_refresh(content: str) -> tuple[str, ...] | None:
-    """Return the address in the ``content`` of a ``meta`` refresh, nothing if the page itself is meant, None if it is no refresh.
+    """Return the address in the ``content`` of a ``meta`` refresh, as a tuple of at most one.
+
+    The tuple is empty if the refresh reloads the page itself. None: this is not a valid refresh.
 
     Source:
         HTML Standard, shared declarative refresh steps.
@@ -662,17 +688,17 @@ def parse_refresh(content: str) -> tuple[str, ...] | None:
     elif rest[:1] in (
         "u",
         "U",
-    ):  # a relative address that starts like "url": taken whole, quotes and all
+    ):  # a relative address that starts like "url": all of it is the address, quotes included
         return (rest,)
     quote = rest[:1]
     return (rest[1:].partition(quote)[0] if quote in ("'", '"') else rest,)
 
 
 def kind_of_refresh(kind: Kind, content: str) -> Kind:
-    """Return the kind of a valid refresh by its delay, of which fractions of seconds do not count.
+    """Return the kind of a valid refresh by its delay; fractions of a second are ignored.
 
     Args:
-        kind: Of a refresh that is a redirect: ``meta@refresh`` or ``http@refresh``.
+        kind: The kind if the refresh is a redirect: ``meta@refresh`` or ``http@refresh``.
         content: As `parse_refresh` takes it.
 
     >>> kind_of_refresh(Kind("meta@refresh"), "30;a"), kind_of_refresh(Kind("meta@refresh"), "31;a")
@@ -693,7 +719,9 @@ _DESCRIPTOR: Final = re.compile(
 
 
 def parse_srcset(value: str) -> Iterator[str]:
-    """Yield the addresses of the candidates in a ``srcset`` or ``imagesrcset``; a candidate with bad descriptors is none.
+    """Yield the addresses of the candidates in a ``srcset`` or ``imagesrcset``.
+
+    Candidates with invalid descriptors are left out.
 
     Source:
         HTML Standard, parse a srcset attribute.
@@ -716,7 +744,7 @@ def parse_srcset(value: str) -> Iterator[str]:
 
 
 def _are_descriptors_valid(descriptors: str) -> bool:
-    """Tell whether a candidate's descriptors are nothing, a density, a width, or a width and a height."""
+    """Return whether a candidate has no descriptor, a density, a width, or a width and a height."""
     if _COMMON_DESCRIPTOR.fullmatch(descriptors):
         return True
     units = ""

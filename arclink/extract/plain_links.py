@@ -1,6 +1,6 @@
 """Plain links of a page: the innermost loop of extract.
 
-Cython compiles this file as it is (`arclink.native`); Python never evaluates annotations of local
+Cython compiles this file unchanged (`arclink.native`). Python never evaluates annotations of local
 variables.
 """
 
@@ -25,17 +25,19 @@ def but_plain_links(
     most: int,
     longest: int,
 ) -> Iterator[tuple[LexborNode, _Element, dict[str, str | None]]]:
-    """Yield the elements to be read, with their attributes; plain links are added to ``links`` instead.
+    """Yield the elements to read, with their attributes; add plain links to ``links`` instead.
 
-    A link is plain if it is an ``a`` whose ``href`` needs no closer look, and whose text and ``rel`` are kept as written.
-    Nearly all links are, and most of the time of a build is spent here.
+    A link is plain if it is an ``a`` whose ``href`` needs no further test, and whose text and
+    ``rel`` are stored as written. Nearly all links are plain, and a build spends most of its time
+    here.
 
     Args:
-        nodes: In page order; each element that was yielded has been read when the next node is taken.
-        elements: What to read, by lexbor's number of the element.
+        nodes: Nodes in page order; the caller reads each yielded element before it takes the next.
+        elements: The attributes to read, by lexbor's number for the element.
         a: The member of ``elements`` for ``a``.
-        closer_look: First characters of a ``href`` that needs a closer look.
-        links: Of the page, as `arclink.extract.html.PageLinks.written` has them; grows.
+        closer_look: First characters of a ``href`` that needs further tests.
+        links: Links of the page in the form of `arclink.extract.html.PageLinks.written`; plain
+            links are appended.
         most: Maximum number of links of the page.
         longest: Maximum number of characters of a text or ``rel``.
     """
@@ -54,7 +56,7 @@ def but_plain_links(
                 child = node.first_child
                 text = "" if child is None else child.text_content
                 rel = attributes.get("rel") or ""
-                # Printable: no control, no white space but the blank, and no `PART`.
+                # Printable: no control character, no white space except the space, and no `PART`.
                 if (
                     text is not None
                     and (child is None or child.next is None)

@@ -1,15 +1,17 @@
-"""Undoing what replay does to a page, for archives that do not give original bytes.
+"""Removal of what replay adds to a page, for archives that do not serve original bytes.
 
-Replay makes a page's links lead back into the archive, and inserts scripts and a banner. This takes the insertions out and
-turns each URI-M of the archive back into its URI-R, wherever in the page it stands. Less exact than original bytes:
+Replay rewrites a page's links so that they lead back into the archive, and inserts scripts and a
+banner. This module removes the insertions and turns each URI-M of the archive back into its URI-R,
+wherever in the page it is. The result is less exact than original bytes:
 
-- a reference that was relative comes back absolute where replay made it so (the Internet Archive does that to all, pywb to
-  those that begin with a slash), so links of equal pages captured at different places are told apart less well;
-- addresses that a script puts together were never rewritten, and stay as they are;
-- a page that itself linked into this archive loses that.
+- References that replay made absolute stay absolute (the Internet Archive does this to all
+  references, pywb to those that begin with a slash). Equal pages captured at different places are
+  therefore harder to distinguish by their links.
+- Addresses that a script composes were never rewritten, and stay unchanged.
+- If the page itself linked into this archive, these links are lost.
 
-Source: the insertions are marked by comments: ``WB Insert`` by pywb, ``End Wayback Rewrite JS Include``, ``BEGIN WAYBACK
-TOOLBAR INSERT`` and ``FILE ARCHIVED ON`` by OpenWayback and the Internet Archive.
+Source: comments mark the insertions: ``WB Insert`` by pywb, ``End Wayback Rewrite JS Include``,
+``BEGIN WAYBACK TOOLBAR INSERT`` and ``FILE ARCHIVED ON`` by OpenWayback and the Internet Archive.
 """
 
 import re
@@ -22,20 +24,22 @@ _INSERTIONS = (
     (re.compile(rb"<!--\s{0,20}FILE ARCHIVED ON "), b"-->"),
     (re.compile(rb"<!--\s{0,20}playback timings \(ms\):"), b"-->"),
 )
-"""Where each kind begins and ends."""
+"""Begin and end marks of each kind of insertion."""
 
 _HEAD = re.compile(rb"<head[^<>]{0,1000}>", re.IGNORECASE)
 _HEAD_END = b"<!-- End Wayback Rewrite JS Include -->"
 _OF_THE_PAGE = re.compile(rb"<(?:title|meta|base|body)\b", re.IGNORECASE)
-"""What replay does not put between ``<head>`` and `_HEAD_END`: scripts and style sheets of the archive's own stand there."""
+"""Elements that replay never inserts between ``<head>`` and `_HEAD_END`, unlike scripts and style
+sheets.
+"""
 
 
 def undo_rewriting(page: bytes, base: str) -> bytes:
-    """Return a replayed page as it was captured, as far as that can be known.
+    """Return a replayed page with the rewriting undone, as far as possible.
 
     Args:
-        page: HTML, or anything else in which replay puts addresses.
-        base: What stands before ``/TIMESTAMP/URI`` in the archive's URI-Ms.
+        page: HTML, or another format in which replay rewrites addresses.
+        base: The part of the archive's URI-Ms before ``/TIMESTAMP/URI``.
 
     >>> undo_rewriting(b'<img src="/web/2010im_/http://h/a.png">', "http://archive.example/web")
     b'<img src="http://h/a.png">'
@@ -44,7 +48,7 @@ def undo_rewriting(page: bytes, base: str) -> bytes:
 
 
 def without_insertions(page: bytes) -> bytes:
-    """Return a replayed page without what replay inserts (scripts, a banner); its links stay as replay rewrote them."""
+    """Return a replayed page without replay's scripts and banner; its links stay rewritten."""
     page = _without_head_insertion(page)
     for start, end in _INSERTIONS:
         page = _without(page, start, end)
@@ -52,7 +56,10 @@ def without_insertions(page: bytes) -> bytes:
 
 
 def is_rewritten(page: bytes, base: str) -> bool:
-    """Tell whether a page that should be original was rewritten by this archive: it holds an insertion, and its addresses."""
+    """Return whether a page that should be original was rewritten by this archive.
+
+    A rewritten page contains both an insertion and addresses of the archive.
+    """
     has_insertion = _HEAD_END in page or any(
         _without(page, start, end) != page for start, end in _INSERTIONS
     )
@@ -60,7 +67,10 @@ def is_rewritten(page: bytes, base: str) -> bool:
 
 
 def _without(page: bytes, start: re.Pattern[bytes], end: bytes) -> bytes:
-    """Return a page without what stands between marks, and without these. Linear: replay is not to be trusted to end them."""
+    """Return a page without the insertions between two marks.
+
+    Takes linear time, even if end marks are missing.
+    """
     kept: list[bytes] = []
     position = 0
     while found := start.search(page, position):
@@ -81,7 +91,7 @@ def _without_head_insertion(page: bytes) -> bytes:
 
 
 def undo_uri(uri: str, base: str) -> str:
-    """Return the URI-R in a URI-M of this archive; any other URI as it is.
+    """Return the URI-R in a URI-M of this archive; any other URI unchanged.
 
     >>> undo_uri("/web/20100101000000id_/http://h/", "http://archive.example/web")
     'http://h/'
@@ -92,9 +102,9 @@ def undo_uri(uri: str, base: str) -> str:
 
 @lru_cache(maxsize=16)
 def _references(base: str) -> re.Pattern[bytes]:
-    """Return what matches the beginning of a URI-M, up to and with the scheme of the URI-R in it.
+    """Return a pattern for the beginning of a URI-M, up to and including the scheme of its URI-R.
 
-    The host may be left out, or its scheme; in scripts and JSON slashes are escaped.
+    The host or its scheme may be missing; in scripts and JSON, slashes are escaped.
     """
     parts = urlsplit(base)
     slash = rb"(?:/|\\/)"

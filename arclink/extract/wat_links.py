@@ -1,4 +1,4 @@
-"""The links that a WAT lists of a page (`arclink.archives.wat` reads the rest of its records)."""
+"""The links that a WAT lists for a page (`arclink.archives.wat` reads the rest of its records)."""
 
 import re
 from collections.abc import Iterator
@@ -13,17 +13,17 @@ from arclink.reasons import Reason
 
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([^\"'\s;,]+)", re.IGNORECASE)
 _CHARSET_UNSAID = "utf-8"
-"""For queries of links only: text in a WAT is decoded already."""
+"""Used only for the query strings of links: text in a WAT is already decoded."""
 
 
 def wat_links(described: Described, limits: Limits) -> tuple[PageLinks, str]:
-    """Return the links that a WAT lists of a page, by the rules of `extract_links`, and the charset of the page.
+    """Return the links that a WAT lists for a page, and the page's charset.
 
-    In the order of the WAT: ``link`` elements, scripts, the refresh, then the rest of the page. Links of kinds that are
-    not asked for are counted.
+    The rules are those of `extract_links`. The links are in the order of the WAT: ``link``
+    elements, scripts, the refresh, then the rest of the page. Links of other kinds are counted.
 
     Raises:
-        PayloadError: The WAT says nothing about its links (``PAYLOAD_NOT_IN_WAT``).
+        PayloadError: The WAT has no entry for the page's links (``PAYLOAD_NOT_IN_WAT``).
     """
     html = described.html
     if html is None:
@@ -45,8 +45,8 @@ def _written(html: Json, head: Json) -> Iterator[WrittenLink]:
 
 
 def _link(entry: Json) -> WrittenLink:
-    """Return one entry of a WAT: ``{"path": "A@/href", "url": …, "text": …, "alt": …, "rel": …}``."""
-    # "href" instead of "url": addresses in style sheets.
+    """Return the link in an entry of a WAT: ``{"path": "A@/href", "url": …, "text": …}``."""
+    # Addresses in style sheets have "href" instead of "url".
     url = text_in(entry, "url") or text_in(entry, "href")
     kind = text_in(entry, "path").lower().replace("@/", "@")
     return WrittenLink(
@@ -58,7 +58,10 @@ def _link(entry: Json) -> WrittenLink:
 
 
 def _charset_of(capture: ArchiveRecord, head: Json) -> str:
-    """Return the charset that HTTP or a ``meta`` declares; it only matters to queries that are not ASCII."""
+    """Return the charset that HTTP or a ``meta`` declares.
+
+    It matters only for query strings that are not ASCII.
+    """
     declared = capture.http_charset
     for meta in objects_in(head, "Metas"):
         if declared is None and text_in(meta, "http-equiv").lower() == "content-type":

@@ -1,8 +1,9 @@
 """XHTML for a parser of HTML: `with_end_tags`.
 
-A page that is served as XML may close any element in its start tag: ``<script src="a.js"/>``. To a parser of HTML the slash
-means nothing, and the script goes on to the next ``</script>``, with all links in between. Browsers read such pages as XML; here
-they get the end tags that are missing, and are read like all others.
+A page served as XML may close any element in its start tag: ``<script src="a.js"/>``. An HTML
+parser ignores the slash: to it, the script ends at the next ``</script>``, and the links between
+are lost. Browsers read such pages as XML. Here, the missing end tags are added, and the page is
+then read like any other.
 """
 
 import re
@@ -18,7 +19,8 @@ _VOID: Final = frozenset(
 )
 """Elements that have no end tag in HTML (HTML Standard, 13.1.2; the older ones by 13.2.6.4.7)."""
 
-# Comments and CDATA sections are passed over. In linear time: what has no end goes on to that of the page.
+# Comments and CDATA sections are skipped. One without an end extends to the end of the page, so
+# matching takes linear time.
 _TAG: Final = re.compile(
     r"<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)"
     r"|<(?P<name>[A-Za-z][A-Za-z0-9.:_-]*+)(?P<rest>(?:[^<>\"']++|\"[^\"<]*+\"|'[^'<]*+')*+)>",
@@ -39,7 +41,7 @@ def with_end_tags(page: bytes | str) -> str:
 
 
 def _ended(tag: re.Match[str]) -> str:
-    """Return a tag with the end tag that it lacks; a slash behind a value without quotes belongs to the value."""
+    """Return a tag with its missing end tag; a slash after an unquoted value is part of it."""
     name, rest = tag["name"], tag["rest"]
     if (
         name is None
