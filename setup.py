@@ -1,4 +1,7 @@
-"""The part of the installation that setup.cfg cannot express: compiled modules, if there is a C compiler."""
+"""The part of the installation that setup.cfg cannot express.
+
+Compiled modules, if there is a C compiler.
+"""
 
 from copy import copy as shallow_copy
 from hashlib import sha256

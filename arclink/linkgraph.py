@@ -305,7 +305,7 @@ class LinkGraph:
             BadParameterError: ``uri`` is not a URI, or a time is not valid.
         """
         if self._at and (from_ or to):
-            raise BadParameterError("at", self._at, "either at, or from and to")
+            raise BadParameterError("at", self._at, "either at or from and to, not both")
         span = span_asked(text_of_time(from_), text_of_time(to) or self._at)
         return self._mementos(uri, span)
 
@@ -410,7 +410,7 @@ class LinkGraph:
             raise UsageError("rdflib is not installed: pip install 'arclink[rdf]'") from error
         if "limit" in parameters:
             raise BadParameterError(
-                "limit", str(parameters["limit"]), "nothing: a graph has all links"
+                "limit", str(parameters["limit"]), "no value: a graph has all links"
             )
         if parameters and not uri:
             raise UsageError(f"{', '.join(sorted(parameters))}: only with a URI")

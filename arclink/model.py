@@ -2,7 +2,7 @@
 
 This module holds values only: no I/O, no parsing. Each idea has one word; the table is in
 ``docs/data-model.md``. Values of which an answer has hundreds (links, sightings) are named tuples,
-because a named tuple is made in a fifth of the time of a dataclass.
+because creating a named tuple takes 20 % of the time of a dataclass.
 """
 
 import re
@@ -106,8 +106,8 @@ class Forgotten:
         """Return whether a SURT belongs to that part of the web.
 
         >>> host = Forgotten(Surt("org,example"))
-        >>> host.has("org,example:8080)/"), host.has("org,example,sub)/"), host.has("org,example2)/")
-        (True, True, False)
+        >>> [host.has(f"org,{rest})/") for rest in ("example:8080", "example,sub", "example2")]
+        [True, True, False]
         """
         return surt.startswith(self.prefix) and (
             not self.is_whole_labels

@@ -98,8 +98,9 @@ def normal_timestamp(text: str) -> tuple[Timestamp, Reason | None]:
 
     >>> normal_timestamp("20150430132303")
     ('20150430132303', None)
-    >>> normal_timestamp("201504")
-    ('20150401000000', <Reason.NOTE_TIMESTAMP_PADDED: ('notes', 'timestamp had less than 14 digits')>)
+    >>> timestamp, note = normal_timestamp("201504")
+    >>> timestamp, note.name
+    ('20150401000000', 'NOTE_TIMESTAMP_PADDED')
     """
     if not (4 <= len(text) <= 18 and text.isascii() and text.isdigit()):
         raise TimestampError(f"not 4 to 18 digits: {text[:40]!r}")
@@ -169,7 +170,7 @@ def _day(year: int, month: int, day: int) -> tuple[date, Reason | None]:
         TimestampError: The year is 0.
     """
     if year == 0:
-        raise TimestampError("there is no year 0000")
+        raise TimestampError("the year 0000 does not exist")
     if 1 <= month <= 12 and day > monthrange(year, month)[1]:
         by_ordinal, note = _ordinal_day(year, day)
         if by_ordinal.month == month and note is Reason.NOTE_TIMESTAMP_TRANSLATED:
@@ -190,7 +191,7 @@ def _ordinal_day(year: int, ordinal: int) -> tuple[date, Reason]:
         TimestampError: The year is 0.
     """
     if year == 0:
-        raise TimestampError("there is no year 0000")
+        raise TimestampError("the year 0000 does not exist")
     real = min(max(ordinal, 1), 366 if isleap(year) else 365)
     note = Reason.NOTE_TIMESTAMP_TRANSLATED if real == ordinal else Reason.NOTE_TIMESTAMP_MOVED
     return date(year, 1, 1) + timedelta(days=real - 1), note
@@ -287,7 +288,7 @@ def _pad(digits: str, *, lowest: bool) -> Timestamp:
         low = max(least, int(given + "0" * missing))
         high = min(greatest, int(given + "9" * missing))
         if low > high:
-            raise TimestampError(f"no date starts with {digits}: {digits[:end]} is none")
+            raise TimestampError(f"no date starts with {digits}: {digits[:end]} does not exist")
         parts.append(low if lowest else high)
     return Timestamp("{:04}{:02}{:02}{:02}{:02}{:02}".format(*parts))
 

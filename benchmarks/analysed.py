@@ -1,4 +1,6 @@
-"""What `benchmarks.analysis` measures: one analysis of a store, in a process of its own. Prints what it found.
+"""What `benchmarks.analysis` measures: one analysis of a store, in a process of its own.
+
+Prints what it found.
 
 python -m benchmarks.analysed slices --store links.db --cache FOLDER
 """

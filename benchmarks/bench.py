@@ -95,7 +95,10 @@ class Bench:
     # What is generated.
 
     def corpus(self, captures: int, *, addition: bool = False) -> Corpus:
-        """Return a generated corpus, or the fourth crawl that adds 1 % to it; generated when it is not there."""
+        """Return a generated corpus, or the fourth crawl that adds 1 % to it.
+
+        Generated when it is not there.
+        """
         name = f"corpus-{captures}" + ("-addition" if addition else "")
         folder = self.folder / name
         if not (folder / CDX).exists():
@@ -104,7 +107,10 @@ class Bench:
         return Corpus(name, sorted(folder.glob("*.warc.gz")), folder / CDX, captures)
 
     def link_dense(self) -> Corpus | None:
-        """Return the link-dense archive with the CDXJ rows that ArcLink writes for it; None if there is none."""
+        """Return the link-dense archive with the CDXJ rows that ArcLink writes for it.
+
+        None if there is none.
+        """
         if self.real is None:
             return None
         rows = self.folder / f"{self.real.name}.cdxj"
@@ -119,7 +125,8 @@ class Bench:
     def generate(self, what: str, *command: str) -> None:
         """Run a module that generates something, and say how long it took.
 
-        In a process of its own: what this one holds counts as the start of every process it measures.
+        In a process of its own: what this one holds counts as the start of every process it
+        measures.
         """
         figure = self.run(python(*command), repeat=1)
         say(f"generated {what} in {figure.wall:.0f} s ({figure.cpu:.0f} CPU seconds)")
@@ -200,7 +207,8 @@ class Bench:
     ) -> list[Figure]:
         """Measure one after the other, all of them as often as asked, and return of each the run with the least CPU time.
 
-        The machine's speed changes by a third within minutes: what is compared takes turns, so that each has its share of calm moments.
+        The machine's speed changes by a third within minutes: what is compared takes turns, so that
+        each has its share of calm moments.
 
         Args:
             measures: What is measured.
@@ -254,7 +262,10 @@ class Bench:
         return found
 
     def seconds(self, store: Path) -> dict[str, float]:
-        """Return CPU seconds by job: those that the last batch's manifest has are of the build so far."""
+        """Return CPU seconds by job.
+
+        Those that the last batch's manifest has are of the build so far.
+        """
         manifests = self.run(
             arclink("stats", "--store", str(store), "--manifests"), repeat=1
         ).printed.splitlines()

@@ -1,4 +1,6 @@
-"""Cassandra: what loading costs by size, into an empty store and as an update, and the first page of a hub.
+"""Cassandra.
+
+What loading costs by size, into an empty store and as an update, and the first page of a hub.
 
 Needs a node that runs, and its process for its CPU time (docs/engines.md)::
 
@@ -31,7 +33,9 @@ HUB_LINKS = 3
 ASKED = 50
 
 KNOWN = range(30, 30 + ASKED)
-"""Pages that some 130 to 340 pages of the graph link to, by its power law: their first page is full, too."""
+"""Pages that some 130 to 340 pages of the graph link to, by its power law: their first page is
+full, too.
+"""
 
 
 def measure(bench: Bench) -> Iterator[Table]:
@@ -149,7 +153,10 @@ def _load(
 
 
 def _node_seconds() -> float | None:
-    """Return the CPU seconds of the node so far (proc(5), ``stat``); None if its process is not named."""
+    """Return the CPU seconds of the node so far (proc(5), ``stat``).
+
+    None if its process is not named.
+    """
     pid = os.environ.get("CASSANDRA_PID")
     if not pid:
         return None

@@ -1,8 +1,11 @@
-"""A million CDX rows as an archive has them, made up: for filter, which never looks at archive files.
+"""A million CDX rows as an archive has them, made up.
 
-Three captures per URI, sorted by SURT and time: 40 % of them equal to the one before (half are revisits), one in twelve a
-404 and one in twenty a redirect, every fifth no HTML by its mime type or extension; a few rows without status, without
-checksum, with the checksum of an empty payload or of a page that many URIs share.
+For filter, which never looks at archive files.
+
+Three captures per URI, sorted by SURT and time: 40 % of them equal to the one before (half are
+revisits), one in twelve a 404 and one in twenty a redirect, every fifth no HTML by its mime type or
+extension; a few rows without status, without checksum, with the checksum of an empty payload or of
+a page that many URIs share.
 
     python -m benchmarks.cdx_rows FILE --rows 1000000
 """

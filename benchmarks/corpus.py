@@ -1,12 +1,13 @@
 """A seeded generator of realistic archives: WARC files, and their CDX beside them.
 
-Three crawls of the same URIs on hosts of some 33 URIs. Page size is log-normal around 40 KB, with about 80 anchors: half of
-them a template that a host's pages share, the rest links within the host and power-law links off it, half of these to
-pages that nobody captured. 40 % of all mementos equal the one before of their URI, half of these are revisit records;
-10 % are not 200 (missing or moved), 20 % are not HTML.
+Three crawls of the same URIs on hosts of some 33 URIs. Page size is log-normal around 40 KB, with
+about 80 anchors: half of them a template that a host's pages share, the rest links within the host
+and power-law links off it, half of these to pages that nobody captured. 40 % of all mementos equal
+the one before of their URI, half of these are revisit records; 10 % are not 200 (missing or moved),
+20 % are not HTML.
 
-Everything follows from the seed and a place (host, URI, version), never from what was made before: so files are made side
-by side, and a fourth crawl can be made later.
+Everything follows from the seed and a place (host, URI, version), never from what was made before:
+so files are made side by side, and a fourth crawl can be made later.
 
     python -m benchmarks.corpus FOLDER --captures 30000
     python -m benchmarks.corpus FOLDER --captures 30000 --addition      # a fourth crawl, with 1 % more captures
@@ -39,10 +40,14 @@ LEVEL = 3
 """Of deflate: half the time of the usual 6, files 8 % larger, inflated as fast."""
 
 EQUAL = 0.6
-"""Of the second and third mementos: two in three of all, so that 40 % of all are equal to the one before."""
+"""Of the second and third mementos: two in three of all, so that 40 % of all are equal to the one
+before.
+"""
 
 OF_TITLE = 0.62
-"""Of the links to known pages: so that a quarter of all links have a (target, text) of their own, as in real crawls."""
+"""Of the links to known pages: so that a quarter of all links have a (target, text) of their own,
+as in real crawls.
+"""
 
 RESOURCES = {
     "jpg": "image/jpeg",
@@ -263,12 +268,18 @@ class World:
         return f'<a href="{other.uri(target)}" rel="external">{self._words_for(other, target, dice)}</a>'
 
     def _words_for(self, host: Host, place: int, dice: random.Random) -> str:
-        """Return the words of a link: one of its page's titles, or words of the linking page's own."""
+        """Return the words of a link.
+
+        One of its page's titles, or words of the linking page's own.
+        """
         return dice.choice(host.titles[place]) if dice.random() < OF_TITLE else self.phrase(dice)
 
 
 def _rank(size: int, dice: random.Random) -> int:
-    """Return a place below ``size``: the first is chosen most often, the k-th a k-th as often (Zipf)."""
+    """Return a place below ``size``.
+
+    The first is chosen most often, the k-th a k-th as often (Zipf).
+    """
     return int((size + 1) ** dice.random()) - 1
 
 

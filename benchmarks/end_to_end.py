@@ -162,7 +162,10 @@ def _targets(
 
 
 def _of_links(bench: Bench, with_cdx: Built, without: Built) -> list[Target]:
-    """Return what is asked of link-dense pages. The archive is small: the fixed cost of a build is not the links'."""
+    """Return what is asked of link-dense pages. The archive is small.
+
+    The fixed cost of a build is not the links'.
+    """
     nothing = bench.corpus(3)
     fixed, fixed_without = (bench.build(nothing, with_cdx=one).figure.cpu for one in (True, False))
     links = with_cdx.stats["links"]

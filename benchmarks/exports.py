@@ -1,4 +1,7 @@
-"""Exports of made-up graphs of a million and ten million links: CPU time, memory, and bytes, by format."""
+"""Exports of made-up graphs of a million and ten million links.
+
+CPU time, memory, and bytes, by format.
+"""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,8 @@
-"""Filter: a million CDX rows through all its steps, beside DuckDB and Apache Pig with the same rules; their counts must be ours."""
+"""Filter.
+
+A million CDX rows through all its steps, beside DuckDB and Apache Pig with the same rules; their
+counts must be ours.
+"""
 
 import json
 from collections import Counter
@@ -136,7 +140,9 @@ def _pig(bench: Bench, cdx: Path) -> tuple[Figure, Mapping[str, int]]:
 
 
 def _any_of(values: Sequence[str]) -> str:
-    """Return a regular expression for any of some words, without backslashes: Pig takes two turns at those.
+    """Return a regular expression for any of some words, without backslashes.
+
+    Pig takes two turns at those.
 
     >>> _any_of(["-", "application/xhtml+xml"])
     '-|application/xhtml[+]xml'

@@ -1,9 +1,12 @@
-"""A store's links as two plain files, one row each, for stores of another kind to load; tab-separated, without header.
+"""A store's links as two plain files, one row each, for stores of another kind to load.
+
+Tab-separated, without header.
 
     python -m benchmarks.flat_links STORE FOLDER
 
-``mementos.tsv``: surt, timestamp, original, checksum, content (empty if it was not read). ``links.tsv``: content, position,
-target SURT, target, kind, text, rel (``-`` for none). Prints counts as JSON.
+``mementos.tsv``: surt, timestamp, original, checksum, content (empty if it was not read).
+``links.tsv``: content, position, target SURT, target, kind, text, rel (``-`` for none). Prints
+counts as JSON.
 """
 
 import json

@@ -1,4 +1,7 @@
-"""Growth: what a capture costs in small and large builds, the fixed cost of a build named apart; and adding 1 % to a store."""
+"""Growth: what a capture costs in small and large builds, the fixed cost of a build named apart.
+
+And adding 1 % to a store.
+"""
 
 import shutil
 from collections.abc import Iterator

@@ -1,10 +1,12 @@
 """Times look-ups in a store, in one process; prints milliseconds as JSON.
 
-    python -m benchmarks.look_up STORE URIS.TXT [--how warm|connection|disk] [--what both|store|hub] [--cache KIB]
+    python -m benchmarks.look_up STORE URIS.TXT [--how warm|connection|disk] [--what both|store|hub]
+    [--cache KIB]
 
-``--how``: *warm* asks an open store, *connection* opens it for each, *disk* drops the file from the system's page cache before
-each, too. ``--what``: *both* directions as the service answers them; *store* the questions below it: the mementos, the links of
-the newest content, and the first 100 inlinks; *hub* the first 100 members that link to it. ``--cache``: of SQLite.
+``--how``: *warm* asks an open store, *connection* opens it for each, *disk* drops the file from the
+system's page cache before each, too. ``--what``: *both* directions as the service answers them;
+*store* the questions below it: the mementos, the links of the newest content, and the first 100
+inlinks; *hub* the first 100 members that link to it. ``--cache``: of SQLite.
 """
 
 import argparse
@@ -30,7 +32,10 @@ def answer(store: GraphStore, uri: str) -> int:
 
 
 def ask_store(store: GraphStore, uri: str) -> int:
-    """Ask the store's own questions, of one state: mementos, the newest content's outlinks, the first 100 inlinks."""
+    """Ask the store's own questions, of one state.
+
+    Mementos, the newest content's outlinks, the first 100 inlinks.
+    """
     surt = LinkQuery.from_parameters([("uri", uri)]).surt
     with store.snapshot():
         contents = [store.content_of(memento) for memento in store.mementos(surt)]

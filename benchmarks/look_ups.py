@@ -1,4 +1,7 @@
-"""Look-ups: ordinary URIs in both directions, in the library and over HTTP, and the first members of a hub."""
+"""Look-ups.
+
+Ordinary URIs in both directions, in the library and over HTTP, and the first members of a hub.
+"""
 
 import http.client
 import json

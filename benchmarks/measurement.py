@@ -12,7 +12,9 @@ from pathlib import Path
 
 SECONDS_BETWEEN_SAMPLES = 0.2
 MOST_OF_SAMPLING = 0.01
-"""Share of a processor that samples may take: one of a process of some gigabytes takes the system as many hundredths of a second."""
+"""Share of a processor that samples may take: one of a process of some gigabytes takes the system
+as many hundredths of a second.
+"""
 
 MOST_PRINTED = 1 << 20
 """Bytes of a command's output that are kept: a peer may write its whole result there."""
@@ -26,9 +28,10 @@ class Figure:
         printed: What it wrote to standard output, up to a megabyte.
         cpu: User and system seconds, of itself and of all children it waited for (wait4(2)).
         wall: Seconds.
-        megabytes: Most that all its processes held at one time, pages they share counted once; sampled five times a second at most,
-            0 where there is no /proc.
-        largest: Megabytes of its largest process at its peak (wait4(2)). No less than this process held when it started it.
+        megabytes: Most that all its processes held at one time, pages they share counted once;
+            sampled five times a second at most, 0 where there is no /proc.
+        largest: Megabytes of its largest process at its peak (wait4(2)). No less than this process
+            held when it started it.
     """
 
     printed: str

@@ -3,8 +3,9 @@
     . .engines/run/hadoop/env
     .venv/bin/python -m benchmarks.reading_from_hdfs
 
-Writes a file of random bytes to HDFS, then reads records of 20,000 bytes at ascending offsets, as extract does, for
-several shares of the file pointed to. Results: docs/decisions/20261121-reading-from-hdfs.md.
+Writes a file of random bytes to HDFS, then reads records of 20,000 bytes at ascending offsets, as
+extract does, for several shares of the file pointed to. Results:
+docs/decisions/20261121-reading-from-hdfs.md.
 """
 
 import io

@@ -1,9 +1,12 @@
-"""Runs the benchmarks, and prints their tables in Markdown: what was measured, on what, and which targets are met.
+"""Runs the benchmarks, and prints their tables in Markdown.
+
+What was measured, on what, and which targets are met.
 
     python -m benchmarks.run --captures 3000 30000
     python -m benchmarks.run --only growth --captures 3000 30000 300000 --write
 
-Ratios are what to read: machines differ, and are noisy. benchmarks/README.md says what each table means.
+Ratios are what to read: machines differ, and are noisy. benchmarks/README.md says what each table
+means.
 """
 
 import argparse
@@ -113,7 +116,10 @@ def main() -> None:
 
 
 def tables(name: str, bench: Bench) -> Iterator[Table]:
-    """Yield the tables of one benchmark; a sentence instead where this machine lacks what it needs."""
+    """Yield the tables of one benchmark.
+
+    A sentence instead where this machine lacks what it needs.
+    """
     say(f"== {name}")
     measure: Callable[[Bench], Iterator[Table]] = import_module(f"benchmarks.{name}").measure
     try:

@@ -1,4 +1,7 @@
-"""A service under load: requests a second and how long they take, also while a batch is loaded; and all links to a hub as a stream."""
+"""A service under load: requests a second and how long they take, also while a batch is loaded.
+
+And all links to a hub as a stream.
+"""
 
 import http.client
 import itertools

@@ -1,8 +1,11 @@
-"""Measures what skew costs: one payload captured at very many URIs, one target with very many inlinks.
+"""Measures what skew costs.
+
+One payload captured at very many URIs, one target with very many inlinks.
 
     python -m benchmarks.skew --uris 20000 200000 --inlinks 20000 100000
 
-Each stage is a process of its own, whose peak memory and CPU seconds are printed: what grows with the number is not bounded.
+Each stage is a process of its own, whose peak memory and CPU seconds are printed: what grows with
+the number is not bounded.
 """
 
 import argparse
@@ -55,7 +58,10 @@ def target_of_many_pages(count: int) -> Iterator[tuple[str, bytes | None]]:
 
 
 def write(folder: Path, captures: Iterable[tuple[str, bytes | None]]) -> None:
-    """Write ``skew.warc.gz`` and ``skew.cdx``; revisits have a row and no record, since nobody reads it."""
+    """Write ``skew.warc.gz`` and ``skew.cdx``.
+
+    Revisits have a row and no record, since nobody reads it.
+    """
     with (folder / "skew.warc.gz").open("wb") as archive, (folder / "skew.cdx").open("w") as rows:
         for uri, body in captures:
             if body is None:

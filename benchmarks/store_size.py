@@ -1,4 +1,7 @@
-"""Bytes per link of a store, both directions, texts, URIs and mementos counted; and of Parquet and DuckDB with the same links."""
+"""Bytes per link of a store, both directions, texts, URIs and mementos counted.
+
+And of Parquet and DuckDB with the same links.
+"""
 
 import json
 from collections.abc import Iterator

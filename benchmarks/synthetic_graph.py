@@ -1,7 +1,8 @@
 """Graph files of a made-up graph of any size (docs/graph-files.md), a batch at a time, for `arclink load`.
 
-Each page links once to one hub, else half within its site of 1,000 pages and half anywhere by a power law; a link has one of four
-texts that its target has. Pages of a batch are new, what they link to is not.
+Each page links once to one hub, else half within its site of 1,000 pages and half anywhere by a
+power law; a link has one of four texts that its target has. Pages of a batch are new, what they
+link to is not.
 
     python -m benchmarks.synthetic_graph FOLDER --first 0 --pages 125000 --links 80 --of 1250000
 """
@@ -128,13 +129,19 @@ def _block_name(contents: Sequence[str]) -> str:
 
 
 def _keys(sources: Numbers, targets: Numbers) -> Numbers:
-    """Return one number for target and text of each link; the text follows from target and source."""
+    """Return one number for target and text of each link.
+
+    The text follows from target and source.
+    """
     keys: Numbers = targets * TEXTS + (targets + sources) % TEXTS
     return keys
 
 
 def _links(first: int, pages: int, links: int, of: int, seed: int) -> tuple[Numbers, Numbers]:
-    """Return source and target of each link, sorted by source, then target; the hub is target -1."""
+    """Return source and target of each link, sorted by source, then target.
+
+    The hub is target -1.
+    """
     dice = np.random.default_rng([seed, first])
     within = (links - 1) // 2
     numbers = np.arange(first, first + pages, dtype=np.int64)
@@ -153,7 +160,10 @@ def _link(target: int, variant: int) -> str:
 
 
 def _inlinks(sources: Numbers, targets: Numbers, first: int, names: Sequence[str]) -> Iterator[str]:
-    """Yield the rows of all targets, sorted; of a target with very many links several, one after the other."""
+    """Yield the rows of all targets, sorted.
+
+    Of a target with very many links several, one after the other.
+    """
     keys = _keys(sources, targets)
     order = np.lexsort((sources, keys))
     keys, places = keys[order], (sources[order] - first).tolist()

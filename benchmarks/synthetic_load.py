@@ -1,4 +1,7 @@
-"""A hundred million synthetic links loaded, batch after batch: what loading costs as the store grows, and look-ups at the end."""
+"""A hundred million synthetic links loaded, batch after batch.
+
+What loading costs as the store grows, and look-ups at the end.
+"""
 
 import shutil
 from collections.abc import Iterator
@@ -17,7 +20,9 @@ DISK = 15 << 30
 
 
 def measure(bench: Bench) -> Iterator[Table]:
-    """Yield a row per batch of some 10 million links, then look-ups; store and graph files are removed at the end.
+    """Yield a row per batch of some 10 million links, then look-ups.
+
+    Store and graph files are removed at the end.
 
     Raises:
         NotHereError: There is too little room.

@@ -1,4 +1,7 @@
-"""What it costs to start a task where one must be started (Hadoop streaming): each job's mapper, with nothing to do."""
+"""What it costs to start a task where one must be started (Hadoop streaming).
+
+Each job's mapper, with nothing to do.
+"""
 
 import json
 from collections.abc import Iterator

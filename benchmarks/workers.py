@@ -1,4 +1,7 @@
-"""The stages of a build one by one, with one worker and with two: what two gain, and what each stage holds in memory."""
+"""The stages of a build one by one, with one worker and with two.
+
+What two gain, and what each stage holds in memory.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -70,7 +73,10 @@ def measure(bench: Bench) -> Iterator[Table]:
 
 
 def run_stages(bench: Bench, corpus: Corpus, folder: Path, workers: int) -> Mapping[str, Figure]:
-    """Run the stages of a build by hand, and return what each cost; the graph files stay in ``folder/graph``."""
+    """Run the stages of a build by hand, and return what each cost.
+
+    The graph files stay in ``folder/graph``.
+    """
     files = [str(path) for path in corpus.files]
     cores = ["--cores", str(workers)]
     commands: dict[str, Sequence[str]] = {

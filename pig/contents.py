@@ -1,9 +1,11 @@
 """Which content each memento shows, for Pig: STREAM … THROUGH `python contents.py`.
 
-Input: mementos with the scope of their payload, tab-separated: original, timestamp, checksum, scope (empty or ``-``: the
-payload was not read); those of one original one after the other, oldest first. Output: content, original, timestamp.
+Input: mementos with the scope of their payload, tab-separated: original, timestamp, checksum, scope
+(empty or ``-``: the payload was not read); those of one original one after the other, oldest first.
+Output: content, original, timestamp.
 
-A revisit that only says "not modified" shows what the capture shows that it refers to (arclink/checksums.py).
+A revisit that only says "not modified" has the content of the capture that it refers to
+(arclink/checksums.py).
 """
 
 import sys

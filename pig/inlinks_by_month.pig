@@ -8,7 +8,7 @@
 --
 -- A memento holds no link: it shows a content, which follows from its checksum and its original (docs/data-model.md).
 
--- Where tasks find what is shipped to them; in local mode jobs share one folder, and one would clear away another's.
+-- Folder of files shipped to tasks; in local mode jobs share one folder and would delete each other's files.
 %default PROGRAMS '.'
 DEFINE contents `$PYTHON $PROGRAMS/contents.py` SHIP('$SCRIPTS/contents.py');
 DEFINE unpack_blocks `$PYTHON $PROGRAMS/unpack_blocks.py` SHIP('$SCRIPTS/unpack_blocks.py');

@@ -1,10 +1,10 @@
-"""The parameters of filter.pig and table2.pig for a file of filter rules, so that Pig and ArcLink are told the same.
+"""Parameters of filter.pig and table2.pig from a file of filter rules, for equal rules in Pig.
 
-    python pig/rule_parameters.py rules.json > rules.pig        # without a file: the rules that hold by default
+    python pig/rule_parameters.py rules.json > rules.pig    # without a file: the default rules
     python pig/rule_parameters.py --takedowns takedowns.jsonl > rules.pig
 
-Each list of docs/filter.md becomes one regular expression of Java; an empty list one that nothing fails. Takedowns, as
-`arclink forget --export` writes them, become one condition.
+Each list of docs/filter.md becomes one regular expression of Java; an empty list becomes one that
+matches nothing. Takedowns, as `arclink forget --export` writes them, become one condition.
 """
 
 import argparse
@@ -34,13 +34,17 @@ def parameters(rules: Rules, forgotten: Sequence[Forgotten] = ()) -> dict[str, s
         "LAST": rules.last,
         "FORGOTTEN": " OR ".join(map(_covers, forgotten)) or f"surt MATCHES '{NOTHING}'",
         "REDIRECTS": "3(?!04)[0-9][0-9]" if rules.read_redirects else NOTHING,
-        # Without the checksum rule every capture is read by itself, as one without checksum is.
+        # Without the checksum rule every capture is read separately, like captures without
+        # checksum.
         "UNDIGESTED": _any(("-", *EMPTY_CHECKSUMS), NOTHING) if rules.checksum else ANYTHING,
     }
 
 
 def _any(patterns: Iterable[str], none: str) -> str:
-    """Return one expression for patterns in which only ``*`` is special; ``none`` if there are none."""
+    """Return one expression for patterns in which only ``*`` is special.
+
+    ``none`` for no pattern.
+    """
     found = [
         ".*".join(_literal(part) for part in pattern.split("*")) for pattern in sorted(patterns)
     ]
@@ -56,8 +60,8 @@ def _covers(what: Forgotten) -> str:
 def _literal(text: str) -> str:
     r"""Return an expression for a text.
 
-    What is special to Java, to Pig's quotes or in a file of parameters stands there by its number. Of two backslashes, Pig
-    takes one for its own.
+    Characters that are special to Java, in Pig's quotes or in a file of parameters are escaped by
+    number. Of two backslashes, Pig takes one for its own.
 
     >>> print(_literal("org,it's)/"))
     org,it\\x{27}s\\x{29}/

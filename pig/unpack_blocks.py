@@ -1,6 +1,9 @@
-"""The contents packed in ``outlinks`` rows (docs/graph-files.md), for Pig: STREAM … THROUGH `python3 unpack_blocks.py`.
+"""The contents packed in ``outlinks`` rows (docs/graph-files.md), for Pig.
 
-Input: ``outlinks`` rows. Output: block, position, content; one line per content of a block. Nothing but Python 3 is needed.
+STREAM … THROUGH `python3 unpack_blocks.py`.
+
+Input: ``outlinks`` rows. Output: block, position, content; one line per content of a block. Nothing
+but Python 3 is needed.
 """
 
 import json

@@ -1,7 +1,10 @@
-"""The links packed in ``inlinks`` rows (docs/graph-files.md), for Pig: STREAM … THROUGH `python3 unpack_inlinks.py`.
+"""The links packed in ``inlinks`` rows (docs/graph-files.md), for Pig.
 
-Input: target surt, target, links (JSON), tab-separated. Output: target surt, target, kind, text, rel (empty for none), and
-the block and position of a content that holds the link; one line per link of a content. Nothing but Python 3 is needed.
+STREAM … THROUGH `python3 unpack_inlinks.py`.
+
+Input: target surt, target, links (JSON), tab-separated. Output: target surt, target, kind, text,
+rel (empty for none), and the block and position of a content that holds the link; one line per link
+of a content. Nothing but Python 3 is needed.
 """
 
 import json

@@ -1,6 +1,9 @@
-"""The service for a WSGI server of your own: ``ARCLINK_STORE=links.db gunicorn service.wsgi:application``.
+"""The service for a WSGI server of your own.
 
-`arclink serve` needs none of this: it starts its own server, with limits for slow and greedy clients.
+``ARCLINK_STORE=links.db gunicorn service.wsgi:application``.
+
+`arclink serve` needs none of this: it starts its own server, with limits for slow and greedy
+clients.
 """
 
 import os

@@ -1,4 +1,5 @@
-"""The order of the rooms: a module imports only from its own room and from rooms above it in this list.
+"""The order of the rooms: a module imports only from its own room and from rooms above it in this
+list.
 
 Imports inside functions count, and so do names of modules in strings that are handed to the import
 machinery. Imports for types only count as well: a reader follows them too.
@@ -67,7 +68,9 @@ def modules() -> Mapping[str, Path]:
 
 
 def names_imported(code: str) -> Iterator[str]:
-    """Yield every dotted name that a module's code imports, in functions and by `import_module` too."""
+    """Yield every dotted name that a module's code imports, in functions and by `import_module`
+    too.
+    """
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -171,7 +174,9 @@ def test_no_modules_import_each_other() -> None:
 
 
 def test_only_the_command_table_names_modules_in_strings() -> None:
-    """Modules that are named in strings are loaded unseen: only the command line does so, which is last."""
+    """Modules that are named in strings are loaded unseen: only the command line does so, which is
+    last.
+    """
     found = []
     for module, path in modules().items():
         tree = ast.parse(path.read_text("utf-8"))

@@ -1,4 +1,6 @@
-"""What holds for the repository as a whole: docs and code name the same things, layers stay apart, nothing foreign is in it."""
+"""What holds for the repository as a whole: docs and code name the same things, layers stay apart,
+nothing foreign is in it.
+"""
 
 import ast
 import os
@@ -31,7 +33,9 @@ MODULE_OF = {"beautifulsoup4": "bs4", "cassandra-driver": "cassandra", "google-r
 
 @cache
 def project_files() -> tuple[Path, ...]:
-    """Return the files of the project: those git would commit, or in a copy without git all that are not made."""
+    """Return the files of the project: those git would commit, or in a copy without git all that
+    are not made.
+    """
     try:
         listed = subprocess.run(
             ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
@@ -186,7 +190,9 @@ def test_every_option_says_what_it_is_for(name: str) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_ends_with_examples(name: str) -> None:
-    """Examples are lines to copy; `test_a_call_in_the_docs_is_one_the_command_line_takes` parses them."""
+    """Examples are lines to copy; `test_a_call_in_the_docs_is_one_the_command_line_takes` parses
+    them.
+    """
     command = command_called(name)
     for one in commands_of(command) if isinstance(command, click.Group) else [command]:
         assert name == "schema" or "Examples:" in (one.epilog or "")
@@ -198,7 +204,9 @@ def test_help_shows_every_short_help_whole() -> None:
 
 
 def calls_in_docs() -> Iterator[tuple[str, str]]:
-    """Yield (file, call) for every ``arclink …`` call in a code block of the docs, in the Makefile or in help."""
+    """Yield (file, call) for every ``arclink …`` call in a code block of the docs, in the Makefile
+    or in help.
+    """
     for command in map(command_called, COMMANDS):
         for one in [command, *(commands_of(command) if isinstance(command, click.Group) else [])]:
             for line in re.findall(r"^  (arclink .*)$", one.epilog or "", re.MULTILINE):
@@ -239,7 +247,9 @@ def test_a_call_in_the_docs_is_one_the_command_line_takes(
 
 
 def test_every_reason_is_documented_in_its_words() -> None:
-    """docs/reasons.md has the reasons of each group, in the enum's order and words, each with a sentence."""
+    """docs/reasons.md has the reasons of each group, in the enum's order and words, each with a
+    sentence.
+    """
     found: list[tuple[str, str, str]] = []
     chapter = ""
     for line in text_of("docs/reasons.md").splitlines():
@@ -353,7 +363,9 @@ def normal(requirement: str) -> str:
 
 @cache
 def declared() -> dict[str, list[str]]:
-    """Return the names of the packages in setup.cfg: ``run`` (with locked extras), ``test``, ``browser``, ``fuzz`` and ``engines``."""
+    """Return the names of the packages in setup.cfg: ``run`` (with locked extras), ``test``,
+    ``browser``, ``fuzz`` and ``engines``.
+    """
     config = ConfigParser()
     config.read(ROOT / "setup.cfg", encoding="utf-8")
     extras = config["options.extras_require"]
@@ -379,7 +391,9 @@ def build_requirements() -> set[str]:
 
 
 def modules_of(code: ast.Module) -> set[str]:
-    """Return the top-level modules that code imports, but for build requirements that only types name."""
+    """Return the top-level modules that code imports, but for build requirements that only types
+    name.
+    """
     for_types = {
         node
         for branch in ast.walk(code)
@@ -449,7 +463,9 @@ def test_the_tests_use_the_dependency(package: str) -> None:
 def test_every_package_imported_is_declared(
     folders: tuple[str, ...], sections: tuple[str, ...]
 ) -> None:
-    """An import that works by the accident of another package's dependency breaks with its next version."""
+    """An import that works by the accident of another package's dependency breaks with its next
+    version.
+    """
     known = {module_of(name) for section in sections for name in declared()[section]}
     own = {*PACKAGES, "tests", "benchmarks", "pig"}
     of_flask = {"werkzeug", "jinja2"}  # Flask documents both as part of its own interface
@@ -515,7 +531,9 @@ OUTCOMES = {
 @pytest.mark.parametrize("target", ["test", "test-browser", "test-engines"])
 @pytest.mark.parametrize("outcome", OUTCOMES)
 def test_the_gate_fails_unless_every_test_passed(outcome: str, target: str, tmp_path: Path) -> None:
-    """.ci/run on a small project: its exit code, and that it says why and closes with the test runner's line."""
+    """.ci/run on a small project: its exit code, and that it says why and closes with the test
+    runner's line.
+    """
     test, code, text = OUTCOMES[outcome]
     (tmp_path / ".ci").mkdir()
     (tmp_path / ".ci" / "run").write_text(text_of(".ci/run"))

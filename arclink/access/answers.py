@@ -145,7 +145,7 @@ def answer_link_query(
         raise BadParameterError(
             "cursor",
             "…",
-            "no cursor from before links were taken back: the answer has changed, begin it anew",
+            "no cursor from before links were removed: the answer has changed, start again",
         )
     is_same_store = cursor.state == state
     outlinks = _outlinks_page(reading, cursor.outlinks, budget, is_same_store)

@@ -23,7 +23,7 @@ class Refused(Enum):
     """
 
     MALFORMED_LINK = "malformed link"
-    NOT_ASKED = "direction or kind not asked for"
+    NOT_ASKED = "direction or kind not in the query"
     BAD_KIND = "no kind of a link"
     BAD_URI = "no absolute URI"
     BAD_SOURCE = "source that cannot have been captured"
@@ -31,7 +31,7 @@ class Refused(Enum):
     NO_TIME = "link without a time that counts"
 
     BAD_TIME = "no point in time"
-    OTHER_TIME = "time outside of the query"
+    OTHER_TIME = "time outside the query"
     OTHER_VARIANT = "variant of another page"
     CUT_TEXT = "text that was cut"
     BAD_MEMENTOS = "contradictory count of mementos"

@@ -162,9 +162,7 @@ def sort_out(parameters: Iterable[tuple[str, str]], declared: Sequence[AnyParame
         parameter = by_name.get(name)
         if parameter is None:
             hint = (
-                "; an '&' inside the URI asked for must be written %26"
-                if {"uri", "url"} & set(texts)
-                else ""
+                "; an '&' inside the URI must be written %26" if {"uri", "url"} & set(texts) else ""
             )
             raise BadParameterError(
                 name, value, f"one of the parameters {', '.join(by_name)}{hint}"

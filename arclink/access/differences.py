@@ -50,8 +50,8 @@ from arclink.model import ContentId, Memento, Span, Timestamp, UriR
 from arclink.store.protocols import GraphStore
 from arclink.uris.surts import surt_of
 
-BEFORE = Parameter("from", "The earlier time; its end is meant.", UNTIL, is_required=True)
-AFTER = Parameter("to", "The later time; its end is meant.", UNTIL, is_required=True)
+BEFORE = Parameter("from", "The earlier state: at the end of this time.", UNTIL, is_required=True)
+AFTER = Parameter("to", "The later state: at the end of this time.", UNTIL, is_required=True)
 
 DIFF_PARAMETERS = (URI, BEFORE, AFTER, DIRECTION, KINDS, FILTER, REDIRECT, ROW_LIMIT, CURSOR)
 

@@ -60,7 +60,7 @@ def _in_parts(store: GraphStore, mementos: Iterator[Memento]) -> Iterator[Explan
 
 
 def explain_memento(store: GraphStore, memento: Memento) -> Explanation:
-    """Return what became of one memento."""
+    """Return the explanation of one memento."""
     explanation = _explained(store, memento)
     if (
         explanation.reason is Reason.PAYLOAD_NOT_AT_HAND

@@ -101,5 +101,5 @@ def _expression(pattern: str) -> Callable[[str], bool]:
     try:
         compiled = re2.compile(pattern, options)
     except (re2.error, UnicodeError) as error:
-        raise ValueError(f"no regular expression of RE2: {error}") from error
+        raise ValueError(f"not a regular expression of RE2: {error}") from error
     return lambda found: compiled.match(printable(found)) is not None

@@ -8,9 +8,9 @@ what the link is *for*:
 - ``navigation``: links that a reader can follow: anchors, image maps, redirects, frames, entries of
   feeds;
 - ``resources``: parts of a page, feed or entry: style sheets, scripts, icons, images, sound, video;
-- ``other``: all other links: targets of forms (they need input), sources of quotations and addresses
-  for programs, which no reader sees, links that browsers do not show (``template@…``) or do not
-  follow (``noscript@refresh``), and guesses of a crawler.
+- ``other``: all other links: targets of forms (they need input), sources of quotations and
+  addresses for programs, which no reader sees, links that browsers do not show (``template@…``) or
+  do not follow (``noscript@refresh``), and guesses of a crawler.
 
 ``link@href`` is one kind, whatever its ``rel`` is: most of these links are style sheets and icons.
 """
@@ -251,4 +251,4 @@ def others_line(kinds: Kinds, others: int) -> str:
         others: Number of links of other kinds; at least one.
     """
     links = "1 link is" if others == 1 else f"{others:,} links are"
-    return f"No link is of these kinds ({kinds}); {links} of other kinds: --kinds all counts them."
+    return f"No link has one of these kinds ({kinds}); {links} of other kinds; --kinds all includes them."

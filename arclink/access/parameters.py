@@ -43,7 +43,7 @@ def _by(text: str) -> tuple[Period | None, bool]:
 BY_PERIOD = Parameter("by", "Count per day, month or year.", named(PERIODS), default="month")
 BY_PERIOD_OR_HOST = Parameter(
     "by",
-    "One row per text and kind for each day, month or year, for each host of the linking pages, or for both.",
+    "One row per text and kind for each day, month or year, for each host of the linking pages, or both.",
     Form(
         f"{', '.join(PERIODS)} or host, or one of the first and host: month,host",
         {"type": "string", "enum": _UNITS},
@@ -52,7 +52,7 @@ BY_PERIOD_OR_HOST = Parameter(
 )
 ROW_LIMIT = Parameter(
     "limit",
-    "Most rows of each list; 0 for all that were counted.",
+    "Maximum number of rows per list; 0 for all rows that were counted.",
     whole_number(MOST_ROWS, "a number of rows, or 0 for all that were counted"),
     default=str(DEFAULT_LIMIT),
 )

@@ -121,21 +121,21 @@ UNTIL: Form[Timestamp] = Form(_TIMES, _TIME_SCHEMA, last_of)
 
 URI = Parameter(
     "uri",
-    "The URI asked for; any variant with the same SURT finds it. Without :// and without a known opaque scheme, http is assumed.",
+    "The URI of the query; all variants with the same SURT match. Without :// and without a known opaque scheme, http is assumed.",
     Form(_URI_ALLOWED, _URI_SCHEMA, _asked),
     is_required=True,
     also=("url",),
 )
 MATCH_TYPE = Parameter(
     "matchType",
-    "The links of that URI alone, of all whose SURT begins with its SURT, of its host, or of its host and those below it.",
+    "Links of this URI, of all URIs whose SURT begins with its SURT, of its host, or of its host and all subdomains.",
     choice(MatchType),
     default="exact",
 )
 DIRECTION = Parameter("direction", "Outlinks, inlinks, or both.", choice(Direction), default="both")
-FROM = Parameter("from", "Observed not before; padded low.", _SINCE)
-TO = Parameter("to", "Observed not after; padded high.", UNTIL)
-AT = Parameter("at", "The state at the end of that time; not together with from or to.", UNTIL)
+FROM = Parameter("from", "Only links observed from this time on; its beginning counts.", _SINCE)
+TO = Parameter("to", "Only links observed up to this time; its end counts.", UNTIL)
+AT = Parameter("at", "Links in force at the end of this time; not together with from or to.", UNTIL)
 KINDS = Parameter(
     "kinds",
     "Only links of these kinds.",
@@ -160,7 +160,7 @@ FILTER = Parameter(
 )
 FOLLOW = Parameter(
     "follow",
-    "Where the URI redirects at the time asked for, answer for where it leads.",
+    "If the URI redirects at that time, answer for the redirect's target.",
     SWITCH,
     default="false",
 )
@@ -172,23 +172,26 @@ REDIRECT = Parameter(
 )
 LIMIT = Parameter(
     "limit",
-    "Members per direction; 0 for everything, in formats that stream.",
+    "Number of links per direction; 0 for all, in formats that stream.",
     whole_number(MOST_MEMBERS, f"a number from 1 to {MOST_MEMBERS}, or 0 for everything"),
     default=str(DEFAULT_LIMIT),
 )
 CURSOR = Parameter(
     "cursor",
-    "Where to go on: the 'next' of an answer to the same query.",
+    "Where to continue: 'next' of an answer to the same query.",
     Form("a cursor", {"type": "string"}, str),
 )
 EVIDENCE = Parameter(
     "evidence",
-    "Tell the mementos of each link, with archive file, offset and checksum.",
+    "Show the mementos of each link, with archive file, offset and checksum.",
     SWITCH,
     default="false",
 )
 VALIDITY = Parameter(
-    "validity", "Tell between which mementos each link came and went.", SWITCH, default="false"
+    "validity",
+    "Show between which mementos each link appeared and disappeared.",
+    SWITCH,
+    default="false",
 )
 
 LINK_PARAMETERS = (
@@ -215,7 +218,7 @@ class LinkQuery:
 
     Attributes:
         uri: The queried URI, made absolute.
-        surt: Its SURT, which stands for all its variants and is the key in the store.
+        surt: Its SURT, which all its variants share and which is the key in the store.
         match_type: Which other URIs are included.
         span: Only links that were observed in this range.
         at: Only links in force at this time; None without. With a time, ``span`` is all time.
@@ -369,7 +372,7 @@ class LinkQuery:
             )
         if self.is_following:
             raise BadParameterError(
-                "cursor", text, "no cursor with follow: the rest is asked of the URI that it led to"
+                "cursor", text, "no cursor with follow: query the redirect's target for the rest"
             )
         try:
             cursor = decode_cursor(text, self.fingerprint)
@@ -461,7 +464,7 @@ def _times(given: Given) -> tuple[Span, Timestamp | None]:
     if at is None:
         return span_of(given), None
     if FROM.of(given) or TO.of(given):
-        raise BadParameterError("at", given.text(AT), "either at, or from and to")
+        raise BadParameterError("at", given.text(AT), "either at or from and to, not both")
     return ALL_TIME, at
 
 

@@ -32,7 +32,7 @@ def parse_replay(name: str, text: str) -> ReplayPrefix:
         return NO_REPLAY
     if _PREFIX.fullmatch(text) is None or not text.isascii():
         raise UsageError(
-            f"{name} {text!r}: expected what stands before TIMESTAMP/URI, such as https://web.archive.org/web/"
+            f"{name} {text!r}: expected the part of replay addresses before TIMESTAMP/URI, such as https://web.archive.org/web/"
         )
     return ReplayPrefix(text if text.endswith("/") else f"{text}/")
 

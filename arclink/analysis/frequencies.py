@@ -54,7 +54,7 @@ class Term(Enum):
     WORD = "word"
 
     def of(self, text: str) -> Iterable[str]:
-        """Return the terms of ``text`` with repetitions; without words there are none."""
+        """Return the terms of ``text`` with repetitions; a text without words has no terms."""
         if self is Term.WORD:
             return words_of(text)
         return (text,) if text else ()
@@ -190,7 +190,7 @@ class FrequencyFile:
                 self._write(found, state)
             except (OSError, OperatorError) as error:
                 warn(
-                    f"{self.path} cannot be written ({error}): the terms of the collection are counted again next time"
+                    f"{self.path} cannot be written ({error}): the next query will count the terms of the collection again"
                 )
         return found
 

@@ -59,11 +59,11 @@ class RankOptions:
     def __post_init__(self) -> None:
         if not 0 < self.damping < 1:
             raise UsageError(
-                f"damping {self.damping}: it is a chance above 0 and below 1, usually 0.85"
+                f"damping {self.damping}: it is a probability between 0 and 1, usually 0.85"
             )
         if not self.tolerance > 0:
             raise UsageError(
-                f"tolerance {self.tolerance}: must be above 0; 1e-12 is about the least that ranks can tell"
+                f"tolerance {self.tolerance}: must be above 0; differences below about 1e-12 are rounding errors"
             )
 
 

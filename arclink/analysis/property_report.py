@@ -146,14 +146,14 @@ def as_html(slices: Slices, found: Sequence[Properties], store: str) -> str:
         (f"{whole.nodes:,}", f"{kind}: captured, or linked to"),
         (f"{whole.edges:,}", "links between them, each pair once"),
         (f"{whole.captured:,}", "of them were captured"),
-        (_percent(never), "of the link targets were never captured"),
+        (_percent(never), "of link targets were never captured"),
         (
             _percent(_share(_core(whole), whole.nodes)),
-            "are in the core: from each there is a way to each",
+            "are in the core: a path of links leads from each to each",
         ),
         (
             _percent(_share(whole.reciprocal, whole.edges)),
-            "of the links are answered by a link back",
+            "of links have a link back",
         ),
     ]
     over_time = [
@@ -168,8 +168,8 @@ def as_html(slices: Slices, found: Sequence[Properties], store: str) -> str:
             ],
         ),
         "<h2>What was never captured</h2>",
-        "<p>Of what links lead to, the share that was not captured in the same window, and the share that was never captured at all: "
-        f"there a reader of the archive comes to an end. In all it is {_percent(never)} of {whole.targets:,} targets.</p>",
+        "<p>The share of link targets that were not captured in the same window, and the share that were never captured: "
+        f"a reader of the archive cannot follow these links. In all, this is {_percent(never)} of {whole.targets:,} targets.</p>",
         bars(
             names,
             [
@@ -186,17 +186,18 @@ def as_html(slices: Slices, found: Sequence[Properties], store: str) -> str:
     ]
     tie = [
         "<h2>The bow-tie</h2>",
-        "<p>The <i>core</i> is the largest set in which a way of links leads from each to each. <i>In</i> leads to the core, "
-        "<i>out</i> is led to from it. <i>Tubes</i> go past it from in to out, <i>tendrils</i> hang on any of these, and what is "
-        "<i>apart</i> has no connection with them. An archive has no links of pages that it did not "
-        "capture: these can only be out, in a tendril, or apart.</p>",
+        "<p>The <i>core</i> is the largest set in which a path of links leads from each node to "
+        "each other. Paths lead from <i>in</i> to the core, and from the core to <i>out</i>. "
+        "<i>Tubes</i> connect in and out without the core, <i>tendrils</i> hang on any of these, and "
+        "<i>apart</i> nodes have no connection with them. An archive does not know the links of pages "
+        "that it did not capture: these can only be out, in a tendril, or apart.</p>",
         *_bow_ties(found, kind),
     ]
     degrees = [
         "<h2>Degrees</h2>",
-        "<p>The share of nodes with at least so many links, in all. A straight line is a power law; the dashed one is the law that fits "
-        "best (exponent by maximum likelihood, beginning by the smallest Kolmogorov-Smirnov "
-        "distance: Clauset, Shalizi and Newman 2009).</p>",
+        "<p>The share of nodes with at least this number of links, over all time. "
+        "A straight line is a power law; the dashed one is the law that fits best (exponent by maximum likelihood, start by the "
+        "smallest Kolmogorov-Smirnov distance: Clauset, Shalizi and Newman 2009).</p>",
         _degrees_of("Links to a node", whole.inward),
         _degrees_of("Links of a node", whole.outward),
     ]
@@ -235,7 +236,7 @@ def _bow_ties(found: Sequence[Properties], kind: str) -> Sequence[str]:
     without = [one.window for one in found if one.nodes and not _core(one)]
     told = (
         [
-            f"<p>No core, and so no bow-tie: no two {kind} lead to each other in {escape(some_of(without))}.</p>"
+            f"<p>No core, and so no bow-tie: there are no two {kind} lead to each other in {escape(some_of(without))}.</p>"
         ]
         if without
         else []
@@ -261,8 +262,8 @@ def law_in_words(law: PowerLaw | None) -> str:
     if law is None:
         return "Too few nodes for a power law."
     return (
-        f"Exponent {law.exponent:.2f} ± {law.error:.2f} from {law.least:,} on, which {law.tail:,} nodes have; "
-        f"distance of law and data {law.distance:.3f}."
+        f"Exponent {law.exponent:.2f} ± {law.error:.2f} from {law.least:,} on, which {law.tail:,} nodes reach; "
+        f"distance between law and data {law.distance:.3f}."
     )
 
 

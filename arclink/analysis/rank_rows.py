@@ -245,7 +245,7 @@ def _ties(found: RankedWindows) -> Sequence[str]:
     """Return a line about nodes that were left out only because of the order of names."""
     tied = [f"{one.window} ({one.tied:,})" for one in found.windows if one.tied]
     return (
-        [f"more nodes share the last place than are taken, by name, in {some_of(tied)}"]
+        [f"several nodes share the last place; names decide which are shown, in {some_of(tied)}"]
         if tied
         else []
     )

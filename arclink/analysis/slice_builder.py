@@ -58,7 +58,7 @@ def build_slices(store: GraphStore, options: SliceOptions, folder: Path) -> Slic
     sums = store.sums()
     if not sums.first:
         raise UsageError(
-            "the store holds no mementos, so there is nothing to slice. Build it first: arclink build"
+            "the store has no mementos, so there is nothing to slice. Build it first: arclink build"
         )
     windows = [WHOLE, *options.windows.between(Timestamp(sums.first), Timestamp(sums.last))]
     work = folder / "work"

@@ -62,7 +62,7 @@ def cache_beside(where: str) -> Path:
     """
     if "://" in where and not where.startswith("sqlite:"):
         raise UsageError(
-            f"--store {where}: slices are kept beside a store, and this one is at no path. Name a folder: --cache FOLDER"
+            f"--store {where}: slices are kept next to a store, and this store is not a file. Name a folder: --cache FOLDER"
         )
     path = path_of(where)
     return path.with_name(path.name + ".slices")
@@ -131,7 +131,7 @@ def _batches_of(folder: Path) -> Sequence[Path]:
     ]
     if not found:
         raise UsageError(
-            f"{folder}: no store, and no graph files: none of the folders {', '.join(RELATIONS)} is in it (docs/graph-files.md)"
+            f"{folder}: neither a store nor graph files: it has none of the folders {', '.join(RELATIONS)} is in it (docs/graph-files.md)"
         )
     return found[:1] if found[0] == folder else list(dict.fromkeys(found))
 

@@ -64,7 +64,7 @@ class Level(Enum):
             return cls(text)
         except ValueError as error:
             raise UsageError(
-                f"level {text!r}: there is none. Allowed: {', '.join(level.value for level in cls)}"
+                f"level {text!r}: unknown. Allowed: {', '.join(level.value for level in cls)}"
             ) from error
 
     @property
@@ -75,8 +75,8 @@ class Level(Enum):
     def name_of(self, surt: Surt) -> str:
         """Return the name of the node of a SURT; empty for a SURT without host (``mailto:``).
 
-        >>> Level.URI.name_of(Surt("uk,co,bbc,news)/x")), Level.DOMAIN.name_of(Surt("uk,co,bbc,news)/x"))
-        ('uk,co,bbc,news)/x', 'bbc.co.uk')
+        >>> [level.name_of(Surt("uk,co,bbc,news)/x")) for level in (Level.URI, Level.DOMAIN)]
+        ['uk,co,bbc,news)/x', 'bbc.co.uk']
         """
         host = host_of(surt)
         if self is Level.URI:
@@ -127,8 +127,8 @@ class SliceOptions:
     def __post_init__(self) -> None:
         if self.is_in_force and self.weight is not Weight.LINKS:
             raise UsageError(
-                f"links in force are counted as links, not as {self.weight.value}: no memento need be there while a link is in force. "
-                "Ask for --weight links"
+                f"links in force are counted as links, not as {self.weight.value}: "
+                "a link can be in force without a memento. Use --weight links"
             )
 
     def wants(self, kind: Kind) -> bool:

@@ -80,7 +80,7 @@ class Windows:
                 )
             windows.append(Window(name, span))
         if len(set(windows)) < len(windows):
-            raise UsageError(f"windows {text!r}: one of them is there twice; name each once")
+            raise UsageError(f"windows {text!r}: a window is named twice; name each once")
         return cls(None, tuple(windows))
 
     def names_at(self, timestamp: Timestamp) -> Sequence[str]:
@@ -108,7 +108,7 @@ class Windows:
         ):
             names = ", ".join(window.name for window in self.listed)
             raise UsageError(
-                f"windows {names}: nothing was captured in them; the graph is from {first} to {last}"
+                f"windows {names}: nothing was captured in them; the captures are from {first} to {last}"
             )
 
     def between(self, first: Timestamp, last: Timestamp) -> list[Window]:
@@ -125,8 +125,8 @@ class Windows:
         digits = list(_periods(self.period, first, last))
         if len(digits) > MOST_WINDOWS:
             raise UsageError(
-                f"more than {MOST_WINDOWS:,} windows by {self.period.name.lower()}: the graph is from {first} to {last}. "
-                "Cut by a longer period (--by month, --by year), or list windows (--by 2009-11,2010-01/2010-03)"
+                f"more than {MOST_WINDOWS:,} windows by {self.period.name.lower()}: the captures are from {first} to {last}. "
+                "Use a longer period (--by month, --by year), or list windows (--by 2009-11,2010-01/2010-03)"
             )
         return [
             Window(self.period.of(Timestamp(some)), Span(pad_low(some), pad_high(some)))

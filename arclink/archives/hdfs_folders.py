@@ -30,7 +30,7 @@ def find_in_hdfs(url: str, suffixes: Sequence[str]) -> list[str]:
         ]
         if not found:
             raise InputError(
-                f"no file matches {url!r}: check the pattern, and quote it so that the shell leaves it alone"
+                f"no file matches {url!r}: check the pattern, and quote it so that the shell does not expand it"
             )
         return found
     status = system.status(path)
@@ -41,7 +41,7 @@ def find_in_hdfs(url: str, suffixes: Sequence[str]) -> list[str]:
     found = sorted(_search(url.rstrip("/"), system, path, tuple(suffixes)))
     if not found:
         raise InputError(
-            f"{url}: no archive file in this folder (looked for {', '.join(suffixes)})"
+            f"{url}: no archive file in this folder (expected names: {', '.join(suffixes)})"
         )
     return found
 

@@ -298,7 +298,9 @@ def payload_checksum(record: ArchiveRecord) -> Checksum:
         size += len(piece)
     if size < record.body_length:
         raise RecordError(
-            Reason.PAYLOAD_DAMAGED, record.damage or "the record breaks off", offset=record.offset
+            Reason.PAYLOAD_DAMAGED,
+            record.damage or "the record ends too early",
+            offset=record.offset,
         )
     return Checksum(base64.b32encode(digest.digest()).decode())
 

@@ -127,8 +127,8 @@ class ArchiveFile:
             start: Address of the first record to yield, an address of its own. Later records of a
                 shared member then get wrong addresses. If the file ends before, nothing is yielded.
             heads_only: Whether the caller will not read most bodies. If the head of a record says
-                enough, its gzip member is then not decompressed (`arclink.archives.record_heads`). The
-                results are the same, except for the ``damage`` of such a body.
+                enough, its gzip member is then not decompressed (`arclink.archives.record_heads`).
+                The results are the same, except for the ``damage`` of such a body.
 
         Memory holds a megabyte of a block; `ArchiveRecord.body_pieces` reads the rest. A record
         whose block differs from its head is yielded, with ``damage``, because its head still names
@@ -260,7 +260,7 @@ class ArchiveFile:
                     "recompress it, record by record"
                 )
         raise InputError(
-            f"{self.path} is no WARC or ARC file: no record begins in it; leave it out of the input"
+            f"{self.path} is not a WARC or ARC file: no record begins in it; leave it out of the input"
         )
 
     def _members(self, first: int = 0) -> Iterator[GzipSegment | RecordError]:
@@ -458,7 +458,7 @@ class _Extent(NamedTuple):
     Attributes:
         length: Bytes of the block.
         following: Position of the next byte after it that is not blank, or the end.
-        damage: Description of what is wrong with its length; empty if nothing is.
+        damage: Description of what is wrong with its length; empty if it is correct.
         is_whole: Whether all of it is there.
     """
 

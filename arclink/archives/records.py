@@ -125,7 +125,7 @@ class ArchiveRecord:
         uri: Target URI without angle brackets; bytes that are not UTF-8 and controls are
             percent-encoded, as in CDX rows; tabs and line ends, which no browser sends, are
             removed. Empty if missing.
-        status: Three digits of HTTP; ``-`` if there are none.
+        status: Three digits of HTTP; ``-`` if the record has no status.
         http_headers: Empty if there is no HTTP.
         fields: The fields of the record's own head, by name in lower case; the first of each name.
             For ARC, its columns under their WARC names: ``warc-date`` and ``content-type``.

@@ -58,7 +58,7 @@ class RemoteBytes:
         if not isinstance(size, int):
             raise OSError(
                 errno.ESPIPE,
-                "its server does not say how long it is, or gives no ranges; copy the file here",
+                "its server does not send its length, or serves no ranges; copy the file to this machine",
             )
         self.size = size
         self._start = 0
@@ -87,7 +87,7 @@ class RemoteBytes:
         if len(data) < min(count, self.size - offset):
             raise OSError(
                 errno.EIO,
-                f"{len(data)} bytes came where {count} were asked for; was it changed just now?",
+                f"{len(data)} bytes were received instead of {count}; the file may have changed",
             )
         return data
 
@@ -129,7 +129,7 @@ def _system(url: str) -> tuple[Any, str]:
         ) from error
     except ValueError as error:
         raise InputError(
-            f"{url}: no way is known to read {scheme}://; give http, https, s3 or hdfs"
+            f"{url}: {scheme}:// is not supported; use http, https, s3 or hdfs"
         ) from error
     return system, path
 
@@ -178,7 +178,9 @@ def _patiently(attempt: Callable[[], _T]) -> _T:
             else:
                 raise OSError(errno.ENOENT, "no such file") from error
         except ValueError as error:
-            raise OSError(errno.ESPIPE, "its server gives no ranges; copy the file here") from error
+            raise OSError(
+                errno.ESPIPE, "its server serves no ranges; copy the file to this machine"
+            ) from error
         except _errors_of_drivers() as error:
             raise OSError(errno.EIO, str(error)) from error
         except (aiohttp.ClientError, TimeoutError, ConnectionError) as error:

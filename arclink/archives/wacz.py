@@ -39,7 +39,7 @@ def archives_in(wacz: str) -> list[str]:
     found = _names(wacz, ARCHIVE_FOLDER, ARCHIVE_SUFFIXES)
     if not found:
         raise InputError(
-            f"{wacz} holds no archive file: none of its entries is called {ARCHIVE_FOLDER}….warc.gz; leave it out of the input"
+            f"{wacz} has no archive file: no entry is named {ARCHIVE_FOLDER}….warc.gz; leave it out of the input"
         )
     return found
 
@@ -65,7 +65,7 @@ def find_entry(wacz: str, name: str) -> Entry:
         if info.compress_type != zipfile.ZIP_STORED or info.flag_bits & _ENCRYPTED:
             how = "encrypted" if info.flag_bits & _ENCRYPTED else "compressed once more"
             raise InputError(
-                f"{wacz}: {name} is {how} in it, and a WACZ stores archive files as they are; pack it anew (zip -0)"
+                f"{wacz}: {name} is {how} in it, but a WACZ must store archive files uncompressed; pack it again (zip -0)"
             )
         header = b""
         if info.header_offset >= 0:  # negative if the directory is before its declared place
@@ -105,7 +105,7 @@ def _info(wacz: str, zipped: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
     try:
         return zipped.getinfo(name)
     except KeyError as error:
-        raise MissingFileError(f"{wacz}: there is no {name} in it") from error
+        raise MissingFileError(f"{wacz}: it has no {name}") from error
 
 
 def _open(wacz: str) -> BinaryIO:
@@ -120,5 +120,5 @@ def _zip(wacz: str, file: BinaryIO) -> zipfile.ZipFile:
         return zipfile.ZipFile(file)
     except (zipfile.BadZipFile, OSError) as error:
         raise InputError(
-            f"{wacz} is no WACZ: {error}; leave it out of the input, or fetch it again if it was cut short"
+            f"{wacz} is not a WACZ: {error}; leave it out of the input, or fetch it again if it was truncated"
         ) from error

@@ -39,7 +39,7 @@ LONGEST_JSON = 64 << 20
 """Maximum bytes of one WAT record that are read; a page of 200,000 links has about 30 MB."""
 
 MOST_VALUES = 2_000_000
-"""Values of one WAT record, counted by the signs between them; a page of 200,000 links has 800,000."""
+"""Maximum number of JSON values in a WAT record; a page of 200,000 links has 800,000."""
 
 _NOTHING: Json = {}
 
@@ -110,7 +110,7 @@ def describe(record: ArchiveRecord) -> Described:
             text_in(http, "Entity-Length"), 1
         ),  # unknown: a missing body cannot be digested
         rest=None,
-        damage="a WAT holds no payload",
+        damage="a WAT has no payload",
     )
     html = http.get("HTML-Metadata")
     container = object_in(json, "Container")

@@ -92,7 +92,7 @@ class WebHdfs:
         address = urlsplit(os.environ.get(ADDRESS, "")) if parts.scheme == "hdfs" else parts
         if not address.hostname:
             raise InputError(
-                f"{url}: where its NameNode answers HTTP is not known; set {ADDRESS} to that address, such as http://namenode:9870, "
+                f"{url}: the HTTP address of its NameNode is unknown; set {ADDRESS} to that address, such as http://namenode:9870, "
                 "or write webhdfs://namenode:9870/path"
             )
         path = url.partition("://")[2].partition("/")[2]
@@ -127,7 +127,7 @@ class WebHdfs:
         reply = self._ask("PUT", path, "RENAME", f"&destination={quote(target)}")
         if not orjson.loads(reply)["boolean"]:
             raise InputError(
-                f"{path} cannot be moved to {target} in HDFS: one is not there, or the other is"
+                f"{path} cannot be moved to {target} in HDFS: the source is missing, or the target exists"
             )
 
     def write(self, path: str, source: BinaryIO) -> None:
@@ -219,7 +219,7 @@ class WebHdfs:
                 return self._checked(response, path, 200).read()
         except _LOST as error:
             raise InputError(
-                f"HDFS at {self._host}:{self._port} does not answer ({error}); check that it runs, and {ADDRESS}"
+                f"HDFS at {self._host}:{self._port} does not answer ({error}); check that it is running, and check {ADDRESS}"
             ) from error
 
     def _target(self, path: str, operation: str, parameters: str) -> str:

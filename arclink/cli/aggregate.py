@@ -31,9 +31,7 @@ INCOMPLETE = 3
 EXAMPLES = ("arclink aggregate example.org --instance olympics=http://127.0.0.1:8080/olympics",)
 
 
-@click.command(
-    "aggregate", short_help="Ask several archives for the links of a URI, and merge them."
-)
+@click.command("aggregate", short_help="Merge the answers of several archives for a URI.")
 @click.argument("uri")
 @click.option(
     "--instance",
@@ -43,7 +41,7 @@ EXAMPLES = ("arclink aggregate example.org --instance olympics=http://127.0.0.1:
     metavar="[NAME=]URL",
     envvar="ARCLINK_INSTANCES",
     show_envvar=True,
-    help="A service that answers link queries; may come several times.",
+    help="A service that answers link queries. May be given again.",
 )
 @direction_option
 @from_option
@@ -56,7 +54,7 @@ EXAMPLES = ("arclink aggregate example.org --instance olympics=http://127.0.0.1:
     default=str(DEFAULT_LIMIT),
     show_default=True,
     metavar="N",
-    help="Members per direction.",
+    help="Number of links per direction.",
 )
 @cursor_option
 @click.option(
@@ -65,10 +63,10 @@ EXAMPLES = ("arclink aggregate example.org --instance olympics=http://127.0.0.1:
     type=click.Choice(list(FORMATS)),
     default="table",
     show_default=True,
-    help="How the answer is written.",
+    help="Format of the answer.",
 )
 @click.option(
-    "--profile", type=click.Choice(PROFILES), help="RDF in the paper's shape, or a node per link."
+    "--profile", type=click.Choice(PROFILES), help="RDF as in the paper, or with one node per link."
 )
 @click.option(
     "--timeout",
@@ -76,7 +74,7 @@ EXAMPLES = ("arclink aggregate example.org --instance olympics=http://127.0.0.1:
     default=LIMITS.instance_seconds,
     show_default=True,
     metavar="SECONDS",
-    help="For one page of one instance.",
+    help="Seconds to wait for one page of one instance.",
 )
 @click.option(
     "--whole",
@@ -84,7 +82,7 @@ EXAMPLES = ("arclink aggregate example.org --instance olympics=http://127.0.0.1:
     default=LIMITS.whole_seconds,
     show_default=True,
     metavar="SECONDS",
-    help="For all pages of all instances.",
+    help="Seconds to wait for all pages of all instances.",
 )
 def command(
     uri: str,

@@ -25,7 +25,7 @@ EXAMPLES = (
 )
 
 
-@click.command("anchors", short_help="Show the words that were used to link to a URI.")
+@click.command("anchors", short_help="Show the words of the links to a URI.")
 @click.argument("uri")
 @store_option
 @click.option(
@@ -45,7 +45,7 @@ EXAMPLES = (
     default=str(DEFAULT_LIMIT),
     show_default=True,
     metavar="N",
-    help="Most rows; 0 for all that were counted.",
+    help="Maximum number of rows; 0 for all rows that were counted.",
 )
 @cursor_option
 @replay_option

@@ -9,10 +9,10 @@ from arclink.cli.options import store_option
 EXAMPLES = ("arclink backup /backups/links.db --store links.db",)
 
 
-@click.command(short_help="Copy a SQLite store, also while it is served or built.")
+@click.command(short_help="Copy a SQLite store, even while it is served or built.")
 @click.argument("target", metavar="FILE", type=click.Path())
 @store_option
-@click.option("--no-verify", is_flag=True, help="Do not check the copy; it is much quicker.")
+@click.option("--no-verify", is_flag=True, help="Do not check the copy. This is much faster.")
 def command(target: str, store: str, no_verify: bool) -> None:
     """Write a copy of a SQLite store to FILE, completely or not at all.
 
@@ -32,6 +32,6 @@ def command(target: str, store: str, no_verify: bool) -> None:
     )
     if done.problem:
         click.echo(
-            f"note: {done.problem} A restore will ask for a list (--takedowns {target}.takedowns).",
+            f"note: {done.problem} A restore will need a list (--takedowns {target}.takedowns).",
             err=True,
         )

@@ -44,42 +44,42 @@ EXAMPLES = (
 @click.option(
     "--from", "first", help="Only captures from this time on: 1 to 14 digits, or ISO 8601."
 )
-@click.option("--to", "last", help="Only captures up to this time.")
-@click.option("--no-redirects", is_flag=True, help="Do not read redirects for where they lead.")
+@click.option("--to", "last", help="Only captures up to and including this time.")
+@click.option("--no-redirects", is_flag=True, help="Do not read redirects to learn their targets.")
 @click.option(
     "--lazy",
     is_flag=True,
-    help="Also look at the data- attributes of lazy loading, such as data-src.",
+    help="Also extract the data- attributes of lazy loading, such as data-src.",
 )
 @click.option(
     "--heritrix-outlinks",
     is_flag=True,
-    help="Add the links that Heritrix recorded beside a page (docs/heritrix.md).",
+    help="Add the links that Heritrix recorded for a page (docs/heritrix.md).",
 )
 @wayback_options
 @click.option(
     "--batch-size",
     default="4G",
     show_default=True,
-    help="Archive bytes that go through all stages together.",
+    help="Archive bytes per batch; a batch goes through all stages at once.",
 )
 @engine_options
 @click.option(
     "--cores",
     type=click.IntRange(min=1),
-    help="Tasks at a time; as many as there are processors by default.",
+    help="Number of parallel tasks. Default: the number of processors.",
 )
 @click.option(
     "--work",
     type=click.Path(),
-    help="Folder for files between the stages; next to the store by default, in the current folder for Cassandra.",
+    help="Folder for files between the stages. Default: next to the store, or the current folder for Cassandra.",
 )
 @click.option(
     "--rebuild",
     is_flag=True,
-    help="Remove the store first, and build it anew; what it was told to forget stays forgotten.",
+    help="Remove the store and build a new one. Takedowns stay in effect.",
 )
-@click.option("--quiet", is_flag=True, help="No progress; the summary only.")
+@click.option("--quiet", is_flag=True, help="Show only the summary, no progress.")
 def command(
     inputs: tuple[str, ...],
     store: str,
@@ -200,6 +200,6 @@ def parse_size(text: str, option: str = "--batch-size") -> int:
     number, unit = (text[:-1], text[-1].lower()) if text[-1:].lower() in SIZES else (text, "")
     if not (number.isascii() and number.isdigit()) or int(number) == 0:
         raise UsageError(
-            f"{option} {text!r}: not a size; give bytes, or a number with k, M, G or T, such as 300M"
+            f"{option} {text!r}: not a size; write bytes, or a number with k, M, G or T, such as 300M"
         )
     return int(number) * SIZES.get(unit, 1)

@@ -9,7 +9,7 @@ from arclink.cli.options import store_option
 EXAMPLES = ("arclink convert --store links.db",)
 
 
-@click.command(short_help="Add checksums to a store of an older ArcLink.")
+@click.command(short_help="Add checksums to a store that an older ArcLink made.")
 @store_option
 def command(store: str) -> None:
     """Add checksums, in place, to a SQLite store that an older ArcLink wrote.
@@ -36,6 +36,6 @@ def command(store: str) -> None:
         )
         sys.exit(1)
     if convert(path_of(store)):
-        click.echo(f"{store}: each page and each block has a checksum now.")
+        click.echo(f"{store}: now each page and each block has a checksum.")
     else:
-        click.echo(f"{store}: has the present layout already.")
+        click.echo(f"{store}: already has the current layout.")

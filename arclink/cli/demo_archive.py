@@ -9,7 +9,7 @@ from arclink.demo import write_demo_archive
 EXAMPLES = ("arclink demo-archive demo --captures 300 --hosts 12 --seed 1",)
 
 
-@click.command("demo-archive", short_help="Write a small archive to try ArcLink on.")
+@click.command("demo-archive", short_help="Write a small archive for trying ArcLink.")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option(
     "--captures",
@@ -17,7 +17,7 @@ EXAMPLES = ("arclink demo-archive demo --captures 300 --hosts 12 --seed 1",)
     show_default=True,
     metavar="N",
     type=click.IntRange(min=1),
-    help="Captures in the archive.",
+    help="Number of captures in the archive.",
 )
 @click.option(
     "--hosts",
@@ -25,14 +25,14 @@ EXAMPLES = ("arclink demo-archive demo --captures 300 --hosts 12 --seed 1",)
     show_default=True,
     metavar="H",
     type=click.IntRange(min=2),
-    help="Sites that link to each other.",
+    help="Number of sites, which link to each other.",
 )
 @click.option(
     "--seed",
     default=1,
     show_default=True,
     metavar="S",
-    help="Another number gives another archive.",
+    help="Seed of the generator; each seed gives another archive.",
 )
 def command(folder: Path, captures: int, hosts: int, seed: int) -> None:
     """Write WARC files of an invented world into DIR, with a list of true links (truth.jsonl).
@@ -44,4 +44,4 @@ def command(folder: Path, captures: int, hosts: int, seed: int) -> None:
     size = f"{len(summary.files)} files, {summary.bytes:,} bytes"
     click.echo(f"{summary.captures:,} captures of {summary.originals:,} URIs in {size}: {folder}")
     click.echo(f"{summary.links:,} true links: {summary.truth}")
-    click.echo(f"a URI to ask about: {summary.example_uri}")
+    click.echo(f"a URI to query: {summary.example_uri}")

@@ -20,7 +20,7 @@ from arclink.store.location import open_store
 EXAMPLES = ("arclink diff example.org --store links.db --from 2009 --to 201003",)
 
 
-@click.command("diff", short_help="Show which links of a URI came, went and stayed.")
+@click.command("diff", short_help="Show which links of a URI were added, removed and kept.")
 @click.argument("uri")
 @store_option
 @click.option(
@@ -28,14 +28,14 @@ EXAMPLES = ("arclink diff example.org --store links.db --from 2009 --to 201003",
     "first",
     required=True,
     metavar="TIME",
-    help="The state at the end of that time; 1 to 14 digits or ISO 8601.",
+    help="Earlier state: at the end of this time; 1 to 14 digits or ISO 8601.",
 )
 @click.option(
     "--to",
     "last",
     required=True,
     metavar="TIME",
-    help="Compared with the state at the end of that time.",
+    help="Later state: at the end of this time.",
 )
 @direction_option
 @kinds_option
@@ -46,7 +46,7 @@ EXAMPLES = ("arclink diff example.org --store links.db --from 2009 --to 201003",
     default=str(DEFAULT_LIMIT),
     show_default=True,
     metavar="N",
-    help="Most links of each change; 0 for all.",
+    help="Maximum number of links per kind of change; 0 for all.",
 )
 @cursor_option
 @replay_option

@@ -34,7 +34,7 @@ def engine_options(function: F) -> F:
             type=click.Choice(RUNNERS),
             default="local",
             show_default=True,
-            help="All cores, one process or an engine.",
+            help="Where jobs run: on all cores, in one process, or on an engine.",
         ),
     ):
         function = option(function)
@@ -65,7 +65,7 @@ def runner_of(
         return JobRunner(runner, 1 if runner == "inline" else cores, tasks)
     if engine_conf is None:
         raise UsageError(
-            f"--runner {runner}: --engine-conf is to name mrjob's settings of the engine, made from conf/{runner}.conf"
+            f"--runner {runner}: --engine-conf must name a file of mrjob settings for the engine, made from conf/{runner}.conf"
         )
     conf = Path(engine_conf)
     if not conf.is_file():
@@ -80,7 +80,7 @@ def runner_of(
     root = (hdfs or f"hdfs:///user/{getpass.getuser()}/arclink/{name}").rstrip("/")
     if not is_hdfs(root):
         raise UsageError(
-            f"--hdfs {hdfs}: not an address in HDFS; give one such as hdfs:///user/me/arclink"
+            f"--hdfs {hdfs}: not an HDFS address; write one such as hdfs:///user/me/arclink"
         )
     webhdfs_address(root)
     return HadoopRunner(runner, cores, tasks, conf=conf.resolve(), root=root)

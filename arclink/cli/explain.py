@@ -13,7 +13,7 @@ from arclink.store.location import open_store
 EXAMPLES = ("arclink explain http://example.org/news --store links.db",)
 
 
-@click.command("explain", short_help="Say what became of each capture of a URI.")
+@click.command("explain", short_help="Explain what happened to each capture of a URI.")
 @click.argument("uri")
 @store_option
 @click.option(
@@ -21,14 +21,14 @@ EXAMPLES = ("arclink explain http://example.org/news --store links.db",)
     "first",
     default="",
     metavar="TIME",
-    help="Captured not before; 1 to 14 digits or ISO 8601.",
+    help="Only captures from this time on; 1 to 14 digits or ISO 8601.",
 )
 @click.option(
     "--to",
     "last",
     default="",
     metavar="TIME",
-    help="Captured not after; 1 to 14 digits or ISO 8601.",
+    help="Only captures up to this time; 1 to 14 digits or ISO 8601.",
 )
 @click.option(
     "--format",
@@ -36,7 +36,7 @@ EXAMPLES = ("arclink explain http://example.org/news --store links.db",)
     type=click.Choice(["text", "jsonl"]),
     default="text",
     show_default=True,
-    help="For people, or one JSON object a line.",
+    help="Format: text for people, or one JSON object per line.",
 )
 def command(uri: str, store: str, first: str, last: str, name: str) -> None:
     """Show the outcome of each capture of URI, with its reason, file and offset."""

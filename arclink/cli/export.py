@@ -32,7 +32,7 @@ EXAMPLES = (
     "form",
     required=True,
     type=click.Choice([form.value for form in Form]),
-    help="What kind of file.",
+    help="Format of the file.",
 )
 @click.option(
     "--into",
@@ -40,12 +40,12 @@ EXAMPLES = (
     required=True,
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="The file; its manifest is FILE.json.",
+    help="Output file; its manifest is FILE.json.",
 )
 @click.option(
     "--level",
     type=click.Choice([level.value for level in Level]),
-    help="What the nodes are; host for graphs, uri for tables by default.",
+    help="Level of the nodes. Default: host for graphs, uri for tables.",
 )
 @from_option
 @to_option
@@ -55,21 +55,21 @@ EXAMPLES = (
 @click.option(
     "--min-count",
     metavar="N",
-    help="Leave out links that fewer mementos show; 1, the default, leaves out nothing.",
+    help="Leave out links with fewer mementos. Default: 1, which leaves out nothing.",
 )
-@click.option("--top", metavar="N", help="Only the N nodes that most nodes link to.")
+@click.option("--top", metavar="N", help="Only the N nodes with the most linking nodes.")
 @click.option(
-    "--core", metavar="N", help="Only nodes with at least N neighbours among those that stay."
+    "--core", metavar="N", help="Only nodes with at least N neighbours among the remaining nodes."
 )
 @click.option(
     "--backbone",
     metavar="ALPHA",
-    help="Only links that are stronger than chance (disparity filter), such as 0.05.",
+    help="Only links that are significant at this level (disparity filter), such as 0.05.",
 )
 @click.option(
     "--spells",
     type=click.Choice([spells.value for spells in Spells]),
-    help="With gexf: when a link is there.",
+    help="With gexf: the times at which a link exists.",
 )
 def command(
     store: str,

@@ -23,13 +23,13 @@ EXAMPLES = ("arclink extract /data/crawl --folder work",)
 @click.option(
     "--lazy",
     is_flag=True,
-    help="Also look at the data- attributes of lazy loading, such as data-src.",
+    help="Also extract the data- attributes of lazy loading, such as data-src.",
 )
-@click.option("--store", help="Do not read again what this store has.")
+@click.option("--store", help="Do not read payloads again that this store has.")
 @click.option(
     "--heritrix-outlinks",
     is_flag=True,
-    help="Add the links that Heritrix recorded beside a page (docs/heritrix.md).",
+    help="Add the links that Heritrix recorded for a page (docs/heritrix.md).",
 )
 def command(
     inputs: tuple[str, ...], stage: Stage, lazy: bool, store: str | None, heritrix_outlinks: bool

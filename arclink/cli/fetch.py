@@ -25,26 +25,26 @@ EXAMPLES = ("arclink fetch list.txt --wayback http://localhost:8080/collection -
     "base",
     required=True,
     metavar="BASE",
-    help="What stands before /TIMESTAMP/URI in the archive's addresses.",
+    help="Part of the archive's addresses before /TIMESTAMP/URI.",
 )
 @click.option(
     "--into",
     "folder",
     required=True,
     type=click.Path(),
-    help="Folder for the WARC files; the same again goes on there.",
+    help="Folder for the WARC files. The same folder continues an earlier fetch.",
 )
 @click.option(
     "--cdx-server",
     metavar="URL",
     default="",
-    help="Address of the CDX server; looked for in the usual places by default.",
+    help="Address of the CDX server. Default: the usual addresses are tried.",
 )
 @click.option(
     "--timemap",
     metavar="URL",
     default="",
-    help="What stands before the URI in addresses of TimeMaps, which are then used.",
+    help="Part of TimeMap addresses before the URI; TimeMaps are then used instead of a CDX server.",
 )
 @click.option(
     "--rules", "rules_file", type=click.Path(), help="JSON file of filter rules (docs/filter.md)."
@@ -52,55 +52,55 @@ EXAMPLES = ("arclink fetch list.txt --wayback http://localhost:8080/collection -
 @click.option(
     "--from", "first", help="Only captures from this time on: 1 to 14 digits, or ISO 8601."
 )
-@click.option("--to", "last", help="Only captures up to this time.")
-@click.option("--no-redirects", is_flag=True, help="Do not fetch redirects for where they lead.")
+@click.option("--to", "last", help="Only captures up to and including this time.")
+@click.option("--no-redirects", is_flag=True, help="Do not fetch redirects to learn their targets.")
 @click.option(
     "--replay",
     type=click.Choice(list(REPLAY)),
     default="auto",
     show_default=True,
-    help="Original bytes, or pages put right.",
+    help="Fetch original bytes, or rewritten pages and undo the rewriting.",
 )
 @click.option(
     "--delay",
     type=click.FloatRange(min=0),
     default=1.0,
     show_default=True,
-    help="Seconds before each next request.",
+    help="Seconds between requests.",
 )
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0.1),
     default=60.0,
     show_default=True,
-    help="Seconds without a byte to give up after.",
+    help="Seconds without a byte after which a request fails.",
 )
 @click.option(
     "--tries",
     type=click.IntRange(min=1),
     default=5,
     show_default=True,
-    help="How often to ask in all, with growing pauses.",
+    help="Number of attempts per request, with growing pauses.",
 )
 @click.option(
     "--longest-wait",
     type=click.FloatRange(min=0),
     default=600.0,
     show_default=True,
-    help="Seconds the archive may ask for.",
+    help="Longest pause in seconds that the archive may request.",
 )
 @click.option(
     "--payload-limit",
     default="16M",
     show_default=True,
-    help="Largest payload; the rest of a larger one is not read.",
+    help="Largest payload in bytes; larger ones are cut.",
 )
 @click.option(
     "--contact",
     default="",
-    help="Your address, for the archive's operators to see in the User-Agent.",
+    help="Your address, which the archive's operators see in the User-Agent.",
 )
-@click.option("--quiet", is_flag=True, help="No progress; the summary only.")
+@click.option("--quiet", is_flag=True, help="Show only the summary, no progress.")
 def command(
     entries: tuple[str, ...],
     base: str,
@@ -165,7 +165,7 @@ def read_entries(given: tuple[str, ...]) -> list[str]:
             try:
                 lines = path.read_text(encoding="utf-8").splitlines()
             except UnicodeDecodeError as error:
-                raise InputError(f"{path}: not a list: byte {error.start} is no UTF-8") from error
+                raise InputError(f"{path}: not a list: byte {error.start} is not UTF-8") from error
             entries += [
                 line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")
             ]
@@ -177,10 +177,10 @@ def read_entries(given: tuple[str, ...]) -> list[str]:
             entries.append(text)
         else:
             raise UsageError(
-                f"{text}: no such file; an entry given here has to begin with http://, https:// or *."
+                f"{text}: no such file; an entry on the command line must begin with http://, https:// or *."
             )
     if not entries:
-        raise InputError(f"{' '.join(given)}: no entry; write one URI per line")
+        raise InputError(f"{' '.join(given)}: the list is empty; write one URI per line")
     return list(dict.fromkeys(entries))
 
 
@@ -199,12 +199,12 @@ def _show(report: FetchReport, build: str) -> None:
     )
     if not has_captures and not report.entries_left:
         click.echo(
-            "Nothing was found: is --wayback what stands before /TIMESTAMP/URI in the archive's addresses?",
+            "Nothing was found: check that --wayback is the part of the archive's addresses before /TIMESTAMP/URI.",
             err=True,
         )
     if report.entries_left or report.captures_left:
         raise WaybackError(
-            f"{report.entries_left:,} entries and {report.captures_left:,} captures are left; the same command goes on with them"
+            f"{report.entries_left:,} entries and {report.captures_left:,} captures are left; run the same command again to fetch them"
         )
 
 

@@ -29,14 +29,14 @@ EXAMPLES = (
 @click.option(
     "--from", "first", help="Only captures from this time on: 1 to 14 digits, or ISO 8601."
 )
-@click.option("--to", "last", help="Only captures up to this time.")
-@click.option("--no-redirects", is_flag=True, help="Do not read redirects for where they lead.")
+@click.option("--to", "last", help="Only captures up to and including this time.")
+@click.option("--no-redirects", is_flag=True, help="Do not read redirects to learn their targets.")
 @wayback_options
-@click.option("--store", help="Leave out what this store was told to forget.")
+@click.option("--store", help="Leave out the captures that were forgotten in this store.")
 @click.option(
     "--takedowns",
     type=click.Path(),
-    help="Leave out what such a file of `arclink forget --export` says.",
+    help="Leave out the captures named in a file written by `arclink forget --export`.",
 )
 def command(
     cdx: tuple[str, ...],

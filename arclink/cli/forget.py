@@ -19,34 +19,34 @@ EXAMPLES = ("arclink forget 'org,example)/private' --store links.db --reason 're
 @click.option(
     "--from", "first", help="Only captures from this time on: 1 to 14 digits, or ISO 8601."
 )
-@click.option("--to", "last", help="Only captures up to this time.")
+@click.option("--to", "last", help="Only captures up to and including this time.")
 @click.option(
-    "--targets", "has_targets", is_flag=True, help="Forget the links of other pages to it, too."
+    "--targets", "has_targets", is_flag=True, help="Also forget the links of other pages to it."
 )
-@click.option("--reason", default="", help="Why; it stands in the record.")
+@click.option("--reason", default="", help="Reason of the takedown, for the record.")
 @click.option(
-    "--dry-run", "is_trial", is_flag=True, help="Say how much would go, and change nothing."
+    "--dry-run", "is_trial", is_flag=True, help="Show how much would be removed; change nothing."
 )
 @click.option(
     "--clean/--no-clean",
     "cleans",
     default=None,
-    help="Leave no byte of it in the file (the default), or do that later.",
+    help="Overwrite the bytes in the file now (the default) or later.",
 )
 @click.option(
-    "--list", "lists", is_flag=True, help="Show what was forgotten, when, why and how much."
+    "--list", "lists", is_flag=True, help="List all takedowns: what, when, why and how much."
 )
 @click.option(
     "--export",
     "export_path",
     type=click.Path(),
-    help="Write what was forgotten to a file, for another store.",
+    help="Write all takedowns to a file, for another store.",
 )
 @click.option(
     "--import",
     "import_path",
     type=click.Path(),
-    help="Forget what such a file says; the store may be new.",
+    help="Apply the takedowns in such a file; the store may be new.",
 )
 def command(
     prefixes: tuple[str, ...],
@@ -118,7 +118,7 @@ def _takedowns(
         raise UsageError(f"--from or --to: {error}") from error
     if has_targets and (first or last):
         raise UsageError(
-            "--targets goes with neither --from nor --to: a link leads to a page, not to a time of it"
+            "--targets cannot be used with --from or --to: a link leads to a page, not to a time of it"
         )
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return [
@@ -140,10 +140,10 @@ def surt_prefix(text: str) -> Surt:
 
     if not text.strip():
         raise UsageError(
-            "an empty SURT prefix: that is everything. Give one such as 'org,example)/', or remove the store"
+            "an empty SURT prefix matches everything. Write one such as 'org,example)/', or remove the store"
         )
     if text.split() != [text] or not text.isprintable():
-        raise UsageError(f"{text!r}: a SURT holds no blanks and no control characters")
+        raise UsageError(f"{text!r}: a SURT has no spaces and no control characters")
     if ")" not in text or "://" in text:
         if "." in text or "/" in text or ":" in text:
             try:
@@ -155,24 +155,24 @@ def surt_prefix(text: str) -> Surt:
             if surt != text:
                 raise UsageError(_meant(text, surt))
     elif text != text.lower():
-        raise UsageError(f"{text!r}: SURTs are in lower case; give {text.lower()!r}")
+        raise UsageError(f"{text!r}: SURTs are in lower case; write {text.lower()!r}")
     return Surt(text)
 
 
 def _meant(text: str, surt: str) -> str:
     host, bracket, path = surt.partition(")")
     if not bracket:
-        return f"{text!r}: not a SURT prefix; give {surt!r}"
+        return f"{text!r}: not a SURT prefix; write {surt!r}"
     domain = host.partition(":")[0]
-    page = f"{surt!r} for this page and whatever begins like it, " if path != "/" else ""
-    return f"{text!r}: a URL, not a SURT prefix; give {page}'{host})/' for the site, or {domain!r} with its ports and subdomains"
+    page = f"{surt!r} for this page and all that begin like it, " if path != "/" else ""
+    return f"{text!r}: a URL, not a SURT prefix; write {page}'{host})/' for the site, or {domain!r} with its ports and subdomains"
 
 
 def _sentence(store: GraphStore, what: Forgotten, removed: Removed, *, is_trial: bool) -> str:
     counts = f"{removed.mementos:,} mementos, {removed.payloads:,} payloads, {removed.contents:,} contents, {removed.links:,} links"
     sentence = f"{_name(what)}: {counts} {'would be ' if is_trial else ''}forgotten"
     if what.has_targets:
-        return f"{sentence}, {removed.inlinks:,} of these links of other pages to it."
+        return f"{sentence}, {removed.inlinks:,} of these links are from other pages."
     if is_trial:
         return f"{sentence}."
     links = sum(

@@ -8,7 +8,7 @@ from arclink.cli.summary import show_counts, show_damage
 EXAMPLES = ("arclink index /data/crawl --folder work",)
 
 
-@click.command(short_help="Write CDXJ rows of archive files.")
+@click.command(short_help="Write CDXJ rows for archive files.")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @stage_options
 def command(inputs: tuple[str, ...], stage: Stage) -> None:

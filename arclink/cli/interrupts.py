@@ -10,16 +10,16 @@ from contextlib import suppress
 from functools import cache
 from typing import Final
 
-_REPEAT: Final = "Give the same command again."
+_REPEAT: Final = "Run the same command again."
 
 _HINTS: Final = {
-    "build": "The batches that are complete are stored: give the same command again to go on.",
-    "fetch": "What was fetched is kept: give the same command again to go on.",
-    "load": "Nothing of the batch was stored: give the same command again.",
-    "forget": "A takedown is made whole or not at all; `arclink forget --list` shows those made.",
-    "backup": "No backup was written, and an earlier one is unchanged: give the same command again.",
-    "restore": "Nothing was restored or replaced: give the same command again.",
-    "export": "No file was written, and earlier ones are unchanged: give the same command again.",
+    "build": "Complete batches are stored: run the same command again to continue.",
+    "fetch": "Fetched captures are kept: run the same command again to continue.",
+    "load": "Nothing of the batch was stored: run the same command again.",
+    "forget": "A takedown is complete or has no effect; `arclink forget --list` shows the complete ones.",
+    "backup": "No backup was written, and an earlier one is unchanged: run the same command again.",
+    "restore": "Nothing was restored or replaced: run the same command again.",
+    "export": "No file was written, and earlier ones are unchanged: run the same command again.",
     "serve": "",
 }
 """What happens to a command's work and how to continue, by command."""
@@ -29,7 +29,7 @@ def hint_after(arguments: list[str]) -> str:
     """Return how to continue after the command with these arguments was interrupted.
 
     >>> hint_after(["stats", "--store", "links.db"])
-    'Give the same command again.'
+    'Run the same command again.'
     """
     return _HINTS.get(arguments[0], _REPEAT) if arguments else ""
 

@@ -54,14 +54,14 @@ EXAMPLES = (
 @click.option(
     "--follow",
     is_flag=True,
-    help="Where the URI redirects at that time, answer for where it leads.",
+    help="If the URI redirects at that time, answer for the redirect's target.",
 )
 @click.option(
     "--limit",
     default=str(DEFAULT_LIMIT),
     show_default=True,
     metavar="N",
-    help="Members per direction; 0 for all, as jsonl, csv or RDF.",
+    help="Number of links per direction; 0 for all, as jsonl, csv or RDF.",
 )
 @cursor_option
 @click.option(
@@ -70,24 +70,24 @@ EXAMPLES = (
     type=click.Choice(list(FORMATS)),
     default="table",
     show_default=True,
-    help="How the answer is written.",
+    help="Format of the answer.",
 )
 @click.option(
     "--fields",
     "fields",
     default="",
     metavar="NAMES",
-    help="Of jsonl and csv: only these fields, with commas between them.",
+    help="With jsonl and csv: only these fields, separated by commas.",
 )
 @click.option(
-    "--profile", type=click.Choice(PROFILES), help="RDF in the paper's shape, or a node per link."
+    "--profile", type=click.Choice(PROFILES), help="RDF as in the paper, or with one node per link."
 )
 @click.option(
     "--level",
     type=click.Choice(["uri", "host", "domain"]),
     default="uri",
     show_default=True,
-    help="Count per host or domain instead.",
+    help="Count links per host or domain instead of listing them.",
 )
 @click.option(
     "--by",
@@ -98,10 +98,12 @@ EXAMPLES = (
 @click.option(
     "--evidence",
     is_flag=True,
-    help="Tell the mementos of each link: file, offset, checksum; not as table.",
+    help="Show the mementos of each link: file, offset, checksum; not with --format table.",
 )
 @click.option(
-    "--validity", is_flag=True, help="Tell between which mementos each link came and went."
+    "--validity",
+    is_flag=True,
+    help="Show between which mementos each link appeared and disappeared.",
 )
 @replay_option
 def command(

@@ -20,7 +20,7 @@ EXAMPLES = ("arclink load --folder work --store links.db",)
 @click.option(
     "--cores",
     type=click.IntRange(min=1),
-    help="Processes at a time; as many as there are processors by default.",
+    help="Number of parallel processes. Default: the number of processors.",
 )
 @store_option
 def command(folder: str, cores: int | None, store: str) -> None:

@@ -18,7 +18,7 @@ SECTIONS = {
         "build": "arclink.cli.build",
         "fetch": "arclink.cli.fetch",
     },
-    "Ask it": {
+    "Query a graph": {
         "links": "arclink.cli.links",
         "anchors": "arclink.cli.anchors",
         "diff": "arclink.cli.diff",
@@ -27,11 +27,11 @@ SECTIONS = {
         "analyze": "arclink.cli.analyze",
         "aggregate": "arclink.cli.aggregate",
     },
-    "Share it": {
+    "Share a graph": {
         "serve": "arclink.cli.serve",
         "export": "arclink.cli.export",
     },
-    "Look after a store": {
+    "Maintain a store": {
         "stats": "arclink.cli.stats",
         "verify": "arclink.cli.verify",
         "backup": "arclink.cli.backup",
@@ -98,8 +98,8 @@ def main() -> None:
         sys.exit(1)
     except MemoryError:
         _complain(
-            "out of memory; what was stored is whole. Give it more (ulimit -v, the limit of the "
-            "container), or less to do at a time: smaller batches, fewer cores"
+            "out of memory; stored batches are complete. Allow more memory (ulimit -v, the limit of the "
+            "container), or use smaller batches or fewer cores"
         )
         sys.exit(1)
     end()
@@ -108,13 +108,13 @@ def main() -> None:
 def _advice(error: OSError) -> str:
     """Return the remedy for a system error that no command translated."""
     if error.errno in (errno.EMFILE, errno.ENFILE):
-        return "too few files may be open at a time; raise the limit: ulimit -n 1024"
+        return "the limit of open files is too low; raise it: ulimit -n 1024"
     if error.filename is None and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return (
             "free some space where the output goes (standard output, if it is redirected to a "
             f"file) and in the folder for temporary files ({gettempdir()}, or another one in TMPDIR)"
         )
-    return "check that the path is right, and its space and rights"
+    return "check the path, its free space and its permissions"
 
 
 def _complain(text: str) -> None:

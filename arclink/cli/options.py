@@ -18,5 +18,5 @@ replay_option = click.option(
     metavar="PREFIX",
     envvar="ARCLINK_REPLAY",
     show_envvar=True,
-    help="What stands before TIMESTAMP/URI where mementos are replayed, such as https://web.archive.org/web/.",
+    help="Part of replay addresses before TIMESTAMP/URI, such as https://web.archive.org/web/.",
 )

@@ -7,35 +7,39 @@ from arclink.pipeline.cluster_size import LINKS_A_PAGE, SHARE_READ
 EXAMPLES = ("arclink plan --captures 1000000000 --nodes 100",)
 
 
-@click.command(short_help="Estimate the hours and bytes a collection takes on a cluster.")
+@click.command(short_help="Estimate the time and space that a collection needs.")
 @click.option(
     "--captures",
     required=True,
     type=click.IntRange(min=1),
-    help="Captures of the collection: rows of its CDX.",
+    help="Number of captures in the collection: rows of its CDX.",
 )
 @click.option(
     "--nodes",
     required=True,
     type=click.IntRange(min=1),
-    help="Machines that run tasks and keep the store.",
+    help="Number of machines that run tasks and store the graph.",
 )
 @click.option(
-    "--cores", default=8, show_default=True, type=click.IntRange(min=1), help="Processors of each."
+    "--cores",
+    default=8,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="Processors per machine.",
 )
 @click.option(
     "--replication",
     default=3,
     show_default=True,
     type=click.IntRange(min=1),
-    help="Copies of everything in Cassandra.",
+    help="Number of copies in Cassandra (replication factor).",
 )
 @click.option(
     "--links",
     default=round(LINKS_A_PAGE),
     show_default=True,
     type=click.FloatRange(min=0, min_open=True),
-    help="Links of a page that is read.",
+    help="Number of links per page.",
 )
 @click.option(
     "--read",
@@ -43,7 +47,7 @@ EXAMPLES = ("arclink plan --captures 1000000000 --nodes 100",)
     default=round(SHARE_READ, 2),
     show_default=True,
     type=click.FloatRange(min=0, min_open=True, max=1),
-    help="Part of the captures whose payload is read; `arclink filter` of a sample tells it.",
+    help="Share of captures whose payload is read; `arclink filter` shows it for a sample.",
 )
 def command(
     captures: int, nodes: int, cores: int, replication: int, links: float, share_read: float
@@ -69,7 +73,7 @@ def command(
     for what, size in (
         ("graph files", planned.graph_files),
         ("in Cassandra", planned.stored),
-        ("disk of a node", planned.disk),
+        ("disk per node", planned.disk),
     ):
         click.echo(f"{what:>16}  {_size(size):>12}")
     of_paper = ", ".join(

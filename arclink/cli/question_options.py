@@ -14,7 +14,7 @@ match_type_option = click.option(
     type=click.Choice(["exact", "prefix", "host", "domain"]),
     default="exact",
     show_default=True,
-    help="The links of URI alone, of all that begin with it, of its host, or of its host and those below it.",
+    help="Links of this URI, of all URIs that begin with it, of its host, or of its host and all subdomains.",
 )
 
 direction_option = click.option(
@@ -30,7 +30,7 @@ from_option = click.option(
     "first",
     default="",
     metavar="TIME",
-    help="Observed not before; 1 to 14 digits or ISO 8601.",
+    help="Only links observed from this time on; 1 to 14 digits or ISO 8601.",
 )
 
 to_option = click.option(
@@ -38,14 +38,14 @@ to_option = click.option(
     "last",
     default="",
     metavar="TIME",
-    help="Observed not after; 1 to 14 digits or ISO 8601.",
+    help="Only links observed up to this time; 1 to 14 digits or ISO 8601.",
 )
 
 at_option = click.option(
     "--at",
     default="",
     metavar="TIME",
-    help="The state at that time: the links of the mementos in force.",
+    help="Links of the mementos that are in force at this time.",
 )
 
 
@@ -79,7 +79,7 @@ filter_option = click.option(
     "filters",
     multiple=True,
     metavar="FILTER",
-    help="Only links that pass [!][=~]field:value; fields are uri, surt, host, kind, text, rel; may come several times.",
+    help="Only links that match [!][=~]field:value; fields are uri, surt, host, kind, text, rel. May be given again.",
 )
 
 redirects_option = click.option(
@@ -91,5 +91,5 @@ redirects_option = click.option(
 )
 
 cursor_option = click.option(
-    "--cursor", default="", metavar="CURSOR", help="Go on where an answer ended."
+    "--cursor", default="", metavar="CURSOR", help="Continue where an earlier answer ended."
 )

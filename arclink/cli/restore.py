@@ -10,7 +10,7 @@ from arclink.cli.options import store_option
 EXAMPLES = ("arclink restore /backups/links.db --store links.db",)
 
 
-@click.command(short_help="Put a backup in the place of a lost store.")
+@click.command(short_help="Restore a lost store from a backup.")
 @click.argument("backup", metavar="FILE", type=click.Path())
 @store_option
 @click.option(
@@ -18,15 +18,15 @@ EXAMPLES = ("arclink restore /backups/links.db --store links.db",)
     "lists",
     multiple=True,
     type=click.Path(),
-    help="A list of takedowns that is newer than the backup. May be given again.",
+    help="List of takedowns that is newer than the backup. May be given again.",
 )
 @click.option(
     "--no-later-takedowns",
     is_flag=True,
-    help="There is no list of takedowns, and nothing was forgotten after the backup.",
+    help="Restore without a list of takedowns: nothing was forgotten after the backup.",
 )
-@click.option("--replace", "replaces", is_flag=True, help="Replace the store that is there.")
-@click.option("--no-verify", is_flag=True, help="Do not check the store; it is much quicker.")
+@click.option("--replace", "replaces", is_flag=True, help="Replace an existing store.")
+@click.option("--no-verify", is_flag=True, help="Do not check the store. This is much faster.")
 def command(
     backup: str,
     store: str,
@@ -70,4 +70,4 @@ def command(
             f"{len(done.applied):,} takedowns are newer than the backup: "
             f"{done.mementos:,} mementos were forgotten again."
         )
-    click.echo("Build again with the same inputs to add what the backup lacks.")
+    click.echo("Build again with the same inputs to add files that the backup lacks.")

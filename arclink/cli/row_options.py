@@ -12,7 +12,7 @@ row_format_option = click.option(
     type=click.Choice(list(ROW_FORMATS)),
     default="table",
     show_default=True,
-    help="How the answer is written.",
+    help="Format of the answer.",
 )
 
 

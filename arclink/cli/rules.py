@@ -22,12 +22,12 @@ def wayback_options(command: Callable[..., None]) -> Callable[..., None]:
         "wayback_prefixes",
         multiple=True,
         metavar="PREFIX",
-        help="Do so only below this, such as web.archive.org/web. May be given again.",
+        help="With --unwrap-wayback: only pages below this prefix, such as web.archive.org/web. May be given again.",
     )
     flag = click.option(
         "--unwrap-wayback",
         is_flag=True,
-        help="Take captures of a Wayback Machine's pages for captures of the original pages.",
+        help="Treat captures of a Wayback Machine's pages as captures of the original pages.",
     )
     return flag(prefixes(command))
 

@@ -6,7 +6,7 @@ from arclink.cli.options import store_option
 from arclink.errors import UsageError
 
 
-@click.group(short_help="Make the tables of a Cassandra store.")
+@click.group(short_help="Create the tables of a Cassandra store.")
 def command() -> None:
     """Make the tables of a Cassandra store; a SQLite store makes its own tables."""
 
@@ -23,7 +23,7 @@ def apply(store: str) -> None:
 
     if not is_remote(store):
         raise UsageError(
-            f"--store {store}: only a Cassandra store (cassandra://host/keyspace) has a schema to apply; others make their own"
+            f"--store {store}: only a Cassandra store (cassandra://host/keyspace) has a schema to apply; SQLite stores create their own"
         )
     needs_driver()
     from arclink.store.cassandra.addresses import parse_address

@@ -40,38 +40,41 @@ EXAMPLES = (
     metavar="[NAME=]PATH|URL",
     envvar="ARCLINK_STORE",
     show_envvar=True,
-    help="The link graph: a file such as links.db, or a URL such as sqlite:///links.db. With names, several of them.",
+    help="The link graph: a file such as links.db, or a URL such as sqlite:///links.db. May be given again as NAME=STORE.",
 )
 @click.option(
-    "--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0 for all."
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen on; 0.0.0.0 for all addresses.",
 )
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
     default=8080,
     show_default=True,
-    help="Port to listen on; 0 takes a free one.",
+    help="Port to listen on; 0 for any free port.",
 )
 @click.option(
     "--threads",
     type=click.IntRange(1, 64),
     default=8,
     show_default=True,
-    help="Requests that each worker answers at a time.",
+    help="Number of parallel requests per worker.",
 )
 @click.option(
     "--workers",
     type=click.IntRange(1, 64),
     default=1,
     show_default=True,
-    help="Processes that answer.",
+    help="Number of worker processes.",
 )
 @click.option(
     "--grace",
     type=click.FloatRange(0, 3600),
     default=30,
     show_default=True,
-    help="Seconds that answers under way have at a stop.",
+    help="Seconds that running requests may take after a stop.",
 )
 @click.option(
     "--log",
@@ -79,7 +82,7 @@ EXAMPLES = (
     type=click.Choice(["text", "json"]),
     default="text",
     show_default=True,
-    help="How events are logged.",
+    help="Format of log events.",
 )
 @click.option("--log-requests", is_flag=True, help="Log every request.")
 @click.option(
@@ -89,7 +92,7 @@ EXAMPLES = (
     metavar="[NAME=]URL",
     envvar="ARCLINK_INSTANCES",
     show_envvar=True,
-    help="Another service that /aggregate asks too; may come several times.",
+    help="Another service that /aggregate queries. May be given again.",
 )
 @replay_option
 @click.option(
@@ -97,7 +100,7 @@ EXAMPLES = (
     type=click.IntRange(0, 1_000_000),
     default=0,
     metavar="DAYS",
-    help="Hide captures that are younger.",
+    help="Hide captures that are younger than this.",
 )
 @click.option(
     "--embargo-prefix",
@@ -110,41 +113,41 @@ EXAMPLES = (
     "--public",
     default="",
     metavar="URL",
-    help="This service as clients know it, such as https://links.example.org/.",
+    help="Public address of this service, such as https://links.example.org/.",
 )
 @click.option(
     "--name",
     default="here",
     show_default=True,
-    help="What /aggregate calls the store of this service.",
+    help="Name of this service's store in answers of /aggregate.",
 )
 @click.option(
     "--cors-origin",
     "origins",
     multiple=True,
     metavar="ORIGIN",
-    help="Let scripts of pages at this origin read answers, or * of all; may come several times.",
+    help="Origin whose scripts may read answers; * for all. May be given again.",
 )
 @click.option(
     "--connections",
     type=click.IntRange(10, 100_000),
     default=1_000,
     show_default=True,
-    help="Connections of each worker at a time.",
+    help="Maximum number of connections per worker.",
 )
 @click.option(
     "--address-connections",
     type=click.IntRange(1, 100_000),
     default=100,
     show_default=True,
-    help="Of them, from one client address.",
+    help="Maximum number of connections per worker from one client address.",
 )
 @click.option(
     "--trusted-proxy",
     "proxies",
     multiple=True,
     metavar="ADDRESS",
-    help="A reverse proxy, whose X-Forwarded-For names the client; may come several times.",
+    help="Address of a reverse proxy, whose X-Forwarded-For names the client. May be given again.",
 )
 def command(
     stores: tuple[str, ...],
@@ -191,7 +194,7 @@ def command(
         if other.name in ({archive} if isinstance(where, str) else where)
     ]:
         raise UsageError(
-            f"--instance {taken}=…: the service calls its own store so; name one of them otherwise"
+            f"--instance {taken}=…: the service's own store has this name; choose another name"
         )
     set_up_logging(LogForm(log_form), with_access=log_requests)
     settings = Settings(
@@ -206,7 +209,7 @@ def command(
         trusted = tuple(parse_network(text) for text in proxies)
     except ValueError as error:
         raise UsageError(
-            f"--trusted-proxy: {error}; give an address such as 127.0.0.1 or a network such as 10.0.0.0/8"
+            f"--trusted-proxy: {error}; write an address such as 127.0.0.1 or a network such as 10.0.0.0/8"
         ) from error
     serve(
         where,
@@ -239,9 +242,9 @@ def collections_of(texts: Sequence[str]) -> str | Mapping[str, str]:
         name, path = found.groups()
         if _COLLECTION.fullmatch(name) is None or name in _OURS:
             raise UsageError(
-                f"--store {text}: {name!r} cannot be a collection's name; use a-z, 0-9, - and _, but none of {', '.join(sorted(_OURS))}"
+                f"--store {text}: {name!r} cannot be a collection's name; use a-z, 0-9, - and _, but not one of {', '.join(sorted(_OURS))}"
             )
         if name in named:
-            raise UsageError(f"--store {text}: there is a collection {name} already: {named[name]}")
+            raise UsageError(f"--store {text}: the collection {name} already exists: {named[name]}")
         named[name] = path
     return named

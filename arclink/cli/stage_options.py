@@ -84,13 +84,13 @@ def stage_options(function: Callable[..., None]) -> Callable[..., None]:
     cores = click.option(
         "--cores",
         type=click.IntRange(min=1),
-        help="Tasks at a time; as many as there are processors by default.",
+        help="Number of parallel tasks. Default: the number of processors.",
     )
     folder = click.option(
         "--folder",
         required=True,
         type=click.Path(),
-        help="Folder of this batch; docs/stage-files.md has what is in it.",
+        help="Folder of this batch; docs/stage-files.md lists its files.",
     )
     return folder(engine_options(cores(command)))
 
@@ -155,7 +155,7 @@ def needs(folder: Path, name: str, stage: str) -> None:
     """Raise InputError if the files of an earlier stage do not exist."""
     if not (folder / name).exists():
         raise InputError(
-            f"{folder / name}: not there; run `arclink {stage}` with this --folder first"
+            f"{folder / name}: does not exist; run `arclink {stage}` with this --folder first"
         )
 
 

@@ -11,11 +11,11 @@ EXAMPLES = ("arclink stats --store links.db",)
 
 @click.command(short_help="Count the mementos, URIs, contents and links of a store.")
 @store_option
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of lines.")
+@click.option("--json", "as_json", is_flag=True, help="Write one JSON object instead of lines.")
 @click.option(
     "--manifests",
     is_flag=True,
-    help="The manifest of each batch (docs/manifest.md) instead, one JSON document a line.",
+    help="Show the manifest of each batch (docs/manifest.md), one JSON document per line.",
 )
 def command(store: str, as_json: bool, manifests: bool) -> None:
     """Count the mementos, URIs, contents, links and other parts of a store.

@@ -17,7 +17,7 @@ def show_summary(report: BuildReport, store: GraphStore, where: str) -> None:
     """Print counts by reason, and the present size of the store."""
     if report.skipped:
         click.echo(
-            f"{report.skipped:,} archive files were in the store already and were passed over."
+            f"{report.skipped:,} archive files were skipped because the store has them already."
         )
     show_counts(report.counts)
     show_damage(report.damaged)
@@ -55,7 +55,7 @@ def show_counts(counts: Counts) -> None:
     wrapped, kept = counts[Reason.NOTE_WAYBACK_URI], counts[Reason.ROW_KEPT]
     if wrapped >= MANY and wrapped * 100 >= kept:
         click.echo(
-            f"\n{wrapped:,} of {kept:,} captures look like pages of a Wayback Machine, at the time of its crawl. "
+            f"\n{wrapped:,} of {kept:,} captures look like pages of a Wayback Machine, with the time of their crawl. "
             "For the graph of the original pages and times, build a new store with --unwrap-wayback."
         )
 

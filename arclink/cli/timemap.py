@@ -24,7 +24,7 @@ EXAMPLES = ("arclink timemap example.org --store links.db",)
     "first",
     default="",
     metavar="TIME",
-    help="Captured not before; 1 to 14 digits or ISO 8601.",
+    help="Only captures from this time on; 1 to 14 digits or ISO 8601.",
 )
 @replay_option
 @click.option(

@@ -73,7 +73,7 @@ def write_demo_archive(folder: Path, captures: int, hosts: int, seed: int) -> De
     """Write a demo archive into ``folder``, in place of an earlier one.
 
     The same arguments give the same captures and the same truth everywhere, and the same bytes
-    wherever zlib compresses alike.
+    wherever zlib compresses in the same way.
 
     Args:
         folder: Created if it does not exist. Files with other names in it are not changed.

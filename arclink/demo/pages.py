@@ -22,7 +22,7 @@ class Link:
 
     Attributes:
         text: Text with white space folded, as in the graph.
-        rel: The ``rel`` attribute, folded and in lower case; None if there is none.
+        rel: The ``rel`` attribute, folded and in lower case; None if it has no ``rel``.
     """
 
     kind: str

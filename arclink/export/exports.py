@@ -189,8 +189,8 @@ def _check_captures(store: GraphStore, query: ExportQuery) -> None:
         else:
             after = min(after, memento.timestamp)
     raise ExportError(
-        f"nothing to export from {span.first} to {span.last}: nothing was captured then. The captures next to it are of {before} and "
-        f"{after}: choose times that hold one of them."
+        f"nothing to export from {span.first} to {span.last}: nothing was captured then. "
+        f"The nearest captures are from {before} and {after}: choose a range with one of them."
     )
 
 
@@ -211,8 +211,8 @@ def _check_size(query: ExportQuery, picture: Picture) -> None:
         "--from and --to",
     ]
     raise ExportError(
-        f"the picture would have {nodes:,} nodes and {links:,} links, and Gephi shows up to {MOST_NODES:,} and {MOST_LINKS:,}. "
-        f"Cut it: {', '.join(way for way in ways if way)}. Or write it all as graphml, for tools that draw nothing."
+        f"the graph would have {nodes:,} nodes and {links:,} links, and Gephi shows up to {MOST_NODES:,} and {MOST_LINKS:,}. "
+        f"Cut it: {', '.join(way for way in ways if way)}. Or write the whole graph as graphml, for tools that do not draw it."
     )
 
 

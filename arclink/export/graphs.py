@@ -1,6 +1,6 @@
 """Nodes and counted links at a level, from all links of a store, in arrays on disk.
 
-Memory does not grow with the store. The links of each page are added up as they are read::
+Memory does not grow with the store. The links of each page are added up while reading::
 
     content, its pages ──▶ (source, target, mementos, first, last)
                        ──▶ sorted runs ──▶ one row per (source, target)

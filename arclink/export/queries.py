@@ -129,16 +129,23 @@ _ALPHA = declaring.Form(
 )
 
 FORMAT = Parameter("format", "What to write.", choice(Form), is_required=True)
-LEVEL = Parameter("level", "What a node is; host for graphs, else uri.", choice(Level))
+LEVEL = Parameter("level", "Level of the nodes. Default: host for graphs, else uri.", choice(Level))
 MIN_COUNT = Parameter(
-    "min-count", "Fewest mementos of a link, or links of a row of counts.", _FROM_ONE, default="1"
+    "min-count",
+    "Minimum number of mementos of a link, or of links in a row of counts.",
+    _FROM_ONE,
+    default="1",
 )
-TOP = Parameter("top", "Most nodes: those that most nodes link to.", _FROM_ONE)
-CORE = Parameter("core", "Fewest neighbours of a node among those that stay.", _FROM_ONE)
-BACKBONE = Parameter("backbone", "Greatest significance of a link that stays.", _ALPHA)
+TOP = Parameter("top", "Maximum number of nodes: those with the most linking nodes.", _FROM_ONE)
+CORE = Parameter(
+    "core", "Minimum number of neighbours of a node among the remaining nodes.", _FROM_ONE
+)
+BACKBONE = Parameter(
+    "backbone", "Only links that are significant at this level (disparity filter).", _ALPHA
+)
 SPELLS = Parameter(
     "spells",
-    "What the spells of a dynamic graph are.",
+    "The times at which a link exists in a dynamic graph.",
     choice(Spells),
     default=Spells.OBSERVED.value,
 )
@@ -179,7 +186,7 @@ def _refuse_what_has_no_place(form: Form, given: Given) -> None:
         _refuse(
             LEVEL,
             given,
-            f"uri with format={form.value}, which has a row for each link; csv has counts, too",
+            f"uri with format={form.value}, which has one row per link; csv can count, too",
         )
     for cut in (TOP, CORE, BACKBONE):
         if given.text(cut) and not form.is_graph:

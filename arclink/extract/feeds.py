@@ -432,7 +432,10 @@ class _Reading:
         return vocabularies
 
     def _base(self, attributes: dict[str, str], outer: _Element | None) -> str | None:
-        """Return the base of an element's references; None for the base or address of the document."""
+        """Return the base of an element's references.
+
+        None for the base or address of the document.
+        """
         written = attributes.get("xml:base")
         if outer is None:
             if written and written.strip():
@@ -486,7 +489,10 @@ class _Reading:
         return self._repeated <= self._limits.repeated
 
     def _resolved(self, base: str | None, reference: str) -> str | None:
-        """Return a reference resolved against its element's base; None if bases exceed the limit."""
+        """Return a reference resolved against its element's base.
+
+        None if bases exceed the limit.
+        """
         if base is None:
             return reference
         try:

@@ -297,11 +297,14 @@ def extract_links(
         HTML Standard (parsing, links, images, declarative refresh), URL Standard (characters that
         are removed before parsing).
 
-    >>> page = extract_links('<base href="/d/"><a href="b.html" rel=NoFollow>Next <b>page</b></a><a href="javascript:x()">x</a>')
+    >>> page = extract_links(
+    ...     '<base href="/d/"><a href="b.html" rel=NoFollow>Next <b>page</b></a>'
+    ...     '<a href="javascript:x()">x</a>'
+    ... )
     >>> page.base, page.links
     ('/d/', [('a@href', 'b.html', 'Next page', 'nofollow')])
     >>> page.counts
-    Counter({<Reason.LINK_JAVASCRIPT: ('links', 'javascript: is no address')>: 1})
+    Counter({<Reason.LINK_JAVASCRIPT: ('links', 'javascript: is not an address')>: 1})
     """
     if isinstance(html, str):
         html = html.encode("utf-8", "ignore")  # drops lone surrogates, which cannot be encoded
@@ -627,7 +630,8 @@ def collect_links(
         base: The ``href`` of the page's ``base`` element; None if the page has no such element.
         kinds: See `extract_links`.
 
-    >>> collect_links([WrittenLink(Kind("a@href"), "b.html", " Next  page "), WrittenLink(Kind("a@href"), "#top")]).links
+    >>> links = [("b.html", " Next  page "), ("#top", "")]
+    >>> collect_links(WrittenLink(Kind("a@href"), *link) for link in links).links
     [('a@href', 'b.html', 'Next page', None)]
     """
     page = _Page(limits)

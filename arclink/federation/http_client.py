@@ -28,7 +28,8 @@ class HttpAnswer:
     """A response whose body was read completely.
 
     Attributes:
-        media_type: The media type without parameters, in lower case; empty if there is none.
+        media_type: The media type without parameters, in lower case; empty if the answer has no
+            media type.
         headers: Header values by name in lower case.
     """
 
@@ -138,7 +139,7 @@ class _Exchange:
         coding = response.getheader("Content-Encoding", "identity").strip().lower()
         if coding not in ("", "identity"):
             raise InstanceError(
-                f"its answer is compressed ({coding[:40]!a}), though it was asked not to"
+                f"its answer is compressed ({coding[:40]!a}), although the request excluded this"
             )
 
     def _body(self, response: http.client.HTTPResponse, most_bytes: int) -> bytes:
@@ -160,7 +161,7 @@ class _Exchange:
         if self.is_over:
             raise TimeoutError
         if length is not None and size < length:
-            raise InstanceError(f"its answer was cut short: {size:,} of {length:,} bytes")
+            raise InstanceError(f"its answer was truncated: {size:,} of {length:,} bytes")
         return b"".join(pieces)
 
     def _shut(self) -> None:
@@ -174,15 +175,15 @@ class _Exchange:
 
     def _what_failed(self, error: Exception) -> str:
         if self.is_over or isinstance(error, TimeoutError) or time.monotonic() >= self._end:
-            return f"no whole answer within {self.seconds:.3g} s"
+            return f"no complete answer within {self.seconds:.3g} s"
         match error:
             case ConnectionRefusedError():
                 return "nothing answers at its address (connection refused)"
             case socket.gaierror():
-                return "its host is not known"
+                return "its host name cannot be resolved"
             case ssl.SSLError():
                 return f"no secure connection: {error.reason or error}"
             case OSError():
                 return f"the connection failed: {error.strerror or error}"
             case _:
-                return f"its answer is no HTTP: {type(error).__name__}"
+                return f"its answer is not HTTP: {type(error).__name__}"

@@ -42,7 +42,7 @@ def parse_instances(texts: Iterable[str]) -> tuple[Instance, ...]:
         for other in found:
             if instance.name == other.name or instance.url == other.url:
                 raise UsageError(
-                    f"--instance {text}: {other.name} at {other.url} is given already; name each archive once"
+                    f"--instance {text}: {other.name} at {other.url} is already given; name each archive once"
                 )
         found.append(instance)
     return tuple(found)
@@ -61,9 +61,9 @@ def parse_instance(text: str) -> Instance:
     """
     before, equals, after = text.partition("=")
     name, url = (before, after) if equals and "://" not in before else ("", text)
-    allowed = "give http://HOST[:PORT][/PATH] or NAME=http://…, without user, query or fragment"
+    allowed = "write http://HOST[:PORT][/PATH] or NAME=http://…, without user, query or fragment"
     if _URL.fullmatch(url) is None:
-        raise UsageError(f"--instance {text[:200]!a}: no URL; {allowed}")
+        raise UsageError(f"--instance {text[:200]!a}: not a URL; {allowed}")
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -79,7 +79,7 @@ def parse_instance(text: str) -> Instance:
         or "@" in url
     )
     if parts.scheme not in ("http", "https") or not parts.hostname or port == 0 or not is_plain:
-        raise UsageError(f"--instance {text[:200]}: no instance can be there; {allowed}")
+        raise UsageError(f"--instance {text[:200]}: not the address of an instance; {allowed}")
     path = parts.path.rstrip("/")
     name = name or parts.netloc + path
     return Instance(parse_name("--instance", name), f"{parts.scheme}://{parts.netloc}{path}")
@@ -93,7 +93,7 @@ def parse_name(option: str, name: str) -> str:
     """
     if _NAME.fullmatch(name) is None:
         raise UsageError(
-            f"{option} {name[:200]!a}: no name of an archive; use up to 100 letters, digits and ._:/-"
+            f"{option} {name[:200]!a}: not the name of an archive; use up to 100 letters, digits and ._:/-"
         )
     return name
 

@@ -20,7 +20,7 @@ def parse_json_answer(body: bytes) -> ToldAnswer:
     try:
         document = orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        raise InstanceError(f"its answer is no JSON: {error}") from error
+        raise InstanceError(f"its answer is not JSON: {error}") from error
     match document:
         case {"uri": str(uri), "outlinks": list(outlinks), "inlinks": list(inlinks)}:
             links = [*_links(outlinks, Direction.OUT), *_links(inlinks, Direction.IN)]
@@ -41,7 +41,7 @@ def parse_json_answer(body: bytes) -> ToldAnswer:
             )
         case _:
             raise InstanceError(
-                "its answer is JSON, but no answer to a link query: uri, outlinks or inlinks are missing"
+                "its answer is JSON, but not the answer to a link query: uri, outlinks or inlinks are missing"
             )
 
 

@@ -51,7 +51,7 @@ def parse_listing(body: bytes, asked: UriR) -> ToldAnswer:
     try:
         reader.parser.Parse(body, True)
     except expat.ExpatError as error:
-        raise InstanceError(f"its answer is no XML: {error}") from error
+        raise InstanceError(f"its answer is not XML: {error}") from error
     except (
         LookupError,
         ValueError,
@@ -92,7 +92,7 @@ class _Reader:
         named = [number for number, known in enumerate(self.subjects) if known["about"]]
         if not named:
             raise InstanceError(
-                "its answer is XML, but no listing of links: no rdf:Description with rdf:about"
+                "its answer is XML, but not a listing of links: it has no rdf:Description with rdf:about"
             )
         uris = [self._uri_of(known) for known in self.subjects]
         surt = surt_of(self.asked)

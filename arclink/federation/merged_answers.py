@@ -86,7 +86,7 @@ class MergedQuery:
                 raise BadParameterError(
                     parameter.name,
                     asked,
-                    f"no {parameter.name} of merged links: ask each archive for it",
+                    f"no {parameter.name} of merged links: query each archive for it",
                 )
         if not cursor:
             return cls(

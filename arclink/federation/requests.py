@@ -130,7 +130,7 @@ class Asking:
         progress = _Progress()
         detail = ""
         if not self._free[instance].acquire(blocking=False):
-            detail = f"it is busy with {self.limits.at_once} questions of this service already"
+            detail = f"it is already busy with {self.limits.at_once} requests of this service"
         else:
             try:
                 self._pages(instance, query, end, progress)
@@ -180,7 +180,7 @@ class Asking:
                 or len(progress.found.links) >= self.limits.links
             ):
                 raise InstanceError(
-                    f"it has more than the {len(progress.found.links):,} links of {progress.pages} pages that were asked for"
+                    f"it has more than the {len(progress.found.links):,} links of {progress.pages} pages that were requested"
                 )
 
     def _page(
@@ -210,7 +210,7 @@ class Asking:
             return kept
         seconds = min(self.limits.instance_seconds, end - time.monotonic())
         if seconds <= 0:
-            raise InstanceError(f"no whole answer within {self.limits.whole_seconds:.3g} s")
+            raise InstanceError(f"no complete answer within {self.limits.whole_seconds:.3g} s")
         answer = fetch(
             url, {"Accept": ACCEPT, **self._cache.validators(url)}, seconds, self.limits.page_bytes
         )
@@ -264,4 +264,4 @@ def ask_store(
 
 
 def _has_more(progress: _Progress) -> str:
-    return f"it has more than the {len(progress.found.links):,} links of {progress.pages} pages that were asked for"
+    return f"it has more than the {len(progress.found.links):,} links of {progress.pages} pages that were requested"

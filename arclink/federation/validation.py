@@ -57,10 +57,10 @@ def believe(told: ToldAnswer, query: LinkQuery, archive: str) -> tuple[Findings,
     """
     told_uri = printable_uri(told.uri)
     if told_uri != printable_uri(query.uri) and surt_of(told_uri) != query.surt:
-        raise InstanceError(f"it answers about {told_uri[:200]}, not about what was asked")
+        raise InstanceError(f"it answers about {told_uri[:200]}, not about the URI of the query")
     if query.at is not None and told.at != query.at:
         raise InstanceError(
-            "its answer does not say what was in force at a time; ask without at, or for a range"
+            "its answer does not show what was in force at that time; query without at, or with a range"
         )
     links: dict[LinkKey, SeenLink] = {}
     refused: Counter[Refused] = Counter()

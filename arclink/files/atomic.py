@@ -60,7 +60,7 @@ def written_whole(
     folder = paths[0].parent
     if not folder.is_dir():
         raise kind(
-            f"no folder {folder} for {paths[0].name}. Make the folder, or name another path."
+            f"no folder {folder} for {paths[0].name}. Create the folder, or name another path."
         )
     for path in paths:
         if path.is_dir():

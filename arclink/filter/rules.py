@@ -138,7 +138,7 @@ class Rules:
             object.__setattr__(self, name, tuple(sorted({*values})))
         for name in ("mime_before_extension", "checksum", "read_redirects"):
             if not isinstance(getattr(self, name), bool):
-                raise UsageError(f"rule {name}: neither true nor false: {getattr(self, name)!r}")
+                raise UsageError(f"rule {name}: not true or false: {getattr(self, name)!r}")
         extensions = {extension.removeprefix(".") for extension in self.extensions_excluded}
         object.__setattr__(self, "extensions_excluded", tuple(sorted(extensions)))
         for status in self.statuses:
@@ -183,10 +183,10 @@ class Rules:
         try:
             given = orjson.loads(text)
         except orjson.JSONDecodeError as error:
-            raise UsageError(f"rules are no JSON: {error}") from error
+            raise UsageError(f"rules are not JSON: {error}") from error
         known = [field.name for field in fields(cls)]
         if not isinstance(given, dict):
-            raise UsageError(f"rules are no JSON object but {given!r}")
+            raise UsageError(f"rules are not a JSON object but {given!r}")
         for name, value in given.items():
             if name not in known:
                 raise UsageError(f"unknown rule {name!r}; known are {', '.join(known)}")

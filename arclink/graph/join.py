@@ -210,5 +210,6 @@ class _Follow:
         if surt is None:
             self._counts[Reason.NOTE_SURT_REFUSED] += 1
             surt = surt_of(target)
-        # A copy: what orjson returns keeps its first buffer of 1 KB, and targets are held by thousands.
+        # A copy: what orjson returns keeps its first buffer of 1 KB, and targets are held by
+        # thousands.
         return bytes(bytearray(orjson.dumps(target))), target_key(surt, target), scope

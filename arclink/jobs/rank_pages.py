@@ -31,7 +31,9 @@ class RankPages(ArclinkJob):
         self.add_passthru_arg(
             "--by", default="month", help="month, year, day, all, or 2009-11,2010-01/2010-03"
         )
-        self.add_passthru_arg("--level", default="uri", help="What is a node: uri, host or domain")
+        self.add_passthru_arg(
+            "--level", default="uri", help="Level of the nodes: uri, host or domain"
+        )
         self.add_passthru_arg(
             f"--{KINDS_TO_FOLLOW.name}",
             action="append",
@@ -51,7 +53,7 @@ class RankPages(ArclinkJob):
             "--iterations",
             type=int,
             default=100,
-            help="How often ranks are handed on; docs/analysis.md says what is enough",
+            help="Number of iterations; docs/analysis.md explains how many are enough",
         )
 
     def load_args(self, args: list[str]) -> None:

@@ -109,7 +109,7 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
         self.add_passthru_arg(
             "--expects",
             default="{}",
-            help="JSON of the versions that a task is to find (arclink/mapreduce/versions.py)",
+            help="JSON of the versions that a task must find (arclink/mapreduce/versions.py)",
         )
         self.add_passthru_arg(
             "--relations-apart",

@@ -122,7 +122,10 @@ class OneMachineRunner(LocalMRJobRunner):  # type: ignore[misc]  # mrjob has no 
     def _run_multiple(
         self, funcs: Iterable[Callable[[], None]], num_processes: int | None = None
     ) -> None:
-        """Run each of ``funcs`` in a fork; one that dies is tried again, after the others and alone."""
+        """Run each of ``funcs`` in a fork.
+
+        One that dies is tried again, after the others and alone.
+        """
         waiting = [_Attempt(func) for func in funcs]
         waiting.reverse()
         again: list[_Attempt] = []
@@ -272,7 +275,7 @@ def _ending(status: int) -> str:
         return "lack of memory" if is_memory else f"exit {os.WEXITSTATUS(status)}"
     number = os.WTERMSIG(status)
     causes: dict[int, str] = {
-        signal.SIGKILL: " (SIGKILL: the kernel, for lack of memory, or a person)",
+        signal.SIGKILL: " (SIGKILL: by the kernel for lack of memory, or by a user)",
         signal.SIGSEGV: " (SIGSEGV: a parser failed, or got no memory)",
         signal.SIGABRT: " (SIGABRT: a parser failed, or got no memory)",
     }
@@ -280,11 +283,11 @@ def _ending(status: int) -> str:
 
 
 def _report_death(status: int, place: bytes, following: _Attempt) -> None:
-    """Say on standard error that a task died, where, and what is done about it."""
+    """Say on standard error that a task died, where, and what happens next."""
     where = f" at {place.decode(errors='replace')}" if place else ""
     how = "without that page" if following.skipped else "alone"
     print(
-        f"arclink: a task ended with {_ending(status)}{where}; it is tried again, {how}",
+        f"arclink: a task ended with {_ending(status)}{where}; it will be retried, {how}",
         file=sys.stderr,
         flush=True,
     )
@@ -423,7 +426,7 @@ def _failure(func: Callable[[], None], status: int, place: bytes) -> StepFailedE
     how = _ending(status)
     if os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == NO_MEMORY:
         said += (
-            f"\n{how}, also alone: give it more memory (ulimit -v, the limit of the container), or "
-            "less to do at a time (a smaller --batch-size, fewer --cores)"
+            f"\n{how}, even when run alone: allow more memory (ulimit -v, the limit of the "
+            "container), or use a smaller --batch-size or fewer --cores"
         )
     return _TaskFailedException(reason=f"task ended with {how}{where}\n{said}")

@@ -78,7 +78,7 @@ def too_few_files(name: str) -> PipelineError:
     limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return PipelineError(
         f"{name}: this process may have {limit} files open at a time, which is not enough. "
-        "Raise the limit (ulimit -n 1024), and make the same call again"
+        "Raise the limit (ulimit -n 1024), and run the same command again"
     )
 
 
@@ -233,7 +233,9 @@ class JobRunner:
                 raise no_space(name, self.scratch) from error
             if error.errno in (errno.EMFILE, errno.ENFILE):
                 raise too_few_files(name) from error
-            raise PipelineError(f"{name}: {error}: check the rights of {self.scratch}") from error
+            raise PipelineError(
+                f"{name}: {error}: check the permissions of {self.scratch}"
+            ) from error
         finally:
             logger.removeHandler(handler)
             self.seconds[name] = self.seconds.get(name, 0.0) + _cpu_seconds() - before
@@ -274,7 +276,7 @@ def no_space(name: str, folder: Path) -> PipelineError:
     """Return the error for a step that could not write its output for lack of space."""
     return PipelineError(
         f"{name}: no space left in {folder}: free some there, or name a folder on a larger disk with --work (--folder, for one stage); "
-        "a smaller --batch-size needs less. Then make the same call again"
+        "a smaller --batch-size needs less. Then run the same command again"
     )
 
 
@@ -422,4 +424,4 @@ def sort_rows(parts: Sequence[Path], output: Path, run: JobRunner) -> None:
             os.strerror(number) in said for number in (errno.ENOSPC, errno.EFBIG)
         ):
             raise no_space("sort", run.scratch)
-        raise PipelineError(f"sort: {said}: check the space and rights of {run.scratch}")
+        raise PipelineError(f"sort: {said}: check the space and permissions of {run.scratch}")

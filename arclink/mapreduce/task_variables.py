@@ -27,10 +27,11 @@ def share_place(memory: mmap, skipped: bytes) -> None:
 
 
 def note_place(place: bytes) -> bool:
-    """Note what this task is at, for the case that it dies; return whether to pass that over.
+    """Record the place that this task works at, in case it dies; return whether to skip the place.
 
     Args:
-        place: Names the file and the place in it; its end is cut where it is longer than a page of memory.
+        place: Names the file and the place in it; its end is cut where it is longer than a page of
+            memory.
     """
     if _Place.shared is None:
         return False
@@ -41,5 +42,5 @@ def note_place(place: bytes) -> bool:
 
 
 def noted_place(memory: mmap) -> bytes:
-    """Return what a task was at when it died; empty if it did not say."""
+    """Return the place that a task worked at when it died; empty if the task did not record one."""
     return bytes(memory[:]).partition(b"\0")[0]

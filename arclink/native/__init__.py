@@ -77,7 +77,7 @@ def _loaded(module: str) -> ModuleType | None:
         return loaded
     warnings.warn(
         f"{loaded.__file__} was compiled from another version of {', '.join(names)} and is not used: the "
-        "slower Python code runs. Install ArcLink again to compile it (make demo, or pip install)",
+        "slower Python code runs. Reinstall ArcLink to compile it (make demo, or pip install)",
         StaleWarning,
         stacklevel=2,
     )

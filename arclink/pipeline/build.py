@@ -120,7 +120,7 @@ def build(
     work.mkdir(parents=True, exist_ok=True)
     run = run or JobRunner(settings.runner, settings.cores, work / "tasks")
     run.watch = progress.tasks
-    with room_in(work, "sharing out the rows"):
+    with room_in(work, "sorting the rows into batches"):
         rows = _share_rows(
             cdx,
             batches,
@@ -187,7 +187,7 @@ def check_settings(store: GraphStore, settings: BuildSettings) -> None:
         if stored is not None and stored != value:
             raise StoreError(
                 f"this store was built with other settings ({name}):\n{_difference(stored, value)}\n"
-                "Use the stored setting, another --store, or --rebuild to build it anew."
+                "Use the stored setting, another --store, or --rebuild to build a new one."
             )
 
 
@@ -231,8 +231,8 @@ def _share_rows(
     rows = share_rows(cdx, batch_of, folder, prefixes, names)
     if not rows.names:
         raise InputError(
-            f"no row of {', '.join(map(str, cdx))} points to one of the archive files given, such as {batches[0][0].name}; "
-            "the last column (filename) of its rows must name them"
+            f"no row of {', '.join(map(str, cdx))} names one of the given archive files, such as {batches[0][0].name}; "
+            "the last column (filename) of its rows must name these files"
         )
     return rows
 
@@ -277,7 +277,7 @@ def _run_batch(
     add(stages.invert(folder, run))
     given = count_lines(row_files)
     if wrong := stages.check(counts, given):
-        raise PipelineError("rows were lost, which must not be: " + "; ".join(wrong))
+        raise PipelineError("rows were lost, which is a bug: " + "; ".join(wrong))
     step("load")
     damaged = damage_in(folder, batch, rows.names)
     manifest = format_manifest(batch, settings.for_store(), counts, given, run.seconds, damaged)
@@ -305,7 +305,7 @@ def only_build(store: Path) -> Iterator[None]:
     """
     if not store.parent.is_dir():
         raise StoreError(
-            f"no folder {store.parent} for the store {store.name}. Make the folder, or name another path."
+            f"no folder {store.parent} for the store {store.name}. Create the folder, or name another path."
         )
     path = store.with_name(store.name + ".lock")
     while True:
@@ -314,7 +314,7 @@ def only_build(store: Path) -> Iterator[None]:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
                 raise StoreError(
-                    f"another build of {store} is at work (it holds {path}); wait for it, or end it first"
+                    f"another build of {store} is running (it locks {path}); wait until it ends, or stop it"
                 ) from error
             if os.fstat(lock.fileno()).st_nlink == 0:
                 continue  # the build that held this lock has just removed it: lock the next one

@@ -134,7 +134,8 @@ class Plan:
 def plan(collection: Collection, cluster: Cluster) -> Plan:
     """Return the estimated cost of building a collection on a cluster.
 
-    >>> round(plan(Collection(1_000_000_000), Cluster(100)).stored / plan(Collection(1_000_000), Cluster(100)).stored)
+    >>> small, large = (plan(Collection(10**digits), Cluster(100)) for digits in (6, 9))
+    >>> round(large.stored / small.stored)
     1000
     """
     links = collection.all_links

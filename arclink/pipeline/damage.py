@@ -99,17 +99,18 @@ def _cause_with_cdx(finding: Finding, size: int) -> str:
     """Return a fault in words for a file read by CDX rows, where the rows may be what is wrong."""
     if finding.offset < size and finding.detail.startswith(CUT):
         return _cause(finding, size)
-    named = f"{finding.failed:,} of {finding.failed + finding.read:,} records that its CDX names"
+    named = f"{finding.failed:,} of {finding.failed + finding.read:,} records that its CDX lists"
     if finding.offset >= size:
         return (
-            f"{named} are past its end, the first at byte {finding.offset:,} of {size:,}: the file was cut short, or the "
-            "CDX is of another version of it; fetch or copy it again, or give its own CDX or none"
+            f"{named} are past its end, the first at byte {finding.offset:,} of {size:,}: the file is "
+            "truncated, or the CDX belongs to another version of it; fetch or copy it again, or use its "
+            "own CDX or none"
         )
-    other = "another one is there"
+    other = "another record is there"
     detail = other if finding.reason == Reason.PAYLOAD_OTHER_RECORD.name else finding.detail
     return (
-        f"{named} are not where it says, the first at byte {finding.offset:,} of {size:,} ({detail}): the CDX is of another "
-        "version of the file, or the file is damaged; give its own CDX, or none"
+        f"{named} are not at these places, the first at byte {finding.offset:,} of {size:,} ({detail}): the CDX "
+        "belongs to another version of the file, or the file is damaged; use its own CDX, or none"
     )
 
 

@@ -74,7 +74,7 @@ def _resolved(path: Path) -> Path:
         str(path).encode()
     except UnicodeEncodeError as error:
         raise InputError(
-            f"{shown(path)}: the name is no UTF-8, and the graph names its files; rename it, or give it through a link"
+            f"{shown(path)}: the name is not UTF-8, and the graph stores file names; rename it, or use a symbolic link"
         ) from error
     try:
         return path.resolve(
@@ -85,12 +85,12 @@ def _resolved(path: Path) -> Path:
         RuntimeError,
     ) as error:  # a loop of links is one or the other, by the Python's version
         what = (
-            f"a link to {os.readlink(path)}, which is not there"
+            f"a link to {os.readlink(path)}, which does not exist"
             if path.is_symlink()
             else "not there"
         )
         raise InputError(
-            f"{path}: {what}; mend or remove it, or leave it out of the input"
+            f"{path}: {what}; repair or remove it, or leave it out of the input"
         ) from error
 
 
@@ -117,7 +117,7 @@ def _expand(text: str, folder: Path, lists: tuple[Location, ...]) -> Iterator[Lo
         matches = sorted(glob.glob(str(path), recursive=True))
         if not matches:
             raise InputError(
-                f"no file matches {text!r}: check the pattern, and quote it so that the shell leaves it alone"
+                f"no file matches {text!r}: check the pattern, and quote it so that the shell does not expand it"
             )
         for match in matches:
             yield from _expand(match, Path(), lists)
@@ -125,7 +125,7 @@ def _expand(text: str, folder: Path, lists: tuple[Location, ...]) -> Iterator[Lo
         yield path.absolute()  # a dead link or a FIFO: reported when the file is opened
     else:
         raise InputError(
-            f"{text}: no such file or folder; give archive files ({', '.join(_SEARCHED)}), folders, globs or list files"
+            f"{text}: no such file or folder; name archive files ({', '.join(_SEARCHED)}), folders, globs or list files"
         )
 
 
@@ -152,9 +152,7 @@ def _expand_remote(url: str, lists: tuple[Location, ...]) -> Iterator[Location]:
         except OSError as error:
             raise InputError(f"{url}: cannot be searched: {error.strerror or error}") from error
         if not found:
-            raise InputError(
-                f"{url}: no archive file there; name the files themselves, or a list of them"
-            )
+            raise InputError(f"{url}: no archive file there; name the files, or a list of them")
         for one in found:
             yield from _unpacked(RemotePath(one))
     elif RemotePath(url).name.lower().endswith(LIST_SUFFIXES):
@@ -180,14 +178,14 @@ def _search(folder: Path) -> Iterator[Location]:
                 yield from _unpacked(Path(where, name).absolute())
     if not found:
         raise InputError(
-            f"{folder}: no archive file in this folder (looked for {', '.join(_SEARCHED)})"
+            f"{folder}: no archive file in this folder (expected names: {', '.join(_SEARCHED)})"
         )
 
 
 def _refuse_folder(error: OSError) -> None:
     """Raise InputError for a folder that cannot be listed: its files would be missing silently."""
     raise InputError(
-        f"{error.filename}: this folder cannot be read: {error.strerror}; change its rights, or leave it out of the input"
+        f"{error.filename}: this folder cannot be read: {error.strerror}; change its permissions, or leave it out of the input"
     ) from error
 
 
@@ -218,7 +216,7 @@ def _read_list(path: Location, lists: tuple[Location, ...]) -> Iterator[Location
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not a list file: byte {error.start} is no UTF-8") from error
+        raise InputError(f"{path}: not a list file: byte {error.start} is not UTF-8") from error
     for number, line in enumerate(lines, 1):
         entry = (
             line.partition(" #")[0].strip()
@@ -246,7 +244,7 @@ def leave_out_foreign(paths: Sequence[Location]) -> tuple[list[Location], list[s
     for path in paths:
         if isinstance(path, Path) and not split_entry(str(path)) and not os.access(path, os.R_OK):
             raise InputError(
-                f"{path}: this user may not read it; change its rights, or leave it out of the input"
+                f"{path}: this user may not read it; change its permissions, or leave it out of the input"
             )
         try:
             if is_wacz(path.name):
@@ -256,7 +254,7 @@ def leave_out_foreign(paths: Sequence[Location]) -> tuple[list[Location], list[s
         except InputError as error:
             complaints.append(str(error))
     if not archives:
-        raise InputError("\n".join(complaints[:10]) or "no archive file given")
+        raise InputError("\n".join(complaints[:10]) or "no archive file was given")
     return archives, complaints
 
 
@@ -300,7 +298,7 @@ def describe(
             depth += 1
             if depth > len(path.parts):
                 raise InputError(
-                    f"{path}: another file of this name and folder is in the store already; rename one of them"
+                    f"{path}: another file of this name and folder is already in the store; rename one of them"
                 )
             name = "/".join(path.parts[-depth:])
         files.append(ArchiveFile(name, str(path), size, fingerprint))
@@ -315,14 +313,14 @@ def _check_name(file: ArchiveFile) -> None:
         return
     place = file.path.encode("unicode_escape").decode()
     if split_entry(file.path):
-        remedy = "pack the WACZ anew with another name for this file"
+        remedy = "pack the WACZ again with another name for this file"
     elif scheme_of(file.path):
-        remedy = "give it another name there"
+        remedy = "change its name there"
     else:
-        remedy = "rename it, or give it through a link with another name"
+        remedy = "rename it, or use a symbolic link with another name"
     raise InputError(
-        f"{place}: its name holds a tab, a line end or another control character, or is a dash, and the rows of the "
-        f"graph cannot hold such a name; {remedy}"
+        f"{place}: its name has a tab, a line end or another control character, or is a dash; "
+        f"rows of the graph cannot store such a name; {remedy}"
     )
 
 

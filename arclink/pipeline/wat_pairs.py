@@ -43,7 +43,7 @@ def leave_out_described(
         if file is None:
             kept.append(path)
         else:
-            reasons.append(f"{path} describes {file}, which is read itself")
+            reasons.append(f"{path} describes {file}, which is in the input itself")
     return kept, reasons
 
 

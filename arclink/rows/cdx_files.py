@@ -82,16 +82,16 @@ def _expand(path: Path) -> Iterator[Location]:
         ]
         if not chosen:
             raise InputError(
-                f"{path}: no CDX in this folder (looked for {', '.join((*CDX_SUFFIXES, *ZIPNUM_SUFFIXES))})"
+                f"{path}: no CDX in this folder (expected names: {', '.join((*CDX_SUFFIXES, *ZIPNUM_SUFFIXES))})"
             )
         yield from (file.resolve() for file in chosen)
     elif (kind := special_kind(path)) is not None:
         raise UsageError(
-            f"{path}: it is a {kind}, and a CDX is read more than once; write it to a file, and give that"
+            f"{path}: it is a {kind}, and a CDX is read more than once; write it to a file first"
         )
     elif not path.is_file():
         raise UsageError(
-            f"{path}: no such file; give a CDX or CDXJ file, the index of a ZipNum cluster, a WACZ or a folder of these"
+            f"{path}: no such file; name a CDX or CDXJ file, the index of a ZipNum cluster, a WACZ or a folder of these"
         )
     elif is_wacz(path.name):
         where = str(path.resolve())
@@ -103,7 +103,7 @@ def _expand(path: Path) -> Iterator[Location]:
 def _indexes(wacz: str) -> list[str]:
     if not (indexes := indexes_in(wacz)):
         raise InputError(
-            f"{wacz}: this WACZ holds no CDX; leave it out, and the archive files in it are indexed"
+            f"{wacz}: this WACZ has no CDX; leave it out, and ArcLink indexes its archive files"
         )
     return indexes
 
@@ -186,7 +186,8 @@ def read_lines(path: Location) -> Iterator[bytes]:
             yield from bounded_lines(file, LONGEST_ROW)
     except (OSError, EOFError, zlib.error, BadZipFile) as error:
         raise InputError(
-            f"{path}: cannot be read as a CDX file: {error}; mend or fetch it, or leave it out: archive files without a row are indexed"
+            f"{path}: cannot be read as a CDX file: {error}; repair it or fetch it again, or "
+            "leave it out: ArcLink indexes archive files without rows"
         ) from error
 
 
@@ -213,7 +214,7 @@ def _layout(header: bytes, path: Location) -> tuple[str, ...] | None:
     except CdxError as error:
         text = header.decode(errors="replace").strip()
         raise InputError(
-            f"{path}: {error.detail}; its header is {text!r}. Needed are b (timestamp), a (URI), V (offset) and g (file), each once"
+            f"{path}: {error.detail}; its header is {text!r}. It must have b (timestamp), a (URI), V (offset) and g (file), each once"
         ) from error
 
 
@@ -273,7 +274,7 @@ def _blocks(index: Location) -> Iterator[Block]:
                 )
         except (ValueError, KeyError, TypeError) as error:
             raise InputError(
-                f"{index}, line {number}: names no block of a ZipNum cluster: {line[:200]!r}; it has to be the cluster's index"
+                f"{index}, line {number}: is not the entry of a ZipNum block: {line[:200]!r}; it must be the cluster's index"
             ) from error
 
 
@@ -334,10 +335,10 @@ def _read_block(place: str, offset: int, length: int) -> Iterator[bytes]:
             data = zlib.decompress(file.read(offset, length), wbits=31)
     except OSError as error:
         raise InputError(
-            f"{place}: block of a ZipNum cluster cannot be read: {error.strerror}; it has to lie where the .loc or index says"
+            f"{place}: block of a ZipNum cluster cannot be read: {error.strerror}; it must be at the place in the .loc file or index"
         ) from error
     except zlib.error as error:
         raise InputError(
-            f"{place}: no block of a ZipNum cluster at byte {offset}: {error}; index and file are of different versions"
+            f"{place}: no ZipNum block at byte {offset}: {error}; index and file belong to different versions"
         ) from error
     yield from data.splitlines(keepends=True)

@@ -113,7 +113,7 @@ def parse_payload(row: bytes) -> Payload:
     checksum, scope, charset, file, offset, reason, counts = row.decode().split("\t")
     by_name = orjson.loads(counts)
     if not isinstance(by_name, dict):
-        raise ValueError(f"counts are no JSON object: {counts[:100]!r}")
+        raise ValueError(f"counts are not a JSON object: {counts[:100]!r}")
     return Payload(
         Checksum(checksum),
         None if scope == "-" else Scope(int(scope)),

@@ -61,7 +61,7 @@ def create_app(
     def refuse_long_queries() -> None:
         if len(request.query_string) > chosen.longest_query:
             raise RequestURITooLarge(
-                f"The query part of a request may have {chosen.longest_query:,} characters."
+                f"The query part of a request may have up to {chosen.longest_query:,} characters."
             )
 
     register_validators(app)

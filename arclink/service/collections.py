@@ -70,7 +70,7 @@ def create_collections(
     @app.get("/<any(timemap):resource>/<path:rest>")
     def say_where(resource: str, rest: str = "") -> Response:
         places = ", ".join(f"/{name}/{resource}" for name in kept)
-        raise NotFound(f"Each collection answers for itself; ask one of {places}.")
+        raise NotFound(f"Each collection has its own resources; query one of {places}.")
 
     below: dict[str, WSGIApplication] = {
         f"/{name}": create_app(

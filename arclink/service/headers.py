@@ -54,7 +54,7 @@ def parse_origin(text: str) -> str:
     >>> parse_origin("HTTPS://App.Example:443/")
     'https://app.example'
     """
-    allowed = "give * for all, or scheme, host and port of a page, such as https://app.example.org"
+    allowed = "write * for all, or scheme, host and port of a page, such as https://app.example.org"
     if text == ANY_ORIGIN:
         return text
     try:
@@ -80,7 +80,7 @@ def register_headers(app: Flask, origins: Iterable[str] = ()) -> None:
     """Add the headers to every response of ``app``, and answer preflight requests of other origins.
 
     Call this before any other registration of an ``after_request`` function: Flask calls the first
-    one last, so this function sees the response as it is sent.
+    one last, so this function sees the final response.
 
     Args:
         app: An application, or one of several in one server.

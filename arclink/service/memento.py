@@ -56,7 +56,7 @@ def timemap(form: str, rest: str) -> Response:
     replay = stores_of_app().settings.replay
     if form == "link" and not replay:
         raise NotFound(
-            "This service knows no replay prefix (arclink serve --replay), so mementos have no address; "
+            "This service has no replay prefix (arclink serve --replay), so mementos have no address; "
             "/timemap/json/URI lists their times."
         )
     uri = uri_in_path(request, f"/timemap/{form}/", rest)
@@ -77,7 +77,7 @@ def place_of_service() -> str:
 
 
 def uri_in_path(request: Request, before: str, decoded: str) -> str:
-    """Return the URI after ``before`` in the request target, as it was written there.
+    """Return the URI after ``before`` in the request target, unchanged.
 
     Two repairs are made: a slash that a proxy merged (``http:/h``) is restored, and a URI that was
     percent-encoded as a whole is decoded once. ``decoded`` is the server's decoded path, used for

@@ -28,19 +28,19 @@ def _offered(formats: Mapping[str, _Any]) -> Mapping[str, _Any]:
     return {name: form for name, form in formats.items() if form.media_types}
 
 
-_HOW = "How the answer is written; without it the Accept header says so."
+_HOW = "Format of the answer. Default: by the Accept header."
 FORMAT = Parameter("format", _HOW, named(_offered(FORMATS)))
 ROW_FORMAT = Parameter("format", _HOW, named(_offered(ROW_FORMATS)))
 FIELDS = Parameter(
     "fields",
-    "Of JSON lines and CSV: only these fields.",
+    "With JSON lines and CSV: only these fields.",
     named({name: name for name in NAMES}),
     is_list=True,
     has_commas=True,
 )
 PROFILE = Parameter(
     "profile",
-    "Of RDF: the paper's listing, or a node for each link.",
+    "With RDF: the paper's listing, or one node per link.",
     named({name: name for name in PROFILES}),
 )
 

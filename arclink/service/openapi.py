@@ -26,12 +26,12 @@ from arclink.version import VERSION
 OPENAPI_VERSION: Final = "3.1.0"
 
 _STATUSES: Mapping[int, str] = {
-    400: "A parameter is wrong, unknown or given twice; the problem names it, what came and what is allowed.",
+    400: "A parameter is wrong, unknown or given twice; the problem names it, its value and the allowed values.",
     404: "There is no such path, or TimeMaps in link format without a replay prefix; never for a URI that the graph does not know.",
-    406: "There is no format that Accept allows; the problem lists those there are.",
+    406: "No available format is in Accept; the problem lists the available ones.",
     414: "The query part of the request is too long.",
     502: "No archive answered; the problem says why for each.",
-    503: "The store is away; Retry-After says when to try again.",
+    503: "The store cannot be read; Retry-After says when to try again.",
 }
 
 
@@ -83,20 +83,24 @@ def _schema_of(media_type: str) -> Schema:
     return {"type": "array"} if media_type == "application/ld+json" else TEXT
 
 
-_NEXT = {"Link": 'rel="next": where the answer goes on.'}
+_NEXT = {"Link": 'rel="next": the next part of the answer.'}
 _MEMENTO = {
-    "Link": 'rel="next": where the answer goes on; with a replay prefix also original, timemap and memento (RFC 7089).',
-    "Memento-Datetime": "With at: time of the newest memento in force.",
+    "Link": 'rel="next": the next part of the answer; with a replay prefix also original, timemap and memento (RFC 7089).',
+    "Memento-Datetime": "With at: timestamp of the newest memento in force.",
 }
 _URI_IN_PATH: Mapping[str, Schema] = {
-    "uri": {"type": "string", "minLength": 1, "description": "As it is, or encoded as a whole."}
+    "uri": {
+        "type": "string",
+        "minLength": 1,
+        "description": "The whole URI as it is, or percent-encoded.",
+    }
 }
 
 RESOURCES: Sequence[Resource] = (
     Resource(
         "/linkQuery",
         "linkQuery",
-        "The links that a URI has and those that lead to it, through time; with level=host or level=domain counts of them.",
+        "The outlinks and inlinks of a URI through time; with level=host or level=domain, their counts.",
         _links(("Links", "Levels")),
         parameters=tuple(
             {parameter.name: parameter for parameter in (*LEVEL_QUERY, *LINK_QUERY)}.values()
@@ -106,7 +110,7 @@ RESOURCES: Sequence[Resource] = (
     Resource(
         "/LinkService/linkQuery",
         "LinkService",
-        "The same, at the path of the paper.",
+        "The same resource, at the path of the paper.",
         _links(("Links", "Levels")),
         parameters=tuple(
             {parameter.name: parameter for parameter in (*LEVEL_QUERY, *LINK_QUERY)}.values()
@@ -116,7 +120,7 @@ RESOURCES: Sequence[Resource] = (
     Resource(
         "/anchors",
         "anchors",
-        "The words that led to a URI, with counts.",
+        "The words of the links to a URI, with counts.",
         _rows("Anchors"),
         parameters=ANCHORS,
         headers=_NEXT,
@@ -124,7 +128,7 @@ RESOURCES: Sequence[Resource] = (
     Resource(
         "/diff",
         "diff",
-        "Links that came, went and stayed.",
+        "Links that were added, removed and kept.",
         _rows("Diff"),
         parameters=DIFF,
         headers=_NEXT,
@@ -132,7 +136,7 @@ RESOURCES: Sequence[Resource] = (
     Resource(
         "/explain",
         "explain",
-        "What became of each capture of a URI, and why.",
+        "What happened to each capture of a URI, and why.",
         {"application/json": ref("Explanations")},
         (400, 414, 503),
         EXPLAIN_PARAMETERS,
@@ -162,7 +166,7 @@ RESOURCES: Sequence[Resource] = (
         AGGREGATE,
         headers={
             "Link": _NEXT["Link"],
-            "ArcLink-Archives": "Of each archive: NAME=answered, partial or failed.",
+            "ArcLink-Archives": "For each archive: NAME=answered, partial or failed.",
         },
         is_of_store=False,
     ),
@@ -186,7 +190,7 @@ RESOURCES: Sequence[Resource] = (
     Resource(
         "/metrics",
         "metrics",
-        "What was counted, for Prometheus.",
+        "Metrics for Prometheus.",
         {"text/plain": TEXT},
         (414,),
         is_of_store=False,

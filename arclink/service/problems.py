@@ -73,7 +73,7 @@ def note_loss(error: StoreError) -> int:
     The error's text goes to the log only, because it names files.
     """
     stores = stores_of_app()
-    _log.error("the store is away: %s", error)
+    _log.error("the store cannot be read: %s", error)
     stores.forget()
     return stores.settings.retry_after
 
@@ -111,7 +111,7 @@ def _http(error: HTTPException) -> Response:
         return Response(error.get_body(), error.code, error.get_headers())
     detail = error.description or ""
     if error.code == 404 and detail == NotFound.description:
-        detail = "There is nothing at this path; the page at / tells what there is."
+        detail = "There is nothing at this path; the page at / lists the resources."
     response = problem(HTTPStatus(error.code), detail)
     for name, value in error.get_headers():
         if name.lower() not in ("content-type", "content-length"):
@@ -122,5 +122,6 @@ def _http(error: HTTPException) -> Response:
 def _unexpected(error: Exception) -> Response:
     _log.error("a request failed", exc_info=error)
     return problem(
-        HTTPStatus.INTERNAL_SERVER_ERROR, "Something is wrong with this service; its log says what."
+        HTTPStatus.INTERNAL_SERVER_ERROR,
+        "This service has an internal error; its log has the details.",
     )

@@ -44,7 +44,7 @@ _requests = Counter(
 )
 _seconds = Histogram(
     "arclink_request_seconds",
-    "From the request to the last byte that was handed to the server.",
+    "Seconds from the request to the last byte passed to the server.",
     ("collection", "resource"),
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300),
     registry=_registry,

@@ -64,12 +64,14 @@ _COUNTS: Mapping[str, Schema] = {
     "first": TIMESTAMP,
     "last": TIMESTAMP,
 }
-_EXTENT = fields({"links": NUMBER, "complete": YES_OR_NO}, about="how much was counted")
+_EXTENT = fields(
+    {"links": NUMBER, "complete": YES_OR_NO}, about="size of the part that was counted"
+)
 _BOTH: Sequence[str] = ("outlinks", "inlinks")
 
 
 def _per_direction(schema: Schema) -> Schema:
-    return fields({}, dict.fromkeys(_BOTH, schema), about="the directions asked for")
+    return fields({}, dict.fromkeys(_BOTH, schema), about="the directions in the query")
 
 
 _ORDER: Schema = {"enum": ["grouped", "store"]}
@@ -129,7 +131,7 @@ def _counted(level: str) -> Schema:
     over_time = listed(fields({"period": TEXT, **_COUNTS}))
     return fields(
         {level: TEXT, **_COUNTS, "over_time": over_time},
-        about=f"links of one {level}, in all and by period",
+        about=f"links of one {level}, in total and per period",
     )
 
 
@@ -153,7 +155,7 @@ SCHEMAS: Mapping[str, Schema] = {
             "asked": NUMBER,
             "links_known": NUMBER,
         },
-        about="mementos of the URI asked for: 'not captured' is not 'no links'",
+        about="mementos of the URI in the query: 'not captured' is not 'no links'",
     ),
     "Evidence": fields(
         {
@@ -177,7 +179,7 @@ SCHEMAS: Mapping[str, Schema] = {
             "last_with": TIMESTAMP,
             "first_without": or_null(TIMESTAMP),
         },
-        about="between which mementos the link came and went",
+        about="between which mementos the link appeared and disappeared",
     ),
     "Outlink": fields({**_MEMBER, "sources": TEXTS}, _MEMBER_DETAILS),
     "Inlink": fields({**_MEMBER, "targets": TEXTS}, _MEMBER_DETAILS),
@@ -206,7 +208,7 @@ SCHEMAS: Mapping[str, Schema] = {
                 fields({"uri": TEXT, "timestamp": TIMESTAMP, "target": TEXT}, {"uri_m": TEXT})
             ),
         },
-        about="the links of a URI, or with match_type of many, without mementos",
+        about="the links of a URI, or with match_type of several, without mementos",
     ),
     "Archive": fields(
         {
@@ -219,7 +221,7 @@ SCHEMAS: Mapping[str, Schema] = {
             "seconds": {"type": "number", "minimum": 0},
             "cached": YES_OR_NO,
         },
-        about="what became of the question put to one archive",
+        about="result of the request to one archive",
     ),
     "Levels": fields(
         {
@@ -255,7 +257,7 @@ SCHEMAS: Mapping[str, Schema] = {
             ),
         },
         {"at": TIMESTAMP},
-        about="the words that led to a URI",
+        about="the words of the links to a URI",
     ),
     "Diff": fields(
         {
@@ -272,7 +274,7 @@ SCHEMAS: Mapping[str, Schema] = {
             "next": or_null(TEXT),
             **dict.fromkeys(("added", "removed", "kept", "unknown"), listed(_CHANGE)),
         },
-        about="links that came, went and stayed",
+        about="links that were added, removed and kept",
     ),
     "Explanations": fields(
         {
@@ -299,7 +301,7 @@ SCHEMAS: Mapping[str, Schema] = {
                 )
             ),
         },
-        about="what became of each capture",
+        about="what happened to each capture",
     ),
     "TimeMap": fields(
         {

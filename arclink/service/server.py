@@ -54,7 +54,7 @@ def serve(
             Each
             store is opened once first, so that a wrong one is found at once.
         host: Address to listen on.
-        port: Port to listen on; 0 takes a free one.
+        port: Port to listen on; 0 for any free port.
         threads: Number of requests that each worker answers at a time.
         announce: Receives lines for the user: the URL of the service and an example query.
         settings: Limits; the defaults suit one machine.
@@ -80,7 +80,7 @@ def serve(
     for name, example in examples.items():
         start_page = f"{place}/{name and name + '/'}"
         announce(
-            f"Nothing to try yet at {start_page}: the graph is empty. Fill it: arclink build"
+            f"Nothing to try yet at {start_page}: the graph is empty. Add archive files: arclink build"
             if example is None
             else f'Try: curl "{start_page}linkQuery?uri={quote(example, safe=":/")}&format=json"'
         )
@@ -165,7 +165,7 @@ def _listening(host: str, port: int) -> socket.socket:
     except (OSError, UnicodeError, OverflowError) as error:
         if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
             raise OperatorError(
-                f"port {port} of {host} is in use; choose another one with --port, or stop what uses it"
+                f"port {port} of {host} is in use; choose another one with --port, or stop the program that uses it"
             ) from error
         raise OperatorError(
             f"cannot listen on port {port} of {host}: {error}; choose others with --host and --port"

@@ -20,7 +20,7 @@ class Settings:
         budget: Maximum cost of one request in the store.
         collection: Name of this store among several collections of one service; empty if it is the
             only one.
-        replay: Replay prefix of the URI-Ms of mementos; empty if there is none.
+        replay: Replay prefix of the URI-Ms of mementos; empty if no prefix is set.
         public: URL of this service as clients know it, ending in ``/``; if empty, the URL in their
             requests is used.
         embargo: Captures that are hidden from all answers.

@@ -125,7 +125,7 @@ def finish(server: Server, grace: float) -> None:
     server.trigger.pull_trigger(lambda: _listen_no_more(server))
     while not _is_idle(server):
         if time.monotonic() > until:
-            _log.warning("stopped with answers under way: they took longer than %g s", grace)
+            _log.warning("stopped before all requests ended: they took longer than %g s", grace)
             os._exit(1)
         server.trigger.pull_trigger(lambda: _close_idle(server))
         time.sleep(_LOOK_AGAIN)

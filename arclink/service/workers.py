@@ -94,11 +94,10 @@ class _Supervisor:
         if self._is_stopping:
             if code not in _WELL:
                 self._wrong = (
-                    self._wrong
-                    or f"worker {number} ended with {code} when all were to stop; the log says more"
+                    self._wrong or f"worker {number} ended with {code} during the stop; see the log"
                 )
         elif code == _NO_START:
-            self._wrong = "a worker cannot start; the log says why"
+            self._wrong = "a worker cannot start; see the log"
             self._stop_all()
         else:
             _log.error("worker %d ended with %d; another one is started", number, code)

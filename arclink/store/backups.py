@@ -136,7 +136,7 @@ def restore(
     """
     if os.path.lexists(store) and not replaces:
         raise StoreError(
-            f"there is a file at {store}. Give --replace to put the backup in its place, or name another --store."
+            f"the file {store} exists. Use --replace to replace it, or name another --store."
         )
     if backup.exists() and store.exists() and backup.samefile(store):
         raise StoreError(f"{backup} is the store itself. Name the backup.")
@@ -145,8 +145,8 @@ def restore(
         pass
     if is_list_needed and not is_complete:
         raise StoreError(
-            f"what was forgotten after the backup is not known: {list_path(store)} is missing. "
-            "Give the newest list of takedowns (--takedowns FILE), or, if there was no takedown "
+            f"takedowns after the backup are unknown: {list_path(store)} is missing. "
+            "Name the newest list of takedowns (--takedowns FILE), or, if there was no takedown "
             "since the backup, --no-later-takedowns."
         )
     place = store.resolve()  # keeps a symbolic link: its target is replaced
@@ -188,7 +188,7 @@ def _check_target(store: Path, target: Path) -> None:
     """Raise a `StoreError` if ``target`` is a file or folder that a backup must not replace."""
     if not target.parent.is_dir():
         raise StoreError(
-            f"no folder {target.parent} for {target.name}. Make the folder, or name another path."
+            f"no folder {target.parent} for {target.name}. Create the folder, or name another path."
         )
     if not target.exists():
         return
@@ -202,7 +202,7 @@ def _check_target(store: Path, target: Path) -> None:
         open_for_reading(target).close()
     except StoreError as error:
         raise StoreError(
-            f"{target} is there, and it is not a backup that could be replaced. "
+            f"{target} exists and is not a backup, so it is not replaced. "
             f"Remove it, or name another file. ({error})"
         ) from error
 
@@ -220,8 +220,8 @@ def _copy(source: Path, copy: Path, target: Path) -> None:
         except (apsw.FullError, apsw.IOError) as error:
             if is_of_writing(error):
                 raise StoreError(
-                    f"{target} cannot be written ({error}); what was there before is unchanged. "
-                    "Most likely there is no space left: free some, or name another path."
+                    f"{target} cannot be written ({error}); earlier files are unchanged. "
+                    "Probably no space is left: free some, or name another path."
                 ) from error
             raise
 
@@ -254,8 +254,8 @@ def _verify(copy: Path, source: Path) -> None:
         for violation in opened.verify():
             if violation.invariant not in HARMLESS:
                 raise StoreError(
-                    f"{source} is damaged ({violation.invariant}: {violation.detail}), and so would "
-                    "be its copy: nothing was replaced. `arclink verify` lists all damage; restore "
+                    f"{source} is damaged ({violation.invariant}: {violation.detail}), so it was "
+                    "not copied, and nothing was replaced. `arclink verify` lists all damage; restore "
                     "an older backup, or build the store again."
                 )
 

@@ -190,7 +190,7 @@ class EmbargoedStore:
             after.content
         ):  # the error must not reveal that the store has this content
             raise UsageError(
-                f"cannot go on behind an inlink of {after.content}: the store has no such content"
+                f"cannot continue after an inlink of {after.content}: the store has no such content"
             )
         return (
             inlink
@@ -365,7 +365,7 @@ class EmbargoedStore:
 
     def _refuse(self) -> NoReturn:
         raise StoreError(
-            "a store under an embargo is for reading; open it without one to build or forget"
+            "a store with an embargo is read-only; open it without embargo to build or forget"
         )
 
     # Inside

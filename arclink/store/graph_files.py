@@ -108,9 +108,7 @@ def identity_of(graph: Path, files: Iterable[ArchiveFile]) -> bytes:
         StoreError: The folder holds no graph files, they cannot be read, or one fails its checksum.
     """
     if not any((graph / relation).is_dir() for relation in RELATIONS):
-        raise StoreError(
-            f"{graph} holds no graph files: none of the folders {', '.join(RELATIONS)}."
-        )
+        raise StoreError(f"{graph} has no graph files: none of the folders {', '.join(RELATIONS)}.")
     try:
         damage = damage_in(graph)
     except OSError as error:

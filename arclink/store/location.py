@@ -66,11 +66,11 @@ def path_of(where: str) -> Path:
     if where.startswith(_SQLITE):
         path = unquote(where.removeprefix(_SQLITE))
     elif "://" in where or where.startswith("sqlite:"):
-        raise UsageError(f"--store {where}: no store is named so. Allowed: {allowed}")
+        raise UsageError(f"--store {where}: not a store. Allowed: {allowed}")
     else:
         path = where
     if not path or "\0" in path:
-        raise UsageError(f"--store {where!r}: names no file. Allowed: {allowed}")
+        raise UsageError(f"--store {where!r}: not the name of a file. Allowed: {allowed}")
     return Path(path)
 
 

@@ -88,7 +88,7 @@ def unpacking(store: str, what: str) -> Iterator[None]:
     try:
         yield
     except UNPACKING_ERRORS as error:
-        raise damaged(store, f"{what} cannot be unpacked ({explained(error)})") from error
+        raise damaged(store, f"{what} cannot be decompressed ({explained(error)})") from error
 
 
 def explained(error: Exception) -> str:

@@ -16,7 +16,8 @@ from arclink.timestamps import first_of, last_of
 def format_takedowns(takedowns: Iterable[Takedown]) -> bytes:
     r"""Return one line of JSON per takedown.
 
-    >>> format_takedowns([Takedown(Forgotten(Surt("org,example)/")), "of the owner", "2026-11-21T20:00:00Z")])[:60]
+    >>> site = Forgotten(Surt("org,example)/"))
+    >>> format_takedowns([Takedown(site, "of the owner", "2026-11-21T20:00:00Z")])[:60]
     b'{"prefix":"org,example)/","from":"00000000000000","to":"9999'
     """
     return b"".join(
@@ -64,7 +65,7 @@ def _takedown(line: bytes, where: str) -> Takedown:
         span = _span(row.get("from"), row.get("to"))
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise UsageError(
-            f"{where}: no takedown as `arclink forget --export` writes it: {line[:200]!r}"
+            f"{where}: not a takedown as written by `arclink forget --export`: {line[:200]!r}"
         ) from error
     if not (
         isinstance(prefix, str)
@@ -74,7 +75,7 @@ def _takedown(line: bytes, where: str) -> Takedown:
         and isinstance(targets, bool)
     ):
         raise UsageError(
-            f"{where}: no takedown as `arclink forget --export` writes it: {line[:200]!r}"
+            f"{where}: not a takedown as written by `arclink forget --export`: {line[:200]!r}"
         )
     return Takedown(Forgotten(Surt(prefix), span, targets), reason, time)
 

@@ -71,8 +71,8 @@ def add_to_list(store: Path, takedowns: Iterable[Takedown]) -> None:
     try:
         write_whole(path, format_takedowns(after))
     except OperatorError as error:
-        raise StoreError(f"{error} Without its list, a takedown is not made.") from error
+        raise StoreError(f"{error} A takedown needs its list; nothing was forgotten.") from error
     except OSError as error:
         raise StoreError(
-            f"{path} cannot be written: {error.strerror}. Without its list, a takedown is not made."
+            f"{path} cannot be written: {error.strerror}. A takedown needs its list; nothing was forgotten."
         ) from error

@@ -57,8 +57,8 @@ def class_of(reference: str, scheme: str) -> Scope:
         URL Standard, *basic URL parser*: scheme, relative and relative slash state;
         ``docs/data-model.md``, *Content*.
 
-    >>> class_of("/x", "http").name, class_of(" ?q", "http").name, class_of("mailto:a@b", "http").name
-    ('ORIGIN', 'PATH', 'NONE')
+    >>> [class_of(reference, "http").name for reference in ("/x", " ?q", "mailto:a@b")]
+    ['ORIGIN', 'PATH', 'NONE']
     """
     first = reference[:1]
     if first == "/" and reference[1:2] not in _NEEDS_CLEANING:
@@ -278,8 +278,9 @@ def cut(original: UriR, scope: Scope) -> str:
     URI, separated by newlines (which no valid URL contains), so that cuts of one scope are equal
     only if all fields are equal. It is empty for `Scope.NONE`.
 
-    >>> cut(UriR("http://h/a/b.html"), Scope.DIRECTORY) == cut(UriR("HTTP://h:80/a/"), Scope.DIRECTORY)
-    True
+    >>> uris = (UriR("http://h/a/b.html"), UriR("HTTP://h:80/a/"))
+    >>> len({cut(uri, Scope.DIRECTORY) for uri in uris})
+    1
     """
     return "\n".join(fields_of(original)[:scope]) if scope else ""
 

@@ -141,7 +141,7 @@ def surt_of_query(text: str) -> Surt:
     if not text:
         raise UriError(Reason.LINK_INVALID, "the URI is empty")
     if _UNFIT.search(text):
-        raise UriError(Reason.LINK_INVALID, f"the URI holds a control character: {text[:200]!a}")
+        raise UriError(Reason.LINK_INVALID, f"the URI has a control character: {text[:200]!a}")
     uri = _with_scheme(text)
     host = _HOST.match(uri)
     if host and (not host[1] or host[1] != "".join(host[1].split())):

@@ -86,7 +86,7 @@ class Unwrapper:
         return wrapped
 
     def link(self, reference: str) -> str:
-        """Return a reference as it was before replay rewrote it; any other reference unchanged.
+        """Return a reference with the rewriting by replay undone; any other reference unchanged.
 
         A URI-M that the page itself linked to becomes a link to the original.
 

@@ -115,7 +115,7 @@ class Archive:
             return
         if cdx_server == self.cdx_server:
             raise WaybackError(
-                f"--cdx-server {cdx_server}: no CDX server answers there; check the address, or leave it out to use TimeMaps"
+                f"--cdx-server {cdx_server}: no CDX server answers at this address; check it, or leave it out to use TimeMaps"
             )
         self._cdx_servers.remove(cdx_server)
 
@@ -168,7 +168,7 @@ def list_step(client: Client, archive: Archive, entry: Entry, span: Span, cursor
     if entry.match is not Match.EXACT:
         raise FetchError(
             Reason.ENTRY_NO_INDEX,
-            f"no CDX server at {archive.base}, and a TimeMap is about one URI only",
+            f"no CDX server at {archive.base}, and a TimeMap covers only one URI",
         )
     return _timemap_step(client, archive, [archive.timemap + entry.uri], [])
 
@@ -207,7 +207,7 @@ def _cdx_step(
     if response.is_cut or response.is_short:
         raise FetchError(
             Reason.ENTRY_NO_INDEX,
-            f"the index's answer is larger than {LARGEST_ANSWER:,} bytes, or breaks off: {question}",
+            f"the index's answer is larger than {LARGEST_ANSWER:,} bytes, or is truncated: {question}",
         )
     mime = response.headers.first("content-type").partition(";")[0].strip().lower()
     if response.status == 404 and response.body.lstrip().startswith(

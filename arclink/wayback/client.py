@@ -163,7 +163,7 @@ class _Watch:
     def error(self, uri: str) -> FetchError:
         """Return the error for an answer that was not complete in time."""
         return FetchError(
-            Reason.FETCH_TIMED_OUT, f"no whole answer within {self._seconds:g} s of {uri[:200]}"
+            Reason.FETCH_TIMED_OUT, f"no complete answer within {self._seconds:g} s of {uri[:200]}"
         )
 
     def _shut(self) -> None:
@@ -309,7 +309,7 @@ class Client:
                 for cause in error.args
             ):
                 raise FetchError(
-                    Reason.FETCH_NO_MEMENTO, f"the answer is no HTTP: {_words(error)}: {uri[:200]}"
+                    Reason.FETCH_NO_MEMENTO, f"the answer is not HTTP: {_words(error)}: {uri[:200]}"
                 ) from error
             raise FetchError(Reason.FETCH_NOT_REACHED, f"{_words(error)}: {uri[:200]}") from error
         finally:
@@ -382,8 +382,8 @@ class Client:
     def _check_wait(self, seconds: float) -> None:
         if seconds > self.manners.longest_wait:
             raise WaybackError(
-                f"the archive asks to be left alone for {seconds:,.0f} s, longer than --longest-wait allows. "
-                "What was fetched is kept: give the same command again after that time."
+                f"the archive asks for a pause of {seconds:,.0f} s, more than --longest-wait allows. "
+                "Fetched captures are kept: run the same command again after that time."
             )
 
     def _count_dead(self, problem: FetchError) -> None:
@@ -392,8 +392,8 @@ class Client:
         self._dead += 1
         if self._dead >= DEAD_AFTER:
             raise WaybackError(
-                f"the archive does not answer any more ({problem}). "
-                "What was fetched is kept: check the address and the network, and give the same command again."
+                f"the archive no longer answers ({problem}). Fetched captures are "
+                "kept: check the address and the network, and run the same command again."
             )
 
 
@@ -414,7 +414,7 @@ def origin_of(uri: str) -> str:
     scheme = parts.scheme.lower()
     if scheme not in PORTS or not parts.hostname:
         raise UsageError(
-            f"{uri}: not an address of a web server; it has to begin with http:// or https:// and name a host"
+            f"{uri}: not an address of a web server; it must begin with http:// or https:// and name a host"
         )
     return f"{scheme}://{parts.hostname}:{port or PORTS[scheme]}"
 

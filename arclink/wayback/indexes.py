@@ -112,7 +112,7 @@ def parse_entry(text: str) -> Entry:
         )
     if _UNFIT.search(uri) or (match is Match.EXACT and surt_or_none(uri) is None):
         raise UsageError(
-            f"not a URI: {text[:200]!r} holds a blank, a control character or an asterisk, or has no key"
+            f"not a URI: {text[:200]!r} has a space, a control character or an asterisk, or has no SURT"
         )
     return Entry(uri, match)
 
@@ -135,7 +135,7 @@ def parse_index(body: bytes) -> IndexAnswer:
         except CdxError as error:
             counts[error.reason] += 1
     if counts[Reason.ROW_MALFORMED] and counts[Reason.ROW_MALFORMED] == len(rows):
-        raise FetchError(Reason.ENTRY_NO_INDEX, f"no row of an index but {rows[0][:100]!r}")
+        raise FetchError(Reason.ENTRY_NO_INDEX, f"not a row of an index: {rows[0][:100]!r}")
     return IndexAnswer(captures, len(rows), counts, resume_key)
 
 
@@ -174,9 +174,9 @@ def _of_arrays(body: bytes) -> tuple[list[bytes], str]:
     try:
         rows = orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        raise FetchError(Reason.ENTRY_NO_INDEX, f"no JSON array of rows: {error}") from error
+        raise FetchError(Reason.ENTRY_NO_INDEX, f"not a JSON array of rows: {error}") from error
     if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
-        raise FetchError(Reason.ENTRY_NO_INDEX, f"no JSON array of rows but {body[:100]!r}")
+        raise FetchError(Reason.ENTRY_NO_INDEX, f"not a JSON array of rows: {body[:100]!r}")
     if not rows:
         return [], ""
     names, *rows = rows
@@ -256,7 +256,7 @@ def parse_timemap(body: bytes, uri: str, memento_uri: re.Pattern[str]) -> IndexA
         except CdxError as error:
             counts[error.reason] += 1
     if body.strip() and not links:
-        raise FetchError(Reason.ENTRY_NO_INDEX, f"no TimeMap but {body[:100]!r}")
+        raise FetchError(Reason.ENTRY_NO_INDEX, f"not a TimeMap: {body[:100]!r}")
     return IndexAnswer(
         captures, rows, counts, next_timemaps=[one for one in next_timemaps if one != uri]
     )

@@ -8,7 +8,7 @@ The answer is compared with the index: time, status, digest.
 
 Headers. Captured headers have the prefix ``X-Archive-Orig-…``, or their own name among the headers
 of the archive; of the latter, only those are kept that say how to read the payload. Chunks are
-already decoded, so lengths are set anew.
+already decoded, so lengths are computed again.
 """
 
 import base64
@@ -226,7 +226,7 @@ class Replay:
             if not is_equal or not capture.is_digested:
                 raise FetchError(
                     Reason.FETCH_OTHER_MEMENTO,
-                    f"{came} came for {capture.timestamp}/{capture.original[:200]}",
+                    f"received {came} for {capture.timestamp}/{capture.original[:200]}",
                 )
             notes.append(Reason.NOTE_OTHER_TIME)
         if capture.status not in ("-", str(answer.status)):

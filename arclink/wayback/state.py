@@ -34,13 +34,13 @@ FORMAT = "1"
 SCHEMA = """
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE files (name TEXT PRIMARY KEY, size INTEGER NOT NULL);
--- cursor: arclink/wayback/capture_lists.py. reason: an ENTRY_ reason; ENTRY_WAITING until it is listed to its end.
+-- cursor: see arclink/wayback/capture_lists.py. reason: an ENTRY_ reason, ENTRY_WAITING until complete.
 CREATE TABLE entries (
     number INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE, cursor TEXT NOT NULL DEFAULT '', captures INTEGER NOT NULL DEFAULT 0,
     reason TEXT NOT NULL
 );
--- listed, checksum: what the index says, and what is known now. reason: a FETCH_ reason.
--- file, start, length: the record, or the index answer that names it where there is no record of its own.
+-- listed, checksum: the checksum in the index, and the one known now. reason: a FETCH_ reason.
+-- file, start, length: the record, or the index answer if the capture has no record of its own.
 CREATE TABLE captures (
     number INTEGER PRIMARY KEY, original TEXT NOT NULL, timestamp TEXT NOT NULL, checksum TEXT NOT NULL, surt TEXT NOT NULL,
     status TEXT NOT NULL, mime TEXT NOT NULL, type TEXT NOT NULL, reason TEXT NOT NULL,
@@ -99,7 +99,7 @@ class State:
         except BlockingIOError as error:
             self._lock.close()
             raise WaybackError(
-                f"another `arclink fetch` is at work on {folder}; wait for it, or end it first"
+                f"another `arclink fetch` is running in {folder}; wait until it ends, or stop it"
             ) from error
         path = folder / NAME
         try:
@@ -142,7 +142,8 @@ class State:
         for name, value in settings.items():
             if stored.get(name) != value:
                 raise UsageError(
-                    f"{path.parent} was begun with another {name} ({stored.get(name)}, now {value}); use that one, or another --into folder"
+                    f"{path.parent} was started with another {name} ({stored.get(name)}, now {value}); "
+                    "use that one, or another --into folder"
                 )
 
     @contextmanager
@@ -278,7 +279,10 @@ class State:
             yield known
 
     def holder(self, checksum: Checksum) -> Known | None:
-        """Return the page that was fetched with a checksum; None if there is none yet."""
+        """Return the page that was fetched with a checksum.
+
+        None if no such page was fetched yet.
+        """
         return self._one(
             f"checksum = ? AND reason = ? AND {_NO_REDIRECT}", (checksum, Reason.FETCH_STORED.name)
         )

@@ -1,4 +1,6 @@
-"""Filter in SQL: ArcLink's rules on CDX rows by DuckDB. Writes mementos and pointers as ArcLink's filter does, and prints counts.
+"""Filter in SQL: ArcLink's rules on CDX rows by DuckDB.
+
+Writes mementos and pointers as ArcLink's filter does, and prints counts.
 
 python -m benchmarks.peers.filter_duckdb CDX RULES FOLDER
 """

@@ -1,4 +1,6 @@
-"""The same links in Parquet, and in DuckDB's own file: how large they are, and how long a look-up takes.
+"""The same links in Parquet, and in DuckDB's own file.
+
+How large they are, and how long a look-up takes.
 
 python -m benchmarks.peers.flat_stores write FOLDER             from mementos.tsv and links.tsv, in two orders
 python -m benchmarks.peers.flat_stores ask FOLDER URIS.TSV      median ms of a look-up, for each kind

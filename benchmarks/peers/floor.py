@@ -1,4 +1,6 @@
-"""The floor: fastwarc and lexbor, ``a@href`` with text, nothing kept. One process, each distinct payload once.
+"""The floor: fastwarc and lexbor, ``a@href`` with text, nothing kept.
+
+One process, each distinct payload once.
 
 python -m benchmarks.peers.floor FILE...
 """
@@ -11,7 +13,10 @@ from selectolax.lexbor import LexborHTMLParser
 
 
 def run(paths: Sequence[str]) -> tuple[int, int, int]:
-    """Return (pages, links, answers): of distinct HTML answers with status 200, and how many these are with repeats."""
+    """Return (pages, links, answers).
+
+    Of distinct HTML answers with status 200, and how many these are with repeats.
+    """
     pages = links = answers = 0
     seen: set[str] = set()
     for path in paths:

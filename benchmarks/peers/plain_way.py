@@ -1,4 +1,6 @@
-"""The plain way, as a first script would do it: warcio, BeautifulSoup, urljoin, surt and SimHash for every link.
+"""The plain way, as a first script would do it.
+
+Warcio, BeautifulSoup, urljoin, surt and SimHash for every link.
 
 python -m benchmarks.peers.plain_way PAGES FILE...
 """

@@ -1,4 +1,6 @@
-"""Ranks and components of a graph by networkx or igraph, from edges in a file. Prints what it found.
+"""Ranks and components of a graph by networkx or igraph, from edges in a file.
+
+Prints what it found.
 
 python -m benchmarks.peers.ranks igraph EDGES.npz
 """

@@ -55,8 +55,10 @@ class Page:
 
     Attributes:
         links: None if the payload was not read.
-        reason: Why it was not read: a rule about its own row (``MEMENTO_…``), or the payload's end (``PAYLOAD_…``).
-        is_shared: Its links resolve alike at every URI, so that equal links are one content; else each URI has its own.
+        reason: Why it was not read: a rule about its own row (``MEMENTO_…``), or the payload's end
+            (``PAYLOAD_…``).
+        is_shared: Its links resolve alike at every URI, so that equal links are one content; else
+            each URI has its own.
     """
 
     original: str

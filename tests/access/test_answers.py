@@ -1,4 +1,6 @@
-"""What is answered: the right links, at the right times, in the promised order, on pages that add up."""
+"""What is answered: the right links, at the right times, in the promised order, on pages that add
+up.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -356,7 +358,8 @@ def test_no_member_is_lost_when_the_store_grows_between_pages(
     budget: Budget, grown_after: int
 ) -> None:
     before = hub(9)
-    # Older mementos of what is there, a new source before all others, a link that moves to the front.
+    # Older mementos of what is there, a new source before all others, a link that moves to the
+    # front.
     grown = [
         Page("http://0.example/", "20000101000000", [link(A, "first")]),
         Page(A, "20000101000000", [link("http://t8.example/")]),
@@ -413,7 +416,8 @@ def observed(pages: Sequence[Page], uri: str, direction: Direction) -> Counter[t
 def test_every_way_of_answering_says_what_the_pages_say(
     captured: list[Page], limit: int, budget: Budget
 ) -> None:
-    # One URI has one record of a payload: that its links depend on the URI is a fact of the payload.
+    # One URI has one record of a payload: that its links depend on the URI is a fact of the
+    # payload.
     kept = list({page.checksum: page for page in captured}.values())
     store = MemoryStore(kept)
     parts = list(follow(store, A, budget, limit=str(limit)))

@@ -1,4 +1,6 @@
-"""Answers in pages from a store that changes between two of them: nothing is lost, or the cursor is refused."""
+"""Answers in pages from a store that changes between two of them: nothing is lost, or the cursor is
+refused.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -136,7 +138,7 @@ def test_a_grouped_answer_loses_nothing_that_is_still_there(path: Path, change: 
 def test_in_store_order_a_cursor_from_before_links_were_taken_back_is_refused(
     path: Path, change: Change, match_type: str
 ) -> None:
-    with pytest.raises(BadParameterError, match="the answer has changed, begin it anew"):
+    with pytest.raises(BadParameterError, match="the answer has changed, start again"):
         first_and_rest(
             path, change, IN_STORE_ORDER, lambda: open_store(str(path)), matchType=match_type
         )
@@ -204,7 +206,7 @@ def test_a_store_built_anew_knows_its_own_cursors_only(path: Path) -> None:
             file.unlink()
         load_pages(path, path.parent / "anew", [pages()[1:]])
 
-    with pytest.raises(BadParameterError, match="begin it anew"):
+    with pytest.raises(BadParameterError, match="start again"):
         first_and_rest(path, build, IN_STORE_ORDER, lambda: open_store(str(path)))
 
 

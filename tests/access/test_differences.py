@@ -182,10 +182,7 @@ def test_not_captured_is_not_no_link() -> None:
     assert set(changes(answer).values()) == {("unknown", "not captured")}
     assert (answer.before, [one.state for one in answer.after]) == ((), [State.READ])
     table = b"".join(ROW_FORMATS["table"].write(diff_as_rows(answer))).decode()
-    assert (
-        "At 2010-01-01 00:00:00: not captured by then, so nothing is known of its outlinks."
-        in table
-    )
+    assert "At 2010-01-01 00:00:00: not captured by then, so its outlinks are unknown." in table
 
 
 def test_a_page_that_is_gone_has_lost_its_links_and_the_answer_says_why() -> None:

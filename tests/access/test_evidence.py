@@ -1,4 +1,6 @@
-"""Where a link stands in the archive: each memento that shows it and no other, whatever else was captured."""
+"""Where a link stands in the archive: each memento that shows it and no other, whatever else was
+captured.
+"""
 
 import csv
 import io
@@ -159,6 +161,6 @@ def test_evidence_that_would_cost_too_much_is_left_out_and_not_empty() -> None:
 @pytest.mark.parametrize("form", ["rdfxml", "turtle", "table"])
 def test_a_format_without_a_place_for_evidence_refuses_it(form: str) -> None:
     with pytest.raises(
-        BadParameterError, match="only json, jsonl, csv, and RDF with profile=links, tell it"
+        BadParameterError, match="only json, jsonl, csv, and RDF with profile=links, show it"
     ):
         FORMATS[form].check(LinkQuery.from_parameters([("uri", A), ("evidence", "true")]))

@@ -228,7 +228,7 @@ def test_a_format_that_streams_writes_a_member_before_it_reads_the_next(name: st
         pytest.param(MemoryStore([Page(A, T1, None)]), "the links of 0 are known", id="not read"),
         pytest.param(
             MemoryStore([Page(A, "20110101000000", [])]),
-            "none in the range asked for",
+            "none in the time range",
             id="not in that range",
         ),
     ],

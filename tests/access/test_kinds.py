@@ -30,7 +30,9 @@ from arclink.extract.html import DEFAULT_KINDS, DERIVED_KINDS, HEADER_KINDS, OPT
 from arclink.model import Kind
 
 EXTRACTED = DEFAULT_KINDS | OPTIONAL_KINDS | DERIVED_KINDS | HEADER_KINDS | FEED_KINDS | REDIRECTS
-"""Every kind that reading pages, feeds and HTTP headers can give; crawlers and WAT files name further ones."""
+"""Every kind that reading pages, feeds and HTTP headers can give; crawlers and WAT files name
+further ones.
+"""
 SAMPLE = sorted({*EXTRACTED, "guess@js", "crawler@embed", "style@href"})
 WORD = st.sampled_from([*WORDS, *SAMPLE])
 
@@ -138,4 +140,6 @@ def test_every_command_that_counts_links_has_the_one_option() -> None:
 def test_lines_for_people_name_the_kinds() -> None:
     assert kinds_line(ALL_KINDS) == "Links of all kinds count."
     assert kinds_line(Kinds.of("img@src")) == "Links of these kinds count: img@src."
-    assert others_line(NAVIGATION, 1200).startswith("No link is of these kinds (navigation); 1,200")
+    assert others_line(NAVIGATION, 1200).startswith(
+        "No link has one of these kinds (navigation); 1,200"
+    )

@@ -151,13 +151,13 @@ def test_kinds_come_repeated_or_with_commas() -> None:
         pytest.param(
             [URI, ("at", "2010"), ("from", "2009")],
             "at",
-            "either at, or from and to",
+            "either at or from and to, not both",
             id="at with from",
         ),
         pytest.param(
             [URI, ("at", "2010"), ("to", "2011")],
             "at",
-            "either at, or from and to",
+            "either at or from and to, not both",
             id="at with to",
         ),
         pytest.param([URI, ("kind", "a")], "kind", "element and attribute", id="kind"),

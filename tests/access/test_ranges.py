@@ -56,7 +56,9 @@ MATCH_TYPES = ["prefix", "host", "domain"]
 
 
 def is_asked(uri: str, match_type: str) -> bool:
-    """Return whether the link query for `A` is about ``uri``: the oracle, which knows nothing of SURTs."""
+    """Return whether the link query for `A` is about ``uri``: the oracle, which knows nothing of
+    SURTs.
+    """
     parts = urlsplit(uri)
     host = (parts.hostname or "").removeprefix("www.")
     if match_type == "domain":
@@ -459,7 +461,7 @@ def test_the_page_for_people_shows_one_page_only(client: FlaskClient) -> None:
         "/?uri=a.example&view=links&matchType=host", headers={"Accept": "text/html"}
     )
     assert response.status_code == 400
-    assert "/linkQuery answers the others" in response.text
+    assert "use /linkQuery for the others" in response.text
 
 
 def test_the_command_line_answers_the_same(tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
-"""Every format of RDF in both profiles: the same graph to two independent readers, and to each other."""
+"""Every format of RDF in both profiles: the same graph to two independent readers, and to each
+other.
+"""
 
 import io
 import warnings
@@ -171,7 +173,9 @@ link_members = st.builds(
 @settings(max_examples=50, deadline=None)
 @given(st.lists(link_members, max_size=4), st.lists(link_members, max_size=4))
 def test_in_the_profile_links_a_union_is_a_merge(ours: list[Member], theirs: list[Member]) -> None:
-    """No node is blank, an answer merged with itself is itself, and two answers together have the links of both, once."""
+    """No node is blank, an answer merged with itself is itself, and two answers together have the
+    links of both, once.
+    """
 
     def graph_of(found: Iterable[Member]) -> rdflib.Graph:
         return read_by_oxigraph("nquads", written("nquads", "links", answer_of(found)))

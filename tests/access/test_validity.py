@@ -1,4 +1,6 @@
-"""Between which mementos a link came and went: held against the plain definition, memento by memento."""
+"""Between which mementos a link came and went: held against the plain definition, memento by
+memento.
+"""
 
 import csv
 import io
@@ -150,7 +152,7 @@ def test_every_format_that_tells_it_tells_the_same() -> None:
         in b"".join(FORMATS["table"].write(answer)).decode()
     )
     with pytest.raises(
-        BadParameterError, match="only table, json, jsonl, csv, and RDF with profile=links, tell it"
+        BadParameterError, match="only table, json, jsonl, csv, and RDF with profile=links, show it"
     ):
         FORMATS["turtle"].check(answer.query)
 

@@ -1,4 +1,6 @@
-"""When links came and went, how long they stayed and how many changed: held against looking at every capture of every page."""
+"""When links came and went, how long they stayed and how many changed: held against looking at
+every capture of every page.
+"""
 
 from collections import Counter, defaultdict
 from itertools import pairwise
@@ -57,7 +59,9 @@ scopes = st.builds(
 
 
 def telling(archive: list[Page], scope: LinkScope) -> dict[str, list[tuple[str, set[str]]]]:
-    """Return of each page its captures that tell something, oldest first: time and targets that count."""
+    """Return of each page its captures that tell something, oldest first: time and targets that
+    count.
+    """
     found: dict[str, list[tuple[str, set[str]]]] = defaultdict(list)
     for page in sorted(archive, key=lambda page: (page.original, page.timestamp)):
         if page.links is None and page.status == "200":

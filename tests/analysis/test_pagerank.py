@@ -145,7 +145,9 @@ lists = st.dictionaries(st.integers(0, 15), st.integers(1, 6), max_size=12)
 def test_agreement_is_kendalls_tau_of_what_both_lists_have(
     one: dict[int, int], other: dict[int, int]
 ) -> None:
-    """By the definition: equal places are in no order, which takes from what can agree (Kendall 1945, equation 3)."""
+    """By the definition: equal places are in no order, which takes from what can agree (Kendall
+    1945, equation 3).
+    """
     shared = sorted(one.keys() & other.keys())
     steps = [
         [np.sign(some[first] - some[second]) for first, second in combinations(shared, 2)]

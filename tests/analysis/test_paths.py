@@ -42,7 +42,9 @@ def ask(
 
 
 def edges(archive: list[Page], usable: Usable) -> list[tuple[str, str, str, str]]:
-    """Return (from, to, begin, end): usable from begin to before end, or at begin only if they are equal."""
+    """Return (from, to, begin, end): usable from begin to before end, or at begin only if they are
+    equal.
+    """
     found: list[tuple[str, str, str, str]] = []
     for _, of_page in groupby(
         sorted(archive, key=lambda page: (page.original, page.timestamp)),
@@ -67,7 +69,9 @@ def edges(archive: list[Page], usable: Usable) -> list[tuple[str, str, str, str]
 def arrivals(
     archive: list[Page], usable: Usable, first: str, last: str
 ) -> Iterator[tuple[str, int]]:
-    """Yield (arrival, links) of every way that visits no page twice, followed at all times at which something happens."""
+    """Yield (arrival, links) of every way that visits no page twice, followed at all times at which
+    something happens.
+    """
 
     def go(place: str, time: str, visited: tuple[str, ...]) -> Iterator[tuple[str, int]]:
         if place == surt_of(D):

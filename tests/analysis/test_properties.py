@@ -1,4 +1,6 @@
-"""Properties are those that networkx and igraph find, and a power law is the one that the powerlaw package fits."""
+"""Properties are those that networkx and igraph find, and a power law is the one that the powerlaw
+package fits.
+"""
 
 import warnings
 from collections import Counter
@@ -97,7 +99,9 @@ def test_the_bow_tie_is_what_can_be_reached(matrix: csr_matrix, block: int) -> N
 
 @pytest.mark.parametrize("step", [1, -1], ids=["in the order of names", "against it"])
 def test_a_long_chain_is_followed_link_by_link(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A calendar has a page for each day, which leads to the next: no edge is read again for each step."""
+    """A calendar has a page for each day, which leads to the next: no edge is read again for each
+    step.
+    """
     read = []
 
     def counted(ends: Nodes, columns: Nodes, rows: Nodes) -> Nodes:
@@ -166,7 +170,9 @@ def test_a_power_law_is_the_one_that_the_powerlaw_package_fits(exponent: float, 
 
 @pytest.mark.parametrize(("exponent", "least"), [(2.1, 1), (2.5, 6), (2.8, 4)])
 def test_the_least_value_is_the_one_with_the_smallest_distance(exponent: float, least: int) -> None:
-    """By the definition, over all whole numbers (the powerlaw package looks right before the values that occur only)."""
+    """By the definition, over all whole numbers (the powerlaw package looks right before the values
+    that occur only).
+    """
     values = drawn(exponent, least)
     found = fit_power_law(*np.unique(values, return_counts=True))
     assert found is not None

@@ -109,11 +109,11 @@ def test_graph_files_give_the_slices_of_a_store(store: str, tmp_path: Path) -> N
 
 def test_where_nothing_can_be_sliced_the_error_says_what_helps(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    with pytest.raises(UsageError, match="no store, and no graph files"):
+    with pytest.raises(UsageError, match="neither a store nor graph files"):
         open_slices(str(tmp_path / "empty"), MONTHS)
     with open_store(str(tmp_path / "empty.db"), create=True):
         pass
-    with pytest.raises(UsageError, match="holds no mementos, so there is nothing to slice"):
+    with pytest.raises(UsageError, match="has no mementos, so there is nothing to slice"):
         open_slices(str(tmp_path / "empty.db"), MONTHS)
     with pytest.raises(UsageError, match="--cache FOLDER"):
         cache_beside("cassandra://host/links")

@@ -10,7 +10,8 @@ from scipy import stats
 
 from arclink.analysis.survival import SurvivalCurve, kaplan_meier
 
-# Remissions of leukaemia under 6-mercaptopurine (Freireich et al. 1963): weeks and patients, of 21; some went on when last seen.
+# Remissions of leukaemia under 6-mercaptopurine (Freireich et al. 1963): weeks and patients, of 21;
+# some went on when last seen.
 ENDED = {6: 3, 7: 1, 10: 1, 13: 1, 16: 1, 22: 1, 23: 1}
 WENT_ON = {6: 1, 9: 1, 10: 1, 11: 1, 17: 1, 19: 1, 20: 1, 25: 1, 32: 2, 34: 1, 35: 1}
 

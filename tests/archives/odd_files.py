@@ -1,6 +1,8 @@
-"""The table of docs/odd-files.md: what becomes of each record of each odd file at hand, beside what two other readers find.
+"""The table of docs/odd-files.md: what becomes of each record of each odd file at hand, beside what
+two other readers find.
 
-Written anew by ``python -m tests.archives.odd_files FOLDER > docs/odd-files.md``; a test holds that it says what is so.
+Written anew by ``python -m tests.archives.odd_files FOLDER > docs/odd-files.md``; a test holds that
+it says what is so.
 """
 
 import io

@@ -1,4 +1,6 @@
-"""A small HTTP server on the loopback that gives ranges, notes what was asked for, and can be made to fail."""
+"""A small HTTP server on the loopback that gives ranges, notes what was asked for, and can be made
+to fail.
+"""
 
 import re
 import threading

@@ -76,15 +76,15 @@ def test_what_cannot_be_opened_is_said(wacz: Path, tmp_path: Path) -> None:
         open_bytes(str(tmp_path / "gone"))
     with pytest.raises(InputError, match=r"gone\.wacz: cannot be read: No such file"):
         open_bytes(entry_of(str(tmp_path / "gone.wacz"), ENTRY))
-    with pytest.raises(InputError, match=r"there is no archive/gone\.warc in it"):
+    with pytest.raises(InputError, match=r"it has no archive/gone\.warc"):
         open_bytes(entry_of(str(wacz), "archive/gone.warc"))
     cut = tmp_path / "cut.wacz"
     cut.write_bytes(wacz.read_bytes()[:-30])
-    with pytest.raises(InputError, match=r"cut\.wacz is no WACZ: .*; leave it out"):
+    with pytest.raises(InputError, match=r"cut\.wacz is not a WACZ: .*; leave it out"):
         archives_in(str(cut))
     empty = tmp_path / "empty.wacz"
     zipfile.ZipFile(empty, "w").close()
-    with pytest.raises(InputError, match=r"empty\.wacz holds no archive file"):
+    with pytest.raises(InputError, match=r"empty\.wacz has no archive file"):
         archives_in(str(empty))
 
 

@@ -296,7 +296,9 @@ def test_redirects_meet_by_status_and_target_only() -> None:
 
 
 def test_declared_digests_are_those_of_bodies_as_recorded(shared_data: Path) -> None:
-    """The few that are not: files made to be wrong, and one body in chunks that declares the digest of its text."""
+    """The few that are not: files made to be wrong, and one body in chunks that declares the digest
+    of its text.
+    """
     counts: Counter[str] = Counter()
     others = set()
     for folder in (

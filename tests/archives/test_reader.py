@@ -381,22 +381,22 @@ def test_a_revisit_without_http_has_no_body(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        pytest.param(b"This is no archive.\n", "no WARC or ARC file", id="text"),
+        pytest.param(b"This is no archive.\n", "not a WARC or ARC file", id="text"),
         pytest.param(
-            gzip.compress(b"This is no archive.\n"), "no WARC or ARC file", id="gzipped text"
+            gzip.compress(b"This is no archive.\n"), "not a WARC or ARC file", id="gzipped text"
         ),
         pytest.param(
             b"WARC/2.0\r\nWARC-Type: response\r\n\r\n",
-            "no WARC or ARC file",
+            "not a WARC or ARC file",
             id="a version that is none",
         ),
         pytest.param(
             zstandard.compress(b"This is no archive.\n"),
-            "no WARC or ARC file",
+            "not a WARC or ARC file",
             id="text in Zstandard",
         ),
         pytest.param(
-            lz4.frame.compress(b"This is no archive.\n"), "no WARC or ARC file", id="text in LZ4"
+            lz4.frame.compress(b"This is no archive.\n"), "not a WARC or ARC file", id="text in LZ4"
         ),
         pytest.param(b"BZh rest", "bzip2.*recompress", id="bzip2"),
     ],

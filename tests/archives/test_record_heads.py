@@ -168,7 +168,9 @@ def test_damage_costs_no_record_that_is_found_with_all_inflated(
 
 
 def told(path: Path, *, heads_only: bool) -> set[tuple[object, ...]]:
-    """Return all of a file's records that a row tells, but for the length, which is unknown of what is damaged."""
+    """Return all of a file's records that a row tells, but for the length, which is unknown of what
+    is damaged.
+    """
     try:
         with ArchiveFile(str(path)) as archive:
             records = [

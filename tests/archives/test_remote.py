@@ -87,7 +87,9 @@ def test_a_stream_of_another_machine_is_a_file(site: Site) -> None:
 
 
 def test_bytes_come_as_they_are_stored(site: Site) -> None:
-    """Servers say of a .gz that it is compressed on the way; undone, no record would be where the CDX says."""
+    """Servers say of a .gz that it is compressed on the way; undone, no record would be where the
+    CDX says.
+    """
     stored = gzip.compress(b"x" * 1000)
     (site.folder / "a.gz").write_bytes(stored)
     site.says_gzip = True
@@ -130,7 +132,7 @@ def test_a_server_without_ranges_is_refused_not_misread(site: Site) -> None:
     site.gives_ranges = False
     with (
         closing(open_bytes(site.url + "data")) as source,
-        pytest.raises(OSError, match="gives no ranges; copy the file here"),
+        pytest.raises(OSError, match="serves no ranges; copy the file to this machine"),
     ):
         source.read(1_000_000, 10)
 
@@ -146,8 +148,8 @@ def test_a_server_without_ranges_is_refused_not_misread(site: Site) -> None:
         pytest.param(
             "http://127.0.0.1:9/x.warc.gz", "its server cannot be reached", id="no server"
         ),
-        pytest.param("foo://h/x.warc.gz", "no way is known to read foo://", id="unknown scheme"),
-        pytest.param("{site}data", "is no WARC or ARC file", id="something else"),
+        pytest.param("foo://h/x.warc.gz", "foo:// is not supported", id="unknown scheme"),
+        pytest.param("{site}data", "is not a WARC or ARC file", id="something else"),
     ],
 )
 def test_what_cannot_be_read_is_said(place: str, message: str, site: Site) -> None:

@@ -1,4 +1,6 @@
-"""Reading from HDFS where its servers do not behave; tests/engines/test_hadoop.py reads from a real one."""
+"""Reading from HDFS where its servers do not behave; tests/engines/test_hadoop.py reads from a real
+one.
+"""
 
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -21,7 +23,9 @@ GONE = "127.0.0.2"
 
 
 class Names(BaseHTTPRequestHandler):
-    """NameNode and DataNode in one, which breaks off the first answers of the file ``/fickle``, and all of ``/broken``."""
+    """NameNode and DataNode in one, which breaks off the first answers of the file ``/fickle``, and
+    all of ``/broken``.
+    """
 
     protocol_version = "HTTP/1.0"
     opened: ClassVar[list[tuple[str, int]]] = []

@@ -149,7 +149,7 @@ def test_a_file_that_ends_within_a_frame_says_so(tmp_path: Path) -> None:
             "dictionary at its beginning cannot be used: it has 2,147,483,647",
             id="huge dictionary",
         ),
-        pytest.param(plain([b"something else" * 9]), "is no WARC or ARC file", id="no archive"),
+        pytest.param(plain([b"something else" * 9]), "is not a WARC or ARC file", id="no archive"),
     ],
 )
 def test_what_cannot_be_used_is_said(data: bytes, message: str, tmp_path: Path) -> None:

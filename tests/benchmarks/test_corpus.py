@@ -1,4 +1,6 @@
-"""The generated archives are what benchmarks/README.md says, and what ArcLink finds in them is what they were made with."""
+"""The generated archives are what benchmarks/README.md says, and what ArcLink finds in them is what
+they were made with.
+"""
 
 import re
 from collections import Counter

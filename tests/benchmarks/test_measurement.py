@@ -28,7 +28,9 @@ def test_cpu_seconds_of_children_count() -> None:
 
 
 def test_memory_of_the_largest_and_of_all_processes() -> None:
-    """Three processes of 60 MB each: the largest has 60, all have 180. Measured by a small process, as this one is large."""
+    """Three processes of 60 MB each: the largest has 60, all have 180. Measured by a small process,
+    as this one is large.
+    """
     hold = "import time; held = bytes(range(256)) * (60 << 12); time.sleep(1)"
     three = f"import subprocess, sys; [one.wait() for one in [subprocess.Popen([sys.executable, '-c', {hold!r}]) for _ in range(3)]]"
     small = f"import sys; from benchmarks.measurement import measure; one = measure([sys.executable, '-c', {three!r}])"
@@ -61,7 +63,9 @@ def test_folder_and_environment_are_the_command_s(tmp_path: Path) -> None:
 
 
 def test_a_memory_group_is_joined_before_the_command_starts(tmp_path: Path) -> None:
-    """A folder stands in for the control group: what is written to its ``cgroup.procs`` is the command's own id."""
+    """A folder stands in for the control group: what is written to its ``cgroup.procs`` is the
+    command's own id.
+    """
     figure = measure([sys.executable, "-c", "import os; print(os.getpid())"], memory_group=tmp_path)
     assert (tmp_path / "cgroup.procs").read_text() == figure.printed
 

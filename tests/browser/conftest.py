@@ -1,4 +1,6 @@
-"""A service over the demo archive and some odd stores, and a headless Chromium that looks at it (engines/chromium.sh)."""
+"""A service over the demo archive and some odd stores, and a headless Chromium that looks at it
+(engines/chromium.sh).
+"""
 
 import os
 import signal
@@ -35,7 +37,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def missing(text: str) -> None:
-    """Skip where `make test-browser` did not install what is needed; fail where it must have (``CI``)."""
+    """Skip where `make test-browser` did not install what is needed; fail where it must have
+    (``CI``).
+    """
     if os.environ.get("CI"):
         pytest.fail(text)
     pytest.skip(text)
@@ -64,7 +68,9 @@ class Service:
 
 @pytest.fixture(scope="session")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service of four collections: the demo archive, hostile pages, a graph still empty, and one whose file is removed."""
+    """A service of four collections: the demo archive, hostile pages, a graph still empty, and one
+    whose file is removed.
+    """
     folder = tmp_path_factory.mktemp("browser")
     demo = write_demo_archive(folder / "archive", 300, 12, 1)
     build = [
@@ -203,10 +209,12 @@ def look_again(page: "Page", addresses: list[str], *, has_script: bool) -> list[
 def looking(
     browser: "Browser", service: Service, *, may_fail: bool = False, **options: Any
 ) -> Iterator["Page"]:  # Any: of Playwright
-    """Open a page; at the end open every address that it showed again, reload it, and go back to it.
+    """Open a page; at the end open every address that it showed again, reload it, and go back to
+    it.
 
-    Fails if the page asked another host, showed a dialog, anything went wrong in its script, or its style and script do
-    not apply, the second time too: then the browser has parts in its cache, and asks whether they still hold.
+    Fails if the page asked another host, showed a dialog, anything went wrong in its script, or its
+    style and script do not apply, the second time too: then the browser has parts in its cache, and
+    asks whether they still hold.
 
     Args:
         browser: What opens it.

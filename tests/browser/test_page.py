@@ -151,7 +151,7 @@ def test_two_dates_are_compared(browser: "Browser", service: Service) -> None:
         page.get_by_label("To", exact=True).fill("2010-02-12")
         page.get_by_role("button", name="Compare").click()
         page.wait_for_url("**from=2009*")
-        assert texts(page, ".tally li") == ["3 came", "4 went", "0 not known", "2 stayed"]
+        assert texts(page, ".tally li") == ["3 added", "4 removed", "0 unknown", "2 kept"]
         assert texts(page, "#added .said") == ["Watch live", "Sold out", "Our volunteers write"]
 
 
@@ -311,11 +311,11 @@ def test_hostile_pages_run_nothing(browser: "Browser", service: Service, view: s
 @pytest.mark.parametrize(
     ("address", "status", "says", "way_on"),
     [
-        ("/demo/?uri=%07", 400, "That cannot be answered", "Look it up"),
+        ("/demo/?uri=%07", 400, "Invalid query", "Look it up"),
         (
             "/demo/?uri=http://snowblind.blog.example/nothing",
             200,
-            "Nothing is known of this page",
+            "This page is unknown",
             "http://snowblind.blog.example/guide/",
         ),
         ("/empty/", 200, "This graph is still empty", "look again"),
@@ -327,8 +327,8 @@ def test_hostile_pages_run_nothing(browser: "Browser", service: Service, view: s
             "Try again",
         ),
         ("/demo/nothing", 404, "There is nothing at this address", "search page"),
-        ("/demo/linkQuery?uri=example.org&at=never", 400, "That cannot be answered", "search page"),
-        ("/linkQuery?uri=example.org", 404, "ask one of /demo/linkQuery", "search page"),
+        ("/demo/linkQuery?uri=example.org&at=never", 400, "Invalid query", "search page"),
+        ("/linkQuery?uri=example.org", 404, "query one of /demo/linkQuery", "search page"),
     ],
     ids=[
         "wrong uri",

@@ -141,13 +141,13 @@ def text(path: Path, words: str) -> Path:
         pytest.param(
             ["build", "{notes}", "--store", "{tmp}/l.db"],
             1,
-            "notes.md is no WARC or ARC file",
+            "notes.md is not a WARC or ARC file",
             id="no archive at all",
         ),
         pytest.param(
             ["build", "{archive}", "--store", "redis://x"],
             2,
-            "no store is named so",
+            "not a store",
             id="unknown kind of store",
         ),
         pytest.param(
@@ -196,7 +196,7 @@ def text(path: Path, words: str) -> Path:
         pytest.param(
             ["filter", "--folder", "{tmp}/w", "--rules", "{notes}"],
             2,
-            "rules are no JSON",
+            "rules are not JSON",
             id="rules that are none",
         ),
         pytest.param(
@@ -280,7 +280,7 @@ def test_a_cdx_that_points_past_the_end_or_to_a_missing_file_is_counted(
     assert code == 0
     (warning,) = err.splitlines()
     assert re.search(
-        r"1 of \d+ records that its CDX names are past its end, the first at byte 99[9,]+\d",
+        r"1 of \d+ records that its CDX lists are past its end, the first at byte 99[9,]+\d",
         warning,
     )
     for reason in (
@@ -298,7 +298,7 @@ def test_a_file_that_is_no_archive_is_passed_over_and_named(
     code, out, err = run("build", archive, tmp_path, "--store", tmp_path / "l.db", "--quiet")
     assert code == 0
     assert "passed over" in err
-    assert "odd.warc.gz is no WARC or ARC file" in err
+    assert "odd.warc.gz is not a WARC or ARC file" in err
     assert " kept" in out
 
 
@@ -309,7 +309,7 @@ def test_a_cdx_of_other_files_is_said(run: Run, archive: Path, tmp_path: Path) -
     )
     code, _, err = run("build", archive, "--store", tmp_path / "l.db", "--cdx", cdx)
     assert code == 1
-    assert "points to one of the archive files given" in err
+    assert "names one of the given archive files" in err
     assert not list(tmp_path.glob("l.db*")), (
         "no empty store that would say of everything that it was not captured"
     )
@@ -346,7 +346,7 @@ def test_a_stage_names_what_it_passes_over(
     code, _, err = run(stage, archive, odd, "--folder", tmp_path / "w")
     assert code == 0
     assert "passed over" in err
-    assert "odd.warc.gz is no WARC or ARC file" in err
+    assert "odd.warc.gz is not a WARC or ARC file" in err
 
 
 def test_filter_of_what_is_no_cdx_fails(run: Run, tmp_path: Path) -> None:
@@ -354,19 +354,21 @@ def test_filter_of_what_is_no_cdx_fails(run: Run, tmp_path: Path) -> None:
         "filter", text(tmp_path / "notes.md", "these are notes\n"), "--folder", tmp_path / "w"
     )
     assert code == 1
-    assert "notes.md: no CDX or CDXJ file" in err
+    assert "notes.md: not a CDX or CDXJ file" in err
 
 
 def test_a_name_that_is_no_utf_8_can_be_said(run: Run, tmp_path: Path) -> None:
     (tmp_path / os.fsdecode(b"caf\xe9.warc")).write_bytes(b"")
     code, _, err = run("build", tmp_path, "--store", tmp_path / "l.db")
     assert code == 1
-    assert "caf\\xe9.warc: the name is no UTF-8" in err
+    assert "caf\\xe9.warc: the name is not UTF-8" in err
 
 
 @pytest.mark.parametrize("runner", ["local", "inline"])
 def test_a_full_disk_is_said_with_its_folder_and_what_to_do(runner: str, tmp_path: Path) -> None:
-    """A limit on the size of files stands in for the disk: what writes beyond it fails in the same places."""
+    """A limit on the size of files stands in for the disk: what writes beyond it fails in the same
+    places.
+    """
     work, archive = tmp_path / "work", tmp_path / "archive"
     write_demo_archive(archive, captures=1000, hosts=12, seed=1)
     options = ["--store", str(tmp_path / "l.db"), "--work", str(work), "--runner", runner]

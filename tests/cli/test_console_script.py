@@ -8,7 +8,9 @@ SCRIPT = Path(sys.executable).with_name("arclink")
 
 
 def test_folders_of_the_caller_are_not_taken_for_ours(tmp_path: Path) -> None:
-    """``jobs`` and ``service`` are common names of folders; the script's own folder comes first on the path, not the caller's."""
+    """``jobs`` and ``service`` are common names of folders; the script's own folder comes first on
+    the path, not the caller's.
+    """
     for name in ("jobs", "service", "arclink"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "__init__.py").write_text(

@@ -92,7 +92,7 @@ def breaches(store: Path) -> list[Violation]:
         pytest.param(["org,a)/", "--from", "2011", "--to", "2010"], "is after", id="no span"),
         pytest.param(
             ["org,a)/", "--targets", "--to", "2010"],
-            "--targets goes with neither",
+            "--targets cannot be used with",
             id="targets of a time",
         ),
         pytest.param(["--import", "none.jsonl"], "cannot be read", id="no list"),
@@ -184,7 +184,8 @@ def test_a_store_that_forgot_is_the_store_that_is_built_without(
     with open_store(str(store)) as forgot, open_store(str(tmp_path / "new.db")) as built:
         one, other = graph_of(forgot), graph_of(built)
     mementos = [row for row in one - other if len(row) == 9]
-    # What only a revisit shows was read from the capture that is gone: one store has it, the other never had.
+    # What only a revisit shows was read from the capture that is gone: one store has it, the other
+    # never had.
     assert {row[6] for row in mementos} <= {"revisit"}
     shown = {row[8] for row in mementos}
     assert {row[:8] for row in mementos} == {row[:8] for row in other - one if row[8] is None}

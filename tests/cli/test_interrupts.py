@@ -100,7 +100,7 @@ def test_a_build_that_is_interrupted_says_how_to_go_on(
         assert code == 130, said
         assert "Traceback" not in said
         assert "KeyboardInterrupt" not in said
-        assert "arclink: interrupted. The batches that are complete are stored: " in said
+        assert "arclink: interrupted. Complete batches are stored: " in said
     subprocess.run(call, check=True, capture_output=True)
     with open_store(str(store)) as went_on, open_store(str(built)) as one_go:
         assert graph_of(went_on) == graph_of(one_go)

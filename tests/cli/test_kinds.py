@@ -1,4 +1,6 @@
-"""``--kinds``: analyses and graphs count what a reader can follow, say so, and say where that leaves nothing."""
+"""``--kinds``: analyses and graphs count what a reader can follow, say so, and say where that
+leaves nothing.
+"""
 
 import json
 from pathlib import Path
@@ -140,5 +142,5 @@ def test_an_analysis_names_its_kinds_and_says_if_there_are_only_others(
 def test_an_export_without_any_link_to_follow_says_so(pictures: str, tmp_path: Path) -> None:
     path = tmp_path / "links.graphml"
     asked = ("export", "--store", pictures, "--format", "graphml", "--into", str(path))
-    assert "; --kinds all counts them" in run(*asked)
+    assert "; --kinds all includes them" in run(*asked)
     assert "--kinds all" not in run(*asked, "--kinds", "all")

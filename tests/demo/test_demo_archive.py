@@ -18,7 +18,9 @@ from tests.demo.conftest import Archive, read_records, read_truths
 ROOT = Path(__file__).resolve().parents[2]
 
 TRUTH_OF_SEED_7 = "1c8f286b53074f165189c9978c4760dedec49c559826d95fa779594430136d72"
-"""SHA-256 of the truth of 150 captures, 5 hosts, seed 7. It changes with the generator only, never with Python or zlib."""
+"""SHA-256 of the truth of 150 captures, 5 hosts, seed 7. It changes with the generator only, never
+with Python or zlib.
+"""
 
 
 def bytes_of(folder: Path) -> dict[str, bytes]:

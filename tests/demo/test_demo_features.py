@@ -1,4 +1,6 @@
-"""What the demo archive is for: each thing that is easily got wrong occurs in it, with 300 captures and 12 hosts."""
+"""What the demo archive is for: each thing that is easily got wrong occurs in it, with 300 captures
+and 12 hosts.
+"""
 
 import re
 from collections import defaultdict
@@ -146,7 +148,9 @@ def has_not_modified_without_digest(archive: Archive) -> bool:
 
 
 def soft_404(name: str, contents: int) -> Feature:
-    """Return whether the bytes of this soft 404 stand at several URIs, with so many different lists of links."""
+    """Return whether the bytes of this soft 404 stand at several URIs, with so many different lists
+    of links.
+    """
 
     def holds(archive: Archive) -> bool:
         found = [
@@ -186,7 +190,9 @@ def has_two_originals_of_one_surt_in_one_second(archive: Archive) -> bool:
 
 
 def changes(change: Callable[[set[tuple[str, str]], set[tuple[str, str]]], bool]) -> Feature:
-    """Return whether an ordinary page changes in this way from one capture to another: sets of (target, text)."""
+    """Return whether an ordinary page changes in this way from one capture to another: sets of
+    (target, text).
+    """
 
     def holds(archive: Archive) -> bool:
         mementos = defaultdict(list)

@@ -1,4 +1,6 @@
-"""References lead where the WHATWG URL standard says, according to a resolver that the generator does not use."""
+"""References lead where the WHATWG URL standard says, according to a resolver that the generator
+does not use.
+"""
 
 import ada_url
 import pytest
@@ -57,7 +59,8 @@ def test_the_shortest_reference_reaches_its_target(
     source = Location("http", "a.example", directory, "page")
     target = Location("http", "a.example", other, name, query)
     assert between(directory, target).target(source) == target.uri
-    # A query alone would stay on the page: then nothing is left to write but the query of another name.
+    # A query alone would stay on the page: then nothing is left to write but the query of another
+    # name.
     if name or not query or other != directory:
         assert ada_url.join_url(source.uri, between(directory, target).written) == target.uri
 

@@ -1,7 +1,9 @@
-"""The truth against an independent way: BeautifulSoup finds ``a@href`` in the written files, ada resolves it.
+"""The truth against an independent way: BeautifulSoup finds ``a@href`` in the written files, ada
+resolves it.
 
-Left out, because this way cannot know them: links whose query is not ASCII on pages that are not Unicode (ada takes
-every page for UTF-8). Those are checked by `tests/demo/test_demo_places.py` and by the letters' own bytes below.
+Left out, because this way cannot know them: links whose query is not ASCII on pages that are not
+Unicode (ada takes every page for UTF-8). Those are checked by `tests/demo/test_demo_places.py` and
+by the letters' own bytes below.
 """
 
 import warnings
@@ -16,7 +18,9 @@ NOT_ADDRESSES = ("javascript:", "data:", "about:")
 
 
 def payloads(archive: Archive) -> dict[str, Seen]:
-    """Return the captures whose body is there and may be read, by payload digest; a 404 may have the bytes of another."""
+    """Return the captures whose body is there and may be read, by payload digest; a 404 may have
+    the bytes of another.
+    """
     return {
         seen.digest: seen
         for seen, _ in archive.captures
@@ -25,7 +29,9 @@ def payloads(archive: Archive) -> dict[str, Seen]:
 
 
 def payload_of(archive: Archive, seen: Seen) -> Seen | None:
-    """Return the capture that holds the page which ``seen`` shows; None if there is none or it is not read."""
+    """Return the capture that holds the page which ``seen`` shows; None if there is none or it is
+    not read.
+    """
     if seen.headers.get("warc-profile", "").endswith("server-not-modified"):
         named = (
             seen.headers["warc-refers-to-target-uri"],
@@ -58,7 +64,9 @@ def text_of(anchor: Tag) -> str:
 
 
 def found_anchors(payload: Seen, page: str) -> list[tuple[str, str, str | None] | None]:
-    """Return (target, text, rel) of the anchors when the payload stands at ``page``; None where this way cannot know."""
+    """Return (target, text, rel) of the anchors when the payload stands at ``page``; None where
+    this way cannot know.
+    """
     charset = charset_of(payload)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", XMLParsedAsHTMLWarning)

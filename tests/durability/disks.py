@@ -19,12 +19,14 @@ def compiled(folder: Path) -> Path:
 
 
 def on_disk(library: Path, name: str, **settings: object) -> Mapping[str, str]:
-    """Return the environment of a process whose files with ``name`` in their path are on such a disk.
+    """Return the environment of a process whose files with ``name`` in their path are on such a
+    disk.
 
     Args:
         library: As `compiled` returns it.
         name: Part of the paths.
-        settings: Those of ``disk.c``, without ``DISK_`` and in lower case: count, at, how, once, log.
+        settings: Those of ``disk.c``, without ``DISK_`` and in lower case: count, at, how, once,
+            log.
     """
     given = {f"DISK_{key.upper()}": str(value) for key, value in settings.items()}
     return {**os.environ, "LD_PRELOAD": str(library), "DISK_NAME": name, **given}

@@ -1,6 +1,7 @@
 """Loads batches into a store, one after the other, and forgets; run as a process of its own.
 
-``python -m tests.durability.loads STORE FOLDER``: after each step a byte is added to ``STORE.done``.
+``python -m tests.durability.loads STORE FOLDER``: after each step a byte is added to
+``STORE.done``.
 """
 
 import sys

@@ -1,4 +1,6 @@
-"""A build in a memory control group: the kernel kills what takes too much, and the build says so or ends well."""
+"""A build in a memory control group: the kernel kills what takes too much, and the build says so or
+ends well.
+"""
 
 import os
 import subprocess

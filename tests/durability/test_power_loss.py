@@ -1,8 +1,9 @@
-"""Power that fails between any two operations: what was acknowledged is there, and the store is whole.
+"""Power that fails between any two operations: what was acknowledged is there, and the store is
+whole.
 
-A load is recorded, operation by operation. Then, for many moments, the disk is put together as it may
-be found after a loss of power at that moment: what was written before the last sync of its file is
-there; of what was written after it, any part may be, in any order, and whole sectors only.
+A load is recorded, operation by operation. Then, for many moments, the disk is put together as it
+may be found after a loss of power at that moment: what was written before the last sync of its file
+is there; of what was written after it, any part may be, in any order, and whole sectors only.
 """
 
 import os

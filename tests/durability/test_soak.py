@@ -1,4 +1,6 @@
-"""Build, takedowns, backups and service together, for ``ARCLINK_SOAK`` seconds: no wrong answer, no error."""
+"""Build, takedowns, backups and service together, for ``ARCLINK_SOAK`` seconds: no wrong answer, no
+error.
+"""
 
 import os
 import random

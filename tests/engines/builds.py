@@ -27,7 +27,9 @@ SECONDS = 300.0
 
 
 def write_archive(folder: Path) -> None:
-    """Write the demo archive, and a file in which one payload with relative links was captured at many URIs."""
+    """Write the demo archive, and a file in which one payload with relative links was captured at
+    many URIs.
+    """
     write_demo_archive(folder, captures=300, hosts=12, seed=2)
     body = b'<title>Page not found</title><a href="home.html">Home</a><a href="/">Start</a>'
     http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%b" % (
@@ -47,7 +49,9 @@ def write_archive(folder: Path) -> None:
 
 
 def write_poisoned_archive(folder: Path) -> None:
-    """Write the demo archive, and a file with a page that takes the parser of `tests.engines.slow_extract` down."""
+    """Write the demo archive, and a file with a page that takes the parser of
+    `tests.engines.slow_extract` down.
+    """
     write_demo_archive(folder, captures=300, hosts=12, seed=2)
     body = f'<p>{POISON}</p><a href="/never">never seen</a>'.encode()
     http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%b" % (
@@ -75,7 +79,9 @@ def extracting_slowly() -> Iterator[None]:
 
 
 def when(condition: Callable[[], bool], action: Callable[[], None], begun: threading.Event) -> None:
-    """Wait until something is so, say so, and act: a busy machine may take its time to do what is asked of it."""
+    """Wait until something is so, say so, and act: a busy machine may take its time to do what is
+    asked of it.
+    """
     deadline = time.monotonic() + SECONDS
     while time.monotonic() < deadline:
         if condition():
@@ -86,7 +92,9 @@ def when(condition: Callable[[], bool], action: Callable[[], None], begun: threa
 
 
 def build(archive: str | Path, store: str | Path, *options: str | Path) -> list[str]:
-    """Build a store with ``arclink build``; return the lines it prints that every runner is to print."""
+    """Build a store with ``arclink build``; return the lines it prints that every runner is to
+    print.
+    """
     words = ["build", archive, "--store", store, "--cores", "2", "--quiet", *options]
     done = CliRunner().invoke(group, list(map(str, words)))
     assert done.exit_code == 0, f"{done.output}\n{done.exception!r}"
@@ -103,7 +111,9 @@ def counts_of(store: Path) -> dict[str, dict[str, int]]:
 
 
 def answers(store: str | Path) -> list[object]:
-    """Return all that a store says of all its SURTs: mementos, payloads, links in page order, and links to each, sorted."""
+    """Return all that a store says of all its SURTs: mementos, payloads, links in page order, and
+    links to each, sorted.
+    """
     said: list[object] = []
     with open_store(str(store)) as opened:
         assert not list(opened.verify())

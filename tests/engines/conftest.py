@@ -1,7 +1,9 @@
-"""One fixture per engine: started on loopback when the first test asks for it, stopped when the last is done.
+"""One fixture per engine: started on loopback when the first test asks for it, stopped when the
+last is done.
 
-Each is started by the script that a person would use (engines/*.sh, docs/engines.md), in a folder of its own and on free
-ports. A new engine: its script with `install`, `start` and `stop`, and a fixture here.
+Each is started by the script that a person would use (engines/*.sh, docs/engines.md), in a folder
+of its own and on free ports. A new engine: its script with `install`, `start` and `stop`, and a
+fixture here.
 """
 
 import os
@@ -281,7 +283,9 @@ class Cassandra:
         return url
 
     def give_up(self, url: str) -> None:
-        """Make a store look empty: all that was loaded is of steps that never were finished. From time to time it is emptied."""
+        """Make a store look empty: all that was loaded is of steps that never were finished. From
+        time to time it is emptied.
+        """
         from arclink.store.cassandra.addresses import parse_address
         from arclink.store.cassandra.schema import empty_store, open_database
 
@@ -328,7 +332,9 @@ def running_cassandra(
 
 @pytest.fixture(scope="session")
 def cassandra(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cassandra]:
-    """One node. With ``CASSANDRA`` set to the address of one that runs, that one, which keeps what is made here."""
+    """One node. With ``CASSANDRA`` set to the address of one that runs, that one, which keeps what
+    is made here.
+    """
     if running := os.environ.get("CASSANDRA"):
         yield Cassandra(tmp_path_factory.mktemp("cassandra"), running, os.getpid() * 1000)
         return

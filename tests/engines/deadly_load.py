@@ -1,4 +1,6 @@
-"""LoadGraph for tests of faults: its tasks are killed the first time, or every time, at a moment that the driver chooses."""
+"""LoadGraph for tests of faults: its tasks are killed the first time, or every time, at a moment
+that the driver chooses.
+"""
 
 import os
 import signal
@@ -16,7 +18,9 @@ DEATHS = "ARCLINK_TEST_DEATHS"
 """The environment variable with a folder, which gets a file for each task that was killed."""
 
 MOMENT = "ARCLINK_TEST_MOMENT"
-"""When a task is killed: when its ``first`` rows are written, or when all are, and it only has to be ``noted``."""
+"""When a task is killed: when its ``first`` rows are written, or when all are, and it only has to
+be ``noted``.
+"""
 
 ATTEMPTS = "ARCLINK_TEST_ATTEMPTS"
 """How many attempts of a task are killed."""

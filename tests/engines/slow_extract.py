@@ -1,4 +1,6 @@
-"""ExtractLinks for tests of faults: slow enough to be met in the middle, and with a page that kills its parser."""
+"""ExtractLinks for tests of faults: slow enough to be met in the middle, and with a page that kills
+its parser.
+"""
 
 import os
 import signal

@@ -33,7 +33,9 @@ class TestCassandraStore(StoreContract):
 
     @contextmanager
     def opened(self, folder: Path) -> Iterator[GraphStore]:
-        """An empty store: what was there before is of steps that were given up, and must never be believed."""
+        """An empty store: what was there before is of steps that were given up, and must never be
+        believed.
+        """
         self.cluster.give_up(self.url)
         with open_store(self.url, create=True) as store:
             yield store

@@ -1,4 +1,6 @@
-"""Who may ask a cluster, and how it is asked; and what somebody hears who asks one that says nothing."""
+"""Who may ask a cluster, and how it is asked; and what somebody hears who asks one that says
+nothing.
+"""
 
 import os
 import signal
@@ -95,9 +97,9 @@ def test_users_may_do_what_they_are_granted_and_no_more(
 @pytest.mark.parametrize(
     ("tls", "message"),
     [
-        pytest.param("", r"no node of .* answers .* does it ask for TLS", id="openly"),
+        pytest.param("", r"no node of .* answers .* whether it needs TLS", id="openly"),
         pytest.param("tls=system", "certificate verify failed", id="nobody who is believed"),
-        pytest.param("tls=/nowhere", "no file with certificates", id="no such file"),
+        pytest.param("tls=/nowhere", "not a readable file of certificates", id="no such file"),
     ],
 )
 def test_a_connection_that_is_not_as_the_cluster_wants_it_is_refused(
@@ -110,7 +112,9 @@ def test_a_connection_that_is_not_as_the_cluster_wants_it_is_refused(
 
 
 def test_who_asks_a_cluster_that_says_nothing_is_told_so_in_time(cassandra: Cassandra) -> None:
-    """A node that is stopped, not ended: its connections stay open. Afterwards the same service answers again."""
+    """A node that is stopped, not ended: its connections stay open. Afterwards the same service
+    answers again.
+    """
     url = cassandra.keyspace("?timeout=3&patience=6")
     with served(url, threads=4) as port:
         assert fetch(port, "/health")[0] == 200

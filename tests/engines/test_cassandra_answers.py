@@ -161,7 +161,7 @@ def test_both_stores_are_served_alike(both: Both) -> None:
     [
         pytest.param(
             ["stats", "--store", "cassandra://{hosts}/nobody_made_it"],
-            "Make one: arclink schema apply --store",
+            "Create one: arclink schema apply --store",
             id="no store",
         ),
         pytest.param(

@@ -1,4 +1,6 @@
-"""What was forgotten is in no row of any table once the store was cleaned, and nobody gets another answer than before."""
+"""What was forgotten is in no row of any table once the store was cleaned, and nobody gets another
+answer than before.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,7 +36,9 @@ TARGET = Surt("example,a3)/page/3")
 
 
 def texts_about(site: int) -> list[bytes]:
-    """Return what of a site can stand in rows: its name, and the payloads that only it has; `write_web` spreads pages over 20 sites."""
+    """Return what of a site can stand in rows: its name, and the payloads that only it has;
+    `write_web` spreads pages over 20 sites.
+    """
     gone = [checksum_of(f"a {number}") for number in range(site, PAGES, 20)]
     names = [f"example,a{site})".encode(), f"a{site}.example".encode()]
     return [*names, *(text.encode() for text in gone), *map(pack_checksum, gone)]
@@ -115,7 +119,9 @@ def test_nothing_of_what_was_forgotten_is_left_in_any_row(
 def test_of_a_hub_what_is_left_is_found_when_its_first_rows_are_cleaned(
     cassandra: Cassandra, graph: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever sees that the first bucket is full looks for the next: also when all that was in the first was forgotten."""
+    """Whoever sees that the first bucket is full looks for the next: also when all that was in the
+    first was forgotten.
+    """
     monkeypatch.setattr(relations, "CHUNK", 1)
     monkeypatch.setattr(tables, "HOME", 2)
     monkeypatch.setattr(tables, "BUCKET_ROWS", 8)
@@ -150,7 +156,9 @@ def test_of_a_hub_what_is_left_is_found_when_its_first_rows_are_cleaned(
 def test_a_load_that_was_given_up_is_cleaned_away_and_can_be_made_again(
     cassandra: Cassandra, graph: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Of a load that stopped after its first phase, notes say that tasks are done: they must go with the rows."""
+    """Of a load that stopped after its first phase, notes say that tasks are done: they must go
+    with the rows.
+    """
     url = cassandra.keyspace()
     more = tmp_path_factory.mktemp("more") / "graph"
     write_web(more, PAGES, 12, 2, "b")

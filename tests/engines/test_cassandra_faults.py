@@ -1,4 +1,6 @@
-"""What is acknowledged is there, and questions are answered, whoever is killed: a node, or the load."""
+"""What is acknowledged is there, and questions are answered, whoever is killed: a node, or the
+load.
+"""
 
 import os
 import signal
@@ -96,7 +98,9 @@ def expected(
 def test_a_load_that_was_killed_is_finished_by_loading_again(
     done: int, cassandra: Cassandra, graphs_of_batches: tuple[Path, Path], expected: GraphStore
 ) -> None:
-    """Wherever it was killed, nothing of it is seen; loaded again, it is as if nothing had happened."""
+    """Wherever it was killed, nothing of it is seen; loaded again, it is as if nothing had
+    happened.
+    """
     url = cassandra.keyspace()
     first, second = graphs_of_batches
     with open_store(url, create=True) as store:
@@ -132,7 +136,9 @@ def test_a_second_load_at_the_same_time_is_refused(
 def test_a_node_that_is_killed_loses_nothing_and_fails_no_question(
     tmp_path: Path, graphs_of_batches: tuple[Path, Path], expected: GraphStore
 ) -> None:
-    """Three nodes, three copies, each on disk before it is acknowledged; one node is killed during a load and during questions."""
+    """Three nodes, three copies, each on disk before it is acknowledged; one node is killed during
+    a load and during questions.
+    """
     first, second = graphs_of_batches
     with running_cassandra(tmp_path / "cluster", 3) as cluster:
         url = cluster.keyspace("?replication=3&consistency=QUORUM&timeout=8")
@@ -182,7 +188,9 @@ def test_a_node_that_is_killed_loses_nothing_and_fails_no_question(
 def test_without_a_quorum_the_error_says_how_many_replicas_are_missing(
     tmp_path: Path, graphs_of_batches: tuple[Path, Path]
 ) -> None:
-    """Two of three nodes are killed: a connection that was there, and a new one, in another process."""
+    """Two of three nodes are killed: a connection that was there, and a new one, in another
+    process.
+    """
     with running_cassandra(tmp_path / "cluster", 3) as cluster:
         url = cluster.keyspace("?replication=3&consistency=QUORUM&timeout=8&patience=20")
         with open_store(url, create=True) as store:
@@ -209,7 +217,9 @@ def test_without_a_quorum_the_error_says_how_many_replicas_are_missing(
 def test_pages_of_a_hub_are_pages_like_others(
     cassandra: Cassandra, graphs_of_batches: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A hub is spread over partitions, and any of its inlinks is found without reading those before it."""
+    """A hub is spread over partitions, and any of its inlinks is found without reading those before
+    it.
+    """
     from arclink.store.blocks import relations
     from arclink.store.cassandra import tables
 

@@ -1,4 +1,6 @@
-"""A load by tasks of a job writes what ``arclink load`` writes, row by row, also if its tasks are killed."""
+"""A load by tasks of a job writes what ``arclink load`` writes, row by row, also if its tasks are
+killed.
+"""
 
 import os
 import shutil
@@ -58,7 +60,9 @@ def rows_of(url: str) -> Rows:
 
 @pytest.fixture(scope="module")
 def batches(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Folders with the graph files of two batches, three parts of each relation; half of the second one's contents are old."""
+    """Folders with the graph files of two batches, three parts of each relation; half of the second
+    one's contents are old.
+    """
     folders = []
     for number, (name, pages) in enumerate((("a", 100), ("a", 200))):
         folder = tmp_path_factory.mktemp(f"batch{number}")
@@ -70,7 +74,9 @@ def batches(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 def load_by_tasks(folder: Path, number: int, url: str) -> list[int]:
-    """Load a batch by tasks, two at a time, as a build on an engine does; return how many tasks each job had."""
+    """Load a batch by tasks, two at a time, as a build on an engine does; return how many tasks
+    each job had.
+    """
     totals: list[int] = []
     conf = folder / "mrjob.conf"
     conf.write_text("runners: {}\n")
@@ -145,7 +151,9 @@ def test_tasks_that_were_killed_change_nothing(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Each task of the first batch dies once, and is done again; those of the second die twice, and the load is made again."""
+    """Each task of the first batch dies once, and is done again; those of the second die twice, and
+    the load is made again.
+    """
     deaths = tmp_path / "deaths"
     deaths.mkdir()
     url = cassandra.keyspace()
@@ -170,7 +178,9 @@ def test_tasks_that_were_killed_change_nothing(
 
 
 def test_a_child_asks_whatever_its_parents_threads_had_locked(cassandra: Cassandra) -> None:
-    """Tasks are forks of the driver, and at that moment its threads may be at work in its connections."""
+    """Tasks are forks of the driver, and at that moment its threads may be at work in its
+    connections.
+    """
     from cassandra.io import libevreactor
 
     url = cassandra.keyspace()

@@ -1,7 +1,8 @@
-"""What an account at Amazon would get from ``-r emr``: uploads, a cluster, and a step for each job, seen by moto on loopback.
+"""What an account at Amazon would get from ``-r emr``: uploads, a cluster, and a step for each job,
+seen by moto on loopback.
 
-moto keeps what it was asked for and runs nothing: a thread says that a step is done. The first job makes the cluster, the
-others go to it.
+moto keeps what it was asked for and runs nothing: a thread says that a step is done. The first job
+makes the cluster, the others go to it.
 """
 
 import json

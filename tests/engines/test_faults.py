@@ -1,4 +1,6 @@
-"""What goes wrong on a cluster: a task killed, a node gone, a page that kills its parser. The output is the same."""
+"""What goes wrong on a cluster: a task killed, a node gone, a page that kills its parser. The
+output is the same.
+"""
 
 import os
 import signal
@@ -138,7 +140,9 @@ def test_a_node_that_goes_takes_nothing_with_it(
     expected: tuple[list[object], Counts],
     tmp_path: Path,
 ) -> None:
-    """A DataNode and a NodeManager stop while tasks run on that node and read from it. Runs last: they do not come back."""
+    """A DataNode and a NodeManager stop while tasks run on that node and read from it. Runs last:
+    they do not come back.
+    """
 
     def stop_node(begun: threading.Event) -> None:
         def stop() -> None:

@@ -1,4 +1,6 @@
-"""A whole build on Hadoop: archives in HDFS, graph files in HDFS, the store of a build on one machine."""
+"""A whole build on Hadoop: archives in HDFS, graph files in HDFS, the store of a build on one
+machine.
+"""
 
 import json
 from collections import Counter
@@ -78,7 +80,8 @@ Flat = Counter[tuple[object, ...]]
 
 
 def flat(read: Callable[[str], list[bytes]]) -> dict[str, Flat]:
-    """Return what graph files say, a row for each content and each inlink of one: which share a block follows from the runner.
+    """Return what graph files say, a row for each content and each inlink of one: which share a
+    block follows from the runner.
 
     Args:
         read: Gives the rows of a relation.
@@ -106,7 +109,9 @@ def flat(read: Callable[[str], list[bytes]]) -> dict[str, Flat]:
 def test_the_graph_files_in_hdfs_are_those_of_a_build_here(
     built: Path, here: Here, hadoop: Hadoop, tmp_path: Path
 ) -> None:
-    """Loaded from HDFS by `arclink load`'s own words they give the same store, so only the rows are compared."""
+    """Loaded from HDFS by `arclink load`'s own words they give the same store, so only the rows are
+    compared.
+    """
     from arclink.mapreduce.runs import JobRunner
     from arclink.pipeline import stages
     from arclink.pipeline.inputs import describe, find_archives
@@ -165,7 +170,7 @@ def test_a_second_build_passes_over_what_the_store_has(
     ]
     done = CliRunner().invoke(group, [*call, "--engine-conf", str(hadoop.conf), "--quiet"])
     assert done.exit_code == 0, done.output
-    assert "were in the store already" in done.output
+    assert "because the store has them already" in done.output
 
 
 @pytest.mark.slow
@@ -176,7 +181,9 @@ def test_tasks_that_load_cassandra_and_are_killed_once_give_the_same_store(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Archives in HDFS, graph files in HDFS, and a store that each task of a load writes to; of each the first attempt dies at its end."""
+    """Archives in HDFS, graph files in HDFS, and a store that each task of a load writes to; of
+    each the first attempt dies at its end.
+    """
     deaths = tmp_path / "deaths"
     deaths.mkdir()
     variables = {

@@ -38,7 +38,9 @@ OTHER_RULES = Rules(
 """Rules of which each differs from the default."""
 
 ODD_URI = 'http://odd.example/it\'s;a="$b"\\x^y]z[{1}(2)*?q=.+|'
-"""A URI with whatever is special to Java's expressions, to Pig's strings, or in its files of parameters."""
+"""A URI with whatever is special to Java's expressions, to Pig's strings, or in its files of
+parameters.
+"""
 
 
 @pytest.fixture(scope="module")
@@ -145,7 +147,9 @@ def compare_filters(
 
 
 def takedowns_in(mementos: Sequence[str]) -> list[Takedown]:
-    """Return takedowns of some mementos: of a site for a time, of a domain with its ports, of a folder, and of one odd page."""
+    """Return takedowns of some mementos: of a site for a time, of a domain with its ports, of a
+    folder, and of one odd page.
+    """
     captures = [line.split("\t")[:2] for line in mementos]
     hosts = Counter(surt.partition(")")[0] for surt, _ in captures)
     (site, _), (domain, _), (other, _) = hosts.most_common(3)
@@ -245,7 +249,9 @@ def test_table_2_says_what_the_counts_of_filter_say(
 
 
 def true_inlinks(archive: Path) -> list[tuple[str, str, int, int]]:
-    """Return (target, month, mementos, originals) from the list of true links: no stage had a hand in it."""
+    """Return (target, month, mementos, originals) from the list of true links: no stage had a hand
+    in it.
+    """
     linking: dict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
     for line in (archive / "truth.jsonl").read_text("utf-8").splitlines():
         memento = json.loads(line)

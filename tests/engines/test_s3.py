@@ -1,4 +1,6 @@
-"""Archive files in S3: moto on loopback answers as Amazon does, and a build reads the ranges it needs."""
+"""Archive files in S3: moto on loopback answers as Amazon does, and a build reads the ranges it
+needs.
+"""
 
 import os
 import shutil
@@ -21,7 +23,9 @@ DATA = bytes(range(256)) * 8192
 
 @pytest.fixture(scope="module")
 def s3() -> Iterator[str]:
-    """The address of an S3 with a bucket; s3fs is asked to use it by the environment, as it would be for another machine's."""
+    """The address of an S3 with a bucket; s3fs is asked to use it by the environment, as it would
+    be for another machine's.
+    """
     import fsspec  # type: ignore[import-untyped]
     from moto.server import ThreadedMotoServer
 

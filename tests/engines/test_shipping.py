@@ -1,4 +1,6 @@
-"""A packed environment on workers that have none of our packages; other versions are refused in plain words."""
+"""A packed environment on workers that have none of our packages; other versions are refused in
+plain words.
+"""
 
 import json
 import subprocess
@@ -91,7 +93,7 @@ def test_a_task_that_finds_other_versions_says_so(
     conf = conf_with(hadoop, environment, bare_python, tmp_path)
     with pytest.raises(
         PipelineError,
-        match=r"has other versions than the machine that started the build: selectolax \S+ instead of 0\.1",
+        match=r"has different versions than the machine that started the build: selectolax \S+ instead of 0\.1",
     ):
         extract(
             hadoop,

@@ -1,4 +1,6 @@
-"""A whole build on Spark, and what Spark needs beside: no step is left out, and a key may have a million values."""
+"""A whole build on Spark, and what Spark needs beside: no step is left out, and a key may have a
+million values.
+"""
 
 import os
 import signal
@@ -45,7 +47,9 @@ MILLION = 1_000_000
 def test_a_build_on_spark_gives_the_counts_and_answers_of_one_here(
     spark: Spark, here: Here, tmp_path: Path
 ) -> None:
-    """Steps follow each other in folders that are there, with blanks in their names, and each archive file is opened once."""
+    """Steps follow each other in folders that are there, with blanks in their names, and each
+    archive file is opened once.
+    """
     options: list[str | Path] = [
         "--runner",
         "spark",
@@ -65,7 +69,7 @@ def test_a_folder_that_spark_takes_for_a_pattern_is_named(spark: Spark, tmp_path
     folder = tmp_path / "a, b"
     with pytest.raises(
         PipelineError,
-        match=r"a, b/out: Spark takes , in a path for a pattern; name another folder with --work",
+        match=r"a, b/out: Spark takes , in a path as a pattern; name another folder with --work",
     ):
         spark.runner(tmp_path).run(JOBS["index"], [], folder / "out", {})
 
@@ -202,7 +206,9 @@ def test_ranks_of_spark_are_those_of_the_analysis(spark: Spark, tmp_path: Path) 
 def test_a_key_with_a_million_values_needs_no_more_memory_than_another(
     spark: Spark, tmp_path: Path
 ) -> None:
-    """One payload captured at a million URIs. A worker may have 512 MB of addresses in all; its values alone take as much."""
+    """One payload captured at a million URIs. A worker may have 512 MB of addresses in all; its
+    values alone take as much.
+    """
     rows = tmp_path / "rows.cdx"
     with rows.open("wb") as file:
         for number in range(MILLION):

@@ -34,7 +34,9 @@ def names_in(folder: Path) -> list[str]:
 def test_stages_on_engines_follow_each_other_as_those_here(
     here: Here, hadoop: Hadoop, spark: Spark, tmp_path: Path
 ) -> None:
-    """Archives in HDFS; rows are made on Spark, and given to Hadoop from elsewhere, as a CDX file is."""
+    """Archives in HDFS; rows are made on Spark, and given to Hadoop from elsewhere, as a CDX file
+    is.
+    """
     address = hadoop.put(sorted(here.archive.glob("*.warc*")), "/stages/archive")
     one, there = tmp_path / "here", tmp_path / "there"
     on_spark: Words = ["--folder", there, "--runner", "spark", "--engine-conf", spark.conf]

@@ -26,7 +26,9 @@ def asked(sql: str) -> list[tuple[Any, ...]]:
 
 @pytest.fixture
 def exported(store: Path, tmp_path: Path) -> Export:
-    """Return a function that exports the demo store: the parameters of an export query, with ``_`` for ``-``."""
+    """Return a function that exports the demo store: the parameters of an export query, with ``_``
+    for ``-``.
+    """
 
     def run(form: str, **parameters: str) -> tuple[Path, Exported]:
         path = tmp_path / f"demo.{form}"

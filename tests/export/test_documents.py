@@ -112,7 +112,9 @@ def test_gexf_at_a_time_is_still(exported: Export, store: Path) -> None:
 
 
 def test_gexf_has_the_elements_of_the_schema_in_their_order(exported: Export) -> None:
-    """GEXF 1.3, gexf.xsd and dynamics.xsd: of a node and an edge attvalues before spells, of the graph attributes, nodes, edges."""
+    """GEXF 1.3, gexf.xsd and dynamics.xsd: of a node and an edge attvalues before spells, of the
+    graph attributes, nodes, edges.
+    """
     path, _ = exported("gexf", level="uri")
     root = ElementTree.parse(path).getroot()
     space = "{http://gexf.net/1.3}"

@@ -1,4 +1,6 @@
-"""``arclink export`` as a user meets it: what it says, what it refuses, and that nothing half-written is left."""
+"""``arclink export`` as a user meets it: what it says, what it refuses, and that nothing
+half-written is left.
+"""
 
 import json
 import os
@@ -67,7 +69,7 @@ def test_it_says_what_it_wrote_and_what_it_left_out(store: Path, tmp_path: Path)
         pytest.param({"format": "docx"}, "parquet, csv", id="format"),
         pytest.param({"format": "gexf", "level": "page"}, "uri, host or domain", id="level"),
         pytest.param(
-            {"format": "parquet", "level": "host"}, "a row for each link", id="level of a table"
+            {"format": "parquet", "level": "host"}, "one row per link", id="level of a table"
         ),
         pytest.param(
             {"format": "csv", "top": "5"},
@@ -93,7 +95,7 @@ def test_it_says_what_it_wrote_and_what_it_left_out(store: Path, tmp_path: Path)
         pytest.param({"format": "gexf", "from": "soon"}, "1 to 14 digits", id="time"),
         pytest.param(
             {"format": "gexf", "at": "2010", "to": "2011"},
-            "either at, or from and to",
+            "either at or from and to, not both",
             id="time and window",
         ),
     ],
@@ -122,7 +124,9 @@ def test_a_gap_between_captures_is_told_with_its_ends(
     )
     with (
         open_store(str(store)) as opened,
-        pytest.raises(ExportError, match="next to it are of 20091122060213 and 20091213060001"),
+        pytest.raises(
+            ExportError, match="nearest captures are from 20091122060213 and 20091213060001"
+        ),
     ):
         export(opened, query, tmp_path / "links")
     assert list(tmp_path.iterdir()) == []

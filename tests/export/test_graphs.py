@@ -1,4 +1,6 @@
-"""Graphs at a level have the nodes and links of the true ones, however little fits into memory, and are cut as asked."""
+"""Graphs at a level have the nodes and links of the true ones, however little fits into memory, and
+are cut as asked.
+"""
 
 from collections import defaultdict
 from pathlib import Path
@@ -137,7 +139,9 @@ def test_a_core_is_that_of_networkx(rows: list[tuple[int, int, int]], core: int)
 
 
 def test_a_long_chain_is_taken_from_a_core_link_by_link(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A calendar's pages hang on each other: each is looked at once, not all of them again for each that goes."""
+    """A calendar's pages hang on each other: each is looked at once, not all of them again for each
+    that goes.
+    """
     read = []
 
     def counted(ends: Numbers, columns: Numbers, rows: Numbers) -> Numbers:
@@ -161,7 +165,9 @@ def test_a_long_chain_is_taken_from_a_core_link_by_link(monkeypatch: pytest.Monk
 
 @given(pairs)
 def test_significance_is_the_integral_of_the_paper(rows: list[tuple[int, int, int]]) -> None:
-    """Equation 2: alpha = 1 - (k - 1) times the integral of (1 - x)**(k - 2) from 0 to p, here by the midpoint rule."""
+    """Equation 2: alpha = 1 - (k - 1) times the integral of (1 - x)**(k - 2) from 0 to p, here by
+    the midpoint rule.
+    """
     links = links_from(rows)
     for link, found in zip(links_of(links), significance(links).tolist(), strict=True):
         source, target, weight, *_ = link

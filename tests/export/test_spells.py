@@ -1,4 +1,6 @@
-"""Spells: when a link of a dynamic graph is there, by the story of a page, and beside what a question at each day says."""
+"""Spells: when a link of a dynamic graph is there, by the story of a page, and beside what a
+question at each day says.
+"""
 
 from collections.abc import Sequence
 from datetime import date, timedelta

@@ -1,4 +1,6 @@
-"""Tables hold the true links of the demo archive, as independent readers see them, and those of a real crawl as jsoup does."""
+"""Tables hold the true links of the demo archive, as independent readers see them, and those of a
+real crawl as jsoup does.
+"""
 
 import csv
 import gzip
@@ -156,7 +158,9 @@ ODD = {
     "lone \ud800": "lone \ufffd",
     "x" * 100_000: "x" * 100_000,
 }
-"""What pages say, and what tables have of it: what no text may hold is replaced, and nothing is done for the sake of spreadsheets."""
+"""What pages say, and what tables have of it: what no text may hold is replaced, and nothing is
+done for the sake of spreadsheets.
+"""
 
 
 def test_whatever_pages_say_can_be_read(tmp_path: Path) -> None:
@@ -251,7 +255,9 @@ def test_sums_that_do_not_fit_into_memory_are_the_same(tmp_path: Path) -> None:
 def test_csv_of_a_real_crawl_has_the_links_that_the_toolkit_finds(
     shared_data: Path, tmp_path: Path
 ) -> None:
-    """The Archives Unleashed Toolkit lists ``a[href]`` with jsoup; it keeps fragments and what is no address of a page; no feeds."""
+    """The Archives Unleashed Toolkit lists ``a[href]`` with jsoup; it keeps fragments and what is
+    no address of a page; no feeds.
+    """
     pages = Rules(mimes=("text/html", "application/xhtml+xml"))
     build_store(
         shared_data,
@@ -292,7 +298,9 @@ def test_csv_of_a_real_crawl_has_the_links_that_the_toolkit_finds(
 
 
 def _folded(text: str) -> str:
-    """Return a text as both write it: jsoup drops soft hyphens and keeps the controls of a wrong charset, which are white space here."""
+    """Return a text as both write it: jsoup drops soft hyphens and keeps the controls of a wrong
+    charset, which are white space here.
+    """
     return " ".join(re.sub("[\x00-\x1f\x7f-\x9f]", " ", text.replace("\xad", "")).split())
 
 

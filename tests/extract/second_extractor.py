@@ -1,6 +1,7 @@
 """The links of a page, found another way: BeautifulSoup over html5lib, plain rules, no speed.
 
-It shares no code, parser or pattern with `arclink.extract.html`, so that a mistake has to be made twice to go unseen.
+It shares no code, parser or pattern with `arclink.extract.html`, so that a mistake has to be made
+twice to go unseen.
 """
 
 import re

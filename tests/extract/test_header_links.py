@@ -1,4 +1,6 @@
-"""The links in HTTP headers: the grammar of ``Link``, and what a build makes of ``Link`` and ``Refresh``."""
+"""The links in HTTP headers: the grammar of ``Link``, and what a build makes of ``Link`` and
+``Refresh``.
+"""
 
 import re
 from itertools import permutations

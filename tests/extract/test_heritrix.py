@@ -256,7 +256,8 @@ def test_a_build_has_every_link_that_the_crawler_recorded(
                     target = ada_url.normalize_url(link.uri).partition("#")[0]
                     if target not in targets and link.hop != "P":
                         lacking.add(memento.original)
-    # Their payload was captured and read at /create/ before: recorded addresses are those of the capture that was read.
+    # Their payload was captured and read at /create/ before: recorded addresses are those of the
+    # capture that was read.
     assert lacking == {
         f"http://www.archive.org/create/{name}"
         for name in ("application/x-www-form-urlencoded", "text/javascript")

@@ -521,7 +521,8 @@ def test_srcset_is_read_like_the_second_way(value: str) -> None:
     assert list(parse_srcset(value)) == list(read_candidates(value))
 
 
-# Pieces that make odd pages: nesting that the parser must repair, texts of all sorts, links of all sorts.
+# Pieces that make odd pages: nesting that the parser must repair, texts of all sorts, links of all
+# sorts.
 PIECES = [
     *(
         "<a href=x>",
@@ -576,7 +577,8 @@ PIECES = [
     *("text", " ", "\n  two  words", "&nbsp;", "\u05d0\u0301", "&#1;"),
 ]
 pages = st.lists(st.sampled_from(PIECES), max_size=30).map("".join)
-# html5lib differs from the standard of today in these: <template> in tables, and select; they are left to the tables above.
+# html5lib differs from the standard of today in these: <template> in tables, and select; they are
+# left to the tables above.
 sound_pages = st.lists(
     st.sampled_from([piece for piece in PIECES if "template" not in piece]), max_size=25
 ).map("".join)

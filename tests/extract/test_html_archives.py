@@ -122,7 +122,8 @@ def test_links_of_a_are_those_of_jsoup_in_its_order(
     rows = read_jsoup_links(shared_data / jsoup)
     differences: list[object] = []
     for page in read_pages(shared_data / archive):
-        # With a base, links to the page itself are kept, as jsoup keeps them, so that the lists stand side by side.
+        # With a base, links to the page itself are kept, as jsoup keeps them, so that the lists
+        # stand side by side.
         base = extract_links(page.html, kinds=A).base
         links = extract_links(
             f"<base href='{page.uri if base is None else base}'>{page.html}", kinds=A
@@ -137,7 +138,8 @@ def test_links_of_a_are_those_of_jsoup_in_its_order(
             differences.append((page.uri, len(links), len(expected)))
             continue
         for (_, reference, text, _), (target, jsoup_text) in zip(links, expected, strict=True):
-            # jsoup reads no alternate text, keeps controls and all of a long text, and drops soft hyphens.
+            # jsoup reads no alternate text, keeps controls and all of a long text, and drops soft
+            # hyphens.
             shown = text.replace("\xad", "")
             if shown != fold(jsoup_text)[:1000].rstrip() and (
                 jsoup_text or not re.search(rf"""alt\s*=\s*["']\s*{re.escape(text)}""", page.html)
@@ -154,7 +156,8 @@ ALL_KINDS = DEFAULT_KINDS | OPTIONAL_KINDS
 
 # Paths that are no kind of ours, or not a link.
 NOT_OURS = re.compile("@/longdesc|@/onclick|@/data-uri|STYLE|__base__")
-# Links that the list has once: an <a> around blocks inside a <p> is split in three by the parser, as in a browser.
+# Links that the list has once: an <a> around blocks inside a <p> is split in three by the parser,
+# as in a browser.
 SPLIT = {"exampleLinks": {("a@href", "https://example.org/"): 2}}
 
 

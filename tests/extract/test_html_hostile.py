@@ -1,6 +1,7 @@
 """Pages that mean harm: they end, they do not crash, and what is left out is counted.
 
-Time is held by what must not grow: a page that costs more than these seconds would cost hours at its full size.
+Time is held by what must not grow: a page that costs more than these seconds would cost hours at
+its full size.
 """
 
 import time

@@ -1,6 +1,8 @@
-"""The links that others recorded of the same pages, or find in them: what we lack of theirs is listed, and why.
+"""The links that others recorded of the same pages, or find in them: what we lack of theirs is
+listed, and why.
 
-`make oracles` compares every page at hand with the second extractor, which takes minutes; `make test` some of them.
+`make oracles` compares every page at hand with the second extractor, which takes minutes;
+`make test` some of them.
 """
 
 import os
@@ -43,7 +45,9 @@ def normal(uri: str) -> str:
 
 
 def anchors_of(record: ArchiveRecord) -> set[str]:
-    """Return where the ``a@href`` of a page lead, and the page itself, which same-page links lead to."""
+    """Return where the ``a@href`` of a page lead, and the page itself, which same-page links lead
+    to.
+    """
     html = decode_html(decode_payload(record).body, record.http_charset)
     found = extract_links(html.text)
     base = Base(record.uri, found.base, html.charset)
@@ -54,8 +58,9 @@ def anchors_of(record: ArchiveRecord) -> set[str]:
     return targets
 
 
-# The page lacks a closing quote: <a href="/about/contact.php#lists>online discussion</a>, <a href="/iathreads/…">. A crawler that
-# looks for patterns sees two links, a parser of HTML (and a browser) one, whose address is nonsense.
+# The page lacks a closing quote: <a href="/about/contact.php#lists>online discussion</a>, <a
+# href="/iathreads/…">. A crawler that looks for patterns sees two links, a parser of HTML (and a
+# browser) one, whose address is nonsense.
 NOT_FOUND = {
     (
         "http://www.archive.org/about/faqs.php",
@@ -72,7 +77,9 @@ NOT_FOUND = {
 def test_what_heritrix_recorded_of_anchors_is_found(
     pattern: str, links: int, missing: set[tuple[str, str]], shared_data: Path
 ) -> None:
-    """Every file that has ``outlink:`` metadata, distinct (page, target). Recall has to be 0.985 at least; it is 0.9999."""
+    """Every file that has ``outlink:`` metadata, distinct (page, target). Recall has to be 0.985 at
+    least; it is 0.9999.
+    """
     recorded: dict[str, set[str]] = defaultdict(set)
     found: dict[str, set[str]] = {}
     (path,) = shared_data.glob(pattern)
@@ -89,8 +96,9 @@ def test_what_heritrix_recorded_of_anchors_is_found(
     assert 1 - len(missing) / links >= 0.985
 
 
-# White space in a table cell behind an unclosed link is a link again, without text (HTML, 13.2.6.4.15 and 13.2.6.4.7: a cell reads
-# text like the body, which reconstructs what is open). lexbor and jsoup do so; html5lib does not.
+# White space in a table cell behind an unclosed link is a link again, without text (HTML,
+# 13.2.6.4.15 and 13.2.6.4.7: a cell reads text like the body, which reconstructs what is open).
+# lexbor and jsoup do so; html5lib does not.
 REPEATED = {"http://www.archive.org/about/faqs.php": 1, "http://mek.oszk.hu/": 13}
 NOTES = {reason.name for reason in Reason if reason.group == "notes"}
 
@@ -104,11 +112,15 @@ FOLDERS = [
     ("pywb/warcs", 1),
     ("warc2graph", 1),
 ]
-"""Folders, and which pages of each are compared by `make test`: all, every second, …; by `make oracles` it is all of them."""
+"""Folders, and which pages of each are compared by `make test`: all, every second, …; by
+`make oracles` it is all of them.
+"""
 
 
 LONGEST = 1_300_000
-"""Bytes of a page that are compared: of ``giant_html.warc.gz`` there are 16 MiB, for which html5lib would take an hour."""
+"""Bytes of a page that are compared: of ``giant_html.warc.gz`` there are 16 MiB, for which html5lib
+would take an hour.
+"""
 
 
 def pages_of(folder: Path) -> Iterator[tuple[str, str]]:
@@ -158,7 +170,9 @@ def test_real_pages_give_the_links_that_the_second_extractor_finds(
 
 
 def without_repeated(links: list[RawLink], second: list[RawLink]) -> list[RawLink]:
-    """Return ``links`` without those that repeat the last link without its text where ``second`` does not."""
+    """Return ``links`` without those that repeat the last link without its text where ``second``
+    does not.
+    """
     kept: list[RawLink] = []
     last: RawLink | None = None
     for link in links:

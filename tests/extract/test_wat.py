@@ -30,7 +30,8 @@ Json = dict[str, Any]  # what a test makes up
 
 DIGEST = "A" * 32
 
-# As Common Crawl writes it: Block-Digest and Format in the envelope, attributes beside the address, repeated headers as a list.
+# As Common Crawl writes it: Block-Digest and Format in the envelope, attributes beside the address,
+# repeated headers as a list.
 COMMON_CRAWL: Json = {
     "Container": {
         "Filename": "CC-MAIN-1.warc.gz",
@@ -274,7 +275,8 @@ def test_every_record_of_a_wat_ends_in_a_reason(tmp_path: Path) -> None:
     counts: Counter[Reason] = Counter()
     rows = list(index_archive(str(path), path.name, counts))
     capture, without_date = map(parse_row, rows)
-    # Its own record is of the time of the WAT; the nearest record that the WAT describes has the date.
+    # Its own record is of the time of the WAT; the nearest record that the WAT describes has the
+    # date.
     assert without_date.timestamp == capture.timestamp
     assert (capture.original, capture.timestamp, capture.file, capture.offset) == (
         "http://h.example/dir/page?q=ü",
@@ -292,7 +294,9 @@ def test_every_record_of_a_wat_ends_in_a_reason(tmp_path: Path) -> None:
 
 
 def test_a_file_as_common_crawl_publishes_it(tmp_path: Path) -> None:
-    """Its record about a capture has the capture's URI and a time of its own; requests and crawl metadata are described, too."""
+    """Its record about a capture has the capture's URI and a time of its own; requests and crawl
+    metadata are described, too.
+    """
     uri = "https://h.example/wiki/Page"
 
     def record(about: Json, date: str = "2024-05-31T01:17:49Z") -> bytes:

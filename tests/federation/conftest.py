@@ -1,4 +1,6 @@
-"""Three services over three archives, each a process of its own, and one that knows nothing but the paper."""
+"""Three services over three archives, each a process of its own, and one that knows nothing but the
+paper.
+"""
 
 import http.server
 import os
@@ -97,7 +99,9 @@ class Service:
 
 
 class Foreign(http.server.BaseHTTPRequestHandler):
-    """A service written after the paper's Listing 1: it knows one path, the parameter ``uri``, and relative names."""
+    """A service written after the paper's Listing 1: it knows one path, the parameter ``uri``, and
+    relative names.
+    """
 
     def do_GET(self) -> None:
         parts = urlsplit(self.path)

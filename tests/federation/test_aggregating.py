@@ -122,7 +122,8 @@ def test_archives_of_parts_tell_what_the_archive_of_all_tells(archives: Archives
             key for key, times in united.items() if not times <= expected[key]["whole"]
         } == set()
         at_two += sum(len(times) > 1 for times in merged.values())
-        # A revisit whose payload only another part has shows no links there: the whole may know more times, never another link.
+        # A revisit whose payload only another part has shows no links there: the whole may know
+        # more times, never another link.
         assert united.keys() == expected.keys()
     assert at_two > 10
 
@@ -225,8 +226,8 @@ BOMB = (
     + "]>"
 )
 BAD: dict[str, tuple[Play, str]] = {
-    "slow": (drips(b"HTTP/1.1 200 OK\r\n\r\n"), "no whole answer within 2 s"),
-    "slow to say anything": (drips(b"H", b""), "no whole answer within 2 s"),
+    "slow": (drips(b"HTTP/1.1 200 OK\r\n\r\n"), "no complete answer within 2 s"),
+    "slow to say anything": (drips(b"H", b""), "no complete answer within 2 s"),
     "redirects": (
         sends(response(b"", "x/y", "301 Moved", "Location: http://127.0.0.1:1/")),
         "a redirect (301), which is not followed",
@@ -326,7 +327,7 @@ def test_what_came_before_the_time_was_over_is_kept() -> None:
         ).ask(QUERY)
         assert time.monotonic() - start < 4
     assert (report.outcome, len(found.links)) == (Outcome.PARTIAL, 2)
-    assert "no whole answer within" in report.detail
+    assert "no complete answer within" in report.detail
 
 
 def test_an_instance_that_hangs_is_not_asked_by_ever_more_threads() -> None:

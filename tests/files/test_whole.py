@@ -123,5 +123,5 @@ def test_a_file_that_grows_too_large_is_named(tmp_path: Path) -> None:
 
 
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
-    with pytest.raises(OperatorError, match=r"no folder .*Make the folder"):
+    with pytest.raises(OperatorError, match=r"no folder .*Create the folder"):
         write_whole(tmp_path / "none/a", b"")

@@ -412,7 +412,9 @@ def test_a_run_of_equal_captures_is_one_candidate_but_no_longer_than_a_block() -
 
 
 def million(number: int) -> Iterator[bytes]:
-    """Yield the candidates of one payload captured at ``number`` URIs, sorted; the last one is the earliest."""
+    """Yield the candidates of one payload captured at ``number`` URIs, sorted; the last one is the
+    earliest.
+    """
     for position in range(number):
         original = b"http://example.org/soft-404/%09d" % position
         yield b"%b\t1\t0\t\t%d0101000000 %d 100 a.warc.gz" % (

@@ -1,4 +1,6 @@
-"""Runs one fuzz target: ``python -m tests.fuzz TARGET [options of libFuzzer] CORPUS``; `make fuzz` runs all of them."""
+"""Runs one fuzz target: ``python -m tests.fuzz TARGET [options of libFuzzer] CORPUS``; `make fuzz`
+runs all of them.
+"""
 
 import sys
 from importlib import import_module

@@ -1,4 +1,6 @@
-"""Fuzz target: any line is a CDX row or a `CdxError`; what is read is written and read back; both readers agree."""
+"""Fuzz target: any line is a CDX row or a `CdxError`; what is read is written and read back; both
+readers agree.
+"""
 
 from collections import Counter
 

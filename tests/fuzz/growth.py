@@ -1,9 +1,10 @@
-"""Searches for input whose cost grows faster than its size: ``python -m tests.fuzz.growth SECONDS [SEED]``.
+"""Searches for input whose cost grows faster than its size:
+``python -m tests.fuzz.growth SECONDS [SEED]``.
 
-Each input repeats a few pieces of one format. Its CPU time is measured at n, 2n and 4n; where four times
-the size costs more than ten times as much, the input is measured again and then reported. The cost of
-pages may grow with the square up to the limits of `arclink.extract.bounds`: they are reported if 16 MB
-cost more than 10 seconds.
+Each input repeats a few pieces of one format. Its CPU time is measured at n, 2n and 4n; where four
+times the size costs more than ten times as much, the input is measured again and then reported. The
+cost of pages may grow with the square up to the limits of `arclink.extract.bounds`: they are
+reported if 16 MB cost more than 10 seconds.
 """
 
 import random

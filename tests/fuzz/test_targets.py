@@ -1,4 +1,6 @@
-"""The fuzz targets hold for their seeds, for what fuzzing found, and for some random bytes; `make fuzz` goes on from there."""
+"""The fuzz targets hold for their seeds, for what fuzzing found, and for some random bytes;
+`make fuzz` goes on from there.
+"""
 
 from collections.abc import Callable
 

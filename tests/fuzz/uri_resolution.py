@@ -1,4 +1,6 @@
-"""Fuzz target: any reference resolves on any page or is refused, and alike on all pages with an equal cut."""
+"""Fuzz target: any reference resolves on any page or is refused, and alike on all pages with an
+equal cut.
+"""
 
 from arclink.errors import UriError
 from arclink.model import Scope, UriR

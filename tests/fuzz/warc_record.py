@@ -1,4 +1,6 @@
-"""Fuzz target: any file is read to its end, its records again by their offsets, and their bodies decoded or refused."""
+"""Fuzz target: any file is read to its end, its records again by their offsets, and their bodies
+decoded or refused.
+"""
 
 import gzip
 import tempfile
@@ -38,7 +40,9 @@ SEEDS = [
 
 
 def check(data: bytes) -> None:
-    """Hold one file against what must be true of every file; its first byte says whether it is to be compressed."""
+    """Hold one file against what must be true of every file; its first byte says whether it is to
+    be compressed.
+    """
     how, content = data[:1], data[1:]
     if how == b"\1":
         content = gzip.compress(content, 1, mtime=0)

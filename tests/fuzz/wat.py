@@ -1,4 +1,6 @@
-"""Fuzz target: any JSON of a WAT record describes a capture that an index can hold, and its links are kept or counted, or is refused."""
+"""Fuzz target: any JSON of a WAT record describes a capture that an index can hold, and its links
+are kept or counted, or is refused.
+"""
 
 from dataclasses import replace
 

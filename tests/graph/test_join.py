@@ -1,4 +1,6 @@
-"""Join and invert against the plain definition: every link of every page resolved where the page was captured."""
+"""Join and invert against the plain definition: every link of every page resolved where the page
+was captured.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterator

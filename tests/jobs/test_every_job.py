@@ -1,4 +1,5 @@
-"""The contract of the jobs: every job on every runner of one machine writes the same rows and counts the same.
+"""The contract of the jobs: every job on every runner of one machine writes the same rows and
+counts the same.
 
 tests/mapreduce/contract.py says how rows are compared; tests/engines holds the engines to the same.
 """

@@ -26,7 +26,9 @@ TIMES = ["20091103011307", "20091104000000", "20100130003005", "20100212000000"]
 
 
 def some_graph() -> Graph:
-    """Return pages that link to each other and elsewhere, in two batches, some seen twice and some not modified."""
+    """Return pages that link to each other and elsewhere, in two batches, some seen twice and some
+    not modified.
+    """
     truths = {}
     captures: list[Memento] = []
     for number, page in enumerate(PAGES):
@@ -59,7 +61,9 @@ Ranks = dict[tuple[str, str], float]
 def ranked(
     level: Level, by: str, folder: Path, damping: float = DAMPING
 ) -> tuple[list[str], Ranks]:
-    """Return the parts of graph files in a folder, and what the analysis says of their store: rank by window and node."""
+    """Return the parts of graph files in a folder, and what the analysis says of their store: rank
+    by window and node.
+    """
     graph = some_graph()
     with open_store(str(folder / "links.db"), create=True) as store:
         for number in range(len(graph.batches)):

@@ -1,7 +1,8 @@
 """The contract of the jobs, for whoever runs them: what each reads, and how its rows are compared.
 
-Rows are compared sorted, as bytes. What follows from how a runner splits its input is undone first: rows travel in blocks,
-contents are written in blocks, and postings are flushed in portions, which inverting puts together.
+Rows are compared sorted, as bytes. What follows from how a runner splits its input is undone first:
+rows travel in blocks, contents are written in blocks, and postings are flushed in portions, which
+inverting puts together.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,6 @@
-"""What an environment for a cluster's workers holds, beside what `tests/engines/test_shipping.py` runs on a cluster."""
+"""What an environment for a cluster's workers holds, beside what `tests/engines/test_shipping.py`
+runs on a cluster.
+"""
 
 import subprocess
 import sys

@@ -69,7 +69,7 @@ def test_a_compiled_module_of_another_source_is_not_used_and_this_is_said_once(
     assert warnings.count("StaleWarning") == 1
     assert str(library(package)) in warnings
     assert "native/surts.pyx" in warnings
-    assert "Install ArcLink again" in warnings
+    assert "Reinstall ArcLink" in warnings
 
 
 def test_a_wheel_has_no_source_of_a_scanner_to_compare(package: Path) -> None:

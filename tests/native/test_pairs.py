@@ -230,7 +230,9 @@ PLAIN_FILES = pair("cdx.plain_files")
 
 
 def row_of(line: bytes) -> cdx.Row | None:
-    """Return the row of a line as `parse_row` reads it; None if it is no capture or its timestamp is changed."""
+    """Return the row of a line as `parse_row` reads it; None if it is no capture or its timestamp
+    is changed.
+    """
     try:
         capture = parse_row(line)
     except CdxError:
@@ -277,7 +279,9 @@ PLAIN_CDX = (
 
 @pytest.mark.parametrize("line", [PLAIN_CDX, PLAIN_CDXJ])
 def test_a_plain_row_is_taken_and_a_damaged_one_is_never_read_otherwise(line: bytes) -> None:
-    """Cut anywhere, and with any byte anywhere: the scanner reads what the row parser does, or leaves it."""
+    """Cut anywhere, and with any byte anywhere: the scanner reads what the row parser does, or
+    leaves it.
+    """
     rows: list[cdx.Row] = []
     assert TAKE_PLAIN[1](rows, [line], 0, cdx.what_of, True) == 1
     assert rows == [row_of(line)]

@@ -45,7 +45,9 @@ def build_store(
 
 
 def outlinks_of(store: GraphStore, surts: set[Surt]) -> dict[tuple[str, str], list[Link] | None]:
-    """Return the links of every memento: (original, timestamp) → links in page order, None where they are not known."""
+    """Return the links of every memento: (original, timestamp) → links in page order, None where
+    they are not known.
+    """
     answers: dict[tuple[str, str], list[Link] | None] = {}
     for surt in surts:
         for memento in store.mementos(surt):

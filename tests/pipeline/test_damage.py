@@ -1,4 +1,6 @@
-"""Archive files that are empty, cut short, damaged, or do not fit their CDX: each is named, with its place and cause."""
+"""Archive files that are empty, cut short, damaged, or do not fit their CDX: each is named, with
+its place and cause.
+"""
 
 import base64
 import hashlib
@@ -101,19 +103,19 @@ def test_what_is_wrong_with_a_file_is_named(
     [
         pytest.param(
             lambda offset: offset + 7,
-            "9 of 9 records that its CDX names are not where it says, the first at byte 7 .*another version",
+            "9 of 9 records that its CDX lists are not at these places, the first at byte 7 .*another version",
             True,
             id="all offsets wrong",
         ),
         pytest.param(
             lambda offset: offset + 10_000_000,
-            "9 of 9 records that its CDX names are past its end, the first at byte 10,000,000 .*cut short, or",
+            "9 of 9 records that its CDX lists are past its end, the first at byte 10,000,000 .*cut short, or",
             True,
             id="all past the end",
         ),
         pytest.param(
             lambda offset: 0,
-            "8 of 9 records that its CDX names are not where it says, .*another one is there",
+            "8 of 9 records that its CDX lists are not at these places, .*another record is there",
             False,
             id="others are there",
         ),

@@ -1,4 +1,6 @@
-"""A build of the demo archive against its list of true links: every answer of the store, for every memento."""
+"""A build of the demo archive against its list of true links: every answer of the store, for every
+memento.
+"""
 
 import json
 from pathlib import Path

@@ -1,4 +1,6 @@
-"""Words, histories, spread and paths over a build of the demo archive, held against its list of true links."""
+"""Words, histories, spread and paths over a build of the demo archive, held against its list of
+true links.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -133,7 +135,9 @@ def test_texts_are_weighed_as_all_true_links_say(
 
 
 def true_arrivals(captures: Captures, begin: str) -> dict[str, str]:
-    """Return when each page can be reached first, link after link at the times they were seen: by trying until nothing changes."""
+    """Return when each page can be reached first, link after link at the times they were seen: by
+    trying until nothing changes.
+    """
     edges = sorted(
         {
             (time, surt_of(page), surt_of(link[0]))

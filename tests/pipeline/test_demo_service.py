@@ -1,4 +1,6 @@
-"""The service over a build of the demo archive, held against its list of true links: outlinks, inlinks, times, texts."""
+"""The service over a build of the demo archive, held against its list of true links: outlinks,
+inlinks, times, texts.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterator

@@ -1,4 +1,6 @@
-"""Anchors, differences, levels, evidence and validity over a build of the demo archive, held against its list of true links."""
+"""Anchors, differences, levels, evidence and validity over a build of the demo archive, held
+against its list of true links.
+"""
 
 import json
 from bisect import bisect_right
@@ -111,7 +113,9 @@ def in_force(truth: list[TrueMemento], time: str) -> dict[str, TrueMemento]:
 
 
 def test_differences_are_the_true_ones(client: FlaskClient, truth: list[TrueMemento]) -> None:
-    """Of every page captured at both times, with its links known: what came, what went, what stayed."""
+    """Of every page captured at both times, with its links known: what came, what went, what
+    stayed.
+    """
     before, after = in_force(truth, BEFORE), in_force(truth, AFTER)
     variants = Counter(surt_of(original) for original in {one["original"] for one in truth})
     alone = [original for original in before if variants[surt_of(original)] == 1]

@@ -1,4 +1,6 @@
-"""Records that are too large or unfold to too much: a build ends, in bounded memory, and counts what it cut."""
+"""Records that are too large or unfold to too much: a build ends, in bounded memory, and counts
+what it cut.
+"""
 
 import json
 import sys

@@ -97,7 +97,7 @@ def test_a_folder_that_links_to_itself_is_searched_once(archives: Path) -> None:
 
 def test_a_list_that_is_no_text_is_named(tmp_path: Path) -> None:
     (tmp_path / "list.txt").write_bytes(b"caf\xe9.warc.gz\n")
-    with pytest.raises(InputError, match=r"list\.txt: not a list file: byte 3 is no UTF-8"):
+    with pytest.raises(InputError, match=r"list\.txt: not a list file: byte 3 is not UTF-8"):
         find_archives([str(tmp_path / "list.txt")])
 
 
@@ -127,7 +127,7 @@ def test_a_name_that_is_no_utf_8_is_refused(how: str, archives: Path) -> None:
     given = {"in a folder": archives, "by a glob": archives / "b" / "*.warc", "by its name": odd}[
         how
     ]
-    with pytest.raises(InputError, match=r"caf\\xe9\.warc: the name is no UTF-8.*rename it"):
+    with pytest.raises(InputError, match=r"caf\\xe9\.warc: the name is not UTF-8.*rename it"):
         find_archives([str(given)])
 
 
@@ -139,14 +139,14 @@ def test_a_link_to_nothing_is_said_to_be_one(how: str, archives: Path) -> None:
         how
     ]
     with pytest.raises(
-        InputError, match=r"gone\.warc: a link to /mnt/crawls/gone\.warc, which is not there"
+        InputError, match=r"gone\.warc: a link to /mnt/crawls/gone\.warc, which does not exist"
     ):
         find_archives([str(given)])
 
 
 def test_a_link_to_itself_is_said_to_lead_nowhere(archives: Path) -> None:
     (archives / "b" / "loop.warc").symlink_to("loop.warc")
-    with pytest.raises(InputError, match=r"loop\.warc: a link to loop\.warc, which is not there"):
+    with pytest.raises(InputError, match=r"loop\.warc: a link to loop\.warc, which does not exist"):
         find_archives([str(archives)])
 
 
@@ -217,7 +217,7 @@ def test_a_folder_that_cannot_be_listed_is_no_empty_one(
 def test_a_name_that_no_row_can_hold_is_refused(name: str, shown: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_bytes(b"")
-    with pytest.raises(InputError, match=rf"{shown}: its name holds a tab.*rename it, or give it"):
+    with pytest.raises(InputError, match=rf"{shown}: its name has a tab.*rename it, or use"):
         describe(find_archives([str(path)]), {})
     (tmp_path / "link.warc").symlink_to(path)
     (file,) = describe(find_archives([str(tmp_path / "link.warc")]), {})
@@ -227,5 +227,5 @@ def test_a_name_that_no_row_can_hold_is_refused(name: str, shown: str, tmp_path:
 def test_such_a_name_in_a_wacz_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "x.wacz", "w") as packed:
         packed.writestr("archive/a\tb.warc", b"")
-    with pytest.raises(InputError, match=r"a\\tb\.warc: its name holds a tab.*pack the WACZ anew"):
+    with pytest.raises(InputError, match=r"a\\tb\.warc: its name has a tab.*pack the WACZ again"):
         describe(find_archives([str(tmp_path / "x.wacz")]), {})

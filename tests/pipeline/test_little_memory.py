@@ -1,4 +1,6 @@
-"""Too little memory, and tasks that are killed: they cost one page, by name and count, never a build."""
+"""Too little memory, and tasks that are killed: they cost one page, by name and count, never a
+build.
+"""
 
 import gzip
 import os
@@ -84,7 +86,7 @@ def test_a_page_that_needs_more_memory_than_there_is(
         assert done.returncode == 0, done.stderr
     if done.returncode:  # between what reading and what joining the page needs
         assert done.returncode == 1
-        assert "give it more memory" in done.stderr, done.stdout + done.stderr
+        assert "allow more memory" in done.stderr, done.stdout + done.stderr
         return
     links, counts = links_and_counts(store)
     assert links == [1] * PAGES
@@ -135,7 +137,7 @@ def test_a_task_that_is_killed_once_loses_nothing(
     said = capfd.readouterr().err
     assert f"a task ended with signal {int(how)} ({how.name}:" in said
     assert "at a.warc.gz, offset " in said
-    assert "it is tried again, alone" in said
+    assert "it will be retried, alone" in said
 
 
 def test_a_page_that_always_kills_its_task_is_passed_over(
@@ -154,4 +156,4 @@ def test_a_page_that_always_kills_its_task_is_passed_over(
     links, counts = links_and_counts(tmp_path / "links.db")
     assert links == [1] * PAGES
     assert counts["payloads"] == {"PAYLOAD_READ": PAGES, "PAYLOAD_CRASHED": 1}
-    assert "it is tried again, without that page" in capfd.readouterr().err
+    assert "it will be retried, without that page" in capfd.readouterr().err

@@ -1,4 +1,6 @@
-"""Builds of what real collections do: files without captures, CDX files that cover a part, files that move."""
+"""Builds of what real collections do: files without captures, CDX files that cover a part, files
+that move.
+"""
 
 import re
 from dataclasses import replace

@@ -172,7 +172,9 @@ def test_a_revisit_without_payload_waits_for_one_and_is_not_at_hand_without(tmp_
 
 
 def test_memory_does_not_grow_with_what_waits(tmp_path: Path) -> None:
-    """Two batches of revisits alone: of a payload at very many originals, and of very many payloads."""
+    """Two batches of revisits alone: of a payload at very many originals, and of very many
+    payloads.
+    """
 
     def revisits(payloads: int, chunks: int) -> Iterator[Pointer]:
         originals = tuple(

@@ -28,7 +28,9 @@ def normal(uri: str) -> str:
 
 
 def read_jsoup(path: Path) -> dict[Page, set[str]]:
-    """Return jsoup's distinct absolute targets by page, without fragments and without the page itself."""
+    """Return jsoup's distinct absolute targets by page, without fragments and without the page
+    itself.
+    """
     targets: dict[Page, set[str]] = defaultdict(set)
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         for line in lines:
@@ -39,7 +41,9 @@ def read_jsoup(path: Path) -> dict[Page, set[str]]:
 
 
 def anchors_of(store: GraphStore) -> tuple[dict[Page, set[str]], Counter[str]]:
-    """Return the same of a store, for every memento whose links are known, and its links by kind, repeated ones included."""
+    """Return the same of a store, for every memento whose links are known, and its links by kind,
+    repeated ones included.
+    """
     targets: dict[Page, set[str]] = {}
     kinds: Counter[str] = Counter()
     for surt in store.surts(""):  # type: ignore[arg-type]  # the empty prefix: all
@@ -68,7 +72,8 @@ def test_the_links_are_those_that_jsoup_finds(shared_data: Path, example: Path) 
         targets, kinds = anchors_of(store)
     ours = {(page, target) for page, found in targets.items() for target in found}
     theirs = {(page, target) for page, found in jsoup.items() for target in found}
-    # jsoup lists a script as an address; it is the one link counted as "javascript: is no address".
+    # jsoup lists a script as an address; it is the one link counted as "javascript: is not an
+    # address".
     assert {target for _, target in theirs - ours} == {
         "javascript:location.href='http://web.archive.org/web/*/'+document.location.href;"
     }
@@ -141,7 +146,8 @@ def test_links_through_time_are_those_that_jsoup_finds(shared_data: Path, tmp_pa
     }
     revisits = [page for page in targets if mimes[page] == "warc/revisit"]
     assert len(revisits) > 500
-    # Pages of one site: a payload's links lead to the same places but where a revisit's own address is among them.
+    # Pages of one site: a payload's links lead to the same places but where a revisit's own address
+    # is among them.
     for page in revisits:
         itself = {normal(page[1])}
         assert targets[page] - itself == by_payload[checksums[page]] - itself

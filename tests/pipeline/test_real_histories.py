@@ -1,4 +1,6 @@
-"""Histories of real pages: captures of one site through two years, whose links another program (jsoup) found."""
+"""Histories of real pages: captures of one site through two years, whose links another program
+(jsoup) found.
+"""
 
 import gzip
 from collections import defaultdict
@@ -34,7 +36,9 @@ def store(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def captures(shared_data: Path) -> dict[str, list[tuple[str, frozenset[str]]]]:
-    """Page → its captures that tell something, oldest first: time, and the URIs on other hosts that it led to."""
+    """Page → its captures that tell something, oldest first: time, and the URIs on other hosts that
+    it led to.
+    """
     links: dict[tuple[str, str], set[str]] = defaultdict(set)
     for year in YEARS:
         with gzip.open(

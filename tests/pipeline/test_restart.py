@@ -1,4 +1,6 @@
-"""A build killed at any moment and started again ends with the same graph as one that nobody disturbed."""
+"""A build killed at any moment and started again ends with the same graph as one that nobody
+disturbed.
+"""
 
 import json
 import random
@@ -59,7 +61,7 @@ def test_a_build_killed_at_random_moments_loses_and_repeats_nothing(
     done = subprocess.run(command(archive, store), check=True, capture_output=True, text=True)
     assert batches == sorted(batches), "no batch is lost"
     if batches and batches[-1]:
-        assert "were in the store already and were passed over" in done.stdout, (
+        assert "were skipped because the store has them already" in done.stdout, (
             "no finished batch is done again"
         )
     with open_store(str(store)) as opened, open_store(str(whole)) as undisturbed:

@@ -91,7 +91,7 @@ def test_more_batches_than_files_may_be_open_share_rows(
 )
 def test_what_is_no_cdx_is_named(text: bytes, tmp_path: Path) -> None:
     (tmp_path / "odd.cdx").write_bytes(text)
-    with pytest.raises(InputError, match=r"odd\.cdx: no CDX or CDXJ file"):
+    with pytest.raises(InputError, match=r"odd\.cdx: not a CDX or CDXJ file"):
         check_rows([tmp_path / "odd.cdx"])
 
 

@@ -127,7 +127,7 @@ def test_real_waczs_are_read_or_refused_with_a_reason(shared_data: Path, tmp_pat
         ],
     )
     assert done.exit_code == 0, done.output
-    assert "invalid_example_1.wacz holds no archive file" in done.output
+    assert "invalid_example_1.wacz has no archive file" in done.output
     assert "read" in done.output
     with open_store(str(tmp_path / "x.db")) as store:
         (memento,) = store.mementos(Surt("com,example)/"))
@@ -147,7 +147,7 @@ def test_a_file_that_is_compressed_in_its_wacz_is_passed_over(wacz: Path, tmp_pa
     paths, complaints = leave_out_foreign(find_archives([str(path)]))
     assert [one.name for one in paths] == ["b.warc.gz"]
     assert complaints == [
-        f"{path}: archive/a.warc.gz is compressed once more in it, and a WACZ stores archive files as they are; pack it anew (zip -0)"
+        f"{path}: archive/a.warc.gz is compressed once more in it, but a WACZ must store archive files uncompressed; pack it again (zip -0)"
     ]
 
 
@@ -185,7 +185,7 @@ def with_index(wacz: Path, path: Path, name: str, index: bytes) -> Path:
         pytest.param(
             "index.cdxj",
             lambda rows: b"<html>404</html>\n",
-            "no CDX or CDXJ file",
+            "not a CDX or CDXJ file",
             id="another file",
         ),
         pytest.param("index.cdxj", lambda rows: b"", "no row of", id="empty"),
@@ -227,7 +227,7 @@ def test_a_damaged_byte_in_a_stored_index_is_noticed(wacz: Path, tmp_path: Path)
     place = data.index(rows) + 5000
     damaged.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
     with pytest.raises(
-        InputError, match=r"Bad CRC-32.*or leave it out: archive files without a row are indexed"
+        InputError, match=r"Bad CRC-32.*or leave it out: ArcLink indexes archive files without rows"
     ):
         build_store(
             damaged, tmp_path / "links.db", BuildSettings(cores=1), cdx=find_cdx([str(damaged)])

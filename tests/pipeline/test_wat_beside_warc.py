@@ -42,7 +42,7 @@ def test_the_archive_file_is_read_and_its_wat_passed_over(both: Path, tmp_path: 
     )
     assert done.exit_code == 0, done.output
     assert (
-        f"passed over: {both / NAMES[1]} describes {both / NAMES[0]}, which is read itself"
+        f"passed over: {both / NAMES[1]} describes {both / NAMES[0]}, which is in the input itself"
         in done.output
     )
     build_store(both / NAMES[0], tmp_path / "warc.db", BuildSettings(cores=2))
@@ -105,7 +105,9 @@ def test_an_archive_file_that_comes_after_its_wat_gives_the_graph_of_the_file(
 def test_a_page_at_other_places_keeps_all_of_them_when_its_file_comes_after_the_wat(
     both: Path, tmp_path: Path, shared_data: Path
 ) -> None:
-    """The second archive file of the same crawl, as ARC, stands for another crawl that has the same payloads."""
+    """The second archive file of the same crawl, as ARC, stands for another crawl that has the same
+    payloads.
+    """
     shutil.copyfile(shared_data / "aut/example.arc.gz", both / "other.arc.gz")
     orders = [
         [NAMES[1], "other.arc.gz", NAMES[0]],

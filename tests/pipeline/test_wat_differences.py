@@ -1,4 +1,6 @@
-"""How the graph of a WAT differs from the graph of the file that it describes: the table of docs/wat.md, computed."""
+"""How the graph of a WAT differs from the graph of the file that it describes: the table of
+docs/wat.md, computed.
+"""
 
 import json
 import re
@@ -36,7 +38,7 @@ CLASSES = (
     "only in the WARC: on a page part of which the WAT skips",
     "only in the WARC: an `a` that the two parsers split differently",
     "only in the WAT",
-    "in the WAT, of a kind that is not looked for",
+    "in the WAT, of a kind that is not extracted",
     "mementos of feeds, whose links are in the WARC only",
 )
 

@@ -671,7 +671,8 @@ lines_of_any_kind = st.one_of(
     odd_rows.map(" ".join),
     odd_rows.map(lambda columns: "  ".join(columns[:10])),
     plain_rows.map(lambda columns: " ".join(("CDX", *columns[1:]))),
-    # one odd column in a row that is plain otherwise: the shape that a fast path would take for plain
+    # one odd column in a row that is plain otherwise: the shape that a fast path would take for
+    # plain
     st.tuples(plain_rows, odd_rows, st.integers(0, 10)).map(
         lambda both: " ".join(
             both[0][: both[2]] + both[1][both[2] : both[2] + 1] + both[0][both[2] + 1 :]

@@ -53,7 +53,7 @@ def test_what_is_no_cdx_is_said(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="empty: no CDX in this folder"):
         find_cdx([str(tmp_path / "empty")])
     zipfile.ZipFile(tmp_path / "x.wacz", "w").close()
-    with pytest.raises(InputError, match=r"x\.wacz: this WACZ holds no CDX"):
+    with pytest.raises(InputError, match=r"x\.wacz: this WACZ has no CDX"):
         find_cdx([str(tmp_path / "x.wacz")])
 
 
@@ -129,7 +129,9 @@ def test_columns_in_any_order_are_read(tmp_path: Path) -> None:
 
 
 def test_the_order_of_wget_is_read(tmp_path: Path) -> None:
-    """It has the URI where others have a key, and the record's id at the end; without its header it would be taken for the usual 11."""
+    """It has the URI where others have a key, and the record's id at the end; without its header it
+    would be taken for the usual 11.
+    """
     path = write(
         tmp_path / "wget.cdx",
         b" CDX a b a m s k r M V g u",
@@ -159,7 +161,7 @@ def test_a_header_that_does_not_suffice_is_refused_not_misread(
     header: bytes, message: str, tmp_path: Path
 ) -> None:
     path = write(tmp_path / "odd.cdx", header)
-    with pytest.raises(InputError, match=f"{message}.*; its header is .*Needed are b"):
+    with pytest.raises(InputError, match=f"{message}.*; its header is .*It must have b"):
         list(read_usual_lines(path))
 
 
@@ -375,13 +377,19 @@ def test_a_cluster_whose_keys_are_no_surts_is_read_whole(tmp_path: Path) -> None
         ),
         pytest.param(
             b"key 2014\tx.gz\t1\t10",
-            r"x\.gz: no block of a ZipNum cluster at byte 1",
+            r"x\.gz: no ZipNum block at byte 1",
             id="no block",
         ),
         pytest.param(
-            b"key 2014\tx.gz\tfar\t10", r"cluster\.idx, line 1: names no block", id="no number"
+            b"key 2014\tx.gz\tfar\t10",
+            r"cluster\.idx, line 1: is not the entry of a ZipNum block",
+            id="no number",
         ),
-        pytest.param(b"key 2014 x.gz", r"cluster\.idx, line 1: names no block", id="no index"),
+        pytest.param(
+            b"key 2014 x.gz",
+            r"cluster\.idx, line 1: is not the entry of a ZipNum block",
+            id="no index",
+        ),
     ],
 )
 def test_a_cluster_that_does_not_fit_is_refused(line: bytes, message: str, tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
-"""Our index against the CDX that another writer makes of the same odd files: each difference stands in docs/index.md."""
+"""Our index against the CDX that another writer makes of the same odd files: each difference stands
+in docs/index.md.
+"""
 
 import re
 from collections import Counter

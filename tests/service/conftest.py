@@ -71,7 +71,9 @@ def served(
 
 
 def _leave(server: Server) -> None:
-    """Have a server wait for nobody new. Its trigger stays open: whoever pulls it may do so when the server has done what it was told."""
+    """Have a server wait for nobody new. Its trigger stays open: whoever pulls it may do so when
+    the server has done what it was told.
+    """
     server.trigger.del_channel()
     server.del_channel()
     server.socket.close()

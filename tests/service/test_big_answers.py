@@ -37,7 +37,8 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
 
 
 def peak(store: Path, form: str, mark: bytes) -> tuple[int, int]:
-    """Return how often ``mark`` stands in an answer, and how many objects more than before there were at most while it was made.
+    """Return how often ``mark`` stands in an answer, and how many objects more than before there
+    were at most while it was made.
 
     Caches of fixed size are emptied now and then: what they hold is not the answer's.
     """

@@ -162,7 +162,7 @@ def test_a_file_whose_name_holds_an_equals_sign_is_one_store(
     [
         (["a.db", "b.db"], "needs a name: --store NAME=a.db"),
         (["x=a.db", "b.db"], "needs a name: --store NAME=b.db"),
-        (["x=a.db", "x=b.db"], "there is a collection x already: a.db"),
+        (["x=a.db", "x=b.db"], "the collection x already exists: a.db"),
         (["health=a.db"], "cannot be a collection's name"),
         (["Ol ympics=a.db"], "cannot be a collection's name"),
         (["=a.db"], "cannot be a collection's name"),
@@ -177,10 +177,10 @@ def test_wrong_names_are_a_usage_error(texts: list[str], says: str) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--store", "x=a.db", "--instance", "x=http://h"], "calls its own store so"),
-        (["--store", "a.db", "--instance", "here=http://h"], "calls its own store so"),
-        (["--store", "a.db", "--name", "a b"], "--name 'a b': no name of an archive"),
-        (["--store", "a.db", "--instance", "h"], "no instance can be there"),
+        (["--store", "x=a.db", "--instance", "x=http://h"], "own store has this name"),
+        (["--store", "a.db", "--instance", "here=http://h"], "own store has this name"),
+        (["--store", "a.db", "--name", "a b"], "--name 'a b': not the name of an archive"),
+        (["--store", "a.db", "--instance", "h"], "not the address of an instance"),
     ],
     ids=str,
 )

@@ -85,7 +85,9 @@ def closed_after(connection: socket.socket, seconds: float = 40) -> tuple[float,
 
 
 def test_two_hundred_half_open_requests_shut_nobody_out() -> None:
-    """From ten addresses, with another byte every tenth of a second; the service has a hundred connections."""
+    """From ten addresses, with another byte every tenth of a second; the service has a hundred
+    connections.
+    """
     limits = Connections(most=100, per_address=30, request_seconds=5)
     with serving(limits) as port, opener(port) as connect:
         half_open = [connect(f"127.0.0.{2 + number % 10}") for number in range(200)]

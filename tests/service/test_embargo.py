@@ -37,7 +37,9 @@ def days_ago(days: float) -> str:
 
 
 def pages_of(seed: int) -> Sequence[Page]:
-    """Return captures of a few pages of three hosts, some of them hidden, with contents that several share."""
+    """Return captures of a few pages of three hosts, some of them hidden, with contents that
+    several share.
+    """
     dice = random.Random(seed)
     uris = [
         f"http://{host}.example/{path}"
@@ -363,6 +365,6 @@ def test_nothing_younger_is_ever_shown(days: int, now: datetime) -> None:
 
 def test_a_store_under_an_embargo_is_for_reading(tmp_path: Path) -> None:
     store = EmbargoedStore(MemoryStore(), EMBARGO)
-    with pytest.raises(StoreError, match="is for reading"):
+    with pytest.raises(StoreError, match="is read-only"):
         store.load(tmp_path, (), {}, "{}")
     assert store.payload(Checksum("A" * 32)) is None

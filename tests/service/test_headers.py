@@ -140,7 +140,9 @@ def test_what_is_no_origin_is_a_usage_error(text: str, tmp_path: Path) -> None:
 
 
 def allows(robots: str, target: str) -> bool:
-    """Return whether a crawler may ask: the longest rule that matches counts (RFC 9309, section 2.2.2)."""
+    """Return whether a crawler may ask: the longest rule that matches counts (RFC 9309, section
+    2.2.2).
+    """
     best = (0, True)
     for line in robots.splitlines():
         name, _, path = line.partition(": ")

@@ -1,4 +1,6 @@
-"""What strangers send: nothing is injected, fetched, expanded or believed, and no request is unbounded work."""
+"""What strangers send: nothing is injected, fetched, expanded or believed, and no request is
+unbounded work.
+"""
 
 import http.client
 import socket

@@ -1,4 +1,6 @@
-"""A store is loaded while many ask: every answer is of whole batches, nobody waits for long, and the log is cut again."""
+"""A store is loaded while many ask: every answer is of whole batches, nobody waits for long, and
+the log is cut again.
+"""
 
 import csv
 import http.client
@@ -37,7 +39,9 @@ MOST_SECONDS = 60
 
 
 def batch(number: int) -> list[Page]:
-    """Return a capture of the hub with one more link, and new pages that link to it: what is asked can be told from the number."""
+    """Return a capture of the hub with one more link, and new pages that link to it: what is asked
+    can be told from the number.
+    """
     month = f"2010{number:02d}"
     hub = Page(
         HUB, f"{month}01000000", [link(f"http://to{one}.example/") for one in range(1, number + 1)]
@@ -99,7 +103,9 @@ def of_explanations(body: bytes) -> set[float]:
 
 
 def of_stream(body: bytes) -> set[float]:
-    """Return the number of batches that are in it as a whole: it may have some links of those that came while it was read."""
+    """Return the number of batches that are in it as a whole: it may have some links of those that
+    came while it was read.
+    """
     inlinks = body.split()[1:]
     assert len(set(inlinks)) == len(inlinks)
     return {len(inlinks) // PAGES}
@@ -191,7 +197,9 @@ def serving(where: Path) -> Iterator[int]:
 
 
 def test_a_store_is_loaded_while_many_ask(where: Path) -> None:
-    """Answers are of whole batches, the loader comes to its end, and the log is cut although somebody reads at all times."""
+    """Answers are of whole batches, the loader comes to its end, and the log is cut although
+    somebody reads at all times.
+    """
     logs, seconds = [], []
     with serving(where) as port, open_store(str(where)) as reader:
         stream = reader.inlinks(Surt("example,hub)/"))
@@ -224,7 +232,9 @@ def test_a_store_is_loaded_while_many_ask(where: Path) -> None:
 
 
 def overtaken(where: Path, monkeypatch: pytest.MonkeyPatch) -> SqliteStore:
-    """Return a store in which each question about the graph is followed by a batch, as long as there are any: the worst that can happen."""
+    """Return a store in which each question about the graph is followed by a batch, as long as
+    there are any: the worst that can happen.
+    """
     monkeypatch.setattr(
         "arclink.store.sqlite.store._LETTING_GO", 1
     )  # the reader waits for the loader here, so the loader should not for it

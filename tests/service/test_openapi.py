@@ -33,7 +33,9 @@ from tests.access.memory_store import MemoryStore
 from tests.service.conftest import PAGES, T1, T2, A, client_of, served
 
 EXAMPLES = int(os.environ.get("ARCLINK_API_EXAMPLES", "12"))
-"""Requests per resource; `ARCLINK_API_EXAMPLES=2000 make test PYTEST_OPTIONS='-k openapi'` asks more."""
+"""Requests per resource; `ARCLINK_API_EXAMPLES=2000 make test PYTEST_OPTIONS='-k openapi'` asks
+more.
+"""
 
 PARAMETERS = {
     f"{resource.name} {parameter.name}": parameter
@@ -185,8 +187,10 @@ NO_SCHEMA_CAN_SAY: Mapping[str, Callable[[Query], bool]] = {
     "format": lambda query: query.get("level") not in (None, "", "uri"),
     "follow": lambda query: query.get("level") not in (None, "", "uri"),
 }
-"""When a value that its schema allows is refused: beside another parameter, as no expression of RE2, or as no cursor that
-the service gave out. OpenAPI has no words for that. In all other cases what the schemas allow has to be accepted."""
+"""When a value that its schema allows is refused: beside another parameter, as no expression of
+RE2, or as no cursor that the service gave out. OpenAPI has no words for that. In all other cases
+what the schemas allow has to be accepted.
+"""
 
 
 @pytest.mark.parametrize("path", [resource.path for resource in RESOURCES])

@@ -1,4 +1,6 @@
-"""The service as it is run: several workers, metrics, logs, validators, and a stop that drops nothing."""
+"""The service as it is run: several workers, metrics, logs, validators, and a stop that drops
+nothing.
+"""
 
 import http.client
 import json
@@ -349,7 +351,9 @@ workers.supervise(3, lambda: signal.pause, 1, lambda: None)
 
 
 def supervised(code: str) -> tuple[int, str]:
-    """Return how a supervisor ends whose workers do what ``code`` defines as ``start``, and what it says."""
+    """Return how a supervisor ends whose workers do what ``code`` defines as ``start``, and what it
+    says.
+    """
     supervise = (
         "import os, signal, time\nfrom arclink.service import workers\n"
         + code
@@ -365,7 +369,7 @@ def test_a_service_whose_workers_cannot_start_says_so_and_ends() -> None:
     code, said = supervised("def start(): raise MemoryError('no room')")
     assert code == 1
     assert "no room" in said
-    assert "OperatorError: a worker cannot start; the log says why" in said
+    assert "OperatorError: a worker cannot start; see the log" in said
 
 
 STOPS_ITS_PARENT = """
@@ -390,7 +394,7 @@ def start():
 )
 def test_a_supervisor_ends_as_its_workers_do(handler: str, code: int) -> None:
     ended, said = supervised(STOPS_ITS_PARENT.format(handler))
-    assert (ended, "when all were to stop" in said) == (code, code == 1)
+    assert (ended, "during the stop" in said) == (code, code == 1)
 
 
 def test_whoever_is_late_may_still_wake_a_server_that_has_ended() -> None:

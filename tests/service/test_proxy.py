@@ -1,4 +1,6 @@
-"""The service behind a real nginx with the configuration of the docs (`make test-proxy`): TLS, compression, limits, keys."""
+"""The service behind a real nginx with the configuration of the docs (`make test-proxy`): TLS,
+compression, limits, keys.
+"""
 
 import gzip
 import json

@@ -10,7 +10,9 @@ from arclink.store.sqlite import runs
 
 @pytest.fixture(scope="class")
 def tiny_blocks() -> Iterator[None]:
-    """Make blocks, chunks and runs so small that a few rows fill several of them, and two batches are merged."""
+    """Make blocks, chunks and runs so small that a few rows fill several of them, and two batches
+    are merged.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runs, "FAN_OUT", 2)
         patch.setattr(runs, "BLOCK_BYTES", 150)

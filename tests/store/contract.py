@@ -33,7 +33,8 @@ from arclink.store.protocols import ArchiveFile, GraphStore, Removed, Takedown
 from tests.store.dictionary_store import DictionaryStore
 from tests.store.graphs import Graph, graphs, write_next
 
-# The tests are inherited by one class per store, each of which makes stores of its own kind: "differing executors".
+# The tests are inherited by one class per store, each of which makes stores of its own kind:
+# "differing executors".
 slowly = settings(
     deadline=None,
     max_examples=int(
@@ -69,7 +70,9 @@ def all_links(store: GraphStore) -> Iterator[tuple[ContentId, list[Outlink]]]:
 
 
 def canonical(store: GraphStore) -> dict[str, object]:
-    """Return all answers of a store but those that depend on how the mementos were divided into batches."""
+    """Return all answers of a store but those that depend on how the mementos were divided into
+    batches.
+    """
     answers: dict[str, object] = {}
     for surt in store.surts(Surt("")):
         mementos = list(store.mementos(surt))
@@ -94,7 +97,9 @@ def canonical(store: GraphStore) -> dict[str, object]:
 
 
 def placeless(store: GraphStore) -> dict[str, object]:
-    """Return all answers of a store but those that depend on batches, and on which capture a payload was read from."""
+    """Return all answers of a store but those that depend on batches, and on which capture a
+    payload was read from.
+    """
     answers = canonical(store)
     return {
         name: replace(answer, file="", offset=0) if isinstance(answer, Payload) else answer
@@ -104,7 +109,9 @@ def placeless(store: GraphStore) -> dict[str, object]:
 
 @st.composite
 def drawn_forgotten(draw: st.DrawFn) -> Forgotten:
-    """Draw what is to be forgotten: a part of the small web of `graphs`, from all time or some of it."""
+    """Draw what is to be forgotten: a part of the small web of `graphs`, from all time or some of
+    it.
+    """
     prefix = draw(
         st.sampled_from(
             [

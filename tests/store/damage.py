@@ -2,7 +2,8 @@
 
     python -m tests.store.damage --number 1000 [--seed 1] [--old]
 
-Prints how often the damage was named by an error, was not in what was asked, gave a wrong answer, or raised another exception.
+Prints how often the damage was named by an error, was not in what was asked, gave a wrong answer,
+or raised another exception.
 """
 
 import argparse
@@ -29,7 +30,9 @@ BATCHES, PAGES, LINKS = 6, 60, 12
 
 
 def make_store(path: Path, batches: int = BATCHES) -> None:
-    """Make a store of some 250 KB: batches of pages with links to each other, of which some runs are merged."""
+    """Make a store of some 250 KB: batches of pages with links to each other, of which some runs
+    are merged.
+    """
     dice = random.Random(1)
     uris = [UriR(f"http://site{dice.randrange(9)}.example/{n}/{dice.random()}") for n in range(400)]
     with SqliteStore(path, create=True) as store:
@@ -122,7 +125,9 @@ class Outcome(NamedTuple):
 
 
 def ask_all(path: Path, asked: list[Question], right: list[object]) -> Outcome:
-    """Ask a damaged store all questions, each for itself: an error must not hide what another question finds."""
+    """Ask a damaged store all questions, each for itself: an error must not hide what another
+    question finds.
+    """
     is_named, faults = False, []
     try:
         store = SqliteStore(path)
@@ -194,7 +199,9 @@ SEEN_BY_VERIFY: list[Damage] = [swap_pages, empty_page]
 def damaged_copies(
     path: Path, damages: list[Damage], number: int, seed: int
 ) -> Iterator[tuple[Path, str]]:
-    """Yield copies of a file, each damaged in one way; the copy is removed when the next is asked for."""
+    """Yield copies of a file, each damaged in one way; the copy is removed when the next is asked
+    for.
+    """
     whole = path.read_bytes()
     for count in range(number):
         damage = damages[count % len(damages)]

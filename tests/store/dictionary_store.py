@@ -1,4 +1,6 @@
-"""A `GraphStore` of plain dictionaries: slow, in memory, and right at a glance. What other stores are compared with."""
+"""A `GraphStore` of plain dictionaries: slow, in memory, and right at a glance. What other stores
+are compared with.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext

@@ -226,7 +226,9 @@ def _key(one: Memento) -> tuple[str, str, str]:
 def write_next(
     store: GraphStore, graph: Graph, batch: Sequence[Memento], folder: Path, parts: int = 1
 ) -> None:
-    """Write the graph files that a build would write for a batch: it reads a payload when there is a response with it."""
+    """Write the graph files that a build would write for a batch: it reads a payload when there is
+    a response with it.
+    """
     by_checksum: dict[Checksum, list[Memento]] = {}
     for one in batch:
         if one.reason == "-" and one.checksum in graph.truths:
@@ -300,7 +302,9 @@ def write_batch(
 def link_rows(
     contents: Sequence[tuple[str, ContentId, Sequence[Outlink]]],
 ) -> tuple[list[bytes], list[bytes]]:
-    """Return the ``outlinks`` and ``inlinks`` rows of contents: (place, content, links), sorted by place."""
+    """Return the ``outlinks`` and ``inlinks`` rows of contents: (place, content, links), sorted by
+    place.
+    """
     outlinks: list[bytes] = []
     inlinks: dict[tuple[str, str], dict[tuple[str, str, str | None], dict[str, list[int]]]] = {}
     for begin in range(0, len(contents), CONTENTS_OF_A_BLOCK):

@@ -1,4 +1,6 @@
-"""``arclink backup`` and ``arclink restore``: a store that is lost comes back, and nothing forgotten does."""
+"""``arclink backup`` and ``arclink restore``: a store that is lost comes back, and nothing
+forgotten does.
+"""
 
 import errno
 import random
@@ -166,7 +168,7 @@ def test_a_restore_without_a_list_is_refused(store: Path, backup: Path, tmp_path
     shutil.copy(list_path(store), newest)
     lose(store)
     list_path(store).unlink()
-    with pytest.raises(StoreError, match="what was forgotten after the backup is not known"):
+    with pytest.raises(StoreError, match="takedowns after the backup are unknown"):
         restore(backup, store)
     assert names_in(store.parent) == []
     restore(backup, store, [newest])

@@ -1,4 +1,6 @@
-"""Damaged stores: what is read gives the right answer or an error of ours, and `verify` sees the rest."""
+"""Damaged stores: what is read gives the right answer or an error of ours, and `verify` sees the
+rest.
+"""
 
 import os
 from contextlib import closing

@@ -562,7 +562,9 @@ pages = st.one_of(
 def test_pages_with_equal_cuts_resolve_every_link_alike(
     one: str, other: str, base_href: str | None, reference: str
 ) -> None:
-    """A payload with one link is read at one page: the link is right at another page with its vertex."""
+    """A payload with one link is read at one page: the link is right at another page with its
+    vertex.
+    """
     read, shown = Base(UriR(one), base_href), Base(UriR(other), base_href)
     scope = read.class_of(reference)
     if cut(UriR(one), scope) == cut(UriR(other), scope):

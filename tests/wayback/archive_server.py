@@ -1,4 +1,6 @@
-"""A small Wayback Machine on loopback: CDX server in every dialect, TimeMaps, replay, and faults on demand."""
+"""A small Wayback Machine on loopback: CDX server in every dialect, TimeMaps, replay, and faults on
+demand.
+"""
 
 import base64
 import hashlib
@@ -40,13 +42,16 @@ class FakeArchive:
     """What the archive has, how it speaks, what goes wrong, and what it was asked.
 
     Attributes:
-        dialect: Of its CDX server: ``columns``, ``cdxj``, ``objects``, ``arrays``, ``eleven``; empty: there is none.
+        dialect: Of its CDX server: ``columns``, ``cdxj``, ``objects``, ``arrays``, ``eleven``;
+            empty: there is none.
         has_resume_keys: Whether the CDX server gives keys to go on with.
         most_rows: Rows that it gives at a time, whatever it is asked for.
         page_rows: Rows to a page; 0: it knows no pages.
         timemap_rows: Mementos to a TimeMap; 0: it has none.
-        rewrites: Whether it ignores ``id_`` and rewrites; None: it answers 404 to it, and rewrites what it gives.
-        faults: By path (with query): what to do to the next requests for it, one after the other; None: nothing.
+        rewrites: Whether it ignores ``id_`` and rewrites; None: it answers 404 to it, and rewrites
+            what it gives.
+        faults: By path (with query): what to do to the next requests for it, one after the other;
+            None: nothing.
         asked: Every path with query, in order.
     """
 
@@ -256,7 +261,9 @@ def http_date(timestamp: str) -> str:
 
 
 def rewritten(body: bytes, base: str, timestamp: str) -> bytes:
-    """Return a page as a Wayback Machine shows it: absolute links lead into the archive, and there is a banner."""
+    """Return a page as a Wayback Machine shows it: absolute links lead into the archive, and there
+    is a banner.
+    """
     place = f"{urlsplit(base).path}/{timestamp}".encode()
     body = body.replace(b'href="http', b'href="' + place + b"/http").replace(
         b'src="http', b'src="' + place + b"im_/http"
@@ -321,7 +328,9 @@ def break_off(body: bytes, length: int, *headers: tuple[str, str]) -> Callable[[
 def announce(
     body: bytes, length: int, *headers: tuple[str, str], status: int = 200
 ) -> Callable[[_Handler], None]:
-    """Announce more bytes than come, and keep the connection open, unless told to close it: as pywb hands on a wrong length."""
+    """Announce more bytes than come, and keep the connection open, unless told to close it: as pywb
+    hands on a wrong length.
+    """
 
     def fault(handler: _Handler) -> None:
         handler.answer(status, body, headers, length)

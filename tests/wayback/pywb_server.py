@@ -1,4 +1,6 @@
-"""A real pywb on loopback, with collections of its own sample archives. Also started by benchmarks/wayback.py."""
+"""A real pywb on loopback, with collections of its own sample archives. Also started by
+benchmarks/wayback.py.
+"""
 
 import os
 import socket
@@ -21,7 +23,8 @@ SECONDS_TO_START = 60.0
 def serving_pywb(
     folder: Path, collections: Mapping[str, Sequence[Path]]
 ) -> Iterator[tuple[str, int]]:
-    """Serve collections of archive files with pywb; its address without a slash at the end, and its process id.
+    """Serve collections of archive files with pywb; its address without a slash at the end, and its
+    process id.
 
     Args:
         folder: Where pywb keeps its copies and indexes, and what it says (``pywb.log``).

@@ -149,7 +149,7 @@ def test_a_uri_without_timemap_is_not_in_the_archive(archive: FakeArchive, clien
 
 
 def test_a_timemap_is_not_about_a_prefix(archive: FakeArchive, client: Client) -> None:
-    with pytest.raises(FetchError, match="TimeMap is about one URI") as caught:
+    with pytest.raises(FetchError, match="TimeMap covers only one URI") as caught:
         listed(
             archive,
             client,
@@ -160,7 +160,7 @@ def test_a_timemap_is_not_about_a_prefix(archive: FakeArchive, client: Client) -
 
 
 def test_a_cdx_server_that_was_named_has_to_be_one(archive: FakeArchive, client: Client) -> None:
-    with pytest.raises(WaybackError, match="no CDX server answers there"):
+    with pytest.raises(WaybackError, match="no CDX server answers at this address"):
         listed(
             archive,
             client,

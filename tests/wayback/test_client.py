@@ -194,7 +194,7 @@ def test_an_archive_that_is_gone_ends_the_run() -> None:
         for _ in range(2):
             with pytest.raises(FetchError, match="not reached"):
                 client.get(base + "/x", 100)
-        with pytest.raises(WaybackError, match=r"does not answer any more.*same command again"):
+        with pytest.raises(WaybackError, match=r"no longer answers.*same command again"):
             client.get(base + "/x", 100)
     assert client.requests == 6
 
@@ -265,7 +265,7 @@ def test_an_answer_that_drips_ends_in_time(
     with (
         playing(drips(start, drop)) as url,
         Client(frozenset({origin_of(url)}), manners) as client,
-        pytest.raises(FetchError, match="no whole answer within 1 s") as caught,
+        pytest.raises(FetchError, match="no complete answer within 1 s") as caught,
     ):
         client.get(url, 1 << 20)
     assert caught.value.reason is Reason.FETCH_TIMED_OUT

@@ -1,4 +1,6 @@
-"""A list becomes WARC files: each payload asked for once, nothing lost, whatever goes wrong in between."""
+"""A list becomes WARC files: each payload asked for once, nothing lost, whatever goes wrong in
+between.
+"""
 
 import os
 import signal
@@ -302,7 +304,9 @@ def test_a_payload_that_no_capture_brings_is_said_to_be_missing(
 def test_whatever_status_a_memento_has_it_ends_in_a_reason(
     archive: FakeArchive, client: Client, tmp_path: Path
 ) -> None:
-    """A TimeMap tells no status, so each of its mementos is asked for; pywb answers 0 where the capture has 204."""
+    """A TimeMap tells no status, so each of its mementos is asked for; pywb answers 0 where the
+    capture has 204.
+    """
     statuses = (200, 203, 204, 205, 206, 226, 300, 304, 418, 521, 599, 999)
     none = ("0 No Content", "1000 OK", "2OO OK")
     time = "20100101000000"
@@ -415,7 +419,9 @@ def test_a_cut_payload_says_so_in_its_record(
 def test_a_header_that_is_not_ascii_is_written_as_it_came(
     archive: FakeArchive, client: Client, tmp_path: Path
 ) -> None:
-    """A build reads the bytes of a Location, and so gives the link that it would give from the file."""
+    """A build reads the bytes of a Location, and so gives the link that it would give from the
+    file.
+    """
     place = "/caf\u00e9".encode().decode(
         "latin-1"
     )  # as http.server sends it, and http.client reads it
@@ -498,7 +504,7 @@ def test_an_archive_that_stops_answering_leaves_an_index_of_what_came(
     ]
     for number in range(2, 5):
         archive.faults[f"/web/20100101000000id_/{SITE}{number}"] = [hang_up] * 3
-    with pytest.raises(WaybackError, match="does not answer any more"):
+    with pytest.raises(WaybackError, match="no longer answers"):
         run(archive, client, tmp_path)
     assert len((tmp_path / "index.cdxj").read_bytes().splitlines()) == 2
     assert run(archive, client, tmp_path).captures_left == 0
@@ -557,7 +563,7 @@ def test_two_runs_do_not_share_a_folder(
     archive: FakeArchive, client: Client, tmp_path: Path
 ) -> None:
     def told(line: str) -> None:
-        with pytest.raises(WaybackError, match="another `arclink fetch` is at work"):
+        with pytest.raises(WaybackError, match="another `arclink fetch` is running"):
             run(archive, client, tmp_path)
 
     archive.pages = PAGES
@@ -592,7 +598,7 @@ def test_the_command_says_what_became_of_everything_and_what_comes_next(
     )
     assert done.returncode == 0, done.stderr
     assert "fetches: 8" in done.stdout
-    assert "3  same payload as one that is fetched, not asked for" in done.stdout
+    assert "3  same payload as a fetched one, not requested" in done.stdout
     next_call = done.stdout.rpartition("arclink ")[2].split()
     assert next_call == [
         "build",
@@ -632,7 +638,7 @@ def test_the_build_is_told_the_same_rules(archive: FakeArchive, tmp_path: Path) 
         pytest.param(["nofile.txt"], 2, "nofile.txt: no such file", id="no file"),
         pytest.param(["http://"], 2, "http://: not a URI", id="no URI"),
         pytest.param(
-            [SITE, "--wayback", "a.example/web"], 2, "has to begin with http://", id="no address"
+            [SITE, "--wayback", "a.example/web"], 2, "must begin with http://", id="no address"
         ),
         pytest.param(
             [SITE, "--payload-limit", "much"], 2, "--payload-limit 'much': not a size", id="no size"
@@ -672,7 +678,7 @@ def test_what_is_left_is_an_exit_code(archive: FakeArchive, tmp_path: Path) -> N
     ]
     done = call(*words)
     assert done.returncode == 1
-    assert "0 entries and 1 captures are left; the same command goes on" in done.stderr
+    assert "0 entries and 1 captures are left; run the same command again" in done.stderr
     assert call(*words).returncode == 0
 
 
@@ -687,4 +693,7 @@ def test_a_wrong_address_is_pointed_out(archive: FakeArchive, tmp_path: Path) ->
         "--delay",
         "0",
     )
-    assert "is --wayback what stands before /TIMESTAMP/URI" in done.stderr
+    assert (
+        "check that --wayback is the part of the archive's addresses before /TIMESTAMP/URI"
+        in done.stderr
+    )

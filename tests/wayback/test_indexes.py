@@ -1,4 +1,6 @@
-"""Every dialect of an index says the same, and nothing makes reading it fail in another way than it says."""
+"""Every dialect of an index says the same, and nothing makes reading it fail in another way than it
+says.
+"""
 
 from collections.abc import Sequence
 

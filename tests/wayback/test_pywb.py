@@ -34,7 +34,9 @@ TO_THEMSELVES = {
     ("http://www.iana.org/dnssec", "20140126201306"),
     ("http://www.iana.org/domains/root/db/", "20140126200927"),
 }
-"""Redirects to another spelling of the same URI: pywb passes over them, and shows the next capture instead."""
+"""Redirects to another spelling of the same URI: pywb passes over them, and shows the next capture
+instead.
+"""
 
 NOT_UNDER_A_DOMAIN = {"urn:X-wpull:log"}
 """Not fetched: it is no page, and under none of the domains that are asked for."""
@@ -183,7 +185,9 @@ def test_timemaps_give_the_same_graph(
 def test_a_revisit_alone_brings_its_payload(
     pywb: str, from_files: Mementos, tmp_path: Path
 ) -> None:
-    """Replay finds the payload of a revisit wherever it is; a file with nothing but the revisit does not have it."""
+    """Replay finds the payload of a revisit wherever it is; a file with nothing but the revisit
+    does not have it.
+    """
     _, shown = fetch_and_build(Archive(pywb), tmp_path, ["http://test@example.com/"])
     key = ("http://test@example.com/", "20130729195151")
     assert shown[key] == from_files[key]

@@ -263,7 +263,9 @@ def test_the_digest_of_nothing_is_that_of_the_data_model() -> None:
 def test_a_capture_of_another_spelling_is_another_memento(
     archive: FakeArchive, replay: Replay
 ) -> None:
-    """http and https share a SURT; without digest and status only ``rel="original"`` tells them apart."""
+    """http and https share a SURT; without digest and status only ``rel="original"`` tells them
+    apart.
+    """
     archive.faults[PATH] = [
         lambda handler: handler.answer(
             200, HTML, [MEMENTO, ("Link", '<https://h.example/a>; rel="original"')]

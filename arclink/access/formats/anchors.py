@@ -76,7 +76,7 @@ def extent_line(extent: Extent) -> str:
     if extent.is_complete:
         links = "link" if extent.links == 1 else "links"
         return f"{extent.links:,} {links} of contents (each distinct content of a page counts)"
-    return f"the first {extent.links:,} links of contents: there are too many to count them all"
+    return f"the first {extent.links:,} links of contents: too many to count all of them"
 
 
 def count_fields(counts: Counts) -> dict[str, object]:

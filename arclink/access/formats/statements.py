@@ -57,7 +57,7 @@ RDF: Final = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 TWG: Final = "http://www.mementoweb.org/TemporalWebGraph/"
 
 TYPES: Mapping[Kind, str] = {Kind("a@href"): "href", Kind("img@src"): "image"}
-"""The paper's names for two kinds; every other kind is written as it is."""
+"""The paper's names for two kinds; every other kind is written unchanged."""
 
 
 @dataclass(frozen=True, slots=True)

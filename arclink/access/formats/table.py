@@ -78,7 +78,7 @@ def _lines(answer: LinkAnswer) -> Iterator[str]:
         yield f"Redirected {date_and_time(hop.timestamp)} by {printable_uri(hop.original)}"
     yield _range_line(query) if query.is_range else known_line(query, answer.mementos)
     if sum(report.outcome is not Outcome.FAILED for report in answer.archives) > 1:
-        yield "Mementos are added up over the archives: one that several archives have counts once for each."
+        yield "Counts of mementos are sums over the archives: a memento in several archives counts several times."
     yield from archive_lines(answer.archives)
     yield from _in_force(answer)
     if query.direction.is_out:
@@ -134,19 +134,21 @@ def _by_name(refused: tuple[Refused, int]) -> str:
 def known_line(query: LinkQuery, mementos: MementoSummary) -> str:
     """Return one line that distinguishes "not captured", "not read" and "no links"."""
     if mementos.first is None or mementos.last is None:
-        return "Not captured: the graph has no memento of it, so nothing is known of its outlinks."
+        return "Not captured: the graph has no memento of it, so its outlinks are unknown."
     line = f"{_counted(mementos.count, 'memento')}, {date_and_time(mementos.first)} to {date_and_time(mementos.last)}"
     if mementos.asked == 0:
-        when = "at or before that time" if query.at is not None else "in the range asked for"
-        return f"{line}; none {when}, so nothing is known of its outlinks then."
+        when = "at or before that time" if query.at is not None else "in the time range"
+        return f"{line}; none {when}, so its outlinks at that time are unknown."
     if mementos.asked != mementos.count:
-        line += f"; {mementos.asked:,} {'in force' if query.at is not None else 'in the range asked for'}"
+        line += (
+            f"; {mementos.asked:,} {'in force' if query.at is not None else 'in the time range'}"
+        )
     return f"{line}; the links of {mementos.links_known:,} are known."
 
 
 def _in_force(answer: LinkAnswer) -> Iterator[str]:
     for found in answer.in_force:
-        known = "" if found.is_known else ", its links are not known: it ends earlier ones"
+        known = "" if found.is_known else ", its links are unknown: it ends earlier ones"
         memento = found.memento
         yield f"In force: {date_and_time(memento.timestamp)}, status {printable(memento.status)}{known}: {printable_uri(memento.original)}"
 

@@ -43,7 +43,7 @@ _COUNTS = ("links", "contents", "mementos", "hosts", "first", "last")
 EXAMPLES = ("arclink analyze anchors example.org --store links.db --by year",)
 
 
-@click.command(short_help="The words that led to a URI, host or domain, weighed by tf-idf.")
+@click.command(short_help="The words of links to a URI, host or domain, weighted by tf-idf.")
 @click.argument("uri")
 @store_option
 @level_option
@@ -53,9 +53,9 @@ EXAMPLES = ("arclink analyze anchors example.org --store links.db --by year",)
     type=click.Choice([term.value for term in Term]),
     default="text",
     show_default=True,
-    help="Whole texts, or words.",
+    help="Count whole texts, or words.",
 )
-@windows_option("Windows that texts are counted in")
+@windows_option("Windows in which texts are counted")
 @from_option
 @to_option
 @at_option
@@ -68,13 +68,13 @@ EXAMPLES = ("arclink analyze anchors example.org --store links.db --by year",)
     default=50,
     show_default=True,
     metavar="N",
-    help="Most rows of each window; 0 for all.",
+    help="Maximum number of rows per window; 0 for all.",
 )
 @click.option(
     "--cache",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="FOLDER",
-    help="Where counts are kept; beside the store by default.",
+    help="Folder for counts. Default: next to the store.",
 )
 @row_format_option
 def command(

@@ -40,7 +40,7 @@ _COUNTS = (
 EXAMPLES = ("arclink analyze churn --store links.db",)
 
 
-@click.command(short_help="How many links the pages of each host gain and lose, by month.")
+@click.command(short_help="The number of links that pages gain and lose, per host and month.")
 @store_option
 @site_option
 @level_option
@@ -56,7 +56,7 @@ EXAMPLES = ("arclink analyze churn --store links.db",)
     type=click.Choice(["host", "domain", "all"]),
     default="host",
     show_default=True,
-    help="What the pages that link are put together by.",
+    help="How linking pages are grouped.",
 )
 @kinds_to_follow_option
 @redirects_option
@@ -111,7 +111,7 @@ def _as_rows(
     lines = [
         f"{total:,} pairs of captures were compared, each with the one before it of the same page."
         if rows
-        else "No page that was asked for has two captures that were read, the later one in a window: there is nothing to compare.",
+        else "Nothing to compare: no page in the query has two captures that were read, with the later one in a window.",
         kinds_line(links.kinds),
         *others,
         *([""] if rows else []),

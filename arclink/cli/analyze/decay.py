@@ -32,16 +32,16 @@ _COLUMNS = ("cohort", "months", "at_risk", "share", "low", "high", "earliest", "
 EXAMPLES = ("arclink analyze decay --store links.db",)
 
 
-@click.command(short_help="The share of links that survives n months.")
+@click.command(short_help="The share of links that remain after n months.")
 @store_option
 @site_option
 @level_option
-@windows_option("One curve for the links that were first seen in each window")
+@windows_option("One curve per window, for the links first seen in it")
 @click.option(
     "--new",
     "only_new",
     is_flag=True,
-    help="Only links whose page was captured before without them.",
+    help="Only links whose page has an earlier capture without them.",
 )
 @kinds_to_follow_option
 @redirects_option
@@ -101,7 +101,7 @@ def _as_rows(
             "median_days": median,
         }
         lines.append(
-            f"{cohort}: {lived.links:,} links, {lived.gone:,} of them seen to be gone"
+            f"{cohort}: {lived.links:,} links, {lived.gone:,} of them were removed"
             + (
                 f", each between two captures that are {gap:,.0f} days apart on average"
                 if gap is not None
@@ -110,12 +110,12 @@ def _as_rows(
             + (
                 f"; half are gone after {median:,} days."
                 if median is not None
-                else "; more than half outlive all that was observed."
+                else "; more than half remain at the end of the observation."
             )
         )
     if not lives:
         lines.append(
-            "No link of a page that was asked for was first seen in a window: there is nothing to follow."
+            "Nothing to follow: no link of a page in the query was first seen in a window."
         )
     lines += [kinds_line(links.kinds), *others]
     about = {

@@ -18,21 +18,21 @@ level_option = click.option(
     type=click.Choice([level.value for level in Level]),
     default="uri",
     show_default=True,
-    help="What the targets of links are put together by.",
+    help="How targets of links are grouped.",
 )
 
 external_option = click.option(
     "--external",
     "is_external",
     is_flag=True,
-    help="Without links from within the same host or domain.",
+    help="Leave out links from the same host or domain.",
 )
 
 site_option = click.option(
     "--site",
     default="",
     metavar="HOST",
-    help="Only pages of this host and of those below it; else of all.",
+    help="Only pages of this host and its subdomains. Default: all pages.",
 )
 
 

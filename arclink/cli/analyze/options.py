@@ -38,20 +38,20 @@ _OPTIONS: Sequence[Callable[[Any], Any]] = [
         default="uri",
         show_default=True,
         metavar="LEVEL",
-        help="What is a node: uri, host or domain.",
+        help="Level of the nodes: uri, host or domain.",
     ),
     kinds_to_follow_option,
     redirects_option,
     click.option(
         "--in-force",
         is_flag=True,
-        help="A link counts from the first memento that shows it to the last; without, in windows in which one shows it.",
+        help="Count a link from its first to its last memento. Default: only in windows with a memento of it.",
     ),
     click.option(
         "--cache",
         type=click.Path(file_okay=False),
         metavar="FOLDER",
-        help="Where slices of the graph are kept; without, beside the store.",
+        help="Folder for slices of the graph. Default: next to the store.",
     ),
 ]
 

@@ -11,7 +11,7 @@ from arclink.errors import UsageError
 EXAMPLES = ("arclink analyze pagerank --store links.db --level host --by month --compare",)
 
 
-@click.command(short_help="Temporal PageRank: who ranks first in each window.")
+@click.command(short_help="Temporal PageRank: the first nodes of each window.")
 @slice_options
 @click.option(
     "--top",
@@ -19,38 +19,38 @@ EXAMPLES = ("arclink analyze pagerank --store links.db --level host --by month -
     show_default=True,
     type=click.IntRange(1),
     metavar="N",
-    help="How many of the first ones.",
+    help="Number of nodes to show.",
 )
 @click.option(
     "--compare",
     is_flag=True,
-    help="Instead, what the first ones of each window and the next, and of all, have in common.",
+    help="Compare the first nodes of each window with the next window and with all time.",
 )
 @click.option(
     "--uri",
     default="",
     metavar="URI",
-    help="Instead, the rank of one URI (at another level, of its host or domain) through time.",
+    help="Show the rank of one URI, or of its host or domain, through time.",
 )
 @click.option(
     "--damping",
     default=0.85,
     show_default=True,
     metavar="D",
-    help="Chance that a reader follows a link.",
+    help="Probability that a reader follows a link.",
 )
 @click.option(
     "--weight",
     metavar="WHAT",
-    help="A link counts as often as mementos, contents or links show it; without, once.",
+    help="Weight of an edge: its number of mementos, contents or links. Default: 1.",
 )
-@click.option("--self-links", is_flag=True, help="Links of a node to itself count, too.")
+@click.option("--self-links", is_flag=True, help="Also count links of a node to itself.")
 @click.option(
     "--tolerance",
     default=1e-12,
     show_default=True,
     metavar="T",
-    help="Iterate until ranks change by less than this, added up.",
+    help="Iterate until the sum of changes of all ranks is less than this.",
 )
 @click.option(
     "--iterations",
@@ -58,7 +58,7 @@ EXAMPLES = ("arclink analyze pagerank --store links.db --level host --by month -
     show_default=True,
     type=click.IntRange(1),
     metavar="N",
-    help="And not more often than this.",
+    help="Maximum number of iterations.",
 )
 @row_format_option
 def command(
@@ -84,7 +84,7 @@ def command(
     from arclink.analysis.slice_cache import open_slices
 
     if compare and uri:
-        raise UsageError("--compare and --uri are two questions: ask one of them")
+        raise UsageError("--compare and --uri cannot be used together")
     options = RankOptions(damping, tolerance, iterations, weight is not None, self_links)
     slices = open_slices(store, slices_asked(weight, given), cache_asked(given))
     found = ranked(slices, options, top, uri)

@@ -26,7 +26,7 @@ _COLUMNS = ("hop", "time", "seen", "kind", "text", "page", "target")
 EXAMPLES = ("arclink analyze path example.org example.net --store links.db",)
 
 
-@click.command(short_help="How one could come from one URI to another while time went on.")
+@click.command(short_help="A path of links between two URIs that follows time.")
 @click.argument("begin", metavar="FROM_URI")
 @click.argument("end", metavar="TO_URI")
 @store_option
@@ -35,14 +35,14 @@ EXAMPLES = ("arclink analyze path example.org example.net --store links.db",)
     type=click.Choice([one.value for one in Wanted]),
     default="earliest",
     show_default=True,
-    help="The path that arrives first, or that with fewest links.",
+    help="The path that arrives first, or the path with the fewest links.",
 )
 @click.option(
     "--when",
     type=click.Choice([one.value for one in Usable]),
     default="seen",
     show_default=True,
-    help="When a link can be followed: when a memento shows it, or until the next memento of its page.",
+    help="When a link can be followed: at its mementos, or until the next memento of its page.",
 )
 @from_option
 @to_option
@@ -54,7 +54,7 @@ EXAMPLES = ("arclink analyze path example.org example.net --store links.db",)
     default=20_000,
     show_default=True,
     metavar="N",
-    help="Pages that are looked at before the search ends.",
+    help="Maximum number of pages to search.",
 )
 @click.option(
     "--most-hops",
@@ -62,7 +62,7 @@ EXAMPLES = ("arclink analyze path example.org example.net --store links.db",)
     default=20,
     show_default=True,
     metavar="N",
-    help="Links of a shortest path.",
+    help="Maximum number of links of a shortest path.",
 )
 @row_format_option
 def command(
@@ -127,16 +127,14 @@ def _as_rows(query: PathQuery, answer: PathAnswer, end: str, is_captured: bool) 
 
 
 def _told(query: PathQuery, answer: PathAnswer, is_captured: bool) -> str:
-    looked = (
-        "1 page was looked at" if answer.pages == 1 else f"{answer.pages:,} pages were looked at"
-    )
+    looked = "1 page was searched" if answer.pages == 1 else f"{answer.pages:,} pages were searched"
     if answer.hops:
         links = "1 link" if len(answer.hops) == 1 else f"{len(answer.hops):,} links"
         return f"{links}, arriving {date_and_time(answer.hops[-1].time)}; {looked}."
     if not is_captured:
-        return f"No path: {printable_uri(query.links.uri)} was not captured in that time, so its links are not known."
+        return f"No path: {printable_uri(query.links.uri)} was not captured in that time, so its links are unknown."
     if answer.is_complete:
-        return f"No path: {looked}, all that can be reached in that time."
+        return f"No path: {looked}, which are all pages that can be reached in that time."
     return (
         f"None found: {looked}, and the search ended there. Allow more (--most-pages, now {query.most_pages:,}; "
         f"for a shortest path also --most-hops, now {query.most_hops:,}), or a shorter time (--from, --to)."

@@ -13,7 +13,7 @@ from arclink.errors import UsageError
 EXAMPLES = ("arclink analyze properties --store links.db --by year --output report.html",)
 
 
-@click.command(short_help="Sizes, degrees and components, as a report.")
+@click.command(short_help="A report of sizes, degrees and components.")
 @slice_options
 @click.option(
     "--output",
@@ -21,7 +21,7 @@ EXAMPLES = ("arclink analyze properties --store links.db --by year --output repo
     show_default=True,
     type=click.Path(dir_okay=False),
     metavar="FILE",
-    help="The page; tables are written beside it: .csv and .degrees.csv.",
+    help="HTML file of the report; tables are written next to it: .csv and .degrees.csv.",
 )
 def command(store: str, output: str, **given: Any) -> None:  # what `slice_options` add
     """Write a page with charts of the graph's properties, in total and by window, and its tables.
@@ -39,7 +39,7 @@ def command(store: str, output: str, **given: Any) -> None:  # what `slice_optio
     table, degrees = page.with_suffix(".csv"), page.with_suffix(".degrees.csv")
     if page in (table, degrees):
         raise UsageError(
-            f"--output {output}: the table beside the page would have the same name. Name the page: --output {page.stem}.html"
+            f"--output {output}: the table next to the page would have the same name. Name the page: --output {page.stem}.html"
         )
     slices = open_slices(store, slices_asked(None, given), cache_asked(given))
     found = [properties_of(slices, place) for place in range(len(slices))]

@@ -28,7 +28,7 @@ _ADOPTION = ("window", "new_pages", "dated", "new_hosts", "pages", "hosts")
 EXAMPLES = ("arclink analyze spread example.org --store links.db",)
 
 
-@click.command(short_help="Who linked to a URI, host or domain first, and how that spread.")
+@click.command(short_help="The first links to a URI, host or domain, and their spread.")
 @click.argument("uri")
 @store_option
 @level_option
@@ -36,7 +36,7 @@ EXAMPLES = ("arclink analyze spread example.org --store links.db",)
     "--by",
     default="",
     metavar="WINDOWS",
-    help="How many pages and hosts each window adds, instead of the pages: day, month, year, or times and ranges.",
+    help="Count new pages and hosts per window instead of listing pages: day, month, year, or times and ranges.",
 )
 @kinds_to_follow_option
 @redirects_option
@@ -47,7 +47,7 @@ EXAMPLES = ("arclink analyze spread example.org --store links.db",)
     default=50,
     show_default=True,
     metavar="N",
-    help="Most pages; 0 for all.",
+    help="Maximum number of pages; 0 for all.",
 )
 @row_format_option
 def command(
@@ -78,9 +78,9 @@ def command(
     dated = sum(link.last_without is not None for link in found)
     lines = [
         f"{printable_uri(target.uri)}  ({printable_uri(target.name)})",
-        f"{len(found):,} pages were seen to link to it, {dated:,} of them were captured before without the link."
+        f"{len(found):,} pages link to it, {dated:,} of them have an earlier capture without the link."
         if found
-        else "No page was seen to link to it.",
+        else "No page links to it.",
         kinds_line(links.kinds),
         *others,
     ]

@@ -58,7 +58,7 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A neighbour as it is drawn.
+    """A neighbour in the drawing.
 
     Attributes:
         state: ``now`` if it is highlighted; else when its links were seen: ``later``, ``earlier``

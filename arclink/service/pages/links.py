@@ -69,12 +69,12 @@ def show_links(
     limit = [] if asked.get("limit") else [("limit", LIMIT)]
     query = LinkQuery.from_parameters([*asked.given, *limit])
     if query.limit == 0:
-        raise BadParameterError("limit", "0", "at least 1 on this page; downloads can be unlimited")
+        raise BadParameterError("limit", "0", "at least 1 on this page; downloads can have all")
     if query.is_range:
         raise BadParameterError(
             MATCH_TYPE.name,
             query.match_type.value,
-            "exact on this page; /linkQuery answers the others",
+            "exact on this page; use /linkQuery for the others",
         )
     answer = answer_link_query(store, query, settings.budget, settings.replay)
     more = (

@@ -214,7 +214,7 @@ def told(one: Captured) -> str:
         return "read" if one.links is None else f"{one.links:,} link{'' if one.links == 1 else 's'}"
     if one.state is State.NO_PAGE:
         return f"no page, status {one.memento.status}"
-    return "captured, its links are not known"
+    return "captured, its links are unknown"
 
 
 def beginning(unit: str) -> datetime:

@@ -179,7 +179,7 @@ def strings_at(packed: bytes, borders: Numbers, places: Numbers) -> list[str]:
         IndexError: An index is out of range.
     """
     if len(places) and places.min() < 0:
-        raise IndexError("a place is negative")
+        raise IndexError("a position is negative")
     begins, ends = borders[places] + 1, borders[places + 1]
     return [
         packed[begin:end].decode()

@@ -94,18 +94,20 @@ def _parsed(where: str, patience: float) -> Address:
     user, colon, _ = place.partition(":")
     if colon:
         raise ValueError(
-            "the password does not stand in the URL, where logs would show it; set ARCLINK_CASSANDRA_PASSWORD"
+            "a password in the URL would appear in logs; set ARCLINK_CASSANDRA_PASSWORD"
         )
     if at and not user:
         raise ValueError("no user before the @")
     named = [_host_and_port(host) for host in hosts.split(",")]
     ports = {port for _, port in named if port is not None}
     if len(ports) > 1:
-        raise ValueError(f"the nodes of a cluster listen on one port, and here are {len(ports)}")
+        raise ValueError(
+            f"all nodes of a cluster must use the same port, but the URL has {len(ports)}"
+        )
     keyspace = parts.path.removeprefix("/")
     if not _KEYSPACE.fullmatch(keyspace):
         raise ValueError(
-            f"{keyspace!r} is no name of a keyspace: a letter, then letters, digits and _, 48 at most"
+            f"{keyspace!r} is not a keyspace name: a letter, then letters, digits and _, 48 characters at most"
         )
     given = {"patience": patience, **_options(parts.query)}
     return Address(
@@ -122,9 +124,9 @@ def _host_and_port(text: str) -> tuple[str, int | None]:
     if not colon:
         host = text
     if not host.strip("[]") or (":" in host and not host.startswith("[")):
-        raise ValueError(f"{text!r} is no host")
+        raise ValueError(f"{text!r} is not a host")
     if colon and not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
-        raise ValueError(f"{port!r} is no port")
+        raise ValueError(f"{port!r} is not a port")
     return host.strip("[]"), int(port) if colon else None
 
 
@@ -149,7 +151,7 @@ def _options(query: str) -> dict[str, object]:
             allowed = f"; one of {', '.join(CONSISTENCIES)}" if name == "consistency" else ""
             raise ValueError(f"{name}={value!r} cannot be{allowed}")
         else:
-            raise ValueError(f"no option is called {name!r}; there are {OPTIONS}")
+            raise ValueError(f"unknown option {name!r}; the options are {OPTIONS}")
     return found
 
 

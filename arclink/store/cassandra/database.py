@@ -184,19 +184,19 @@ class Database:
                 raise StoreError(f"{name}: {missing}") from error
             raise StoreError(
                 f"no node of {name} answers ({'; '.join(sorted({*map(str, causes)}))[:300]}). "
-                "Is it running, are host and port right, and does it ask for TLS (tls=…)?"
+                "Check that it is running, its host and port, and whether it needs TLS (tls=…)."
             ) from error
         except InvalidRequest as error:
             raise StoreError(
-                f"{name}: {error}. Is this the keyspace of a store? arclink schema apply --store {name} makes one."
+                f"{name}: {error}. Is this the keyspace of a store? arclink schema apply --store {name} creates one."
             ) from error
         except (*_AGAIN, DriverException) as error:
             missing = _missing_replicas([error])
             if missing:
                 raise StoreError(f"{name}: {missing}") from error
             raise StoreError(
-                f"{name} does not do what it is asked ({type(error).__name__}: {error}).{self._nodes_down()} "
-                "See the nodes' logs, then start again."
+                f"{name} refuses a request ({type(error).__name__}: {error}).{self._nodes_down()} "
+                "Read the nodes' logs, then start again."
             ) from error
 
     def _nodes_down(self) -> str:
@@ -394,7 +394,7 @@ def _missing_replicas(causes: Iterable[object]) -> str:
     needed, answered, how, level = min(found, key=lambda one: one[1] - one[0])
     return (
         f"too few nodes answer: {level} needs {needed} replicas of the data, and {answered} {how}. "
-        "Start the nodes that are down (nodetool status lists them), or look into the logs of those that are slow; "
+        "Start the nodes that are down (nodetool status lists them), or read the logs of slow nodes; "
         "then try again."
     )
 
@@ -448,7 +448,7 @@ def _tls_of(address: Address) -> ssl.SSLContext | None:
         return ssl.create_default_context(cafile=address.tls)
     except (OSError, ssl.SSLError) as error:
         raise StoreError(
-            f"tls={address.tls}: no file with certificates (PEM) can be read there ({error}). Or say tls=system."
+            f"tls={address.tls}: this is not a readable file of certificates (PEM) ({error}). Or use tls=system."
         ) from error
 
 

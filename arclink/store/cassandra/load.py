@@ -256,9 +256,9 @@ class Loaders:
             self._deaths += 1
             if self._deaths > 1:
                 raise StoreError(
-                    "a process that loads died twice, the second time working alone; most likely "
-                    "there is too little memory (the system's log says so). What was loaded is "
-                    "kept: make smaller batches (--batch-size), and give the same command again."
+                    "a loading process died twice, the second time alone; probably there is too "
+                    "little memory (see the system's log). Loaded data is kept: use smaller batches "
+                    "(--batch-size), and run the same command again."
                 ) from error
             return False
         except BaseException:

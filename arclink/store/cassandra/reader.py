@@ -570,7 +570,7 @@ class CassandraReader:
         place = self.numbers_of(view, [inlink.content])[0]
         if place is None:
             raise UsageError(
-                f"cannot go on behind an inlink of {inlink.content}: the store has no such content"
+                f"cannot continue after an inlink of {inlink.content}: the store has no such content"
             )
         load, number = place
         return load, Posting(

@@ -52,7 +52,7 @@ def apply_schema(address: Address) -> bool:
         if tables - ours:
             others = ", ".join(sorted(tables - ours)[:5])
             raise StoreError(
-                f"{address.name}: the keyspace holds tables that are not ours ({others}). Name another keyspace."
+                f"{address.name}: the keyspace has tables of another program ({others}). Name another keyspace."
             )
         database.command(
             f"CREATE KEYSPACE IF NOT EXISTS {address.keyspace} WITH replication = {replication_map(address.replication)}"
@@ -96,7 +96,7 @@ def _layout(database: Database) -> int | None:
 
 
 def _missing(address: Address) -> str:
-    return f"no store at {address.name}. Make one: arclink schema apply --store {address.name}"
+    return f"no store at {address.name}. Create one: arclink schema apply --store {address.name}"
 
 
 def _check(address: Address, layout: int | None, *, is_new: bool = False) -> None:

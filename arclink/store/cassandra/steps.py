@@ -203,7 +203,7 @@ class Steps:
         )
         if not is_done:
             raise StoreError(
-                f"{self._database.address.name}: this load was silent for {SILENCE} seconds and lost the store; start it again."
+                f"{self._database.address.name}: this load did not renew its lock for {SILENCE} seconds and lost it; start it again."
             )
         self._history = None
 

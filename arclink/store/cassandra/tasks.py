@@ -254,7 +254,7 @@ class TaskRunner:
             ids: list[str] = orjson.loads(contents)
             if len(ids) > 1 << POSITION_BITS:
                 raise StoreError(
-                    f"{path}: block {name.decode()} has {len(ids)} contents; at most {1 << POSITION_BITS} can be."
+                    f"{path}: block {name.decode()} has {len(ids)} contents; at most {1 << POSITION_BITS} are allowed."
                 )
             data, _ = packed_block(links, lists, [True] * len(ids), compressed)
             tables.outlinks.put(writer, self._load, part, block, data)

@@ -148,7 +148,7 @@ class _Verifier:
                 if surt_of(memento.original) != memento.surt:
                     yield Violation(
                         "SURTs belong to their URIs",
-                        f"{memento.original} stands under {memento.surt}",
+                        f"{memento.original} is stored under {memento.surt}",
                     )
                 if any(what.covers(memento.surt, memento.timestamp) for what in self._forgotten):
                     yield Violation(
@@ -258,7 +258,7 @@ class _Verifier:
             )
         for load, numbers, hashes, target, surt in self._inlinks():
             if surt_of(target) != surt:
-                yield Violation("SURTs belong to their URIs", f"{target} stands under {surt}")
+                yield Violation("SURTs belong to their URIs", f"{target} is stored under {surt}")
             if any(what.has_targets and what.has(surt) for what in self._forgotten):
                 yield Violation("what was forgotten is not stored", f"{target}: a target")
             pairs = hashes_of_pairs(numbers, hashes)
@@ -418,7 +418,7 @@ class _Verifier:
                 ):
                     yield Violation(
                         "SURTs are listed",
-                        f"the list {(load, part)} has {rows} rows, and its row {FENCES} says otherwise",
+                        f"the list {(load, part)} has {rows} rows, and its row {FENCES} has another number",
                     )
 
     def _surt_differences(self) -> Iterator[Violation]:

@@ -77,8 +77,8 @@ class RunApart:
         except EOFError:
             self._process.join()
             raise DiedError(
-                f"the process that packed a part of the batch died (exit code {self._process.exitcode}), perhaps for want of memory: "
-                "make batches smaller, or use one core"
+                f"the process that compressed a part of the batch died (exit code "
+                f"{self._process.exitcode}), perhaps for lack of memory: use smaller batches, or one core"
             ) from None
         if isinstance(outcome, Exception):
             raise outcome
@@ -141,6 +141,6 @@ def _room() -> Iterator[None]:
         yield
     except OSError as error:
         raise StoreError(
-            f"{gettempdir()}: {error.strerror}, where a part of the batch is packed: free some space there, "
+            f"{gettempdir()}: {error.strerror}, where a part of the batch is compressed: free some space there, "
             "name another folder in TMPDIR, or use one core"
         ) from error

@@ -50,8 +50,9 @@ A block fills whole pages and most of one more, so small pages waste little
 """
 
 FORGOTTEN = """
--- What was the store told to forget, when and why? Then how much that was, later builds included (payloads: with a fate; checksums: all),
--- and the greatest numbers of then: they are never given again.
+-- Which captures were forgotten, when and why? The counts include later builds (payloads: those
+-- with a fate; checksums: all). last_payload and last_content are the greatest numbers at the time
+-- of the takedown: they are never used again.
 CREATE TABLE forgotten (
     number INTEGER PRIMARY KEY, prefix TEXT NOT NULL, first TEXT NOT NULL, last TEXT NOT NULL, targets INTEGER NOT NULL,
     reason TEXT NOT NULL, time TEXT NOT NULL,
@@ -60,13 +61,15 @@ CREATE TABLE forgotten (
 )"""
 
 SCHEMA = """
--- What was the store built with? (extractor version, rules) And `replaced`: how many contents and links gave way to others.
+-- Which settings was the store built with (version of the extractor, rules)? The row `replaced`
+-- counts the contents and links that were replaced by others.
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
--- Words that rows repeat: archive files, charsets, reasons. Rows hold the number.
+-- Which word has this number? Rows name archive files, charsets and reasons by number.
 CREATE TABLE names (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 
--- Which batches were loaded, and how much did each add? identity: of the graph files, so that a batch is added once.
+-- Which batches were loaded, and how much did each add? identity: a hash of the graph files, so
+-- that a batch is added only once.
 CREATE TABLE batches (
     number INTEGER PRIMARY KEY, identity BLOB NOT NULL UNIQUE, files TEXT NOT NULL, manifest TEXT NOT NULL,
     payloads INTEGER NOT NULL, links INTEGER NOT NULL, first TEXT NOT NULL, last TEXT NOT NULL
@@ -75,17 +78,21 @@ CREATE TABLE batches (
 -- Which archive files does the store know?
 CREATE TABLE files (name TEXT PRIMARY KEY, path TEXT NOT NULL, size INTEGER NOT NULL, fingerprint TEXT NOT NULL) WITHOUT ROWID;
 
--- What became of this payload? Numbered as first seen, so that payloads of one site stand together.
--- fate: packed (arclink/store/blocks/relations.py); NULL: mementos have this checksum, but it was never to be read.
+-- How was this payload read? Numbers are in the order of loading, so payloads of one site are
+-- neighbours. fate: the result of reading, packed (arclink/store/blocks/relations.py); NULL: a
+-- checksum of mementos whose payload was never to be read.
 CREATE TABLE payloads (number INTEGER PRIMARY KEY, checksum BLOB NOT NULL UNIQUE, fate BLOB);
 
--- Which vertex is this? cut: 8 bytes, none if the links depend on nothing. Numbered in the order of loading: 1, 2, …
+-- Which vertex is this? cut: 8 bytes, or empty if the links do not depend on the page's URI.
+-- Numbers are in the order of loading: 1, 2, …
 CREATE TABLE contents (number INTEGER PRIMARY KEY, payload INTEGER NOT NULL, cut BLOB NOT NULL, UNIQUE (payload, cut));
 
--- What does this content link to? Blocks of contents, by the number of their first (arclink/store/blocks/outlinks.py).
+-- What does this content link to? A row is a block of contents, by the number of its first content
+-- (arclink/store/blocks/outlinks.py).
 CREATE TABLE outlinks (first INTEGER PRIMARY KEY, data BLOB NOT NULL);
 
--- Who links here? Which mementos has this URI? Who shows this payload? Sorted runs (arclink/store/sqlite/runs.py).
+-- Which pages link to this URI? Which mementos has this URI? Which mementos have this payload?
+-- Sorted runs answer these questions (arclink/store/sqlite/runs.py).
 CREATE TABLE runs (
     number INTEGER PRIMARY KEY AUTOINCREMENT, relation INTEGER NOT NULL, level INTEGER NOT NULL, entries INTEGER NOT NULL
 );
@@ -139,7 +146,7 @@ class translated:  # noqa: N801  # callers read it as a function
             raise StoreError(_explanation(self._path, error)) from error
         if isinstance(error, UNPACKING_ERRORS):
             raise damaged(
-                str(self._path), f"what it holds cannot be unpacked ({explained(error)})"
+                str(self._path), f"its content cannot be decompressed ({explained(error)})"
             ) from error
 
 
@@ -252,7 +259,7 @@ def _explanation(path: Path, error: apsw.Error) -> str:
         return str(damaged(str(path), _damaged_page()))
     if name == "SQLITE_NOTADB":
         return (
-            f"{path} is not an ArcLink store: no SQLite file, or its first bytes are damaged. "
+            f"{path} is not an ArcLink store: not a SQLite file, or its first bytes are damaged. "
             "Name another store, restore a backup, or build a new one at another path."
         )
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
@@ -260,11 +267,13 @@ def _explanation(path: Path, error: apsw.Error) -> str:
     if name == "SQLITE_FULL":
         return f"no space left for {path}; nothing of the batch was stored. Free some space and start again."
     if name in {"SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE"}:
-        return f"{path} cannot be written ({error}); nothing of the batch was stored. Most likely there is no space left: free some."
+        return f"{path} cannot be written ({error}); nothing of the batch was stored. Probably no space is left: free some."
     if name.startswith("SQLITE_READONLY"):
-        return f"{path} may not be written. Change its permissions (and its folder's), or copy it elsewhere."
+        return f"{path} is not writable. Change its permissions (and its folder's), or copy it to another folder."
     if name.startswith("SQLITE_CANTOPEN"):
-        return f"{path} cannot be opened. Check that its folder exists and that you may read and write there."
+        return (
+            f"{path} cannot be opened. Check that its folder exists and is readable and writable."
+        )
     if name.startswith("SQLITE_CORRUPT"):
         return str(damaged(str(path), str(error)))
     return f"{path}: {error}"
@@ -302,7 +311,7 @@ def open_for_loading(path: Path) -> Connection:
     """
     if not path.parent.is_dir():
         raise StoreError(
-            f"no folder {path.parent} for the store {path.name}. Make the folder, or name another path."
+            f"no folder {path.parent} for the store {path.name}. Create the folder, or name another path."
         )
     if path.is_dir():
         raise StoreError(
@@ -373,7 +382,7 @@ def _create(path: Path) -> None:
             _put_in_place(new, path)
     except OSError as error:
         raise StoreError(
-            f"{path} cannot be made: {error.strerror}. Check its folder's permissions and space."
+            f"{path} cannot be created: {error.strerror}. Check its folder's permissions and space."
         ) from error
 
 
@@ -436,7 +445,7 @@ def _check_ours(connection: Connection, path: Path) -> None:
         )
     connection.is_sealed = is_sealed(connection)
     if connection.is_sealed and connection.reserve_bytes() != CHECKSUM_BYTES:
-        raise damaged(str(path), "its first page says that pages have no checksums")
+        raise damaged(str(path), "its first page declares that pages have no checksums")
     _check_size(connection, path)
 
 
@@ -527,5 +536,5 @@ def refuse_network_file_system(path: Path, mounts: Path = Path("/proc/mounts")) 
     if kind in NETWORK_FILE_SYSTEMS:
         raise StoreError(
             f"{path} is on a network file system ({kind} at {place}), where SQLite cannot lock. "
-            "Put the store on a local disk; copy it when it is done."
+            "Put the store on a local disk; copy it after the build."
         )

@@ -487,7 +487,7 @@ class SqliteStore:
         """Return counts over the whole store.
 
         Mementos, originals and targets are counted exactly by reading the sorted runs, because
-        batches may repeat them; this takes as long as reading a third of the file. The other counts
+        batches may repeat them; this takes as long as reading 33 % of the file. The other counts
         are kept per batch.
         """
         from arclink.store.sqlite.counts import count_store
@@ -555,7 +555,7 @@ class SqliteStore:
             )
         if self._file_now() != self._file:
             raise StoreError(
-                f"{self.path} was moved or removed while it was being built. Put it back, or build it anew."
+                f"{self.path} was moved or removed while it was being built. Put it back, or build a new one."
             )
         identity = identity_of(graph, files)
         takedowns = [takedown for takedown, _ in self.forgotten()]
@@ -617,7 +617,7 @@ class SqliteStore:
     def forget(self, takedown: Takedown, *, is_trial: bool = False) -> Removed:
         if not self._is_loader:
             raise StoreError(
-                f"{self.path} was opened for reading; open it for loading to make it forget."
+                f"{self.path} was opened for reading; open it for loading to remove captures."
             )
         with translated(self.path), self._writing(is_overwriting=True, is_trial=is_trial):
             removed = forget(self._connection, self._runs, self._names, takedown)
@@ -639,8 +639,8 @@ class SqliteStore:
             self._connection.execute("PRAGMA busy_timeout = 0")
         if is_busy:
             raise StoreError(
-                f"{self.path}: what was forgotten is in no answer any more, but may still be in the file's log, since a reader holds "
-                "it. Run `arclink forget --clean` again when that reader has ended."
+                f"{self.path}: no answer contains the forgotten data, but the file's log may, because "
+                "another process reads the store. Run `arclink forget --clean` again after it ends."
             )
 
     def close(self) -> None:
@@ -845,7 +845,7 @@ class SqliteStore:
         number = self._number_of(inlink.content)
         if number is None:
             raise UsageError(
-                f"cannot go on behind an inlink of {inlink.content}: the store has no such content"
+                f"cannot continue after an inlink of {inlink.content}: the store has no such content"
             )
         return Posting(
             uri_form(target, inlink.target), number, pack_head(inlink.kind, inlink.text, inlink.rel)

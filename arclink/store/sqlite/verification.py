@@ -124,7 +124,10 @@ class Verifier:
             )
 
     def _json(self) -> Iterator[Violation]:
-        """Check that the texts of batches are JSON; no other check compares them with anything."""
+        """Check that the manifests of batches are JSON.
+
+        No other check compares them with anything.
+        """
         for number, files, manifest in self._connection.execute(
             "SELECT number, files, manifest FROM batches"
         ):
@@ -132,7 +135,7 @@ class Verifier:
                 try:
                     orjson.loads(text)
                 except orjson.JSONDecodeError as error:
-                    yield Violation("texts of batches are JSON", f"batch {number}: {error}")
+                    yield Violation("manifests of batches are JSON", f"batch {number}: {error}")
 
     def _file(self) -> Iterator[Violation]:
         for (text,) in self._connection.execute("PRAGMA integrity_check"):
@@ -285,7 +288,7 @@ class Verifier:
                     posting = (number, f"{target}\0{heads[place]}")
                     if posting in back:
                         yield Violation(
-                            "each inlink stands once",
+                            "each inlink is stored once",
                             f"content {self._name_of(number)}: {posting[1]!r}",
                         )
                     back.add(posting)
@@ -314,7 +317,7 @@ class Verifier:
         for surt, item in self._distinct_mementos():
             timestamp, original, checksum, *_, reason = item
             if surt_of(original) != surt:
-                yield Violation("SURTs belong to their URIs", f"{original} stands under {surt}")
+                yield Violation("SURTs belong to their URIs", f"{original} is stored under {surt}")
             if not shows_payload(checksum, reason):
                 continue
             found = self._connection.execute(_PAYLOAD, (pack_checksum(checksum),)).fetchone()
@@ -437,7 +440,7 @@ class Verifier:
             target = uri_of_form(Surt(surt.decode()), form.decode())
             if surt_of(target) != surt.decode():
                 yield Violation(
-                    "SURTs belong to their URIs", f"{target} stands under {surt.decode()}"
+                    "SURTs belong to their URIs", f"{target} is stored under {surt.decode()}"
                 )
 
     def _uri_ids(self) -> Iterator[Violation]:

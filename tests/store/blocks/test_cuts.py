@@ -1,4 +1,6 @@
-"""A payload captured at very many URIs: what shows one of its contents is found without reading all of it again."""
+"""A payload captured at very many URIs: what shows one of its contents is found without reading all
+of it again.
+"""
 
 import time
 from pathlib import Path

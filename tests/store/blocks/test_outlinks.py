@@ -109,5 +109,5 @@ def test_what_are_no_lists_of_numbers_is_refused(lists: bytes) -> None:
     ],
 )
 def test_what_is_no_list_of_links_is_refused(row: bytes) -> None:
-    with pytest.raises(StoreError, match="no lists of links"):
+    with pytest.raises(StoreError, match="not lists of links"):
         written([(row, b"[[0]]")], [[True]])

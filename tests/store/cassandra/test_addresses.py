@@ -58,17 +58,17 @@ def test_a_url_says_where_and_how(url: str, expected: Address) -> None:
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        pytest.param("cassandra:///links", "'' is no host", id="no host"),
-        pytest.param("cassandra://a,/links", "'' is no host", id="an empty host"),
-        pytest.param("cassandra://a:x/links", "'x' is no port", id="port"),
-        pytest.param("cassandra://a:70000/links", "'70000' is no port", id="large port"),
+        pytest.param("cassandra:///links", "'' is not a host", id="no host"),
+        pytest.param("cassandra://a,/links", "'' is not a host", id="an empty host"),
+        pytest.param("cassandra://a:x/links", "'x' is not a port", id="port"),
+        pytest.param("cassandra://a:70000/links", "'70000' is not a port", id="large port"),
         pytest.param(
-            "cassandra://a:1,b:2/links", "listen on one port, and here are 2", id="two ports"
+            "cassandra://a:1,b:2/links", "must use the same port, but the URL has 2", id="two ports"
         ),
-        pytest.param("cassandra://a", "'' is no name of a keyspace", id="no keyspace"),
-        pytest.param("cassandra://a/b/c", "'b/c' is no name of a keyspace", id="path"),
-        pytest.param("cassandra://a/1b", "'1b' is no name of a keyspace", id="digit"),
-        pytest.param("cassandra://a/b; DROP", "is no name of a keyspace", id="more CQL"),
+        pytest.param("cassandra://a", "'' is not a keyspace name", id="no keyspace"),
+        pytest.param("cassandra://a/b/c", "'b/c' is not a keyspace name", id="path"),
+        pytest.param("cassandra://a/1b", "'1b' is not a keyspace name", id="digit"),
+        pytest.param("cassandra://a/b; DROP", "is not a keyspace name", id="more CQL"),
         pytest.param("cassandra://me:secret@a/b", "set ARCLINK_CASSANDRA_PASSWORD", id="password"),
         pytest.param("cassandra://a/b?consistency=some", "one of ONE, TWO", id="consistency"),
         pytest.param("cassandra://a/b?timeout=0", "timeout='0' cannot be", id="timeout"),
@@ -79,7 +79,7 @@ def test_a_url_says_where_and_how(url: str, expected: Address) -> None:
         ),
         pytest.param(
             "cassandra://a/b?color=red",
-            "no option is called 'color'; there are consistency",
+            "unknown option 'color'; the options are consistency",
             id="option",
         ),
     ],

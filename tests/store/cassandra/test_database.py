@@ -98,25 +98,25 @@ def test_a_missing_quorum_is_said_with_its_numbers(error: Exception, answered: s
     said = said_of(error)
     assert f"QUORUM needs 2 replicas of the data, and {answered}." in said
     assert said.startswith("cassandra://10.0.0.1:9042/links: too few nodes answer")
-    assert "Is it running" not in said
+    assert "Check that it is running" not in said
 
 
 @pytest.mark.parametrize(
     ("error", "says"),
     [
-        pytest.param(hosts(REFUSED, DOWN), "Is it running", id="nobody there"),
-        pytest.param(hosts(ConnectionShutdown("closed")), "Is it running", id="closed"),
-        pytest.param(hosts(OperationTimedOut()), "Is it running", id="silent"),
+        pytest.param(hosts(REFUSED, DOWN), "Check that it is running", id="nobody there"),
+        pytest.param(hosts(ConnectionShutdown("closed")), "Check that it is running", id="closed"),
+        pytest.param(hosts(OperationTimedOut()), "Check that it is running", id="silent"),
         pytest.param(hosts(AuthenticationFailed("bad"), DOWN), "refuses the user", id="user"),
         pytest.param(
             ReadTimeout("digest", consistency=QUORUM, required_responses=2, received_responses=2),
-            "does not do what it is asked",
+            "refuses a request",
             id="enough",
         ),
-        pytest.param(OperationTimedOut(), "does not do what it is asked", id="no numbers"),
+        pytest.param(OperationTimedOut(), "refuses a request", id="no numbers"),
         pytest.param(
             ReadFailure("failed", consistency=QUORUM, required_responses=2, received_responses=1),
-            "does not do what it is asked",
+            "refuses a request",
             id="replicas that failed are there",
         ),
     ],

@@ -12,7 +12,9 @@ from arclink.store.cassandra.load import Loaders
 
 
 def note(path: Path, dies_up_to: int) -> None:
-    """Do a task of a load; the first calls kill their process, as the kernel does for want of memory."""
+    """Do a task of a load; the first calls kill their process, as the kernel does for want of
+    memory.
+    """
     with path.open("a") as calls:
         calls.write("x")
     if path.stat().st_size <= dies_up_to:

@@ -1,4 +1,6 @@
-"""Rows of Cassandra tables, without a server: what is packed is unpacked, and who believes which version."""
+"""Rows of Cassandra tables, without a server: what is packed is unpacked, and who believes which
+version.
+"""
 
 import re
 from importlib.resources import files

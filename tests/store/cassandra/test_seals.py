@@ -1,4 +1,6 @@
-"""Rows have seals: a row that was damaged, or stands in the place of another one, is never believed."""
+"""Rows have seals: a row that was damaged, or stands in the place of another one, is never
+believed.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from types import SimpleNamespace

@@ -1,4 +1,6 @@
-"""The history of a store in Cassandra, without a server: what begins again, and what a reader sees of a store that was built anew."""
+"""The history of a store in Cassandra, without a server: what begins again, and what a reader sees
+of a store that was built anew.
+"""
 
 import json
 from collections.abc import Sequence

@@ -342,7 +342,7 @@ DAMAGES = [
         "line 2: not sorted",
         id="outlinks not sorted",
     ),
-    pytest.param("outlinks", b'b\tx\t["B"]\t[1]\t[[0]]\n', "no lists of links", id="no links"),
+    pytest.param("outlinks", b'b\tx\t["B"]\t[1]\t[[0]]\n', "not lists of links", id="no links"),
     pytest.param("outlinks", b"b\t\xff\t[]\t[]\t[]\n", "cannot be read", id="no UTF-8"),
     pytest.param(
         "inlinks",

@@ -1,4 +1,6 @@
-"""What the contract does not say of forgetting: the bytes of the file, readers that are open, places of payloads, old layouts."""
+"""What the contract does not say of forgetting: the bytes of the file, readers that are open,
+places of payloads, old layouts.
+"""
 
 import io
 import re
@@ -56,7 +58,9 @@ def load(
     mementos: list[Memento],
     links: Mapping[Checksum, list[Outlink]],
 ) -> None:
-    """Load a batch of pages: each payload is read from its first memento here, and its links depend on nothing."""
+    """Load a batch of pages: each payload is read from its first memento here, and its links depend
+    on nothing.
+    """
     first = {one.checksum: one for one in reversed(mementos)}
     payloads = [
         Payload(
@@ -81,7 +85,9 @@ def load(
 
 
 def texts_of(path: Path) -> Iterator[bytes]:
-    """Yield the bytes of a store and its log, and what can be decompressed of them wherever a frame begins."""
+    """Yield the bytes of a store and its log, and what can be decompressed of them wherever a frame
+    begins.
+    """
     for file in (path, Path(f"{path}-wal")):
         if file.exists():
             raw = file.read_bytes()
@@ -203,7 +209,8 @@ def test_a_revisit_does_not_bring_back_the_capture_it_refers_to(tmp_path: Path) 
         assert list(store.mementos(revisit.surt)) == [revisit]
         assert store.content_of(revisit) is None
         assert list(store.surts(Surt(""))) == [revisit.surt]
-        # The revisit goes with the rest of the page, and the text that stands for its checksum, too.
+        # The revisit goes with the rest of the page, and the text that stands for its checksum,
+        # too.
         assert store.forget(EXAMPLE) == Removed(1, 0, 0, 0)
         assert store.payload(revisit.checksum) is None
         assert store.stats().mementos == 0

@@ -41,7 +41,7 @@ class TestRefused:
     def test_a_text_file(self, tmp_path: Path, create: bool) -> None:
         path = tmp_path / "links.db"
         path.write_text("not a database, but long enough to have been one " * 9)
-        with pytest.raises(StoreError, match="is not an ArcLink store: no SQLite file"):
+        with pytest.raises(StoreError, match="is not an ArcLink store: not a SQLite file"):
             open_store(str(path), create=create)
 
     def test_a_store_of_another_program(self, tmp_path: Path, create: bool) -> None:
@@ -271,8 +271,8 @@ def test_a_path_or_url_names_a_file(where: str, path: str) -> None:
     ("where", "message"),
     [
         pytest.param("cassandra://localhost", "keyspace", id="Cassandra without keyspace"),
-        pytest.param("postgres://localhost/links", "no store is named so", id="other URL"),
-        pytest.param("sqlite://links.db", "no store is named so", id="two slashes"),
+        pytest.param("postgres://localhost/links", "not a store", id="other URL"),
+        pytest.param("sqlite://links.db", "not a store", id="two slashes"),
         pytest.param("sqlite:///", "names no file", id="no path"),
         pytest.param("", "names no file", id="nothing"),
         pytest.param("a\0b", "names no file", id="NUL"),

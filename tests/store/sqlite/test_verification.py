@@ -33,7 +33,9 @@ READ, SHARED, UNREAD = checksum_of("p1"), checksum_of("p2"), checksum_of("p3")
 
 
 def write_graph(folder: Path) -> Path:
-    """Write a batch: a payload seen at one page, one seen in two folders, and one that was not read."""
+    """Write a batch: a payload seen at one page, one seen in two folders, and one that was not
+    read.
+    """
     links = [
         Outlink(PAGES[2], Kind("a@href"), "two", None),
         Outlink(PAGES[2], Kind("a@href"), "two", None),
@@ -287,7 +289,7 @@ BREACHES = [
         id="inlink of no content",
     ),
     pytest.param(
-        rows(Relation.INLINKS, one_twice), ["each inlink stands once"], id="inlink stands twice"
+        rows(Relation.INLINKS, one_twice), ["each inlink is stored once"], id="inlink stands twice"
     ),
     pytest.param(
         bytes_of(Relation.INLINKS, b"\x000\0", b"\0http://x/\0"),
