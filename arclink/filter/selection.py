@@ -23,7 +23,7 @@ was captured at a million URIs is streamed.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from tempfile import SpooledTemporaryFile
 from typing import Self
@@ -36,12 +36,12 @@ from arclink.filter.shuffle import (
     CHECKSUM,
     MORE,
     Pair,
-    Seen,
     candidate,
     earliest,
     reduce_groups,
     take,
 )
+from arclink.filter.verdicts import NO_SPANS, About, Seen, Spans, Verdict
 from arclink.model import Checksum, Forgotten, Timestamp, UriR
 from arclink.reasons import Reason
 from arclink.rows.cdx import REVISIT, Capture, Layout, Row, What, read_row_lists
@@ -72,40 +72,6 @@ These values do not depend on the other values of their key.
 _REVISIT = REVISIT.encode()
 _CACHED = 10_000
 _SPOOLED = 4 << 20
-
-
-@dataclass(slots=True)
-class Verdict:
-    """The result of the rules for one `What`, and the number of captures it was used for.
-
-    Attributes:
-        columns: Status, mime and record type in the form of a ``mementos`` row.
-        reason: Name of the first of status and mime rule that it fails; empty if it passes.
-        names_page: Whether the mime type names a page, so that the extension does not count.
-        kept: Captures inside the selection.
-        failing_extension: Number of these that fail the extension rule, too.
-    """
-
-    columns: bytes
-    reason: bytes
-    fails_status: bool
-    fails_mime: bool
-    is_redirect: bool
-    is_revisit: bool
-    names_page: bool
-    kept: int = 0
-    failing_extension: int = 0
-
-
-_Spans = Sequence[tuple[bytes, bytes]]
-_NO_SPANS: _Spans = ()
-
-_About = tuple[bytes, bool, bool, bool, _Spans]
-"""The facts that follow from an original.
-
-Its SURT, whether it is selected, whether its extension is excluded, whether ``surt`` refused it,
-and the time spans in which it is forgotten.
-"""
 
 
 def map_captures(
@@ -226,17 +192,8 @@ def reduce_captures(key: bytes, values: Iterator[bytes], counts: Counter[Reason]
 class Mapper:
     """The rows of one task on their way to the shuffle.
 
-    Memory: one block, one run, and caches of bounded size.
-
-    Attributes:
-        run: Payloads of the current run.
-        revisits: Timestamps of the revisits of the current run.
-        original: Original of the run.
-        checksum: Checksum of the run.
-        mementos: Rows of the current block.
-        place: SURT of the first of these rows.
-        unread: Checksums of captures that are not candidates.
-        left_out: Checksums of those of them that fail a rule.
+    Its attributes are those of `FilterTask`. Memory holds one block, one run, and caches of bounded
+    size.
     """
 
     def __init__(
@@ -256,7 +213,7 @@ class Mapper:
         self._rules = rules
         self._forgotten = forgotten
         self._verdicts: dict[What, Verdict] = {}
-        self._abouts: dict[bytes, _About] = {}
+        self._abouts: dict[bytes, About] = {}
         self._extensions = frozenset(rules.extensions_excluded)  # `Rules.fails_extension`, faster
 
     def pairs(self, row_lists: Iterable[list[Row]]) -> Iterator[Pair]:
@@ -287,7 +244,7 @@ class Mapper:
             yield CHECKSUM + checksum, b"%b%d\t%d" % (MORE, number, failing[checksum])
         self.mementos, self.unread, self.left_out = [], [], []
 
-    def about(self, original: bytes) -> _About:
+    def about(self, original: bytes) -> About:
         """Return the facts that follow from an original."""
         return self._abouts.get(original) or self._learn(original)
 
@@ -295,7 +252,7 @@ class Mapper:
         """Return the result of the rules for a mime type, status and record type."""
         return self._verdicts.get(what) or self._judge(what)
 
-    def _learn(self, original: bytes) -> _About:
+    def _learn(self, original: bytes) -> About:
         if len(self._abouts) >= _CACHED:
             self._abouts.clear()
         uri = original.decode()
@@ -305,12 +262,12 @@ class Mapper:
             surt = surt_of(uri)
         prefixes = self._rules.prefixes
         is_selected = not prefixes or surt.startswith(prefixes)
-        spans = self._forgotten_of(surt) if self._forgotten else _NO_SPANS
+        spans = self._forgotten_of(surt) if self._forgotten else NO_SPANS
         about = surt.encode(), is_selected, extension_of(uri) in self._extensions, is_refused, spans
         self._abouts[original] = about
         return about
 
-    def _forgotten_of(self, surt: str) -> _Spans:
+    def _forgotten_of(self, surt: str) -> Spans:
         return [
             (what.span.first.encode(), what.span.last.encode())
             for what in self._forgotten

@@ -11,21 +11,19 @@ from typing import TYPE_CHECKING
 
 from arclink.archives.names import WAT_SUFFIXES
 from arclink.checksums import EMPTY_CHECKSUMS
+from arclink.filter.verdicts import Seen
 from arclink.model import NO_CHECKSUM
 from arclink.native import native
 from arclink.reasons import Reason
 from arclink.rows.cdx import Row, What
-from arclink.rows.pointers import FALL_BACKS, POINTERS, PointerKind, pointer_line
+from arclink.rows.pointers import FALL_BACKS, POINTERS, PointerKind, payload_pointer_line
 
 if TYPE_CHECKING:
     import cython
 
-    from arclink.filter.selection import Mapper, Verdict
+    from arclink.filter.verdicts import FilterTask, Verdict
 
 Pair = tuple[bytes, bytes]
-
-Seen = tuple[bytes, bytes, bytes, bytes, bytes]
-"""A payload that may be read: timestamp, original, file, offset, length."""
 
 CHECKSUM = b"p"
 """First byte of the keys of checksums."""
@@ -40,7 +38,7 @@ _NO_ROW_HAS_IT = b"\t"
 
 
 @native("shuffle")
-def take(mapper: "Mapper", rows: list[Row], pairs: list[Pair]) -> None:
+def take(mapper: "FilterTask", rows: list[Row], pairs: list[Pair]) -> None:
     """Process rows for the shuffle, and append the pairs that are ready.
 
     Most rows need no function call, because there are billions of them.
@@ -301,14 +299,12 @@ def _pointer_of(key: bytes, columns: list[bytes]) -> bytes:
         for column in columns[5:]:
             time, place, size, name = column.split(b" ", 3)
             fall_backs.append((name.decode(), int(place), int(size), time.decode(), original))
-    return pointer_line(
-        PointerKind.PAYLOAD.value,
+    return payload_pointer_line(
         key[1:].decode(),
         file.decode(),
         int(offset),
         int(length),
         timestamp.decode(),
         original,
-        (original,),
         fall_backs,
     )

@@ -13,12 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
-import orjson
-
 from arclink.archives.webhdfs import ADDRESS, WebHdfs, webhdfs_address
-from arclink.counts import Counts
 from arclink.errors import PipelineError
-from arclink.mapreduce.runs import Job, JobRunner, parts_of
+from arclink.mapreduce.runs import JobArguments, JobRunner, parts_of, same_versions
 
 GIVEN = "given"
 """Folder in HDFS for files from outside the work folder, such as CDX files."""
@@ -38,43 +35,15 @@ class HadoopRunner(JobRunner):
 
     root: str = ""
 
-    def run(
-        self,
-        job: Job,
-        inputs: Sequence[Path],
-        output: Path,
-        settings: Mapping[str, object],
-        *,
-        are_relations: bool = False,
-    ) -> Counts:
-        """Run a job; its output is in HDFS afterwards.
-
-        Args:
-            job: The job to run.
-            inputs: Files of the work folder. Files that are not in HDFS yet are written there.
-            output: A folder of the work folder.
-            settings: Settings of the job.
-            are_relations: Whether the job writes several relations; each goes to a separate folder.
-        """
-        from arclink.mapreduce.versions import versions_here
-
+    def prepare(self, inputs: Sequence[Path], output: Path, *, are_relations: bool) -> JobArguments:
+        """Write files of the work folder to HDFS if they are not there yet; remove the output."""
         system, target = self._in_hdfs(output)
         system.remove(target)
-        options = [
-            "--expects",
-            orjson.dumps(versions_here()).decode(),
-            "--cmdenv",
-            f"{ADDRESS}={webhdfs_address(self.root)}",
-        ]
-        options += ["--no-check-input-paths"]  # each check would start a JVM
+        options = [*same_versions(), "--cmdenv", f"{ADDRESS}={webhdfs_address(self.root)}"]
         if are_relations:
             options.append("--relations-apart")
-        return self.run_job(
-            job,
-            [self._uploaded(path) for path in inputs],
-            self._address(output),
-            settings,
-            options,
+        return JobArguments(
+            [self._uploaded(path) for path in inputs], self._address(output), options
         )
 
     def parts(self, folder: Path) -> list[Path]:

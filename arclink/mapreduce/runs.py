@@ -82,6 +82,24 @@ def too_few_files(name: str) -> PipelineError:
     )
 
 
+def same_versions() -> list[str]:
+    """Return the options by which the tasks of a job on a cluster check their versions.
+
+    The input paths are not checked: on a cluster, each check would start a JVM.
+    """
+    from arclink.mapreduce.versions import versions_here
+
+    return ["--expects", orjson.dumps(versions_here()).decode(), "--no-check-input-paths"]
+
+
+class JobArguments(NamedTuple):
+    """The arguments of one run of a job: names of its input and output for the engine, options."""
+
+    inputs: Sequence[str]
+    output: str
+    options: Sequence[str]
+
+
 @dataclass(slots=True)
 class JobRunner:
     """Runs jobs on this machine.
@@ -127,13 +145,24 @@ class JobRunner:
         Raises:
             PipelineError: A task failed; the message has the task's error.
         """
+        command = self.prepare(inputs, output, are_relations=are_relations)
+        counts = self.run_job(job, command.inputs, command.output, settings, command.options)
+        self.tidy(output)
+        return counts
+
+    def prepare(self, inputs: Sequence[Path], output: Path, *, are_relations: bool) -> JobArguments:
+        """Make a job's input available to its engine; return what the engine calls it.
+
+        Arguments and errors are those of `run`.
+        """
         options = []
         if are_relations and self.runner == "local":
             shutil.rmtree(output, ignore_errors=True)
             options.append("--relations-apart")
-        return self.run_job(
-            job, [glob.escape(str(path)) for path in inputs], str(output), settings, options
-        )
+        return JobArguments([glob.escape(str(path)) for path in inputs], str(output), options)
+
+    def tidy(self, output: Path) -> None:
+        """Remove the files of the engine from the output of a job."""
 
     def parts(self, folder: Path) -> list[Path]:
         """Return the parts in a folder that a job can read, in order; empty parts are left out."""

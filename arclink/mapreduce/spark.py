@@ -2,16 +2,13 @@
 
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import orjson
-
 from arclink.archives.locations import WEBHDFS
-from arclink.counts import Counts
 from arclink.errors import PipelineError
-from arclink.mapreduce.runs import Job, JobRunner
+from arclink.mapreduce.runs import JobArguments, JobRunner, same_versions
 
 PARTS = "part-*"
 SPECIAL = frozenset(",*?[]{}\\")
@@ -22,33 +19,22 @@ SPECIAL = frozenset(",*?[]{}\\")
 class SparkRunner(JobRunner):
     """Runs jobs on Spark."""
 
-    def run(
-        self,
-        job: Job,
-        inputs: Sequence[Path],
-        output: Path,
-        settings: Mapping[str, object],
-        *,
-        are_relations: bool = False,
-    ) -> Counts:
-        """Run a job; its ``part-*`` files are in ``output`` afterwards.
-
-        An existing ``output`` folder is removed first, because Spark does not write to one.
+    def prepare(self, inputs: Sequence[Path], output: Path, *, are_relations: bool) -> JobArguments:
+        """Remove an existing output folder, because Spark does not write to one.
 
         Raises:
-            PipelineError: A task failed, or a path has a character that Spark treats as a pattern.
+            PipelineError: A path has a character that Spark treats as a pattern.
         """
-        from arclink.mapreduce.versions import versions_here
-
         shutil.rmtree(output, ignore_errors=True)
-        options = ["--no-check-input-paths", "--expects", orjson.dumps(versions_here()).decode()]
+        options = same_versions()
         if address := os.environ.get(WEBHDFS):
             options += ["--cmdenv", f"{WEBHDFS}={address}"]
-        counts = self.run_job(job, _names(inputs), _address(output), settings, options)
-        # Files of Hadoop's file systems: a marker that the job succeeded, and a checksum per part.
+        return JobArguments(_names(inputs), _address(output), options)
+
+    def tidy(self, output: Path) -> None:
+        """Remove the files of Hadoop's file systems: a success marker, and a checksum per part."""
         for note in (*output.glob("_*"), *output.glob(".*.crc")):
             note.unlink()
-        return counts
 
 
 def _names(paths: Sequence[Path]) -> list[str]:

@@ -4,8 +4,9 @@ A pointer is one line of JSON: a list in the order of the attributes of `Pointer
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, fields
 from enum import Enum
+from operator import attrgetter
 
 import orjson
 
@@ -115,71 +116,39 @@ class Pointer:
     reason: str = ""
 
 
+_attributes = attrgetter(*(field.name for field in fields(Pointer)))
+_UNUSED = ("", 0, "", "", "", "")
+"""The attributes of a pointer to a payload after ``fall_backs``."""
+
+
 def format_pointer(pointer: Pointer) -> bytes:
     """Return a pointer as JSON on one line."""
-    return pointer_line(
-        pointer.kind.value,
-        pointer.checksum,
-        pointer.file,
-        pointer.offset,
-        pointer.length,
-        pointer.timestamp,
-        pointer.original,
-        tuple(pointer.originals),
-        [
-            (one.file, one.offset, one.length, one.timestamp, one.original)
-            for one in pointer.fall_backs
-        ],
-        pointer.memento.decode(),
-        pointer.chunk,
-        pointer.location,
-        pointer.refers_to_uri,
-        pointer.refers_to_timestamp,
-        pointer.reason,
-    )
+    return orjson.dumps(_attributes(pointer), _json_value, orjson.OPT_PASSTHROUGH_DATACLASS)
 
 
-def pointer_line(
-    kind: str,
+def _json_value(value: bytes | FallBack) -> object:
+    return value.decode() if isinstance(value, bytes) else astuple(value)
+
+
+def payload_pointer_line(
     checksum: str,
     file: str,
     offset: int,
     length: int,
     timestamp: str,
     original: str,
-    originals: tuple[str, ...],
     fall_backs: Sequence[tuple[str, int, int, str, str]],
-    memento: str = "",
-    chunk: int = 0,
-    location: str = "",
-    refers_to_uri: str = "",
-    refers_to_timestamp: str = "",
-    reason: str = "",
 ) -> bytes:
-    """Return the attributes of a `Pointer` as JSON on one line.
+    """Return the line of a `PointerKind.PAYLOAD` pointer with one original.
 
     It takes the bare values, so that filter does not make an object for each of millions of
     pointers.
     """
-    return orjson.dumps(
-        (
-            kind,
-            checksum,
-            file,
-            offset,
-            length,
-            timestamp,
-            original,
-            originals,
-            fall_backs,
-            memento,
-            chunk,
-            location,
-            refers_to_uri,
-            refers_to_timestamp,
-            reason,
-        )
-    )
+    place = (file, offset, length, timestamp, original)
+    return orjson.dumps((_PAYLOAD, checksum, *place, (original,), fall_backs, *_UNUSED))
+
+
+_PAYLOAD = PointerKind.PAYLOAD.value
 
 
 def parse_pointer(line: bytes) -> Pointer:

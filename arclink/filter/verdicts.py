@@ -1,0 +1,102 @@
+"""The state of one filter task: what it knows of originals and rows, and what waits for the shuffle."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from arclink.reasons import Reason
+from arclink.rows.cdx import Capture, What
+from arclink.rows.pointers import PointerKind
+
+Seen = tuple[bytes, bytes, bytes, bytes, bytes]
+"""A payload that may be read: timestamp, original, file, offset, length."""
+
+Spans = Sequence[tuple[bytes, bytes]]
+NO_SPANS: Spans = ()
+
+About = tuple[bytes, bool, bool, bool, Spans]
+"""The facts that follow from an original.
+
+Its SURT, whether it is selected, whether its extension is excluded, whether ``surt`` refused it,
+and the time spans in which it is forgotten.
+"""
+
+
+@dataclass(slots=True)
+class Verdict:
+    """The result of the rules for one `What`, and the number of captures it was used for.
+
+    Attributes:
+        columns: Status, mime and record type in the form of a ``mementos`` row.
+        reason: Name of the first of status and mime rule that it fails; empty if it passes.
+        names_page: Whether the mime type names a page, so that the extension does not count.
+        kept: Captures inside the selection.
+        failing_extension: Number of these that fail the extension rule, too.
+    """
+
+    columns: bytes
+    reason: bytes
+    fails_status: bool
+    fails_mime: bool
+    is_redirect: bool
+    is_revisit: bool
+    names_page: bool
+    kept: int = 0
+    failing_extension: int = 0
+
+
+class FilterTask(Protocol):
+    """What `arclink.filter.shuffle.take` reads and changes; `arclink.filter.selection.Mapper` has it.
+
+    Attributes:
+        counts: Gets a reason for each row.
+        block: Number of rows of a block.
+        cached: Number of checksums in ``unread`` that end a block.
+        first: First timestamp of the selection.
+        last: Last timestamp of the selection.
+        is_trusted: Whether equal checksums mean equal payloads.
+        run: Payloads of the current run.
+        revisits: Timestamps of the revisits of the current run.
+        original: Original of the run.
+        checksum: Checksum of the run.
+        mementos: Rows of the current block.
+        place: SURT of the first of these rows.
+        unread: Checksums of captures that are not candidates.
+        left_out: Checksums of those of them that fail a rule.
+    """
+
+    counts: Counter[Reason]
+    block: int
+    cached: int
+    first: bytes
+    last: bytes
+    is_trusted: bool
+    run: list[Seen]
+    revisits: list[bytes]
+    original: bytes
+    checksum: bytes
+    mementos: list[bytes]
+    place: bytes
+    unread: list[bytes]
+    left_out: list[bytes]
+
+    def about(self, original: bytes) -> About:
+        """Return the facts that follow from an original."""
+
+    def verdict(self, what: What) -> Verdict:
+        """Return the result of the rules for a mime type, status and record type."""
+
+    def unsaid(
+        self, kind: PointerKind, memento: bytes, capture: Capture | None
+    ) -> tuple[bytes, bytes]:
+        """Return a pointer to a record that has the facts missing in its row; count its memento."""
+
+    def end_run(self) -> Iterable[tuple[bytes, bytes]]:
+        """Yield the run as a candidate, if it has captures, and begin the next."""
+
+    def spill(self) -> Iterable[tuple[bytes, bytes]]:
+        """Yield a memento block, and per checksum the number of captures that are no candidates.
+
+        Then both are empty again.
+        """
