@@ -95,6 +95,7 @@ class Reason(Enum):
 
     # payloads: one payload that the extract stage should read
     PAYLOAD_READ = ("payloads", "read")
+    PAYLOAD_RECORDED = ("payloads", "not at hand, its links recorded by the crawler")
     PAYLOAD_KNOWN = ("payloads", "already in the store")
     PAYLOAD_NOT_MODIFIED = ("payloads", "not modified since an earlier capture")
     PAYLOAD_NOT_AT_HAND = ("payloads", "payload not available")

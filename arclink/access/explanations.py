@@ -8,6 +8,7 @@ from arclink.access.queries import FROM, TO, URI, surt_asked
 from arclink.errors import StoreError
 from arclink.model import ALL_TIME, ContentId, Memento, Payload, Span
 from arclink.reasons import Reason
+from arclink.rows.link_sources import LinkSource, source_of
 from arclink.store.protocols import GraphStore
 from arclink.uris.resolution import checksum_of
 
@@ -22,12 +23,13 @@ class Explanation:
     """One memento and what became of it.
 
     Attributes:
-        reason: `Reason.PAYLOAD_READ` if its links are known, else the reason why they are not.
+        reason: `Reason.PAYLOAD_READ` or `Reason.PAYLOAD_RECORDED` if its links are known, else the
+            reason why they are not.
         content: The vertex that holds its links; None if they are not known.
         payload: The payload, with the file and offset it was read from, which may belong to another
             memento; None if there is no payload to read.
-        counts: Number of links of the page by reason, most frequent first; empty if the page was
-            not read.
+        counts: Number of links of the page by reason, most frequent first; empty if the page itself
+            was not read.
     """
 
     memento: Memento
@@ -94,11 +96,13 @@ def _explained(store: GraphStore, memento: Memento) -> Explanation:
         why = _reason(payload.reason)
         return Explanation(
             memento,
-            Reason.PAYLOAD_NOT_AT_HAND if why is Reason.PAYLOAD_READ else why,
+            Reason.PAYLOAD_NOT_AT_HAND if payload.scope is not None else why,
             None,
             payload,
             (),
         )
+    if source_of(payload) is LinkSource.CRAWLER:  # the payload has a list per original
+        return Explanation(memento, Reason.PAYLOAD_RECORDED, content, payload, ())
     counts = sorted(
         ((_reason(name), count) for name, count in payload.counts),
         key=lambda pair: (-pair[1], pair[0].text),

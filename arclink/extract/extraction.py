@@ -28,6 +28,7 @@ from arclink.extract.html import DEFAULT_KINDS, OPTIONAL_KINDS, Limits, PageLink
 from arclink.extract.replay_markup import without_insertions
 from arclink.extract.wat_links import wat_links
 from arclink.extract.xhtml import XML_MIMES, with_end_tags
+from arclink.filter.rules import DEFAULT_RULES, Rules
 from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM, Checksum, Kind, Memento, Timestamp
 from arclink.reasons import Reason
 from arclink.rows.cdx import REVISIT
@@ -50,7 +51,7 @@ _WAYBACK_HEADERS = frozenset({"link", "refresh"})
 _ORIGINAL_HEADERS = frozenset(f"x-archive-orig-{name}" for name in _WAYBACK_HEADERS)
 """Under these names a Wayback Machine repeats what the original server sent."""
 
-_BY_CHECKSUM = frozenset({PointerKind.PAYLOAD, PointerKind.LAST_RESORT})
+_BY_CHECKSUM = frozenset({PointerKind.PAYLOAD, PointerKind.LAST_RESORT, PointerKind.RECORDED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,7 @@ def extract_pointers(
     *,
     is_isolated: bool = False,
     is_skipped: Callable[[bytes], bool] = lambda place: False,
+    rules: Rules = DEFAULT_RULES,
 ) -> Iterator[Row]:
     """Yield what the pointers of one manifest lead to.
 
@@ -101,6 +103,7 @@ def extract_pointers(
         is_isolated: Parse in a child process, so that a page that crashes the parser costs that page only.
         is_skipped: Called with the place of each page before it is read; returns whether to pass over the page, because it
             took earlier attempts down.
+        rules: Decide which revisits have their recorded links read; filter applied them to all other captures.
 
     Raises:
         InputError: A file that is there cannot be read.
@@ -111,7 +114,7 @@ def extract_pointers(
         ``findings`` (how much of each file could be read).
     """
     with _Extraction(
-        settings, counts, is_isolated=is_isolated, is_skipped=is_skipped
+        settings, counts, is_isolated=is_isolated, is_skipped=is_skipped, rules=rules
     ) as extraction:
         for line in lines:
             paths, _, pointer = line.partition(b"\t")
@@ -133,8 +136,10 @@ class _Extraction:
         *,
         is_isolated: bool,
         is_skipped: Callable[[bytes], bool],
+        rules: Rules,
     ) -> None:
         self._is_skipped = is_skipped
+        self._rules = rules
         self._settings = settings
         self._counts = counts
         self._limits = Limits(settings.links, settings.text)
@@ -163,7 +168,9 @@ class _Extraction:
 
     def follow(self, paths: Sequence[str], pointer: Pointer) -> Iterator[Row]:
         """Yield what one pointer leads to: to the capture at the first path, or the first of several that can be read."""
-        if pointer.chunk and self._last is not None and self._last[0] == pointer.checksum:
+        is_again = self._last is not None and self._last[0] == pointer.checksum
+        if pointer.chunk and is_again and pointer.kind is not PointerKind.RECORDED:
+            assert self._last is not None
             yield (
                 PAGES,
                 _page_row(
@@ -203,7 +210,9 @@ class _Extraction:
             raise PayloadError(
                 Reason.PAYLOAD_MEMORY, file=pointer.file, offset=pointer.offset
             ) from error
-        if pointer.chunk == 0:
+        if pointer.kind is PointerKind.RECORDED:
+            self._counts[Reason.PAYLOAD_RECORDED] += 1
+        elif pointer.chunk == 0:
             is_reference = pointer.kind in (
                 PointerKind.NOT_MODIFIED,
                 PointerKind.REDIRECT,
@@ -265,6 +274,8 @@ class _Extraction:
             return self._redirect(
                 parse_memento(pointer.memento), record.location, pointer, refresh.written
             )
+        if pointer.kind is PointerKind.RECORDED:
+            return [self._recorded_page(record, pointer)]
         if pointer.kind in _BY_CHECKSUM:
             return [self._page(record, pointer, pointer.checksum, described)]
         checksum = payload_checksum(record) if described is None else _digest_in(described)
@@ -341,8 +352,47 @@ class _Extraction:
             self._links_of(record) if described is None else self._listed_links(described)
         )
         add_header_links(links, record, charset, self._limits)
-        if self._settings.heritrix_outlinks and described is None:
-            self._add_recorded(links, record, charset)
+        recorded = self._recorded_beside(record) if described is None else None
+        if recorded is not None:
+            add_outlinks(links, recorded, Base(record.uri, links.base, charset), self._limits)
+        page = self._page_with(links, charset, pointer, checksum)
+        self._last = checksum, page
+        return PAGES, _page_row(page, pointer)
+
+    def _recorded_page(self, record: ArchiveRecord, pointer: Pointer) -> Row:
+        """Return the page with the links that the crawler recorded beside a revisit.
+
+        Raises:
+            PayloadError: The rules leave the revisit out, or no links were recorded beside it.
+        """
+        recorded = self._recorded_beside(record) if self._is_page_again(record) else None
+        if recorded is None:
+            raise PayloadError(Reason.PAYLOAD_NOT_AT_HAND, "", pointer.file, pointer.offset)
+        links = PageLinks()
+        add_header_links(links, record, "utf-8", self._limits)
+        add_outlinks(links, recorded, Base(record.uri, None, "utf-8"), self._limits)
+        page = self._page_with(links, "utf-8", pointer, pointer.checksum)
+        # Chunk 0, so that join counts the links of each original.
+        page = replace(page, chunk=0, reason=Reason.PAYLOAD_RECORDED.name)
+        return PAGES, _page_row(page, pointer)
+
+    def _is_page_again(self, record: ArchiveRecord) -> bool:
+        """Return whether a record is a revisit whose own HTTP headers pass the rules of filter.
+
+        Filter does not apply them to revisits, because their rows do not show these headers.
+        """
+        return (
+            record.record_type == REVISIT
+            and record.status != "-"
+            and not self._rules.fails_status(record.status)
+            and not self._rules.fails_mime(record.mime)
+            and not self._rules.fails_extension(record.uri, record.mime)
+        )
+
+    def _page_with(
+        self, links: PageLinks, charset: str, pointer: Pointer, checksum: Checksum
+    ) -> Page:
+        """Return the page with these links, and count the notes about them."""
         self._unwrap(links)
         counts = {}
         for reason, count in links.counts.items():
@@ -350,7 +400,7 @@ class _Extraction:
                 counts[reason.name] = count
             else:
                 self._counts[reason] += count
-        page = Page(
+        return Page(
             checksum,
             pointer.chunk,
             pointer.file,
@@ -361,8 +411,6 @@ class _Extraction:
             links.written,
             counts,
         )
-        self._last = checksum, page
-        return PAGES, _page_row(page, pointer)
 
     def _links_of(self, record: ArchiveRecord) -> tuple[PageLinks, str]:
         """Return the links of a page, and its charset."""
@@ -379,11 +427,11 @@ class _Extraction:
         is_xhtml = record.mime in XML_MIMES and not is_feed(html.text)
         return self._extract(with_end_tags(html.text) if is_xhtml else html.text), html.charset
 
-    def _add_recorded(self, links: PageLinks, record: ArchiveRecord, charset: str) -> None:
-        """Add the links that the crawler recorded when it captured the page."""
-        recorded = find_metadata(self._archive, record) if self._archive is not None else None
-        if recorded is not None:
-            add_outlinks(links, recorded, Base(record.uri, links.base, charset), self._limits)
+    def _recorded_beside(self, record: ArchiveRecord) -> ArchiveRecord | None:
+        """Return the record with the links that the crawler found at this capture, if it is wanted."""
+        if not self._settings.heritrix_outlinks or self._archive is None:
+            return None
+        return find_metadata(self._archive, record)
 
     def _listed_links(self, described: Described) -> tuple[PageLinks, str]:
         """Return the links that a WAT lists of a page, and its charset."""
@@ -416,6 +464,8 @@ class _Extraction:
     def _give_up(self, pointer: Pointer, reason: Reason) -> Row:
         if pointer.fall_backs:
             return RETRIES, format_pointer(_next_capture(pointer, reason))
+        if pointer.kind is PointerKind.RECORDED:
+            return RETRIES, format_pointer(replace(pointer, kind=PointerKind.UNREAD))
         if pointer.kind in _BY_CHECKSUM:
             return RETRIES, format_pointer(
                 replace(pointer, kind=PointerKind.UNREAD, reason=reason.name)
@@ -514,7 +564,8 @@ def _next_capture(pointer: Pointer, reason: Reason) -> Pointer:
         timestamp=other.timestamp,
         original=other.original,
         fall_backs=tuple(rest),
-        reason=reason.name,
+        # Without recorded links, the reason stays why the payload itself was not read.
+        reason=pointer.reason if pointer.kind is PointerKind.RECORDED else reason.name,
     )
 
 

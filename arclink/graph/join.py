@@ -112,6 +112,9 @@ class Joiner:
             self._payload = page.checksum
             self._cuts.clear()
         numbers, scope, refused = self._resolve(page, page.originals[0])
+        if page.reason == Reason.PAYLOAD_RECORDED.name:
+            # The crawler recorded where the links led from this original only.
+            scope = Scope.DOCUMENT
         if page.chunk == 0:
             yield PAYLOADS, format_payload(self._count(page, scope, len(numbers), refused))
         for place_in_page, original in enumerate(page.originals if scope else page.originals[:1]):
@@ -142,7 +145,7 @@ class Joiner:
             page.charset,
             page.file,
             page.offset,
-            "PAYLOAD_READ",
+            page.reason,
             tuple(sorted(counts.items())),
         )
 

@@ -5,9 +5,11 @@ Input: manifests of pointers, sorted by file and offset. Output: ``pages``, ``me
 relation.
 """
 
+import json
 from collections.abc import Iterable, Iterator
 
 from arclink.extract.extraction import ExtractSettings, extract_pointers
+from arclink.filter.rules import Rules
 from arclink.mapreduce.job import ArclinkJob, Pair, attempt_number
 from arclink.mapreduce.task_variables import note_place
 
@@ -26,7 +28,12 @@ class ExtractLinks(ArclinkJob):
         """
         settings = ExtractSettings.from_json(self.options.settings)
         return extract_pointers(
-            lines, settings, self.counts, is_isolated=attempt_number() > 0, is_skipped=note_place
+            lines,
+            settings,
+            self.counts,
+            is_isolated=attempt_number() > 0,
+            is_skipped=note_place,
+            rules=Rules.from_json(json.loads(self.options.settings)["rules"]),
         )
 
 

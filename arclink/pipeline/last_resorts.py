@@ -11,7 +11,8 @@ were followed:
 
 If these captures were in separate batches, each case would be resolved. This module gives the same
 result within one batch: it reads the mementos of the batch once per round in which a payload still
-waits. Waiting payloads are kept in a temporary SQLite database, because a batch may consist of
+waits. With ``--heritrix-outlinks``, payloads that still wait at the end get the links that the
+crawler recorded beside their revisits. Waiting payloads are kept in a temporary SQLite database, because a batch may consist of
 revisits only and wait for millions of payloads.
 """
 
@@ -25,8 +26,10 @@ from typing import Self
 
 from arclink.checksums import is_reference
 from arclink.model import Checksum, Memento, Payload
+from arclink.pipeline.plan import replaces_links
 from arclink.reasons import Reason
 from arclink.rows.cdx import REVISIT
+from arclink.rows.link_sources import source_in, source_of
 from arclink.rows.pointers import (
     LAST_RESORTS,
     ORIGINALS,
@@ -47,8 +50,21 @@ CREATE TABLE captures (
     checksum TEXT, timestamp TEXT, original TEXT, file TEXT, offset INTEGER, length INTEGER,
     PRIMARY KEY (checksum, timestamp, original, file, offset)
 ) WITHOUT ROWID;
+CREATE TABLE whole (checksum TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE behind (checksum TEXT PRIMARY KEY, timestamp TEXT, original TEXT, file TEXT, offset INTEGER) WITHOUT ROWID
 """
+
+
+_BY_ORIGINAL = (
+    "CREATE INDEX IF NOT EXISTS captures_by_original ON captures (checksum, original, timestamp)"
+)
+_OF_ORIGINAL = """
+SELECT timestamp, file, offset, length FROM captures WHERE checksum = ? AND original = ?
+ORDER BY timestamp, file, offset LIMIT ?
+"""
+
+_AT_HAND = frozenset({Reason.PAYLOAD_MEMORY.name, Reason.PAYLOAD_CRASHED.name})
+"""Reasons why a payload that is at hand was not read, or only for some of its originals."""
 
 
 class LastResorts:
@@ -103,6 +119,47 @@ class LastResorts:
         self._scratch.execute("DELETE FROM tried")
         self._scratch.execute("DELETE FROM captures")
 
+    def recorded(self, filtered: Sequence[Path]) -> Iterator[Pointer]:
+        """Yield pointers to the revisits of waiting payloads, which then no longer wait.
+
+        There is one pointer per payload and original, because the crawler recorded where links led
+        from that original. It has up to `LAST_RESORTS` revisits, earliest first.
+
+        Args:
+            filtered: The parts with mementos that filter wrote.
+        """
+        if not self._has("SELECT 1 FROM waiting LIMIT 1"):
+            return
+        self._scratch.execute("DELETE FROM captures")
+        self._scratch.executescript(_BY_ORIGINAL)
+        self._note_whole()
+        for one in _mementos_of(filtered, self._is_whole):
+            if one.record_type == REVISIT and one.reason == "-":
+                self._insert_capture(one)
+        for (checksum,) in self._scratch.execute("SELECT DISTINCT checksum FROM captures"):
+            yield from self._recorded_of(checksum)
+        self._scratch.execute("DELETE FROM captures")
+        self._scratch.execute("DELETE FROM whole")
+
+    def _recorded_of(self, checksum: Checksum) -> Iterator[Pointer]:
+        chunk = 0
+        for (line,) in self._scratch.execute(
+            "SELECT pointer FROM waiting WHERE checksum = ? ORDER BY number", (checksum,)
+        ):
+            pointer = parse_pointer(line)
+            for original in pointer.originals:
+                rows = self._scratch.execute(_OF_ORIGINAL, (checksum, original, LAST_RESORTS))
+                captures = [
+                    FallBack(file, offset, length, timestamp, original)
+                    for timestamp, file, offset, length in rows
+                ]
+                if captures:
+                    directed = _directed(pointer, PointerKind.RECORDED, captures)
+                    yield replace(directed, originals=(original,), chunk=chunk)
+                    chunk += 1
+        if chunk:
+            self._scratch.execute("DELETE FROM waiting WHERE checksum = ?", (checksum,))
+
     def unread(self) -> Iterator[Payload]:
         """Yield one `Payload` with its reason for each payload that still waits."""
         for (line,) in self._scratch.execute("SELECT pointer FROM waiting ORDER BY number"):
@@ -116,6 +173,16 @@ class LastResorts:
 
     def _is_waiting(self, checksum: Checksum) -> bool:
         return self._has("SELECT 1 FROM waiting WHERE checksum = ?", checksum)
+
+    def _note_whole(self) -> None:
+        """Note the payloads of which no part was read, except those that were too large."""
+        for checksum, line in self._scratch.execute("SELECT checksum, pointer FROM waiting"):
+            pointer = parse_pointer(line)
+            if pointer.chunk == 0 and pointer.reason not in _AT_HAND:
+                self._scratch.execute("INSERT OR IGNORE INTO whole VALUES (?)", (checksum,))
+
+    def _is_whole(self, checksum: Checksum) -> bool:
+        return self._has("SELECT 1 FROM whole WHERE checksum = ?", checksum)
 
     def _is_unread(self, checksum: Checksum) -> bool:
         return self._has("SELECT 1 FROM waiting WHERE checksum = ? AND is_unread", checksum)
@@ -138,10 +205,20 @@ class LastResorts:
             if not self._has(tried, one.checksum, one.file, one.offset) and not self._has(
                 behind, one.checksum, *age
             ):
-                self._scratch.execute(
-                    "INSERT OR IGNORE INTO captures VALUES (?, ?, ?, ?, ?, ?)",
-                    (one.checksum, *age, one.length),
-                )
+                self._insert_capture(one)
+
+    def _insert_capture(self, memento: Memento) -> None:
+        self._scratch.execute(
+            "INSERT OR IGNORE INTO captures VALUES (?, ?, ?, ?, ?, ?)",
+            (
+                memento.checksum,
+                memento.timestamp,
+                memento.original,
+                memento.file,
+                memento.offset,
+                memento.length,
+            ),
+        )
 
     def _pointers_of(self, checksum: Checksum) -> Iterator[Pointer]:
         """Yield the pointers that wait for a payload, directed to its next captures."""
@@ -157,7 +234,7 @@ class LastResorts:
         for (line,) in self._scratch.execute(
             "SELECT pointer FROM waiting WHERE checksum = ? ORDER BY number", (checksum,)
         ):
-            yield _last_resort(parse_pointer(line), captures)
+            yield _directed(parse_pointer(line), PointerKind.LAST_RESORT, captures)
         self._scratch.execute("DELETE FROM waiting WHERE checksum = ?", (checksum,))
 
 
@@ -179,7 +256,14 @@ def awaited(digested: Sequence[Path], store: KnownPayloads) -> Iterator[Pointer]
         earlier = iter(store.originals_of(memento.checksum))
         chunk = 0
         while some := list(islice(earlier, ORIGINALS)):
-            for _, missing in store.known_contents([(memento.checksum, some)]):
+            for payload, missing in store.known_contents([(memento.checksum, some)]):
+                source = source_of(payload) if payload is not None else None
+                if (
+                    source is not None
+                    and source > source_in(memento.file)
+                    and replaces_links(store)
+                ):
+                    missing = some  # the contents that the store has will be removed
                 if missing:
                     # Never chunk 0: the payload itself was already read and counted.
                     chunk += 1
@@ -192,34 +276,37 @@ def awaited(digested: Sequence[Path], store: KnownPayloads) -> Iterator[Pointer]
                         memento.timestamp,
                         memento.original,
                     )
-                    yield _last_resort(
-                        replace(nothing, originals=tuple(missing), chunk=chunk), [capture]
+                    yield _directed(
+                        replace(nothing, originals=tuple(missing), chunk=chunk),
+                        PointerKind.LAST_RESORT,
+                        [capture],
                     )
 
 
 def _captures_of(parts: Sequence[Path], is_wanted: Callable[[Checksum], bool]) -> Iterator[Memento]:
     """Yield the mementos in ``parts`` that hold a payload joined by a wanted checksum."""
+    for memento in _mementos_of(parts, is_wanted):
+        is_payload = memento.record_type != REVISIT and memento.reason == "-"
+        checksum = memento.checksum
+        if is_payload and not is_reference(checksum) and not checksum.startswith("redirect:"):
+            yield memento
+
+
+def _mementos_of(parts: Sequence[Path], is_wanted: Callable[[Checksum], bool]) -> Iterator[Memento]:
+    """Yield the mementos in ``parts`` with a wanted checksum."""
     for part in parts:
         with part.open("rb") as lines:
             for line in lines:
-                checksum = Checksum(line.split(b"\t", 4)[3].decode())
-                if is_wanted(checksum):
-                    memento = parse_memento(line.rstrip(b"\n"))
-                    is_payload = memento.record_type != REVISIT and memento.reason == "-"
-                    if (
-                        is_payload
-                        and not is_reference(checksum)
-                        and not checksum.startswith("redirect:")
-                    ):
-                        yield memento
+                if is_wanted(Checksum(line.split(b"\t", 4)[3].decode())):
+                    yield parse_memento(line.rstrip(b"\n"))
 
 
-def _last_resort(pointer: Pointer, captures: Sequence[FallBack]) -> Pointer:
-    """Return ``pointer`` as a last resort: it reads the first of ``captures`` that is readable."""
+def _directed(pointer: Pointer, kind: PointerKind, captures: Sequence[FallBack]) -> Pointer:
+    """Return ``pointer`` with another kind: it reads the first of ``captures`` that is readable."""
     first, *others = captures
     return replace(
         pointer,
-        kind=PointerKind.LAST_RESORT,
+        kind=kind,
         file=first.file,
         offset=first.offset,
         length=first.length,

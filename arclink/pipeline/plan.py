@@ -22,9 +22,10 @@ from typing import NamedTuple, Self
 
 import orjson
 
-from arclink.archives.names import is_wat, known_as
-from arclink.model import Payload, Timestamp, UriR
+from arclink.archives.names import known_as
+from arclink.model import Timestamp, UriR
 from arclink.reasons import Reason
+from arclink.rows.link_sources import LinkSource, source_in, source_of
 from arclink.rows.pointers import (
     NO_FILE,
     ORIGINALS,
@@ -159,10 +160,10 @@ class _Wanted:
         self._lines.close()
 
     def add(self, pointer: Pointer) -> None:
-        """Add a pointer; a pointer of last resort gets the paths of all captures to try."""
+        """Add a pointer; one of the last resort, or to recorded links, gets the paths of all captures."""
         path = self._path_of(pointer.file)
         all_paths: str | list[str] = path
-        if pointer.kind is PointerKind.LAST_RESORT:
+        if pointer.kind in (PointerKind.LAST_RESORT, PointerKind.RECORDED):
             all_paths = [path, *(self._path_of(other.file) for other in pointer.fall_backs)]
         line = orjson.dumps(all_paths) + b"\t" + format_pointer(pointer) + b"\n"
         self._lines.write(line)
@@ -188,7 +189,14 @@ class _Wanted:
         )
 
 
-_OF_CHECKSUM = frozenset({PointerKind.PAYLOAD, PointerKind.REVISIT_ONLY, PointerKind.LAST_RESORT})
+_OF_CHECKSUM = frozenset(
+    {
+        PointerKind.PAYLOAD,
+        PointerKind.REVISIT_ONLY,
+        PointerKind.LAST_RESORT,
+        PointerKind.RECORDED,
+    }
+)
 
 
 def _choose(
@@ -212,7 +220,7 @@ def _choose(
             else:
                 wanted.add(pointer)
 
-    replaces = getattr(store, "replaces_what_wats_say", False)
+    replaces = replaces_links(store)
     chosen, asked = tee(by_checksum())
     known = store.known_contents((pointer.checksum, pointer.originals) for pointer in asked)
     for _, chunks in groupby(zip(chosen, known, strict=True), lambda found: found[0].checksum):
@@ -220,10 +228,16 @@ def _choose(
             ()
         )  # where earlier batches captured the payload; there may be a million
         for pointer, (payload, missing) in chunks:
-            is_in_wat = payload is not None and _is_in_wat_only(payload, pointer)
-            if is_in_wat and not replaces and pointer.chunk == 0:
+            source = source_of(payload) if payload is not None else None
+            is_worse = source is not None and source > _source_of_pointer(pointer)
+            if is_worse and not replaces and pointer.chunk == 0:
                 counts[Reason.NOTE_WAT_KEPT] += 1
-            if payload is None or payload.scope is None or (is_in_wat and replaces):
+            if pointer.kind is PointerKind.RECORDED:
+                if source in (None, LinkSource.CRAWLER):
+                    wanted.add(pointer)
+                else:  # the links of the payload itself are known, but not at this original
+                    wait(replace(pointer, kind=PointerKind.UNREAD))
+            elif payload is None or source is None or (is_worse and replaces):
                 if pointer.kind is PointerKind.REVISIT_ONLY:
                     wait(pointer)
                     continue
@@ -232,6 +246,8 @@ def _choose(
                 wanted.add(pointer)
             elif not missing:
                 counts[Reason.PAYLOAD_KNOWN] += pointer.chunk == 0
+            elif pointer.kind is PointerKind.REVISIT_ONLY and source is LinkSource.CRAWLER:
+                wait(replace(pointer, originals=tuple(missing)))
             elif pointer.kind is PointerKind.REVISIT_ONLY:
                 # The payload was read before, but another original was captured. The store does not
                 # say which.
@@ -253,17 +269,16 @@ def _choose(
             wanted.add(replace(pointer, originals=some, chunk=chunk))
 
 
-def _is_in_wat_only(payload: Payload, pointer: Pointer) -> bool:
-    """Return whether the store has a payload only from a WAT, and the archive file is here now.
+def replaces_links(store: KnownPayloads) -> bool:
+    """Return whether a store replaces links that it has from a poorer source (`LinkSource`)."""
+    return getattr(store, "replaces_what_wats_say", False)
 
-    The archive file holds more information than the WAT.
-    """
-    return (
-        payload.scope is not None
-        and is_wat(payload.file)
-        and pointer.kind is not PointerKind.REVISIT_ONLY
-        and not is_wat(pointer.file)
-    )
+
+def _source_of_pointer(pointer: Pointer) -> LinkSource:
+    """Return the source of links that a pointer to a payload leads to."""
+    if pointer.kind in (PointerKind.REVISIT_ONLY, PointerKind.RECORDED):
+        return LinkSource.CRAWLER
+    return source_in(pointer.file)
 
 
 def _with_earlier(pointer: Pointer, earlier: Iterable[UriR]) -> tuple[Pointer, Iterator[UriR]]:

@@ -16,7 +16,13 @@ from arclink.mapreduce.runs import JobRunner, parts_of, sort_rows
 from arclink.model import Batch
 from arclink.pipeline.jobs import JOBS
 from arclink.pipeline.last_resorts import LastResorts, awaited
-from arclink.pipeline.plan import archive_paths, plan, read_pointers, write_pointers
+from arclink.pipeline.plan import (
+    archive_paths,
+    plan,
+    read_pointers,
+    replaces_links,
+    write_pointers,
+)
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.rows import relations
@@ -89,6 +95,7 @@ def extract(
     pointers: Iterable[Pointer] = read_pointers(filtered)
     is_left = bool(filtered)
     is_first = True
+    uses_recorded = settings.extract.heritrix_outlinks and replaces_links(store)
     (folder / "graph/payloads").mkdir(parents=True, exist_ok=True)
     (folder / "pages").mkdir(parents=True, exist_ok=True)
     counts: Counts = Counts()
@@ -139,6 +146,9 @@ def extract(
             is_left = write_pointers(
                 chain(further, awaited(digested, store) if is_first else ()), found
             )
+            if not is_left and uses_recorded:  # last, because anything else is a better source
+                is_left = write_pointers(resorts.recorded(mementos), found)
+                uses_recorded = False
             pointers, is_first = read_pointers([found]), False
         counts += _write_unread(resorts, folder / "graph/payloads/part-extract-unread")
     run.fetch(folder / "findings")

@@ -29,6 +29,8 @@ class Page:
         base: ``<base href>`` as written; None if missing.
         links: In the form of `format_link`, in page order.
         counts: Links that are not in ``links``, by name of their reason.
+        reason: Name of the `Reason` of the payload: ``PAYLOAD_READ``, or ``PAYLOAD_RECORDED`` for a
+            list that the crawler recorded at the only original.
     """
 
     checksum: Checksum
@@ -40,6 +42,7 @@ class Page:
     originals: Sequence[UriR]
     links: Sequence[str]
     counts: Mapping[str, int]
+    reason: str = "PAYLOAD_READ"
 
 
 def format_link(link: RawLink) -> str:
@@ -77,6 +80,7 @@ def format_page(page: Page) -> bytes:
             page.originals,
             page.links,
             page.counts,
+            page.reason,
         ]
     )
 

@@ -45,6 +45,12 @@ class PointerKind(Enum):
     LAST_RESORT = "last resort"
     """Read the page from the first readable one of many captures, in any files."""
 
+    RECORDED = "recorded"
+    """Read the links that the crawler recorded beside the first of many revisits of one original.
+
+    The payload itself is not at hand.
+    """
+
     REDIRECT = "redirect"
     """Read the ``Location``, and write the memento with the checksum that follows from it."""
 
@@ -85,7 +91,7 @@ class Pointer:
         originals: Distinct originals captured with this checksum, sorted; at most `ORIGINALS`.
         fall_backs: Up to `FALL_BACKS`, each in another file, earliest first, and after them perhaps
             the place from which an earlier batch read the payload; for the last resort, any
-            captures.
+            captures; for recorded links, any revisits.
         memento: For the kinds whose memento extract writes: its row (docs/graph-files.md) as far as
             it is known.
         chunk: 0, 1, … if the originals need more than one pointer. All chunks are equal except for

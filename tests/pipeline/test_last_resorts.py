@@ -1,91 +1,26 @@
 """What filter cannot know from rows alone comes out the same in one batch as in many."""
 
-import base64
-import hashlib
-import random
-from itertools import permutations
 from pathlib import Path
 
 import pytest
 
 from arclink.filter.rules import Rules
-from arclink.model import Surt
 from arclink.pipeline import last_resorts
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.store.location import open_store
-from arclink.store.protocols import GraphStore
 from tests.archives.made_archives import http, warc
-from tests.pipeline.store_contents import build_store, graph_of, outlinks_of
-
-ALONE = BuildSettings(runner="inline", cores=1)
-BODY = b'<a href="next.html">Next</a>'
-DIGEST = "sha1:" + base64.b32encode(hashlib.sha1(BODY).digest()).decode()
-HTML = "Content-Type: text/html"
-
-
-def page(uri: str, second: int, *fields: str, body: bytes = BODY, mime: str = "text/html") -> bytes:
-    return warc(
-        uri, http(body, f"Content-Type: {mime}"), *fields, date=f"2020-01-01T00:00:{second:02}Z"
-    )
-
-
-def revisit(
-    uri: str, second: int, *fields: str, status: str = "200 OK", headers: tuple[str, ...] = ()
-) -> bytes:
-    block = http(b"", *headers, status=status)
-    return warc(uri, block, *fields, record_type="revisit", date=f"2020-01-01T00:00:{second:02}Z")
-
-
-def damaged(record: bytes) -> bytes:
-    """Return a record whose block ends before its time, as it lies at the end of a file."""
-    return record[:-20]
-
-
-def row(
-    uri: str,
-    second: int,
-    file: str,
-    offset: int,
-    checksum: str = DIGEST[5:],
-    mime: str = "text/html",
-) -> str:
-    return f"- 202001010000{second:02} {uri} {mime} 200 {checksum} - - 400 {offset} {file}\n"
-
-
-def links_of(store: GraphStore, *surts: str) -> dict[tuple[str, str], list[str] | None]:
-    """Return the targets of each memento by original and second; None where they are not known."""
-    found = outlinks_of(store, {Surt(surt) for surt in surts})
-    return {
-        (uri, time[-2:]): None if links is None else [link[0] for link in links]
-        for (uri, time), links in found.items()
-    }
-
-
-def same_in_all_batches(
-    folder: Path, tmp_path: Path, settings: BuildSettings, cdx: list[Path]
-) -> Path:
-    """Build the files of a folder in one batch, and one by one in every order; return the first
-    store.
-    """
-    one = tmp_path / "one.db"
-    build_store(folder, one, settings, cdx=cdx)
-    files = sorted(map(str, folder.iterdir()))
-    with open_store(str(one)) as opened:
-        assert list(opened.verify()) == []
-        expected = graph_of(opened)
-    orders = (
-        list(permutations(files))
-        if len(files) < 4
-        else [files, files[::-1], random.Random(1).sample(files, len(files))]
-    )
-    for number, order in enumerate(orders):
-        path = tmp_path / f"many-{number}.db"
-        for file in order:
-            build_store(folder, path, settings, inputs=[file], cdx=cdx)
-        with open_store(str(path)) as opened:
-            assert graph_of(opened) == expected, order
-    return one
+from tests.pipeline.batch_orders import (
+    ALONE,
+    DIGEST,
+    damaged,
+    links_of,
+    page,
+    revisit,
+    row,
+    same_in_all_batches,
+)
+from tests.pipeline.store_contents import build_store
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ from arclink.pipeline.wat_pairs import leave_out_described
 from arclink.store.location import open_store
 from arclink.store.protocols import ArchiveFile
 from tests.extract.test_wat import changed, write
+from tests.pipeline.batch_orders import ALONE, DIGEST, damaged, page, row
 from tests.pipeline.store_contents import build_store, graph_of, outlinks_of
-from tests.pipeline.test_last_resorts import ALONE, DIGEST, damaged, page, row
 
 NAMES = ("example.warc.gz", "example.warc.gz.wat.gz")
 

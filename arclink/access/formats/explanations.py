@@ -65,6 +65,9 @@ def explanation_lines(found: Explanation) -> Iterator[str]:
     yield f"{date_and_time(memento.timestamp)}  {printable_uri(memento.original)}"
     yield f"  {printable(memento.record_type)}, status {printable(memento.status)}, {printable(memento.mime)}"
     yield f"  {printable(memento.file)} at byte {memento.offset:,}, checksum {printable(memento.checksum)}"
+    if found.reason is Reason.PAYLOAD_RECORDED:
+        yield f"  {found.reason.text}; content {found.content}"
+        return
     if found.reason is not Reason.PAYLOAD_READ or payload is None:
         yield f"  not read: {found.reason.text}"
         if payload is not None:

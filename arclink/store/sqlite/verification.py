@@ -17,6 +17,7 @@ import orjson
 from arclink.errors import StoreError
 from arclink.model import Checksum, Surt, UriR
 from arclink.reasons import Reason
+from arclink.rows.link_sources import LinkSource, source_of
 from arclink.store.blocks.byte_layouts import (
     Numbers,
     join_content,
@@ -238,7 +239,9 @@ class Verifier:
         if payload is None or payload.scope is None:
             yield Violation("only payloads that were read have contents", checksum)
         elif (
-            contents == 1 and (kept := dict(payload.counts).get(Reason.LINK_KEPT.name, 0)) != links
+            contents == 1
+            and source_of(payload) is not LinkSource.CRAWLER  # has a list per original
+            and (kept := dict(payload.counts).get(Reason.LINK_KEPT.name, 0)) != links
         ):
             yield Violation(
                 "counts of a payload add up", f"{checksum}: {kept} links kept, but {links} outlinks"
@@ -329,7 +332,9 @@ class Verifier:
             number, fate = found
             _add(taken, np.array([number]), hashes_of([f"{original}\0{timestamp}"]))
             payload = None if fate is None else unpack_fate(Checksum(checksum), fate, self._names)
-            if payload is not None and payload.scope is not None:
+            # The crawler's list is known for some originals only.
+            if payload is not None and source_of(payload) in (LinkSource.PAGE, LinkSource.WAT):
+                assert payload.scope is not None
                 content = content_id(Checksum(checksum), UriR(original), payload.scope)
                 if (
                     self._one(

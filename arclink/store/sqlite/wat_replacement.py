@@ -1,9 +1,10 @@
-"""Replaces contents from WATs by those that a batch read from archive files.
+"""Replaces contents from a poor source by those that a batch read from a better one.
 
-An archive file has more links of a page than its WAT (docs/wat.md). Within a batch, the page in the
-archive file has priority. If the WAT came in an earlier batch, extract reads the page for all
-originals of its payload, and this module removes the contents from the WAT, so that any order of
-input gives the same graph.
+An archive file has more links of a page than its WAT (docs/wat.md), and a WAT more than the list
+that the crawler recorded beside a revisit (docs/heritrix.md): `LinkSource`. Within a batch, the
+better source has priority. If the poorer one came in an earlier batch, extract reads the page for
+all originals of its payload, and this module removes the contents from the poorer source, so that
+any order of input gives the same graph.
 
 Numbers of removed contents are not used again: ``settings`` keeps how many contents were removed,
 and how many links they had.
@@ -19,6 +20,8 @@ import orjson
 
 from arclink.archives.names import is_wat
 from arclink.model import UriR
+from arclink.reasons import Reason
+from arclink.rows.link_sources import LinkSource, source_of
 from arclink.rows.relations import parse_payload
 from arclink.store.blocks.byte_layouts import Numbers, pack_checksum
 from arclink.store.blocks.outlinks import OutlinkBlock, without
@@ -30,6 +33,7 @@ from arclink.store.sqlite.runs import Relation, Runs
 from arclink.store.sqlite.schema import Connection
 from arclink.uris.surts import surt_of
 
+_RECORDED = Reason.PAYLOAD_RECORDED.name
 _COUNT = "INSERT INTO settings VALUES ('replaced', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
 
 
@@ -41,28 +45,30 @@ def replaced_sums(connection: Connection) -> tuple[int, int]:
 
 
 def payloads_to_replace(connection: Connection, names: StoredNames, graph: Path) -> set[int]:
-    """Return the payloads that a batch read from archive files and the store has from WATs.
+    """Return the payloads whose links a batch has from a better source than the store.
 
     Returns:
         Their numbers in the store.
     """
-    if not any(is_wat(name) for (name,) in connection.execute("SELECT name FROM files")):
+    if not (
+        any(is_wat(name) for (name,) in connection.execute("SELECT name FROM files"))
+        or connection.execute("SELECT 1 FROM names WHERE name = ?", (_RECORDED,)).fetchone()
+    ):
         return set()
     found = set()
     for row in read_sorted(graph, "payloads", 7, keys=0):
         payload = parse_payload(b"\t".join(row))
-        if payload.scope is None or is_wat(payload.file):
+        source = source_of(payload)
+        if source is None or source is LinkSource.CRAWLER:
             continue
         known = connection.execute(
             "SELECT number, fate FROM payloads WHERE checksum = ?",
             (pack_checksum(payload.checksum),),
         ).fetchone()
-        if (
-            known
-            and scope_of_fate(known[1]) is not None
-            and is_wat(unpack_fate(payload.checksum, known[1], names).file)
-        ):
-            found.add(known[0])
+        if known and scope_of_fate(known[1]) is not None:
+            stored = source_of(unpack_fate(payload.checksum, known[1], names))
+            if stored is not None and stored > source:
+                found.add(known[0])
     return found
 
 
