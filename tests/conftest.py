@@ -4,9 +4,12 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-settings.register_profile("untimed", deadline=None)  # a busy machine is no reason to fail
+from tests.durability.disks import compiled
+
+# A busy machine is no reason to fail.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 
 SHARED_DATA = Path(__file__).resolve().parents[1] / ".." / "shared" / "data"
@@ -21,3 +24,9 @@ def shared_data() -> Path:
     if os.environ.get("CI"):
         pytest.fail(text)
     pytest.skip(text)
+
+
+@pytest.fixture(scope="session")
+def disk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the library that makes disks fail, and processes end at one of their operations."""
+    return compiled(tmp_path_factory.mktemp("disk"))

@@ -567,7 +567,9 @@ def test_wrong_offsets_are_told_apart(tmp_path: Path, is_gzip: bool) -> None:
 
 
 @settings(
-    deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    max_examples=150,
 )
 @given(data=st.data())
 def test_any_damage_ends_in_records_and_errors(tmp_path: Path, data: st.DataObject) -> None:

@@ -9,6 +9,14 @@ import pytest
 from benchmarks.measurement import descendants, measure
 
 ROOT = Path(__file__).resolve().parents[2]
+HOLD = """
+import os, time
+held = bytes(range(256)) * (60 << 12)
+open(os.path.join({folder!r}, str(os.getpid())), "w").close()
+while len(os.listdir({folder!r})) < 3:  # until all hold as much
+    time.sleep(0.01)
+time.sleep(1)
+"""
 SPIN = "import time\nwhile time.process_time() < {seconds}: pass"
 
 
@@ -27,11 +35,11 @@ def test_cpu_seconds_of_children_count() -> None:
     assert figure.wall >= 0.4
 
 
-def test_memory_of_the_largest_and_of_all_processes() -> None:
+def test_memory_of_the_largest_and_of_all_processes(tmp_path: Path) -> None:
     """Three processes of 60 MB each: the largest has 60, all have 180. Measured by a small process,
     as this one is large.
     """
-    hold = "import time; held = bytes(range(256)) * (60 << 12); time.sleep(1)"
+    hold = HOLD.format(folder=str(tmp_path))
     three = f"import subprocess, sys; [one.wait() for one in [subprocess.Popen([sys.executable, '-c', {hold!r}]) for _ in range(3)]]"
     small = f"import sys; from benchmarks.measurement import measure; one = measure([sys.executable, '-c', {three!r}])"
     shown = measure(

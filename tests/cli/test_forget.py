@@ -2,10 +2,7 @@
 
 import random
 import shutil
-import signal
-import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -20,6 +17,7 @@ from arclink.service.application import create_app
 from arclink.store.location import open_store
 from arclink.store.protocols import Violation
 from arclink.store.takedown_lists import LISTED
+from tests.durability.disks import killed_at, operations
 from tests.pipeline.store_contents import graph_of
 
 SITE, PAGE = "example,aurora-daily)/", "http://aurora-daily.example/"
@@ -242,48 +240,22 @@ def test_nothing_is_forgotten_while_a_build_is_at_work(store: Path) -> None:
 KILLS = 5
 
 
-def test_forgetting_killed_at_any_moment_is_done_or_not_begun(built: Path, tmp_path: Path) -> None:
+def test_forgetting_killed_at_any_moment_is_done_or_not_begun(
+    built: Path, disk: Path, tmp_path: Path
+) -> None:
     store = tmp_path / "links.db"
-
-    def command(*arguments: str) -> list[str]:
-        return [
-            sys.executable,
-            "-m",
-            "arclink.cli.main",
-            "forget",
-            *arguments,
-            "--store",
-            str(store),
-        ]
-
-    def lasts(*arguments: str) -> float:
-        shutil.copy(built, store)
-        started = time.monotonic()
-        subprocess.run(command(*arguments), check=True, stdout=subprocess.DEVNULL)
-        return time.monotonic() - started
-
+    call = [sys.executable, "-m", "arclink.cli.main", "forget", "example", "--targets"]
+    call += ["--store", str(store)]
     before = captures(built, "")
-    start, end = lasts("--list"), lasts("example", "--targets")
+    shutil.copy(built, store)
+    total = operations(disk, "/links.db", call, tmp_path)
     left = captures(store, "")
     assert left < before / 2
-    dice = random.Random(5)
-    killed = tries = 0
-    while killed < KILLS:
-        tries += 1
-        assert tries <= 10 * KILLS, "the test must disturb"
+    for at in random.Random(5).sample(range(1, total // 10 * 9), KILLS):
         for file in tmp_path.glob("links.db*"):
             file.unlink()
         shutil.copy(built, store)
-        forgetting = subprocess.Popen(
-            command("example", "--targets"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        try:
-            forgetting.wait(dice.uniform(start / 2, end))
-            end = max(start, 0.8 * end)  # it is quicker now than when it was measured
-        except subprocess.TimeoutExpired:
-            forgetting.send_signal(signal.SIGKILL)
-            forgetting.wait()
-            killed += 1
+        assert killed_at(disk, "/links.db", call, tmp_path, at)
         # A takedown that is listed, but was cut off before its commit, is reported.
         assert {one.invariant for one in breaches(store)} <= {LISTED}
         is_recorded = not run(store, "--list").startswith("nothing")

@@ -5,13 +5,6 @@ from pathlib import Path
 import pytest
 
 from arclink.demo import write_demo_archive
-from tests.durability.disks import compiled
-
-
-@pytest.fixture(scope="session")
-def disk(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the library that makes disks fail."""
-    return compiled(tmp_path_factory.mktemp("disk"))
 
 
 @pytest.fixture(scope="session")

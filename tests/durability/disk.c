@@ -3,22 +3,32 @@
  * DISK_NAME   files whose path holds this text are on that disk; others are not touched
  * DISK_COUNT  a file; each operation adds a byte to it, so that its size is the operation's number
  * DISK_AT     number of the operation from which on the disk fails
- * DISK_HOW    how: eio, enospc, short (half of the bytes, then enospc), or sync (only fsync fails, EIO)
+ * DISK_HOW    how: eio, enospc, short (half of the bytes, then enospc), sync (only fsync fails, EIO),
+ *             kill or stop (SIGKILL or SIGSTOP to the first process that was started with the library, before
+ *             this operation only), or interrupt (SIGINT to all processes of its group, as Ctrl-C does)
  * DISK_ONCE   fail this operation only, not those after it
+ * DISK_FIRST  set here: the number of that first process
  * DISK_LOG    a file that gets every operation, for tests/durability/disks.py to replay
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+/* Processes that are started later inherit the variable. */
+__attribute__((constructor)) static void name_first(void) {
+    char number[32];
+    snprintf(number, sizeof number, "%ld", (long)getpid());
+    setenv("DISK_FIRST", number, 0);
+}
 
 #define REAL(name) ((typeof(&name))dlsym(RTLD_NEXT, #name))
 
@@ -48,6 +58,14 @@ static void record(char kind, const char *path, int64_t offset, const void *data
     syscall(SYS_close, fd);
 }
 
+/* Return whether this is a signal, and not an error; send it when it is its time. */
+static int send_signal(const char *how, int is_time) {
+    int is_kill = !strcmp(how, "kill"), is_stop = !strcmp(how, "stop"), is_interrupt = !strcmp(how, "interrupt");
+    if (is_time && (is_kill || is_stop)) kill(atoi(getenv("DISK_FIRST")), is_kill ? SIGKILL : SIGSTOP);
+    if (is_time && is_interrupt) kill(0, SIGINT);
+    return is_kill || is_stop || is_interrupt;
+}
+
 /* Count an operation; return the error it fails with, 0 if it does not, -1 for a short write. */
 static int fault(int is_sync) {
     const char *count = getenv("DISK_COUNT"), *at = getenv("DISK_AT"), *how = getenv("DISK_HOW");
@@ -55,10 +73,10 @@ static int fault(int is_sync) {
     int fd = syscall(SYS_openat, AT_FDCWD, count, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0) abort();
     syscall(SYS_write, fd, "x", 1);
-    struct stat found;
-    fstat(fd, &found);
+    long number = lseek(fd, 0, SEEK_CUR); /* the end of this byte: no other operation has this number */
     syscall(SYS_close, fd);
-    long number = found.st_size, first = at ? atol(at) : 0;
+    long first = at ? atol(at) : 0;
+    if (how && send_signal(how, first && number == first)) return 0;
     if (!first || !how || number < first || (getenv("DISK_ONCE") && number != first)) return 0;
     if (!strcmp(how, "sync")) return is_sync ? EIO : 0;
     if (!strcmp(how, "eio")) return EIO;

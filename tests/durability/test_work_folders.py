@@ -2,15 +2,14 @@
 
 import random
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from arclink.store.location import open_store, work_folder
+from tests.durability.disks import killed_at, operations
 from tests.pipeline.store_contents import graph_of
 
 
@@ -20,24 +19,17 @@ def call(archive: Path, store: Path) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def left_over(archive: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+def left_over(
+    archive: Path, disk: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, Path]:
     """Return a store that was built, and the work folder of a build that was killed."""
     folder = tmp_path_factory.mktemp("left")
-    began = time.monotonic()
-    subprocess.run(call(archive, folder / "whole.db"), check=True, capture_output=True)
-    lasts = time.monotonic() - began
-    for tenths in range(5, 10):
-        store = folder / f"{tenths}.db"
-        process = subprocess.Popen(
-            call(archive, store), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        time.sleep(lasts * tenths / 10)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        work = work_folder(str(store))
-        if any(path.is_file() for path in work.rglob("*")):
-            return folder / "whole.db", work
-    pytest.fail("the build was never killed at work")
+    whole, store = folder / "whole.db", folder / "killed.db"
+    total = operations(disk, "/whole.db.build/", call(archive, whole), folder)
+    assert killed_at(disk, "/killed.db.build/", call(archive, store), folder, total * 3 // 4)
+    work = work_folder(str(store))
+    assert any(path.is_file() for path in work.rglob("*"))
+    return whole, work
 
 
 def damage(folder: Path, dice: random.Random) -> None:

@@ -2,8 +2,8 @@
 
 import http.server
 import json
+import socket
 import threading
-import time
 import urllib.request
 from collections import defaultdict
 from contextlib import ExitStack
@@ -32,7 +32,7 @@ from tests.service.conftest import client_of
 
 A, B = "http://a.example/", "http://b.example/"
 QUERY = LinkQuery.from_parameters([("uri", A)])
-QUICK = Limits(instance_seconds=2, whole_seconds=4)
+QUICK = Limits(instance_seconds=5, whole_seconds=20)
 
 Links = dict[tuple[str, str, str, str], dict[str, set[str]]]
 """Timestamps by archive, by direction, SURT of the other end, kind, text."""
@@ -226,8 +226,8 @@ BOMB = (
     + "]>"
 )
 BAD: dict[str, tuple[Play, str]] = {
-    "slow": (drips(b"HTTP/1.1 200 OK\r\n\r\n"), "no complete answer within 2 s"),
-    "slow to say anything": (drips(b"H", b""), "no complete answer within 2 s"),
+    "slow": (drips(b"HTTP/1.1 200 OK\r\n\r\n"), "no complete answer within 5 s"),
+    "slow to say anything": (drips(b"H", b""), "no complete answer within 5 s"),
     "redirects": (
         sends(response(b"", "x/y", "301 Moved", "Location: http://127.0.0.1:1/")),
         "a redirect (301), which is not followed",
@@ -267,33 +267,38 @@ def test_a_bad_instance_costs_its_own_part_only(name: str) -> None:
         asking = Asking(
             (Instance("bad", bad), Instance("good", good)), replace(QUICK, page_bytes=500_000)
         )
-        start = time.monotonic()
         (nothing, failed), (found, answered) = asking.ask(QUERY)
-        assert time.monotonic() - start < 8
     assert (failed.outcome, nothing.links) == (Outcome.FAILED, {})
     assert says in failed.detail
     assert (answered.outcome, len(found.links)) == (Outcome.ANSWERED, 1)
 
 
 def test_all_instances_are_asked_at_once() -> None:
+    """Each answers when all were asked."""
+    asked = threading.Barrier(5, timeout=60)
+
+    def play(connection: socket.socket, _: threading.Event) -> None:
+        asked.wait()
+        connection.sendall(response(json_answer("News")))
+
     with ExitStack() as stack:
-        urls = [stack.enter_context(playing(drips(b"HTTP/1.1 200 OK\r\n\r\n"))) for _ in range(5)]
-        asking = Asking([Instance(str(number), url) for number, url in enumerate(urls)], QUICK)
-        start = time.monotonic()
-        assert {report.outcome for _, report in asking.ask(QUERY)} == {Outcome.FAILED}
-        assert time.monotonic() - start < 7  # one after the other would take 10
+        urls = [stack.enter_context(playing(play)) for _ in range(5)]
+        limits = Limits(instance_seconds=60, whole_seconds=60)
+        asking = Asking([Instance(str(number), url) for number, url in enumerate(urls)], limits)
+        assert {report.outcome for _, report in asking.ask(QUERY)} == {Outcome.ANSWERED}
 
 
 class Pages(http.server.BaseHTTPRequestHandler):
-    """Every page has a next one; from the third on they hang."""
+    """Every page has a next one; from a given one on they hang."""
 
     pages = 0
     hangs_from = 1000
+    is_over = threading.Event()
 
     def do_GET(self) -> None:
         type(self).pages += 1
         if self.pages >= self.hangs_from:
-            time.sleep(5)
+            self.is_over.wait(60)
             return
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
@@ -321,11 +326,11 @@ def test_what_came_before_the_time_was_over_is_kept() -> None:
         hangs_from = 3
 
     with handling(Stuck) as url:
-        start = time.monotonic()
         ((found, report),) = Asking(
-            (Instance("x", url),), Limits(instance_seconds=30, whole_seconds=2)
+            (Instance("x", url),), Limits(instance_seconds=30, whole_seconds=5)
         ).ask(QUERY)
-        assert time.monotonic() - start < 4
+        assert not Stuck.is_over.is_set()
+        Stuck.is_over.set()
     assert (report.outcome, len(found.links)) == (Outcome.PARTIAL, 2)
     assert "no complete answer within" in report.detail
 
@@ -343,17 +348,18 @@ def test_who_asks_does_not_wait_for_a_thread_that_cannot_be_ended(
 ) -> None:
     """As in a name service that does not answer."""
     is_over = threading.Event()
+    ended: list[int] = []
 
     def hangs(*_: object) -> HttpAnswer:
-        is_over.wait(10)
+        is_over.wait(60)
+        ended.append(1)
         raise InstanceError("too late")
 
     monkeypatch.setattr("arclink.federation.requests.fetch", hangs)
-    start = time.monotonic()
     ((found, report),) = Asking(
         (Instance("x", "http://127.0.0.1:9"),), Limits(whole_seconds=0.2)
     ).ask(QUERY)
-    assert time.monotonic() - start < 5
+    assert not ended
     is_over.set()
     assert (report.outcome, report.detail, found.links) == (
         Outcome.FAILED,

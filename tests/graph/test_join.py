@@ -160,7 +160,9 @@ def _block_size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("arclink.graph.blocks.BLOCK_LINKS", request.param)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(st.lists(payloads, max_size=5), st.sampled_from([1, 3, 30_000]))
 def test_every_capture_shows_the_links_of_its_own_address(drawn: Drawn, flush_at: int) -> None:
     pages = pages_of(drawn)
@@ -193,7 +195,9 @@ def test_every_capture_shows_the_links_of_its_own_address(drawn: Drawn, flush_at
     assert kept == sum(len(page.links) for page in pages), "every link ends in one reason"
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(st.lists(payloads, max_size=5), st.sampled_from([1, 3, 30_000]))
 def test_inlinks_are_the_outlinks_seen_from_their_targets(drawn: Drawn, flush_at: int) -> None:
     rows, _ = joined(pages_of(drawn), flush_at)
@@ -207,7 +211,9 @@ def test_inlinks_are_the_outlinks_seen_from_their_targets(drawn: Drawn, flush_at
     assert len(backward) == len(forward), "each once"
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(st.lists(payloads, max_size=5))
 def test_how_often_postings_are_flushed_changes_nothing(drawn: Drawn) -> None:
     pages = pages_of(drawn)

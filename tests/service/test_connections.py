@@ -74,21 +74,21 @@ def status_of(connection: socket.socket) -> int:
     return answer.status
 
 
-def closed_after(connection: socket.socket, seconds: float = 40) -> tuple[float, bytes]:
-    """Return after how many seconds the server closed a connection, and what it said before."""
-    start, said = time.monotonic(), b""
-    connection.settimeout(seconds)
+def said_before_the_end(connection: socket.socket) -> bytes:
+    """Wait until the server closes a connection; return what it said before."""
+    said = b""
+    connection.settimeout(60)
     with suppress(ConnectionResetError):
         while piece := connection.recv(1000):
             said += piece
-    return time.monotonic() - start, said
+    return said
 
 
 def test_two_hundred_half_open_requests_shut_nobody_out() -> None:
     """From ten addresses, with another byte every tenth of a second; the service has a hundred
     connections.
     """
-    limits = Connections(most=100, per_address=30, request_seconds=5)
+    limits = Connections(most=100, per_address=30, request_seconds=600)
     with serving(limits) as port, opener(port) as connect:
         half_open = [connect(f"127.0.0.{2 + number % 10}") for number in range(200)]
         stop = threading.Event()
@@ -104,13 +104,8 @@ def test_two_hundred_half_open_requests_shut_nobody_out() -> None:
         dripping = threading.Thread(target=drip)
         dripping.start()
         try:
-            slowest = 0.0
-            for _ in range(40):
-                start = time.monotonic()
+            for _ in range(40):  # each within the seconds that a client waits
                 assert health(port) == 200
-                slowest = max(slowest, time.monotonic() - start)
-                time.sleep(0.1)
-            assert slowest < 5
         finally:
             stop.set()
             dripping.join()
@@ -143,6 +138,7 @@ def test_a_request_that_does_not_arrive_in_time_is_closed(
 ) -> None:
     """However often something of it arrives."""
     with serving(Connections(request_seconds=2)) as port, opener(port) as connect:
+        start = time.monotonic()
         slow = connect()
         stop = threading.Event()
 
@@ -155,23 +151,25 @@ def test_a_request_that_does_not_arrive_in_time_is_closed(
 
         sending = threading.Thread(target=send)
         sending.start()
-        seconds, said = closed_after(slow)
+        said = said_before_the_end(slow)
+        seconds = time.monotonic() - start
         stop.set()
         sending.join()
-        assert 1 < seconds < 30
+        assert 2 <= seconds < 60  # what is sent lasts 100 seconds
         assert said.partition(b"\r\n")[0] in answers
 
 
 def test_an_idle_connection_is_closed_later_than_a_slow_request() -> None:
-    limits = Connections(request_seconds=1, idle_seconds=4)
+    limits = Connections(request_seconds=2, idle_seconds=8)
     with serving(limits) as port, opener(port) as connect:
         idle = connect()
-        for _ in range(3):
+        for pause in (3, 0):
             idle.sendall(REQUEST + b"\r\n")
             assert status_of(idle) == 200
-            time.sleep(2)
-        seconds, said = closed_after(idle)
-        assert (seconds > 1, said) == (True, b"")
+            time.sleep(pause)
+        start = time.monotonic()
+        assert said_before_the_end(idle) == b""
+        assert time.monotonic() - start > 3
 
 
 def test_a_slow_answer_is_waited_for() -> None:
@@ -179,10 +177,10 @@ def test_a_slow_answer_is_waited_for() -> None:
 
     class Slow(MemoryStore):
         def last_batch(self) -> int:
-            time.sleep(4)
+            time.sleep(6)
             return super().last_batch()
 
-    limits = Connections(request_seconds=1, idle_seconds=1)
+    limits = Connections(request_seconds=3, idle_seconds=3)
     with serving(limits, lambda: Slow(PAGES)) as port:
         asking = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
         asking.request("GET", "/")
@@ -200,8 +198,7 @@ def test_one_address_has_its_share_only_and_the_newest_of_it() -> None:
             assert status_of(one) == 200
         gone = 0
         for connection in many[:20]:
-            _, said = closed_after(connection)
-            gone += not said
+            gone += not said_before_the_end(connection)
         assert gone == 20
         many[-2].sendall(REQUEST + b"\r\n")
         assert status_of(many[-2]) == 200
@@ -231,7 +228,7 @@ def test_an_answer_under_way_does_not_give_way_to_a_new_connection() -> None:
                 connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
             for _ in asking:
                 assert store.waiting.acquire(timeout=20)
-            _, said = closed_after(connect())
+            said = said_before_the_end(connect())
             assert said.startswith(b"HTTP/1.1 429 Too Many Requests")
         finally:
             store.go.set()
@@ -243,20 +240,25 @@ def test_behind_a_trusted_proxy_the_forwarded_address_counts() -> None:
     """Connections of the proxy are not limited; the requests of one client are."""
     store = Held()
     limits = Connections(per_address=2, trusted=(ip_network("127.0.0.1"),))
-    with serving(limits, lambda: store) as port, opener(port) as connect:
+    with served(lambda: store, threads=4, connections=limits) as port, opener(port) as connect:
         try:
             asking = []
             for client in ("203.0.113.7", "203.0.113.7", "203.0.113.7", "203.0.113.8"):
+                is_third = len(asking) == 2 and client == "203.0.113.7"
                 asking.append(connect())
                 asking[-1].sendall(
                     b"GET / HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 198.51.100.1, "
                     + client.encode()
                     + b"\r\n\r\n"
                 )
-                time.sleep(0.3)
+                if is_third:
+                    refused = status_of(asking.pop())
+                else:
+                    assert store.waiting.acquire(timeout=60)
         finally:
             store.go.set()
-        assert [status_of(connection) for connection in asking] == [200, 200, 429, 200]
+        assert refused == 429
+        assert [status_of(connection) for connection in asking] == [200, 200, 200]
 
 
 @pytest.mark.parametrize(

@@ -343,11 +343,10 @@ def fork_and_stop():
     return worker
 
 os.fork = fork_and_stop
-workers.supervise(3, lambda: signal.pause, 1, lambda: None)
+workers.supervise(3, lambda: signal.pause, 600, lambda: None)
 """
-    began = time.monotonic()
+    # Another worker would not be told to stop, and be killed after ten minutes.
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
-    assert time.monotonic() - began < 5  # the others would be killed after six seconds
 
 
 def supervised(code: str) -> tuple[int, str]:

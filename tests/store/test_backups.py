@@ -3,6 +3,7 @@ forgotten does.
 """
 
 import errno
+import os
 import random
 import resource
 import shutil
@@ -10,7 +11,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from pathlib import Path
@@ -33,6 +33,7 @@ from arclink.store.backups import back_up, restore
 from arclink.store.location import open_store, work_folder
 from arclink.store.protocols import Takedown
 from arclink.store.takedown_lists import LISTED, list_path, listed
+from tests.durability.disks import interrupted_at, killed_at, on_disk, operations
 from tests.pipeline.store_contents import graph_of
 from tests.store.sqlite.test_verification import execute
 
@@ -258,20 +259,29 @@ def command(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "arclink.cli.main", *arguments]
 
 
-def test_a_store_is_backed_up_while_it_is_built_and_served(archive: Path, tmp_path: Path) -> None:
+def test_a_store_is_backed_up_while_it_is_built_and_served(
+    archive: Path, disk: Path, tmp_path: Path
+) -> None:
     store, backup = tmp_path / "links.db", tmp_path / "backup.db"
     files = sorted(archive.glob("*.warc.gz"))
     build(files[:1], store)
     client = create_app(str(store)).test_client()
+    options = ["--batch-size", "20k", "--cores", "1"]
+    call = command("build", str(archive), "--store", str(store), *options)
+    other = command("build", str(archive), "--store", str(tmp_path / "other.db"), *options)
+    at = operations(disk, "/other.db", other, tmp_path) * 2 // 3
     process = subprocess.Popen(
-        command(
-            "build", str(archive), "--store", str(store), "--batch-size", "20k", "--cores", "1"
-        ),
+        call,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
+        env=on_disk(disk, "/links.db", count=tmp_path / "count", at=at, how="stop"),
     )
     taken = []
     try:
+        _, status = os.waitpid(process.pid, os.WUNTRACED)
+        assert os.WIFSTOPPED(status)
+        taken.append(back_up(store, backup).sums.batches)
+        process.send_signal(signal.SIGCONT)
         while process.poll() is None:
             taken.append(back_up(store, backup).sums.batches)
             query = {"uri": PAGE, "format": "json"}
@@ -280,14 +290,14 @@ def test_a_store_is_backed_up_while_it_is_built_and_served(archive: Path, tmp_pa
         process.kill()
         process.wait()
     assert process.returncode == 0
-    assert len({*taken}) > 1, taken
-    back_up(store, backup)
+    assert taken == sorted(taken)
+    assert taken[0] < back_up(store, backup).sums.batches
     assert graph(backup) == graph(store)
 
 
 @pytest.mark.parametrize("verb", ["backup", "restore"])
 def test_killed_at_any_moment_it_leaves_the_old_file_or_the_new_one(
-    verb: str, store: Path, backup: Path
+    verb: str, disk: Path, store: Path, backup: Path, tmp_path: Path
 ) -> None:
     back_up(store, backup)
     target = backup if verb == "backup" else store
@@ -295,14 +305,14 @@ def test_killed_at_any_moment_it_leaves_the_old_file_or_the_new_one(
     old, new = captures(backup), captures(store)
     options = ["--replace"] if verb == "restore" else []
     arguments = command(verb, str(backup), "--store", str(store), *options)
-    began = time.monotonic()
-    subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL)
-    lasts = time.monotonic() - began
-    for number in range(8):
-        process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(lasts * (0.3 + random.Random(number).random() * 0.6))
-        process.kill()
-        process.wait()
+    name = f"{target.parent}/"
+    saved = tmp_path / "saved"
+    shutil.copytree(target.parent, saved)
+    total = operations(disk, name, arguments, tmp_path)
+    for at in random.Random(verb).sample(range(1, total), 8):
+        shutil.rmtree(target.parent)
+        shutil.copytree(saved, target.parent)
+        assert killed_at(disk, name, arguments, tmp_path, at)
         assert captures(target) in {old, new}
         assert not list(target.parent.glob("*-journal"))
     subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL)
@@ -310,20 +320,12 @@ def test_killed_at_any_moment_it_leaves_the_old_file_or_the_new_one(
     assert [name for name in names_in(target.parent) if name.startswith(".")] == []
 
 
-def test_ctrl_c_ends_a_backup_and_leaves_nothing(store: Path, backup: Path) -> None:
-    process = subprocess.Popen(
-        command("backup", str(backup), "--store", str(store)),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    while process.poll() is None and not names_in(backup.parent):
-        time.sleep(0.001)
-    process.send_signal(signal.SIGINT)
-    _, complaint = process.communicate(timeout=60)
+def test_ctrl_c_ends_a_backup_and_leaves_nothing(disk: Path, store: Path, backup: Path) -> None:
+    call = command("backup", str(backup), "--store", str(store))
+    code, complaint = interrupted_at(disk, f"{backup.parent}/", call, backup.parents[1], 50)
     assert "Traceback" not in complaint
-    assert process.returncode in {0, 130}
-    assert {*names_in(backup.parent)} <= {"backup.db", "backup.db.takedowns"}
+    assert code == 130
+    assert names_in(backup.parent) == []
 
 
 def test_a_damaged_store_does_not_replace_a_backup(store: Path, backup: Path) -> None:

@@ -53,6 +53,7 @@ class FakeArchive:
         faults: By path (with query): what to do to the next requests for it, one after the other;
             None: nothing.
         asked: Every path with query, in order.
+        closings: Of each request, whether it asked to close the connection.
     """
 
     pages: Sequence[Page] = ()
@@ -66,6 +67,7 @@ class FakeArchive:
         default_factory=lambda: defaultdict(list)
     )
     asked: list[str] = field(default_factory=list)
+    closings: list[bool] = field(default_factory=list)
     agents: set[str] = field(default_factory=set)
     base: str = ""
 
@@ -89,6 +91,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         archive = self.archive
         archive.asked.append(self.path)
+        archive.closings.append(self.headers.get("Connection", "").lower() == "close")
         archive.agents.add(self.headers["User-Agent"])
         if archive.faults[self.path]:
             fault = archive.faults[self.path].pop(0)
@@ -334,7 +337,7 @@ def announce(
 
     def fault(handler: _Handler) -> None:
         handler.answer(status, body, headers, length)
-        handler.close_connection = handler.headers.get("Connection", "").lower() == "close"
+        handler.close_connection = handler.archive.closings[-1]
 
     return fault
 

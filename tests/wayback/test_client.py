@@ -1,7 +1,6 @@
 """The client is patient, and never leaves its hosts."""
 
 import socket
-import time
 from datetime import UTC, datetime
 
 import pytest
@@ -140,16 +139,13 @@ def test_a_server_that_keeps_the_reader_waiting_is_told_to_close(archive: FakeAr
     """It is waited for once, whatever the number of wrong lengths."""
     archive.faults[PATH] = [announce(b"<p>he", 8)] * 5
     with Client(
-        frozenset({origin_of(archive.base)}), Manners(delay=0, timeout=0.5), Waits()
+        frozenset({origin_of(archive.base)}), Manners(delay=0, timeout=2), Waits()
     ) as client:
         for _ in range(2):
-            started = time.monotonic()
             answer = client.get(archive.base + PATH[4:], 100)
             assert (answer.body, answer.is_short) == (b"<p>he", True)
-    assert time.monotonic() - started < 0.4
-    assert (
-        len(archive.asked) == 3 + 2
-    )  # what came before a timeout is not known, so it is compared with nothing
+    # The first answer came before a timeout, so that it is compared with nothing: three and two.
+    assert archive.closings == [False, True, True, True, True]
 
 
 def test_an_answer_that_breaks_off_elsewhere_each_time_is_none(
@@ -259,9 +255,8 @@ OK = b"HTTP/1.1 200 OK\r\n"
 def test_an_answer_that_drips_ends_in_time(
     start: bytes, drop: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("arclink.wayback.client.SLOWEST", 2)
-    manners = Manners(delay=0, timeout=0.5, tries=1)
-    began = time.monotonic()
+    monkeypatch.setattr("arclink.wayback.client.SLOWEST", 0.1)
+    manners = Manners(delay=0, timeout=10, tries=1)
     with (
         playing(drips(start, drop)) as url,
         Client(frozenset({origin_of(url)}), manners) as client,
@@ -269,7 +264,6 @@ def test_an_answer_that_drips_ends_in_time(
     ):
         client.get(url, 1 << 20)
     assert caught.value.reason is Reason.FETCH_TIMED_OUT
-    assert time.monotonic() - began < 10
 
 
 def test_a_handshake_that_drips_ends_in_time() -> None:

@@ -3,10 +3,9 @@ between.
 """
 
 import os
-import signal
+import random
 import subprocess
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from arclink.wayback.capture_lists import Archive
 from arclink.wayback.client import Client
 from arclink.wayback.fetch import FetchReport, FetchSettings, fetch
 from arclink.wayback.replay import MODIFIERS
+from tests.durability.disks import killed_at, operations
 from tests.pipeline.store_contents import build_store, outlinks_of
 from tests.wayback.archive_server import FakeArchive, Page, break_off, hang_up, refuse, say, serving
 
@@ -523,30 +523,28 @@ COMMAND = [
 ]
 
 
-def test_a_run_can_be_killed_at_any_moment(tmp_path: Path) -> None:
+def test_a_run_can_be_killed_at_any_moment(disk: Path, tmp_path: Path) -> None:
     """Nothing is lost, and nothing but the request that was under way is asked for twice."""
     pages = [
         Page(f"{SITE}{number}", f"2010010100{number:02}00", b"<p>%d" % (number % 20))
         for number in range(30)
     ]
     with serving(FakeArchive(pages)) as archive:
+        call = [*COMMAND, "--wayback", archive.base, "--into"]
+        total = operations(disk, "/whole/", [*call, str(tmp_path / "whole")], tmp_path)
+        archive.asked.clear()
+        dice = random.Random(4)
         kills = 0
-        for number in range(40):
-            process = subprocess.Popen(
-                [*COMMAND, "--wayback", archive.base, "--into", str(tmp_path / "f")],
-                stdout=subprocess.DEVNULL,
-            )
-            asked = len(archive.asked)
-            while process.poll() is None and len(archive.asked) < asked + 3 + number % 3:
-                time.sleep(0.001)
-            if process.poll() is None:
-                time.sleep(0.003 * (number % 4))
-                process.send_signal(signal.SIGKILL)
-                kills += 1
-            if process.wait() == 0:
-                break
-        assert process.returncode == 0
-        assert kills > 3
+        while killed_at(
+            disk,
+            "/f/",
+            [*call, str(tmp_path / "f")],
+            tmp_path,
+            dice.randint(total // 20, total // 4),
+        ):
+            kills += 1
+            assert kills < 100, "what a killed run fetched is kept"
+        assert kills > 2
         again = sum(count - 1 for count in Counter(archive.asked).values())
     assert again <= kills
     assert sorted(uri for _, uri, _, _ in records_in(tmp_path / "f")) == sorted(

@@ -216,7 +216,7 @@ def test_the_body_of_a_redirect_need_not_be_whole(archive: FakeArchive, replay: 
     moved = replace(
         capture_of(PAGE), status="303", checksum=Checksum(f"sha256:{hashlib.sha256().hexdigest()}")
     )
-    replay._client.manners = replace(replay._client.manners, timeout=0.3)
+    replay._client.manners = replace(replay._client.manners, timeout=2)
     assert replay.fetch(moved).headers[-1] == ("Location", "http://g.example/")
     assert len(archive.asked) == 1
 

@@ -657,14 +657,17 @@ PACK_AND_DIE = """
 import os, signal, time
 from arclink.store.sqlite.packing_process import RunApart
 
+have_begun, begin = os.pipe()
+
 def write(blocks):
     print("begun", flush=True)
+    os.write(begin, b"x")
     while True:
         blocks.add_block([b"key"], [])
         time.sleep(0.01)
 
 with RunApart(write):
-    time.sleep(0.5)
+    os.read(have_begun, 1)
     os.kill(os.getpid(), signal.SIGKILL)
 """
 
