@@ -8,6 +8,7 @@
     │   ├── InputError           an archive or CDX file cannot be used at all
     │   │   └── MissingFileError     an archive file does not exist at its place
     │   ├── StoreError           a store is missing, not ArcLink's, newer, locked or out of space
+    │   ├── CaptureError         a capture cannot be read: none was made, or its payload is not at hand
     │   ├── PipelineError        a step of a build failed
     │   ├── WaybackError         a Wayback Machine does not answer, or asks ArcLink to stop
     │   ├── InstanceError        another instance does not answer, or answers wrongly
@@ -57,6 +58,21 @@ def unreadable(text: str, error: OSError) -> InputError:
 
 class StoreError(OperatorError):
     """A store is missing, not ArcLink's, newer than this version, locked, or out of space."""
+
+
+class CaptureError(OperatorError):
+    """A capture cannot be read: there is none, or its archive file or payload is not at hand.
+
+    Args:
+        text: What is wrong; for a capture, with the name of its archive file.
+        reason: Why the capture cannot be read; None if there is no capture.
+        file: Name of its archive file; empty if there is no capture.
+    """
+
+    def __init__(self, text: str, reason: Reason | None = None, file: str = "") -> None:
+        self.reason = reason
+        self.file = file
+        super().__init__(text)
 
 
 class PipelineError(OperatorError):

@@ -27,6 +27,7 @@ ROOMS = (
     "graph",
     "store",
     "access",
+    "pages",
     "federation",
     "analysis",
     "export",

@@ -15,6 +15,7 @@ import base64
 import hashlib
 import re
 import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -30,9 +31,13 @@ from arclink.reasons import Reason
 __all__ = [
     "DEFAULT_LIMIT",
     "DecodedPayload",
+    "codings_of",
     "decode_payload",
+    "is_coded",
     "payload_checksum",
     "redirect_checksum",
+    "stream_decoded",
+    "stream_without_chunks",
 ]
 
 DEFAULT_LIMIT = 16 << 20
@@ -50,6 +55,10 @@ _IDENTITIES = frozenset(
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _LOOK = 512
 _STEP = 64 << 10
+_PROBE = 64 << 10
+"""Bytes of a body that show whether it has a coding."""
+_PIECE = 1 << 20
+_LONGEST_WHOLE_CHUNK = 1 << 20
 _MOST_MEMBERS = 10_000
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _ZSTD_STEP = 256
@@ -88,8 +97,7 @@ def decode_payload(record: ArchiveRecord, limit: int = DEFAULT_LIMIT) -> Decoded
     truncated = bool(record.truncated) or (len(body) < record.body_length and not cut)
     headers = record.http_headers
     if headers.fields:
-        transfer = _codings(headers.all("transfer-encoding"))
-        content = _codings(headers.all("content-encoding"))
+        transfer, content = codings_of(record)
         if transfer and transfer[-1] == "chunked":
             transfer.pop()
             body, is_complete = undo_chunks(body)
@@ -104,6 +112,18 @@ def decode_payload(record: ArchiveRecord, limit: int = DEFAULT_LIMIT) -> Decoded
             cut = cut or is_cut
             truncated = truncated or not (is_complete or cut)
     return DecodedPayload(body, cut, truncated)
+
+
+def codings_of(record: ArchiveRecord) -> tuple[list[str], list[str]]:
+    """Return the transfer and the content codings that a record's HTTP headers declare.
+
+    Both are in lower case, in the order they were applied. Bytes may not confirm them.
+    """
+    headers = record.http_headers
+    return (
+        _codings(headers.all("transfer-encoding")),
+        _codings(headers.all("content-encoding")),
+    )
 
 
 def _codings(values: tuple[str, ...]) -> list[str]:
@@ -136,6 +156,174 @@ def undo_chunks(body: bytes) -> tuple[bytes, bool]:
         return body, True
     pieces.append(body[position:])
     return b"".join(pieces), False
+
+
+def stream_without_chunks(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the body that `undo_chunks` returns, from pieces of any size.
+
+    Memory holds one piece and one chunk of up to a megabyte. One rule differs: a chunk that is
+    longer than that is yielded before the bytes after it are checked.
+    """
+    window = _Window(pieces)
+    while line := _CHUNK_LINE.match(window.view(_LONGEST_CHUNK_LINE)):
+        size = int(line[1], 16)
+        if size == 0:
+            return
+        if size <= _LONGEST_WHOLE_CHUNK:
+            data = window.view(line.end() + size + 2)
+            behind = data[line.end() + size : line.end() + size + 2]
+            if behind and not behind.startswith((b"\r", b"\n")):
+                break
+            window.skip(line.end())
+            yield window.take(size)
+        else:
+            window.skip(line.end())
+            yield from window.take_pieces(size)
+        window.skip(2 if window.view(2) == b"\r\n" else 1)
+    yield from window.rest()
+
+
+class _Window:
+    """The bytes of an iterator that come next."""
+
+    def __init__(self, pieces: Iterable[bytes]) -> None:
+        self._pieces = iter(pieces)
+        self._data = b""
+        self._position = 0
+
+    def view(self, count: int) -> bytes:
+        """Return the next ``count`` bytes or more; fewer only at the end."""
+        while len(self._data) - self._position < count:
+            piece = next(self._pieces, None)
+            if piece is None:
+                break
+            self._data = self._data[self._position :] + piece
+            self._position = 0
+        return self._data[self._position : self._position + count]
+
+    def skip(self, count: int) -> None:
+        self._position = min(self._position + count, len(self._data))
+
+    def take(self, count: int) -> bytes:
+        data = self.view(count)
+        self.skip(count)
+        return data
+
+    def take_pieces(self, count: int) -> Iterator[bytes]:
+        """Yield the next ``count`` bytes in pieces of up to `_STEP` bytes."""
+        while count and (data := self.take(min(count, _STEP))):
+            count -= len(data)
+            yield data
+
+    def rest(self) -> Iterator[bytes]:
+        yield self._data[self._position :]
+        yield from self._pieces
+
+
+def is_coded(start: bytes, coding: str) -> bool:
+    """Return whether a body that begins with ``start`` has a content coding.
+
+    Crawlers and converters undo codings and leave the headers unchanged.
+    """
+    undone = undo_coding(start, coding, _PROBE)
+    return undone is not None and undone[0] != start[:_PROBE]
+
+
+def stream_decoded(pieces: Iterable[bytes], codings: Sequence[str]) -> Iterator[bytes]:
+    """Yield a body without its content codings, in pieces of about a megabyte or less.
+
+    The rules are those of `decode_payload`: a coding is undone if the bytes confirm it; a body that
+    breaks off ends early.
+
+    Args:
+        pieces: The body, without transfer coding.
+        codings: In the order they were applied, as `codings_of` returns them.
+
+    Raises:
+        PayloadError: The bytes confirm none of the declared codings, and are not text
+            (``PAYLOAD_CODING``).
+    """
+    for coding in reversed(codings):
+        pieces = _undone(pieces, coding)
+    yield from pieces
+
+
+def _undone(pieces: Iterable[bytes], coding: str) -> Iterator[bytes]:
+    window = _Window(pieces)
+    start = window.view(_PROBE)
+    undone = undo_coding(start, coding, _PROBE)
+    if undone is None:
+        raise PayloadError(Reason.PAYLOAD_CODING, f"{coding}: {start[:20]!r}")
+    if undone[0] == start[:_PROBE]:
+        yield from window.rest()
+        return
+    yield from _stream_of(start, coding)(window.rest())
+
+
+def _stream_of(start: bytes, coding: str) -> Callable[[Iterator[bytes]], Iterator[bytes]]:
+    """Return the decoder of a body, by its first bytes, else by the declared coding."""
+    if start.startswith(b"\x1f\x8b"):
+        return lambda pieces: _inflated(pieces, 31)
+    if start.startswith(_ZSTD_MAGIC):
+        return _zstd_decoded
+    if coding == "br" and _undo_brotli(start, _PROBE):
+        return _brotli_decoded
+    is_zlib = start[0] & 0x0F == 8 and int.from_bytes(start[:2], "big") % 31 == 0
+    return lambda pieces: _inflated(pieces, 15 if is_zlib else -15)
+
+
+def _inflated(pieces: Iterator[bytes], wbits: int) -> Iterator[bytes]:
+    """Yield decompressed bytes; consecutive gzip members are one text, as in `_inflate`."""
+    inflater = zlib.decompressobj(wbits)
+    for piece in pieces:
+        data = piece
+        while data:
+            try:
+                decoded = inflater.decompress(data, _PIECE)
+            except zlib.error:
+                return
+            if decoded:
+                yield decoded
+            data = inflater.unconsumed_tail
+            if inflater.eof:
+                data = inflater.unused_data
+                if wbits != 31 or not b"\x1f\x8b".startswith(data[:2]):
+                    return
+                inflater = zlib.decompressobj(wbits)
+
+
+def _brotli_decoded(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    decoder = brotli.Decompressor()
+    for piece in pieces:
+        data = piece
+        while not decoder.is_finished():
+            try:
+                decoded = decoder.process(data, output_buffer_limit=_PIECE)
+            except brotli.error:
+                return
+            data = b""
+            if not decoded and decoder.can_accept_more_data():
+                break
+            yield decoded
+
+
+def _zstd_decoded(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    decoder = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW).decompressobj()
+    for piece in pieces:
+        for start in range(0, len(piece), _ZSTD_STEP):
+            data = piece[start : start + _ZSTD_STEP]
+            while data:
+                if decoder.eof:
+                    decoder = zstandard.ZstdDecompressor(
+                        max_window_size=_ZSTD_WINDOW
+                    ).decompressobj()
+                try:
+                    decoded = decoder.decompress(data)
+                except zstandard.ZstdError:
+                    return
+                if decoded:
+                    yield decoded
+                data = decoder.unused_data if decoder.eof else b""
 
 
 def undo_coding(body: bytes, coding: str, limit: int) -> tuple[bytes, bool, bool] | None:

@@ -185,6 +185,35 @@ class ArchiveFile:
         )
         return make_record(head, block, extent.length, offset, length, extent.damage, rest)
 
+    def bytes_at(self, offset: int, length: int = -1) -> tuple[int, Iterator[bytes]]:
+        """Return the decompressed bytes of the record at an offset: its length, and its pieces.
+
+        Head and block are unchanged. If the file is damaged, the pieces end early. Memory holds a
+        megabyte.
+
+        Args:
+            offset: See `record_at`.
+            length: See `record_at`.
+
+        Raises:
+            RecordError: As `record_at`.
+        """
+        segment, position = self._find(offset, length)
+        head = self._read_head(segment, position)
+        if head is None or not head.is_whole:
+            raise self._error(
+                Reason.PAYLOAD_DAMAGED,
+                segment.damage or (_CUT if head else "no record begins here"),
+                offset,
+            )
+        declared = head.block_length
+        if declared < 0 or declared <= DEFAULT_LIMIT:
+            declared = self._measure(
+                segment, position + head.length, declared, DEFAULT_LIMIT
+            ).length
+        size = head.length + declared
+        return size, chunks(segment.reopened(), position, size)
+
     def _find(self, offset: int, length: int) -> tuple[Segment, int]:
         """Return the segment that holds an offset, and the position in it."""
         if offset < 0:

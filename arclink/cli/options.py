@@ -20,3 +20,12 @@ replay_option = click.option(
     show_envvar=True,
     help="Part of replay addresses before TIMESTAMP/URI, such as https://web.archive.org/web/.",
 )
+
+archives_option = click.option(
+    "--archives",
+    "archives",
+    multiple=True,
+    metavar="FOLDER|INDEX",
+    help="Where archive files are now, if they were moved: a folder, a URL that ends in /, or a file with a name "
+    "and a path on each line, separated by a tab; may come several times.",
+)

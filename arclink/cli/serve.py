@@ -7,13 +7,28 @@ from pathlib import Path
 import click
 
 from arclink.access.replay import parse_replay
-from arclink.cli.options import replay_option
+from arclink.cli.options import archives_option, replay_option
 from arclink.errors import UsageError
 
 _NAMED = re.compile(r"([^/=:]*)=(.*)", re.DOTALL)
 _COLLECTION = re.compile(r"[a-z0-9][a-z0-9_-]{0,50}")
 _OURS = frozenset(
-    {"static", "health", "explain", "aggregate", "anchors", "diff", "timemap", "docs", "metrics"}
+    {
+        "static",
+        "health",
+        "explain",
+        "aggregate",
+        "anchors",
+        "diff",
+        "timemap",
+        "docs",
+        "metrics",
+        "web",
+        "timegate",
+        "cdx",
+        "record",
+        "browse",
+    }
 )
 """First path segments that the service itself uses."""
 
@@ -129,6 +144,14 @@ EXAMPLES = (
     help="Origin whose scripts may read answers; * for all. May be given again.",
 )
 @click.option(
+    "--pages/--no-pages",
+    "has_pages",
+    default=True,
+    show_default=True,
+    help="Show the captures themselves, not only their links.",
+)
+@archives_option
+@click.option(
     "--connections",
     type=click.IntRange(10, 100_000),
     default=1_000,
@@ -165,6 +188,8 @@ def command(
     public: str,
     name: str,
     origins: tuple[str, ...],
+    has_pages: bool,
+    archives: tuple[str, ...],
     connections: int,
     address_connections: int,
     proxies: tuple[str, ...],
@@ -204,6 +229,8 @@ def command(
         archive=archive,
         instances=others,
         origins=tuple(parse_origin(text) for text in origins),
+        has_pages=has_pages,
+        archives=archives,
     )
     try:
         trusted = tuple(parse_network(text) for text in proxies)

@@ -7,6 +7,7 @@ from werkzeug.exceptions import RequestURITooLarge
 
 from arclink.federation.requests import Asking
 from arclink.service.aggregate import aggregating, attach_asking
+from arclink.service.archived import archived, attach_pages
 from arclink.service.description import describing
 from arclink.service.explain import explaining
 from arclink.service.headers import register_headers
@@ -41,6 +42,7 @@ def create_app(
     chosen = settings or Settings()
     attach_stores(app, Stores(store, chosen))
     attach_asking(app, asking or Asking(chosen.instances, chosen.limits))
+    attach_pages(app, chosen.archives)
     register_headers(app, chosen.origins)
     register_problems(app)
     for resource in (
@@ -49,6 +51,7 @@ def create_app(
         links,
         through_time,
         memento,
+        archived,
         explaining,
         aggregating,
         describing,

@@ -65,9 +65,9 @@ def create_collections(
     def metrics() -> Response:
         return expose(kept)
 
-    @app.get("/<any(linkQuery, anchors, diff, explain, aggregate, docs):resource>")
+    @app.get("/<any(linkQuery, anchors, diff, explain, aggregate, docs, cdx, record):resource>")
     @app.get("/LinkService/<any(linkQuery):resource>")
-    @app.get("/<any(timemap):resource>/<path:rest>")
+    @app.get("/<any(timemap, web, timegate):resource>/<path:rest>")
     def say_where(resource: str, rest: str = "") -> Response:
         places = ", ".join(f"/{name}/{resource}" for name in kept)
         raise NotFound(f"Each collection has its own resources; query one of {places}.")

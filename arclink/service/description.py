@@ -57,11 +57,18 @@ def _example(resource: Resource) -> str:
         for parameter in resource.parameters
         if parameter.is_required
     ]
-    path = resource.path.replace("{uri}", _VALUES["uri"])
+    path = resource.path.replace("{uri}", _VALUES["uri"]).replace("{time}", _VALUES["time"])
     return f'curl "{place_of_service().rstrip("/")}{path}{"?" if asked else ""}{"&".join(asked)}"'
 
 
-_VALUES = {"uri": "http://example.org/", "from": "2009", "to": "2010"}
+_VALUES = {
+    "uri": "http://example.org/",
+    "from": "2009",
+    "to": "2010",
+    "time": "20100217101229",
+    "file": "crawl.warc.gz",
+    "offset": "0",
+}
 
 
 def _rows(schema: Mapping[str, object]) -> Sequence[tuple[str, str, bool]]:

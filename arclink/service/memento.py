@@ -86,8 +86,24 @@ def uri_in_path(request: Request, before: str, decoded: str) -> str:
     Raises:
         BadParameterError: The URI is not UTF-8 text.
     """
+    return repaired_uri(rest_in_path(request, before, decoded))
+
+
+def rest_in_path(request: Request, before: str, decoded: str) -> str:
+    """Return the text after ``before`` in the request target, as it was written there.
+
+    See `uri_in_path`.
+    """
     target = request.environ.get("REQUEST_URI") or request.environ.get("RAW_URI") or ""
-    uri = str(target).partition(before)[2] or decoded
+    return str(target).partition(before)[2] or decoded
+
+
+def repaired_uri(uri: str) -> str:
+    """Return a URI from a request target with the repairs that `uri_in_path` makes.
+
+    Raises:
+        BadParameterError: The URI is not UTF-8 text.
+    """
     try:
         uri = uri.encode("latin-1").decode() if not uri.isascii() else uri
         if _ENCODED_WHOLE.match(uri):

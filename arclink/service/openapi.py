@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from arclink.access.captures import OUTPUTS
 from arclink.access.declarations import AnyParameter
 from arclink.access.explanations import EXPLAIN_PARAMETERS
 from arclink.access.formats import FORMATS
@@ -17,6 +18,7 @@ from arclink.access.formats.rows import ROW_FORMATS
 from arclink.access.formats.timemaps import LINK_FORMAT
 from arclink.access.queries import URI
 from arclink.service.aggregate import AGGREGATE
+from arclink.service.archived import CDX, RECORD
 from arclink.service.links import LEVEL_QUERY, LINK_QUERY
 from arclink.service.problems import MEDIA_TYPE
 from arclink.service.schemas import SCHEMAS, TEXT, Schema, ref
@@ -27,11 +29,12 @@ OPENAPI_VERSION: Final = "3.1.0"
 
 _STATUSES: Mapping[int, str] = {
     400: "A parameter is wrong, unknown or given twice; the problem names it, its value and the allowed values.",
-    404: "There is no such path, or TimeMaps in link format without a replay prefix; never for a URI that the graph does not know.",
+    404: "There is no such path, or TimeMaps in link format without a replay prefix. Links: never for a URI "
+    "that the graph does not know. Captures: also if there is none, or its payload is not at hand.",
     406: "No available format is in Accept; the problem lists the available ones.",
     414: "The query part of the request is too long.",
-    502: "No archive answered; the problem says why for each.",
-    503: "The store cannot be read; Retry-After says when to try again.",
+    502: "No archive answered; the problem says why for each. For a capture: its record is damaged, or another record is at its place.",
+    503: "The store cannot be read; Retry-After says when to try again. For a capture: its archive file is missing.",
 }
 
 
@@ -49,6 +52,7 @@ class Resource:
         of_path: Schemas of the path's parameters, by name.
         headers: Descriptions of further response headers, by name.
         is_of_store: Whether the answer changes only when the store does.
+        further: Descriptions of further responses, by status; ``default`` for any other.
     """
 
     path: str
@@ -60,6 +64,7 @@ class Resource:
     of_path: Mapping[str, Schema] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     is_of_store: bool = True
+    further: Mapping[str, str] = field(default_factory=dict)
 
 
 def _links(json: Sequence[str]) -> Mapping[str, Schema]:
@@ -158,6 +163,56 @@ RESOURCES: Sequence[Resource] = (
         of_path=_URI_IN_PATH,
     ),
     Resource(
+        "/web/{time}id_/{uri}",
+        "web",
+        "A capture as archived: status, body, content type; all archived headers as X-Archive-Orig-.",
+        {"*/*": {}},
+        (400, 404, 414, 502, 503),
+        of_path={
+            "time": {
+                "type": "string",
+                "pattern": "^[1-9][0-9]{3,13}$",
+                "description": "14 digits.",
+            },
+            **_URI_IN_PATH,
+        },
+        headers={
+            "Memento-Datetime": "Time of the capture.",
+            "Link": "original, timegate, timemap, and mementos: this one, first, prev, next and last (RFC 7089).",
+        },
+        further={
+            "302": "Where the nearest capture is, or an archived redirect.",
+            "default": "The archived status.",
+        },
+    ),
+    Resource(
+        "/timegate/{uri}",
+        "timegate",
+        "Leads to the capture that is nearest to Accept-Datetime (RFC 7089), else to the newest.",
+        {},
+        (400, 404, 414, 503),
+        of_path=_URI_IN_PATH,
+        headers={"Link": "original, timegate, timemap and mementos."},
+        further={"302": "Where the capture is."},
+    ),
+    Resource(
+        "/cdx",
+        "cdx",
+        "The captures of a URI or of many, as rows of a capture index, in the words of pywb and OutbackCDX.",
+        {output.media_type.partition(";")[0]: TEXT for output in OUTPUTS.values()},
+        (400, 404, 414, 503),
+        CDX,
+        headers=_NEXT,
+    ),
+    Resource(
+        "/record",
+        "record",
+        "The WARC or ARC record of a capture that the graph shows, by archive file and offset.",
+        {"application/warc": {}},
+        (400, 404, 414, 502, 503),
+        RECORD,
+    ),
+    Resource(
         "/aggregate",
         "aggregate",
         "The links of a URI in this and other archives, merged; each with the archives that have it.",
@@ -245,22 +300,29 @@ def _operation(resource: Resource) -> Mapping[str, object]:
             *(_in_path(name, schema) for name, schema in resource.of_path.items()),
         ],
         "responses": {
-            "200": {
-                "description": "The answer.",
-                "headers": {
-                    name: {"description": about, "schema": TEXT}
-                    for name, about in {**headers, **resource.headers}.items()
-                },
-                "content": {
-                    media_type: {"schema": schema}
-                    for media_type, schema in resource.answers.items()
-                },
-            },
+            **({"200": _answer(resource, headers)} if resource.answers else {}),
+            **{status: {"description": about} for status, about in resource.further.items()},
             **unchanged,
             **errors,
         },
     }
 
+
+def _answer(resource: Resource, headers: Mapping[str, str]) -> Mapping[str, object]:
+    return {
+        "description": "The answer.",
+        "headers": {
+            name: {"description": about, "schema": TEXT}
+            for name, about in {**headers, **resource.headers}.items()
+        },
+        "content": {
+            media_type: {"schema": schema} for media_type, schema in resource.answers.items()
+        },
+    }
+
+
+_IN_PATHS = {"uri": "http://example.org/", "time": "20100217101229"}
+"""Examples of the parameters in paths."""
 
 _PROBLEM = {MEDIA_TYPE: {"schema": ref("Problem")}}
 
@@ -315,5 +377,5 @@ def _in_path(name: str, schema: Schema) -> Mapping[str, object]:
         "in": "path",
         "required": True,
         "schema": schema,
-        "example": "http://example.org/",
+        "example": _IN_PATHS[name],
     }

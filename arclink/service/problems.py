@@ -9,11 +9,18 @@ from werkzeug.exceptions import HTTPException, NotFound
 
 from arclink.access.queries import BadParameterError
 from arclink.access.texts import printable
-from arclink.errors import StoreError, UsageError
+from arclink.errors import CaptureError, StoreError, UsageError
+from arclink.reasons import Reason
 from arclink.service.pages.html_output import error_page, prefers_page
 from arclink.service.stores import stores_of_app
 
 MEDIA_TYPE = "application/problem+json"
+
+_CAPTURE_STATUSES = {
+    Reason.PAYLOAD_FILE_MISSING: HTTPStatus.SERVICE_UNAVAILABLE,
+    Reason.PAYLOAD_NOT_AT_HAND: HTTPStatus.NOT_FOUND,
+}
+"""Statuses of captures that cannot be read; of a damaged record, 502."""
 
 _log = logging.getLogger("arclink.service")
 
@@ -63,6 +70,7 @@ def register_problems(app: Flask) -> None:
     app.register_error_handler(UsageError, _usage)
     app.register_error_handler(NotAcceptableError, _not_acceptable)
     app.register_error_handler(StoreError, store_away)
+    app.register_error_handler(CaptureError, _capture)
     app.register_error_handler(HTTPException, _http)
     app.register_error_handler(Exception, _unexpected)
 
@@ -96,6 +104,16 @@ def _bad_parameter(error: BadParameterError) -> Response:
         "allowed": printable(error.allowed),
     }
     return problem(HTTPStatus.BAD_REQUEST, str(error), **named)
+
+
+def _capture(error: CaptureError) -> Response:
+    """Return the problem for a capture that cannot be read; paths go to the log only."""
+    _log.error("a capture cannot be read: %s", error)
+    if error.reason is None:
+        return problem(HTTPStatus.NOT_FOUND, str(error))
+    status = _CAPTURE_STATUSES.get(error.reason, HTTPStatus.BAD_GATEWAY)
+    detail = f"The capture cannot be read: {error.reason.text} ({error.file})."
+    return problem(status, detail, file=printable(error.file), reason=error.reason.name)
 
 
 def _usage(error: UsageError) -> Response:

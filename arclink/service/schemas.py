@@ -144,6 +144,8 @@ SCHEMAS: Mapping[str, Schema] = {
             "allowed": TEXT,
             "formats": TEXTS,
             "archives": listed(fields({"name": TEXT, "detail": TEXT})),
+            "file": TEXT,
+            "reason": TEXT,
         },
         about="what is wrong (RFC 9457)",
     ),

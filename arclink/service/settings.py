@@ -29,6 +29,8 @@ class Settings:
         limits: Maximum cost of one query to all of them.
         origins: Origins whose scripts may read answers in a browser, as in ``Origin``; ``*`` for
             all.
+        has_pages: Whether captures themselves are shown, not only their links.
+        archives: Further places of archive files (`arclink.pages.places`).
     """
 
     longest_query: int = 200_000
@@ -42,3 +44,5 @@ class Settings:
     instances: tuple[Instance, ...] = ()
     limits: Limits = field(default_factory=Limits)
     origins: tuple[str, ...] = ()
+    has_pages: bool = True
+    archives: tuple[str, ...] = ()

@@ -1,0 +1,57 @@
+"""The captures of a URI by their distance from a time.
+
+A store lists captures oldest first, so captures before a time are read in steps.
+"""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from heapq import merge
+from itertools import groupby
+from operator import attrgetter
+
+from arclink.access.replay import moment_of
+from arclink.model import ALL_TIME, Memento, Span, Surt, Timestamp
+from arclink.store.protocols import GraphStore
+
+_STEPS = (timedelta(days=1), timedelta(days=40), timedelta(days=400), timedelta(days=4000))
+"""Time before a capture that is searched in one step."""
+
+
+def by_distance(store: GraphStore, surt: Surt, timestamp: Timestamp) -> Iterator[Memento]:
+    """Yield the captures of a SURT, the nearest to a time first; of equal distance, older first."""
+    moment = moment_of(timestamp)
+
+    def distance(memento: Memento) -> timedelta:
+        return abs(moment_of(memento.timestamp) - moment)
+
+    newer = (
+        memento
+        for memento in store.mementos(surt, Span(first=timestamp))
+        if memento.timestamp != timestamp
+    )
+    return merge(backwards(store, surt, timestamp), newer, key=distance)
+
+
+def backwards(store: GraphStore, surt: Surt, last: Timestamp) -> Iterator[Memento]:
+    """Yield the captures of a SURT that are not newer than ``last``, newest first."""
+    end = last
+    for first in (*_starts(last), ALL_TIME.first):
+        found = list(store.mementos(surt, Span(first, end)))
+        # Within one time, the order stays that of the store.
+        for _, same in groupby(reversed(found), attrgetter("timestamp")):
+            yield from reversed(list(same))
+        if first == ALL_TIME.first:
+            return
+        end = Timestamp(f"{int(first) - 1:014d}")
+
+
+def _starts(last: Timestamp) -> Iterator[Timestamp]:
+    if last == ALL_TIME.last:
+        return  # also the time of a query without time: one scan
+    moment = moment_of(last)
+    for step in _STEPS:
+        try:
+            earlier = moment - step
+        except OverflowError:
+            return
+        yield Timestamp(f"{earlier.year:04}{earlier:%m%d%H%M%S}")

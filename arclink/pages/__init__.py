@@ -1,0 +1,1 @@
+"""Captures as pages: which record holds a capture, and its status, headers, body and text."""

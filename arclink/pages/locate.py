@@ -1,0 +1,302 @@
+"""Which capture answers for a URI and a time, and which captures may hold its payload.
+
+Everything is read from the store by its protocol, so captures that an embargo hides or that were
+forgotten do not exist here, neither as answers nor as holders of another capture's payload.
+
+A memento shows a payload as the graph sees it (`arclink.store.blocks.references`): its own; for a
+revisit, that of another capture with the same checksum; for "not modified" and for a redirect's
+revisit without Location, everything of the capture that it refers to.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby, islice
+from operator import attrgetter
+from typing import NamedTuple
+
+from arclink.access.nearby import backwards, by_distance
+from arclink.access.queries import surt_asked
+from arclink.access.snapshots import of_one_state
+from arclink.checksums import is_reference, timestamp_of_reference
+from arclink.errors import CaptureError
+from arclink.model import (
+    ALL_TIME,
+    NO_CHECKSUM,
+    Checksum,
+    Kind,
+    Memento,
+    Span,
+    Timestamp,
+    UriR,
+)
+from arclink.reasons import Reason
+from arclink.rows.pointers import NO_FILE
+from arclink.store.protocols import GraphStore
+from arclink.uris.surts import surt_of
+
+REVISIT = "revisit"
+
+MOST_LISTED = 1_000
+"""Largest number of captures that are read to find the newest one."""
+
+_LOCATION = Kind("http@location")
+
+
+class Neighbours(NamedTuple):
+    """The captures of a URI around one of them; None where there is none.
+
+    Attributes:
+        first: The oldest one.
+        prev: The next older one.
+        next: The next newer one.
+        last: The newest one; None also if there are too many captures to look.
+    """
+
+    first: Memento | None
+    prev: Memento | None
+    next: Memento | None
+    last: Memento | None
+
+
+class RecordPlace(NamedTuple):
+    """A record that may hold a payload.
+
+    Attributes:
+        file: Name of the archive file.
+        offset: Bytes into the file as stored.
+        length: Bytes of the record as stored; -1 if unknown.
+        checksum: Of the payload; `NO_CHECKSUM` if it is not known.
+        original: Its URI; empty if only the checksum says that it is the right one.
+        timestamp: Its time; empty if only the checksum says that it is the right one.
+    """
+
+    file: str
+    offset: int
+    length: int
+    checksum: Checksum
+    original: UriR = UriR("")
+    timestamp: Timestamp = Timestamp("")
+
+
+def place_of(memento: Memento) -> RecordPlace:
+    """Return the place of a memento's own record."""
+    return RecordPlace(
+        memento.file,
+        memento.offset,
+        memento.length,
+        memento.checksum,
+        memento.original,
+        memento.timestamp,
+    )
+
+
+@of_one_state
+def capture_in_force(store: GraphStore, uri: str, at: Timestamp = ALL_TIME.last) -> Memento:
+    """Return the newest capture of a URI that is not newer than ``at``.
+
+    Of several variants of the URI at the same time, the one that is written as asked is preferred.
+
+    Raises:
+        BadParameterError: ``uri`` is not a URI.
+        CaptureError: The graph has no such capture.
+    """
+    surt = surt_asked("uri", uri)
+    for _, same in groupby(backwards(store, surt, at), attrgetter("timestamp")):
+        return _preferred(store, list(same), uri)
+    oldest = next(store.mementos(surt), None)
+    if oldest is None:
+        raise CaptureError(f"not captured: the graph has no capture of {uri}")
+    raise CaptureError(
+        f"not captured by {at}: the oldest capture of {uri} is of {oldest.timestamp}"
+    )
+
+
+@of_one_state
+def capture_at(store: GraphStore, uri: str, timestamp: Timestamp) -> Memento | None:
+    """Return the capture of a URI at exactly this time; None if there is none.
+
+    A capture of another variant of the URI counts, unless it only redirects to a variant of itself:
+    to a browser that asks for the target, that would be an endless loop.
+    """
+    same = list(store.mementos(surt_asked("uri", uri), Span(timestamp, timestamp)))
+    if not same:
+        return None
+    found = _preferred(store, same, uri)
+    return None if found.original != uri and redirects_to_itself(store, found) else found
+
+
+@of_one_state
+def capture_near(store: GraphStore, uri: str, timestamp: Timestamp) -> Memento | None:
+    """Return the capture of a URI that is nearest to a time; None if it was never captured.
+
+    Of two captures with the same distance, the older one is returned. Captures that redirect to a
+    variant of themselves are only returned if there are no others.
+    """
+    surt = surt_asked("uri", uri)
+    first: Memento | None = None
+    for _, same in groupby(by_distance(store, surt, timestamp), attrgetter("timestamp")):
+        found = _preferred(store, list(same), uri)
+        if not redirects_to_itself(store, found):
+            return found
+        first = first or found
+    return first
+
+
+def _preferred(store: GraphStore, same: list[Memento], uri: str) -> Memento:
+    """Return the capture of a URI among captures of its variants at one time."""
+    if len(same) == 1:
+        return same[0]
+    return min(
+        same,
+        key=lambda memento: (
+            memento.original != uri,
+            redirects_to_itself(store, memento),
+            memento.record_type == REVISIT,
+            is_reference(memento.checksum),
+        ),
+    )
+
+
+def neighbours_of(store: GraphStore, memento: Memento) -> Neighbours:
+    """Return the captures of the same SURT around a capture."""
+    captures = list(islice(store.mementos(memento.surt), MOST_LISTED + 1))
+    if len(captures) <= MOST_LISTED:
+        older = [one for one in captures if one.timestamp < memento.timestamp]
+        newer = [one for one in captures if one.timestamp > memento.timestamp]
+        return Neighbours(
+            older[0] if older else memento,
+            older[-1] if older else None,
+            newer[0] if newer else None,
+            newer[-1] if newer else memento,
+        )
+    before = Timestamp(f"{max(int(memento.timestamp) - 1, 0):014d}")
+    after = Timestamp(f"{int(memento.timestamp) + 1:014d}")
+    return Neighbours(
+        captures[0],
+        next(backwards(store, memento.surt, before), None),
+        next(store.mementos(memento.surt, Span(first=after)), None),
+        None,
+    )
+
+
+def redirects_to_itself(store: GraphStore, memento: Memento) -> bool:
+    """Return whether a capture is a redirect to a variant of its own URI, as far as is known."""
+    if not memento.status.startswith("3"):
+        return False
+    content = store.content_of(memento)
+    return content is not None and any(
+        link.kind == _LOCATION and surt_of(link.target) == memento.surt
+        for link in store.outlinks(content)
+    )
+
+
+def capture_shown(store: GraphStore, memento: Memento) -> Memento:
+    """Return the capture that a memento shows: itself, or the one that it refers to.
+
+    Raises:
+        CaptureError: It says "not modified", and the graph does not have the capture it refers to.
+    """
+    if not is_reference(memento.checksum):
+        return memento
+    when = timestamp_of_reference(memento.checksum)
+    candidates: Iterable[Memento] = (
+        backwards(store, memento.surt, memento.timestamp)
+        if when is None
+        else store.mementos(memento.surt, Span(when, when))
+    )
+    for earlier in candidates:
+        if earlier.original == memento.original and not is_reference(earlier.checksum):
+            return earlier
+    raise not_at_hand(
+        memento, "it says that nothing was modified, and the capture before is missing"
+    )
+
+
+def not_at_hand(memento: Memento, why: str) -> CaptureError:
+    """Return the error for a capture whose payload is in no capture of the graph."""
+    return CaptureError(
+        f"{memento.original} at {memento.timestamp}: payload not at hand: {why} "
+        f"({memento.file}, byte {memento.offset})",
+        Reason.PAYLOAD_NOT_AT_HAND,
+        memento.file,
+    )
+
+
+def places_of_payload(
+    store: GraphStore,
+    memento: Memento,
+    refers_to_uri: str = "",
+    refers_to_timestamp: str = "",
+) -> Iterator[RecordPlace]:
+    """Yield the records that may hold the payload of a revisit, those found most easily first.
+
+    Args:
+        store: The store with the revisit.
+        memento: The revisit.
+        refers_to_uri: The capture that its record names; empty if it names none.
+        refers_to_timestamp: The time of that capture; empty if the record does not say.
+    """
+    seen = {(memento.file, memento.offset)}
+    for place in _possible_places(store, memento, refers_to_uri, refers_to_timestamp):
+        if (place.file, place.offset) not in seen:
+            seen.add((place.file, place.offset))
+            yield place
+
+
+def _possible_places(
+    store: GraphStore, memento: Memento, refers_to_uri: str, refers_to_timestamp: str
+) -> Iterator[RecordPlace]:
+    checksum = memento.checksum
+    if refers_to_timestamp:
+        surt = surt_of(refers_to_uri) if refers_to_uri else memento.surt
+        when = Timestamp(refers_to_timestamp)
+        for other in store.mementos(surt, Span(when, when)):
+            is_same = other.checksum == checksum or NO_CHECKSUM in (checksum, other.checksum)
+            if is_same and other.record_type != REVISIT:
+                yield place_of(other)
+    if checksum == NO_CHECKSUM:
+        return
+    yield from places_of_checksum(store, checksum)
+    for other in by_distance(store, memento.surt, memento.timestamp):
+        if other.checksum == checksum and other.record_type != REVISIT:
+            yield place_of(other)
+
+
+def places_of_checksum(store: GraphStore, checksum: Checksum) -> Iterator[RecordPlace]:
+    """Yield the records that may hold a payload which a build read, by its checksum."""
+    payload = store.payload(checksum)
+    if payload is not None and payload.file != NO_FILE:
+        yield RecordPlace(payload.file, payload.offset, -1, checksum)
+    for other in captures_of(store, checksum):
+        if other.record_type != REVISIT:
+            yield place_of(other)
+
+
+def captures_of(store: GraphStore, checksum: Checksum) -> Iterator[Memento]:
+    """Yield the captures with a checksum, if a build read payloads of that kind; else none.
+
+    A store finds captures by checksum only for payloads that a build reads for links.
+    """
+    for original in store.originals_of(checksum):
+        for memento in store.mementos(surt_of(original)):
+            if memento.original == original and memento.checksum == checksum:
+                yield memento
+
+
+def capture_of_checksum(store: GraphStore, checksum: Checksum) -> Memento:
+    """Return a capture that shows the payload with a checksum.
+
+    Payloads that a build does not read, such as images, are found by a scan of the whole store.
+
+    Raises:
+        CaptureError: No capture of the graph has this checksum.
+    """
+    revisit: Memento | None = None
+    for found in (captures_of(store, checksum), store.scan_mementos()):
+        for memento in found:
+            if memento.checksum == checksum:
+                if memento.record_type != REVISIT:
+                    return memento
+                revisit = revisit or memento
+    if revisit is None:
+        raise CaptureError(f"not captured: the graph has no capture with the checksum {checksum}")
+    return revisit

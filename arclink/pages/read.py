@@ -1,0 +1,430 @@
+"""A capture as it was recorded: status, archived headers and body, streamed.
+
+`PageReader` finds the records of a capture in its archive files and checks that each is the one
+that the store means, because files move, change, and share names. A body is never held in memory as
+a whole if it is larger than a megabyte.
+
+A revisit has its own head, and the payload of another capture. If its record has no HTTP head, the
+head of that capture is used.
+"""
+
+import os
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from arclink.archives.locations import scheme_of, split_entry
+from arclink.archives.payloads import (
+    codings_of,
+    payload_checksum,
+    stream_decoded,
+    stream_without_chunks,
+)
+from arclink.archives.reader import ArchiveFile
+from arclink.archives.records import ArchiveRecord, HttpHeaders
+from arclink.archives.wat import describe, is_described
+from arclink.errors import CaptureError, DataError, InputError, MissingFileError, RecordError
+from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM, Checksum, Memento
+from arclink.pages.locate import (
+    REVISIT,
+    RecordPlace,
+    capture_shown,
+    not_at_hand,
+    place_of,
+    places_of_payload,
+)
+from arclink.pages.places import ArchivePlaces, RecordedPaths
+from arclink.reasons import Reason
+from arclink.store.protocols import GraphStore
+from arclink.uris.surts import surt_of
+from arclink.uris.wrapped import Unwrapper
+
+IN_MEMORY = 1 << 20
+"""Maximum bytes of a record that are held in memory; longer bodies are streamed."""
+
+MOST_OPEN = 16
+"""Number of archive files that a reader keeps open."""
+
+_ANY_ARCHIVE = Unwrapper()
+
+
+@dataclass(frozen=True, slots=True)
+class _Holder:
+    """An archive file that is open, with the record that was read from it."""
+
+    path: str
+    archive: ArchiveFile
+    record: ArchiveRecord
+    place: RecordPlace
+
+
+class CapturedPage:
+    """A capture, as it was recorded. Close it, or use ``with``.
+
+    Attributes:
+        memento: The capture that was asked for.
+        shown: The capture whose status and headers these are: ``memento``, or the one that it
+            refers to.
+        status: Three digits of HTTP; ``-`` if the record has no HTTP.
+        headers: The archived HTTP header fields, in their order; empty if there is no HTTP.
+        content_type: The media type as written; empty if it is not known.
+        place: The record that holds the body.
+        body_length: Bytes of the body as recorded, with its codings.
+    """
+
+    def __init__(
+        self,
+        memento: Memento,
+        shown: Memento,
+        head: ArchiveRecord,
+        holder: _Holder | None,
+        release: Callable[[_Holder], None],
+    ) -> None:
+        self.memento = memento
+        self.shown = shown
+        self.status = head.status
+        self.headers: HttpHeaders = head.http_headers
+        self.content_type = head.content_type
+        self.place = holder.place if holder else place_of(shown)
+        self._record = holder.record if holder else None
+        self.body_length = self._record.body_length if self._record else 0
+        self._holder = holder
+        self._release = release
+        if self.is_in_memory:
+            self.close()
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether the whole body is in memory, so that nothing must be closed."""
+        return self._record is None or self._record.rest is None
+
+    @property
+    def codings(self) -> list[str]:
+        """Names of the content codings that the headers declare, in the order they were applied."""
+        return codings_of(self._record)[1] if self._record else []
+
+    def recorded(self) -> Iterator[bytes]:
+        """Yield the body exactly as recorded, in pieces.
+
+        Raises:
+            RecordError: The body breaks off (``PAYLOAD_DAMAGED``); after the last piece.
+        """
+        if self._record is None:
+            return
+        size = 0
+        for piece in self._record.body_pieces():
+            size += len(piece)
+            yield piece
+        if size < self._record.body_length:
+            raise RecordError(
+                Reason.PAYLOAD_DAMAGED,
+                self._record.damage or "the record breaks off",
+                self.place.file,
+                self.place.offset,
+            )
+
+    def sent(self) -> Iterator[bytes]:
+        """Yield the body without transfer coding, and with its content codings: what a client saves.
+
+        Raises:
+            RecordError: See `recorded`.
+        """
+        if self._record is not None and self.is_chunked:
+            return stream_without_chunks(self.recorded())
+        return self.recorded()
+
+    def decoded(self) -> Iterator[bytes]:
+        """Yield the body as a browser reads it, without codings that the bytes confirm.
+
+        Raises:
+            RecordError: See `recorded`.
+            PayloadError: A coding cannot be undone (``PAYLOAD_CODING``).
+        """
+        return stream_decoded(self.sent(), self.codings)
+
+    @property
+    def is_chunked(self) -> bool:
+        """Whether the headers declare chunks."""
+        transfer = codings_of(self._record)[0] if self._record else []
+        return bool(transfer) and transfer[-1] == "chunked"
+
+    def close(self) -> None:
+        """Release the archive file; long bodies cannot be read after this."""
+        if self._holder is not None:
+            self._release(self._holder)
+            self._holder = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class PageReader:
+    """Reads captures of one store. Use it only in the thread that uses the store.
+
+    Args:
+        store: The store that names the captures.
+        places: Where their archive files are; by default only the recorded paths.
+    """
+
+    def __init__(self, store: GraphStore, places: ArchivePlaces | None = None) -> None:
+        self.store = store
+        self._recorded = RecordedPaths(store)
+        self._places = places or ArchivePlaces()
+        self._open = _OpenFiles()
+
+    def read(self, memento: Memento) -> CapturedPage:
+        """Return a capture.
+
+        Args:
+            memento: A memento of the store of this reader.
+
+        Raises:
+            CaptureError: Its archive file or its payload is not at hand, or is damaged; the text
+                names the file.
+        """
+        shown = capture_shown(self.store, memento)
+        own = self._find(place_of(shown))
+        if own.record.record_type != REVISIT:
+            return CapturedPage(memento, shown, own.record, own, self._release)
+        self._release(own)
+        if shown.checksum == EMPTY_PAYLOAD or own.record.status.startswith("3"):
+            # The payload of a redirect is not shown, and its revisit often names no capture.
+            return CapturedPage(memento, shown, own.record, None, self._release)
+        holder = self._find_payload(shown, own.record)
+        head = own.record if own.record.http_headers.fields else holder.record
+        return CapturedPage(memento, shown, head, holder, self._release)
+
+    def record(self, memento: Memento) -> tuple[int, Iterator[bytes]]:
+        """Return the decompressed record of a memento, head and block: its length and its pieces.
+
+        Read the pieces before the next call.
+
+        Raises:
+            CaptureError: See `read`.
+        """
+        found = self._find(place_of(memento))
+        try:
+            size, pieces = found.archive.bytes_at(found.place.offset, found.place.length)
+        except BaseException:
+            self._release(found)
+            raise
+        return size, self._released_after(pieces, found)
+
+    def evidence(self, file: str, offset: int) -> Memento:
+        """Return the memento of a record, by archive file and offset.
+
+        Args:
+            file: Name of the archive file, as in mementos; from any client.
+            offset: Bytes into the file as stored.
+
+        Raises:
+            CaptureError: No capture of the store has this place, or its file cannot be read.
+        """
+        if not self._recorded.path(file):
+            raise CaptureError(f"the graph has no archive file {file!r}")
+        place = RecordPlace(file, offset, -1, Checksum(NO_CHECKSUM))
+        problem: ArchiveError | None = None
+        for path in self._paths(file):
+            try:
+                record = self._any_record(path, place)
+            except (InputError, RecordError) as error:
+                problem = problem or error
+                continue
+            uris = [record.uri]
+            wrapped = _ANY_ARCHIVE.unwrap(record.uri)
+            uris += [wrapped.original] if wrapped else []
+            for surt in map(surt_of, uris):
+                for memento in self.store.mementos(surt):
+                    if (memento.file, memento.offset) == (file, offset):
+                        return memento
+        if isinstance(problem, InputError):
+            raise _unreadable(problem, file)
+        raise CaptureError(f"the graph has no capture at byte {offset} of {file!r}")
+
+    def _any_record(self, path: str, place: RecordPlace) -> ArchiveRecord:
+        archive = self._open.take(path)
+        try:
+            record = archive.record_at(place.offset, place.length, IN_MEMORY)
+            return describe(record).capture if is_described(record) else record
+        finally:
+            self._open.give_back(path, archive)
+
+    def close(self) -> None:
+        """Close all archive files."""
+        self._open.close()
+
+    def _released_after(self, pieces: Iterator[bytes], holder: _Holder) -> Iterator[bytes]:
+        try:
+            yield from pieces
+        finally:
+            self._release(holder)
+
+    def _release(self, holder: _Holder) -> None:
+        self._open.give_back(holder.path, holder.archive)
+
+    def _find_payload(self, memento: Memento, revisit: ArchiveRecord) -> _Holder:
+        """Return the record that holds the payload of a revisit."""
+        problem: CaptureError | None = None
+        for place in places_of_payload(
+            self.store, memento, revisit.refers_to_uri, revisit.refers_to_timestamp
+        ):
+            try:
+                return self._find(place)
+            except CaptureError as error:
+                problem = problem or error
+        raise problem or not_at_hand(memento, "no capture of the graph holds it")
+
+    def _find(self, place: RecordPlace) -> _Holder:
+        """Return the record at a place, from the first path where it is.
+
+        Raises:
+            CaptureError: It is at no path.
+        """
+        problem: ArchiveError | None = None
+        for path in self._paths(place.file):
+            try:
+                return self._read_at(path, place)
+            except (InputError, RecordError) as error:
+                # A damaged record says more than a file that is not there.
+                if problem is None or isinstance(problem, MissingFileError):
+                    problem = error
+        if problem is None:
+            text = f"archive file {place.file}: the store does not say where it is; name its folder with --archives"
+            raise CaptureError(text, Reason.PAYLOAD_FILE_MISSING, place.file)
+        if isinstance(problem, RecordError):
+            raise CaptureError(
+                f"archive file {place.file}: {problem}", problem.reason, place.file
+            ) from problem
+        raise _unreadable(problem, place.file) from problem
+
+    def _paths(self, name: str) -> Iterator[str]:
+        """Yield the paths at which an archive file may be, each once."""
+        recorded = self._recorded.path(name)
+        if recorded:
+            yield recorded
+        yield from (path for path in self._places.paths(name) if path != recorded)
+
+    def _read_at(self, path: str, place: RecordPlace) -> _Holder:
+        archive = self._open.take(path)
+        try:
+            record = archive.record_at(place.offset, place.length, IN_MEMORY)
+            described = describe(record) if is_described(record) else None
+            capture = record if described is None else described.capture
+            if not _is_meant(capture, place):
+                raise RecordError(Reason.PAYLOAD_OTHER_RECORD, capture.uri, path, place.offset)
+        except BaseException:
+            self._open.give_back(path, archive)
+            raise
+        if described is None:
+            return _Holder(path, archive, record, place)
+        self._open.give_back(path, archive)
+        if described.container in ("", place.file):
+            raise RecordError(Reason.PAYLOAD_NOT_AT_HAND, "a WAT names no file", path, place.offset)
+        # A WAT has no bodies; it names the archive file that it describes.
+        return self._find(
+            place._replace(file=described.container, offset=described.place, length=-1)
+        )
+
+
+ArchiveError = InputError | RecordError
+
+
+class _OpenFiles:
+    """Archive files that stay open between reads.
+
+    A file that is in use belongs to its user. A local file that was replaced is opened again.
+    """
+
+    def __init__(self) -> None:
+        self._idle: OrderedDict[str, tuple[ArchiveFile, object]] = OrderedDict()
+        self._states: dict[int, object] = {}
+
+    def take(self, path: str) -> ArchiveFile:
+        """Return an open file.
+
+        Raises:
+            InputError: It cannot be opened.
+        """
+        state = _state_of(path)
+        idle = self._idle.pop(path, None)
+        if idle is not None:
+            archive, opened_as = idle
+            if opened_as == state:
+                self._states[id(archive)] = state
+                return archive
+            archive.close()
+        archive = ArchiveFile(path)
+        self._states[id(archive)] = state
+        return archive
+
+    def give_back(self, path: str, archive: ArchiveFile) -> None:
+        """Keep a file open for the next read, or close it if another one of this path is open."""
+        state = self._states.pop(id(archive), None)
+        if path in self._idle:
+            archive.close()
+            return
+        self._idle[path] = archive, state
+        while len(self._idle) > MOST_OPEN:
+            self._idle.popitem(last=False)[1][0].close()
+
+    def close(self) -> None:
+        """Close the files that are not in use."""
+        while self._idle:
+            self._idle.popitem()[1][0].close()
+
+
+def _unreadable(problem: InputError, file: str) -> CaptureError:
+    return CaptureError(
+        f"archive file {file}: {problem}; if it was moved, name its folder with --archives",
+        Reason.PAYLOAD_FILE_MISSING,
+        file,
+    )
+
+
+def _state_of(path: str) -> object:
+    """Return a value that changes when a local file is replaced."""
+    entry = split_entry(path)
+    file = entry[0] if entry else path
+    if scheme_of(file) is not None:
+        return None
+    with suppress(OSError):
+        found = os.stat(file)
+        return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
+    return None
+
+
+def _is_meant(record: ArchiveRecord, place: RecordPlace) -> bool:
+    """Return whether a record is the one that the store means: by URI and time, or by its digest."""
+    if place.original:
+        uri, timestamp = record.uri, record.timestamp
+        wrapped = None if _is_uri(uri, place) else _ANY_ARCHIVE.unwrap(uri)
+        if wrapped is not None:
+            uri, timestamp = wrapped.original, wrapped.timestamp
+        if not _is_uri(uri, place):
+            return False
+        if timestamp in ("", place.timestamp):  # the index dates a record without a date
+            return True
+        if ":" in place.checksum or place.checksum == NO_CHECKSUM:  # nothing else identifies it
+            return True
+    elif record.record_type == REVISIT:
+        return False
+    if record.checksum == place.checksum:
+        return True
+    with suppress(DataError):
+        return payload_checksum(record) == place.checksum
+    return False
+
+
+def _is_uri(uri: str, place: RecordPlace) -> bool:
+    return uri == place.original or surt_of(uri) == surt_of(place.original)

@@ -1,0 +1,378 @@
+"""Captures over HTTP: the bytes as archived (``/web``), the nearest capture, and single records.
+
+What a client gets of a capture is foreign content. A browser that shows it directly gets a policy
+that allows it nothing: no scripts, no requests, no forms, an origin of its own. Cookies of the
+archived site are never set. Header values are cleaned, and only few archived headers keep their own
+name, because most of them would mean something else here.
+
+Source: RFC 7089 (Memento); the ``id_`` addresses and ``X-Archive-Orig-`` headers of the Internet
+Archive's Wayback Machine and of pywb.
+"""
+
+import re
+import threading
+from collections.abc import Iterator
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from urllib.parse import urlencode, urljoin
+
+from flask import Blueprint, Flask, Response, current_app, request
+from werkzeug.exceptions import NotFound
+
+from arclink.access.captures import (
+    CAPTURE_PARAMETERS,
+    LAST_MOMENT,
+    RESUME_KEY,
+    CaptureQuery,
+    answer_captures,
+)
+from arclink.access.declarations import AnyParameter, Form, Parameter
+from arclink.access.formats.timemaps import LINK_FORMAT, ascii_uri
+from arclink.access.queries import BadParameterError
+from arclink.access.replay import http_date
+from arclink.access.texts import printable_uri
+from arclink.archives.payloads import is_coded
+from arclink.errors import CaptureError
+from arclink.model import Memento, Timestamp
+from arclink.pages.locate import Neighbours, capture_at, capture_near, neighbours_of
+from arclink.pages.places import ArchivePlaces
+from arclink.pages.read import CapturedPage, PageReader
+from arclink.service.links import asked
+from arclink.service.memento import LONGEST_URI_IN_LINKS, repaired_uri, rest_in_path, uri_in_path
+from arclink.service.stores import current_store, stores_of_app
+from arclink.store.embargo import EmbargoedStore
+from arclink.timestamps import normal_timestamp
+
+archived = Blueprint("archived", __name__)
+
+ORIGINAL_PREFIX = "X-Archive-Orig-"
+
+POLICY = (
+    "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+"""Policy of archived bytes that a browser shows directly."""
+
+LONGEST_HEADER = 8_000
+"""Maximum characters of an archived header; longer ones are left out, because clients refuse them."""
+
+MOST_HEADER_CHARACTERS = 32_000
+"""Maximum characters of all archived headers of one answer."""
+
+_EXTENSION = "arclink-pages"
+_TARGET = re.compile(r"([1-9][0-9]{3,13})([a-z]{2,4}_)?/(.+)", re.DOTALL)
+_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
+_CONTROL = re.compile("[\x00-\x1f\x7f]")
+_REAL_CODINGS = frozenset({"gzip", "deflate", "br", "zstd"})
+_CODING_NAMES = {"x-gzip": "gzip", "x-deflate": "deflate"}
+_START = 64 << 10
+
+
+class _Readers:
+    """The page reader of each thread's store."""
+
+    def __init__(self, archives: tuple[str, ...]) -> None:
+        self._places = ArchivePlaces(archives)
+        self._local = threading.local()
+
+    def current(self) -> PageReader:
+        store = current_store()
+        reader: PageReader | None = getattr(self._local, "reader", None)
+        if reader is None or reader.store is not store:
+            if reader is not None:
+                reader.close()
+            reader = self._local.reader = PageReader(store, self._places)
+        return reader
+
+
+def attach_pages(app: Flask, archives: tuple[str, ...]) -> None:
+    """Let the views of ``app`` read captures.
+
+    Raises:
+        UsageError: A place in ``archives`` does not exist.
+    """
+    app.extensions[_EXTENSION] = _Readers(archives)
+
+
+def current_reader() -> PageReader:
+    """Return the page reader for this request.
+
+    Raises:
+        NotFound: This service shows no captures.
+        StoreError: The store cannot be read.
+    """
+    check_pages()
+    readers = current_app.extensions[_EXTENSION]
+    assert isinstance(readers, _Readers)
+    return readers.current()
+
+
+def check_pages() -> None:
+    """Check that this service shows captures.
+
+    Raises:
+        NotFound: It does not.
+    """
+    if not stores_of_app().settings.has_pages:
+        raise NotFound("This service shows links only, not the captures themselves.")
+
+
+@archived.get("/web/<rest:rest>")
+def web(rest: str) -> Response:
+    """Answer with a capture as archived, or lead to the nearest one.
+
+    Raises:
+        NotFound: The URI was never captured.
+        CaptureError: The capture cannot be read.
+    """
+    reader = current_reader()
+    found = _TARGET.fullmatch(rest_in_path(request, "/web/", rest))
+    if found is None:
+        raise NotFound("Expected /web/TIMEid_/URI, with a time of 4 to 14 digits.")
+    digits, modifier, uri = found[1], found[2], repaired_uri(found[3])
+    asked = _timestamp(digits)
+    with reader.store.snapshot():
+        memento = capture_at(reader.store, uri, asked) if len(digits) == 14 else None
+        if memento is None:
+            memento = _nearest(reader, uri, asked)
+        if memento.timestamp != digits or modifier != "id_":
+            return lead_to(memento, neighbours_of(reader.store, memento))
+        around = neighbours_of(reader.store, memento)
+        page = reader.read(memento)
+    response = _respond(page)
+    response.headers["Memento-Datetime"] = http_date(memento.timestamp)
+    response.headers["Content-Location"] = address_of(memento)
+    add_links(response, memento, around)
+    return response
+
+
+@archived.get("/timegate/<rest:rest>")
+def timegate(rest: str) -> Response:
+    """Lead to the capture that is nearest to ``Accept-Datetime``; without it, to the newest.
+
+    Raises:
+        NotFound: The URI was never captured.
+        BadParameterError: The header is not a date.
+    """
+    reader = current_reader()
+    uri = uri_in_path(request, "/timegate/", rest)
+    with reader.store.snapshot():
+        memento = _nearest(reader, uri, _accepted_time())
+        response = lead_to(memento, neighbours_of(reader.store, memento))
+    response.vary.add("Accept-Datetime")
+    return response
+
+
+def _accepted_time() -> Timestamp:
+    """Return the time in ``Accept-Datetime`` (RFC 7089, 2.1.1)."""
+    text = request.headers.get("Accept-Datetime", "").strip()
+    if not text:
+        return LAST_MOMENT
+    try:
+        moment = parsedate_to_datetime(text)
+    except (ValueError, OverflowError) as error:
+        raise BadParameterError(
+            "Accept-Datetime", text, "a date such as Thu, 31 May 2007 20:35:00 GMT"
+        ) from error
+    if moment.tzinfo is not None:
+        moment = moment.astimezone(UTC)
+    return Timestamp(f"{moment.year:04}{moment:%m%d%H%M%S}")
+
+
+def _timestamp(digits: str) -> Timestamp:
+    """Return the time in a path; a day that does not exist means the nearest one that does."""
+    return normal_timestamp(digits.ljust(14, "0"))[0]
+
+
+def _nearest(reader: PageReader, uri: str, asked: Timestamp) -> Memento:
+    memento = capture_near(reader.store, uri, asked)
+    if memento is None:
+        raise NotFound(f"Not captured: the graph has no capture of {printable_uri(uri)[:2000]}")
+    return memento
+
+
+def address_of(memento: Memento) -> str:
+    """Return the path of a capture in this service."""
+    return f"{request.script_root}/web/{memento.timestamp}id_/{ascii_uri(memento.original)}"
+
+
+def lead_to(memento: Memento, around: Neighbours) -> Response:
+    """Return a redirect to a capture."""
+    response = Response(status=HTTPStatus.FOUND)
+    response.headers["Location"] = address_of(memento)
+    response.headers["Cache-Control"] = "no-cache"
+    response.autocorrect_location_header = False
+    add_links(response, memento, around)
+    return response
+
+
+def add_links(response: Response, memento: Memento, around: Neighbours) -> None:
+    """Add Memento's ``Link`` header for a capture (RFC 7089, 2.2)."""
+    original = ascii_uri(memento.original)
+    if len(original) > LONGEST_URI_IN_LINKS:
+        return
+    root = request.script_root
+    has_replay = bool(stores_of_app().settings.replay)
+    form, media_type = ("link", LINK_FORMAT) if has_replay else ("json", "application/json")
+    links = [
+        f'<{original}>; rel="original"',
+        f'<{root}/timegate/{original}>; rel="timegate"',
+        f'<{root}/timemap/{form}/{original}>; rel="timemap"; type="{media_type}"',
+    ]
+    relations: dict[Memento, list[str]] = {memento: []}
+    for relation in ("first", "prev", "next", "last"):
+        other: Memento | None = getattr(around, relation)
+        if other is not None:
+            relations.setdefault(other, []).append(relation)
+    for other, names in relations.items():
+        words = " ".join([*names, "memento"])
+        links.append(
+            f'<{address_of(other)}>; rel="{words}"; datetime="{http_date(other.timestamp)}"'
+        )
+    response.headers["Link"] = ", ".join(links)
+
+
+def _respond(page: CapturedPage) -> Response:
+    """Return the answer with the archived status, headers and body of a capture."""
+    pieces, start = _started(page)
+    is_whole = page.is_in_memory
+    response = Response(start if is_whole else pieces, status=_status(page.status))
+    if not is_whole:
+        response.call_on_close(page.close)
+        if not page.is_chunked:
+            response.headers["Content-Length"] = str(page.body_length)
+    del response.headers["Content-Type"]
+    response.headers["Content-Security-Policy"] = POLICY
+    response.headers["Cache-Control"] = "no-cache"
+    response.autocorrect_location_header = False
+    _add_archived(response, page, start[:_START])
+    return response
+
+
+def _started(page: CapturedPage) -> tuple[Iterator[bytes], bytes]:
+    """Return the pieces of the body, and the first one (the whole body if it is in memory)."""
+    pieces = page.sent()
+    if page.is_in_memory:
+        return iter(()), b"".join(pieces)
+    start = next(pieces, b"")
+
+    def all_pieces() -> Iterator[bytes]:
+        yield start
+        yield from pieces
+
+    return all_pieces(), start
+
+
+def _status(status: str) -> int:
+    """Return the status to answer with: the archived one, if it can be that of an answer."""
+    return int(status) if status.isdigit() and 200 <= int(status) <= 999 else HTTPStatus.OK
+
+
+def _add_archived(response: Response, page: CapturedPage, start: bytes) -> None:
+    """Add the archived headers, with a prefix, and those that a client needs by their own names."""
+    headers = response.headers
+    room = MOST_HEADER_CHARACTERS
+    for name, value in page.headers.fields:
+        clean = header_value(value)
+        room -= len(name) + len(clean)
+        if _NAME.fullmatch(name) and len(clean) <= LONGEST_HEADER and room >= 0:
+            headers.add(ORIGINAL_PREFIX + name, clean)
+    if page.content_type and len(page.content_type) <= LONGEST_HEADER:
+        headers["Content-Type"] = header_value(page.content_type)
+    codings = [_CODING_NAMES.get(coding, coding) for coding in page.codings]
+    if codings and set(codings) <= _REAL_CODINGS and is_coded(start, codings[-1]):
+        headers["Content-Encoding"] = ", ".join(codings)
+    location = page.headers.first("location")
+    if location and page.status.startswith("3"):
+        headers["Location"] = _location(page.shown, location)
+
+
+def _location(memento: Memento, location: str) -> str:
+    """Return where a redirect leads in this archive, at the same time: never to another host."""
+    try:
+        target = urljoin(memento.original, _CONTROL.sub("", location).strip())
+    except ValueError:
+        target = memento.original
+    return f"{request.script_root}/web/{memento.timestamp}id_/{ascii_uri(target)}"
+
+
+def header_value(text: str) -> str:
+    r"""Return an archived header value as WSGI takes it: bytes as Latin-1, without controls.
+
+    >>> header_value("a\\r\\nSet-Cookie: x")
+    'a  Set-Cookie: x'
+    """
+    clean = _CONTROL.sub(" ", text).strip()
+    return clean.encode("utf-8", "replace").decode("latin-1")
+
+
+def _read_offset(text: str) -> int:
+    if re.fullmatch("[0-9]{1,18}", text) is None:
+        raise ValueError
+    return int(text)
+
+
+FILE = Parameter(
+    "file",
+    "Name of an archive file, as in evidence.",
+    Form("a name in the graph", {"type": "string", "minLength": 1}, str),
+    is_required=True,
+)
+OFFSET = Parameter(
+    "offset",
+    "Byte at which the record begins, as in evidence.",
+    Form(
+        "a number of bytes",
+        {"type": "integer", "minimum": 0, "maximum": 999_999_999_999_999_999},
+        _read_offset,
+    ),
+    is_required=True,
+)
+
+RECORD: tuple[AnyParameter, ...] = (FILE, OFFSET)
+
+CDX: tuple[AnyParameter, ...] = CAPTURE_PARAMETERS
+
+
+@archived.get("/record")
+def record() -> Response:
+    """Answer with the record of a capture, head and block, as evidence for its links.
+
+    Raises:
+        NotFound: The graph shows no capture of this record.
+        CaptureError: The record cannot be read.
+    """
+    given = asked(RECORD)
+    file, offset = FILE.sure(given), OFFSET.sure(given)
+    reader = current_reader()
+    try:
+        with reader.store.snapshot():
+            memento = reader.evidence(file, offset)
+        size, pieces = reader.record(memento)
+    except CaptureError as error:
+        # Under an embargo, the answer must not show that a hidden capture has this place.
+        if error.reason is None or isinstance(reader.store, EmbargoedStore):
+            raise NotFound("The graph has no capture at this place.") from error
+        raise
+    response = Response(pieces, content_type="application/warc")
+    response.headers["Content-Length"] = str(size)
+    response.headers["Content-Disposition"] = 'attachment; filename="record.warc"'
+    return response
+
+
+@archived.get("/cdx")
+def cdx() -> Response:
+    """Answer with the captures of a URI or of many, in the words of CDX servers."""
+    check_pages()
+    answer = answer_captures(current_store(), CaptureQuery.of(asked(CDX)))
+    response = Response(b"".join(answer.lines()), content_type=answer.media_type)
+    if answer.resume_key is not None:
+        kept = [
+            (name, value)
+            for name, value in request.args.items(multi=True)
+            if name != RESUME_KEY.name
+        ]
+        query = urlencode([*kept, (RESUME_KEY.name, answer.resume_key)])
+        response.headers["Link"] = f'<?{query}>; rel="next"'
+    return response

@@ -1,0 +1,47 @@
+"""Every capture of real archives reads back with the digest that its record declares."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from arclink.pages.read import PageReader
+from arclink.pipeline.settings import BuildSettings
+from arclink.store.location import open_store
+from tests.pages.archives import sha1
+from tests.pipeline.store_contents import build_store
+
+
+@pytest.mark.parametrize(
+    ("inputs", "equal"),
+    [
+        pytest.param(("aut/example.warc.gz",), 254, id="aut"),
+        pytest.param(("aut/example.arc.gz",), 254, id="arc"),
+        pytest.param(("pywb/warcs",), 195, id="pywb"),
+        pytest.param(
+            ("flink_web/flink.apache.org-2015.warc.gz", "flink_web/flink.apache.org-2016.warc.gz"),
+            1000,
+            id="flink",
+        ),
+    ],
+)
+def test_bodies_have_the_digests_of_their_captures(
+    shared_data: Path, tmp_path: Path, inputs: tuple[str, ...], equal: int
+) -> None:
+    store_path = tmp_path / "links.db"
+    build_store(
+        tmp_path, store_path, BuildSettings(cores=2), [str(shared_data / one) for one in inputs]
+    )
+    counts: Counter[str] = Counter()
+    with open_store(str(store_path)) as store:
+        reader = PageReader(store)
+        for memento in store.scan_mementos():
+            if ":" in memento.checksum:  # a redirect or reference has a checksum of the graph's own
+                counts["own"] += 1
+                continue
+            with reader.read(memento) as page:
+                is_equal = sha1(b"".join(page.recorded())) == memento.checksum
+            counts["equal" if is_equal else "other"] += 1
+        reader.close()
+    assert counts["other"] == 0
+    assert counts["equal"] >= equal
