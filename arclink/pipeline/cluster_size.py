@@ -1,7 +1,7 @@
 """Estimate of what a collection costs on a cluster: hours and bytes, from measured rates.
 
 The module holds values only. Like the paper's model (section 4), this one is linear in the number
-of captures; ``benchmarks/results.md`` and ``docs/operations.md`` report how linear the measured
+of captures; ``benchmarks/results.md`` and ``results-cassandra.md`` report how linear the measured
 costs were. Costs are processor seconds. The time of a stage is its cost divided over all
 processors, of which a part is lost to task starts, skew and waiting.
 """
@@ -33,7 +33,7 @@ LINKS_A_PAGE = 1_235_318 / 12_655
 LOAD = 12.34 / 1_235_318
 """Processor seconds per link of the loading tasks: 12.34 s for 1,235,318 links.
 
-Source: docs/operations.md, *What was measured*.
+Source: benchmarks/results-cassandra.md.
 """
 
 STORE = 22.16 / 1_235_318

@@ -29,12 +29,12 @@ PAIRS = {
 }
 CLASSES = (
     "mementos",
-    "mementos whose links stand in another order",
+    "mementos whose links are in another order",
     "links that are the same",
     "same, but without the alternative text of an image or button",
     "same, but text ends after 128 characters",
     "same, but characters of the text are damaged",
-    "same, but text runs on behind an `a` that is not closed",
+    "same, but text continues after an `a` that is not closed",
     "only in the WARC: on a page part of which the WAT skips",
     "only in the WARC: an `a` that the two parsers split differently",
     "only in the WAT",
