@@ -39,9 +39,7 @@ PHRASES = {
 }
 """Pattern of a phrase, and what to write instead."""
 
-_PHRASE = {
-    re.compile(rf"\b(?:{pattern})\b"): instead for pattern, instead in PHRASES.items()
-}
+_PHRASE = {re.compile(rf"\b(?:{pattern})\b"): instead for pattern, instead in PHRASES.items()}
 
 
 class Text(NamedTuple):

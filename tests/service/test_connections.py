@@ -242,7 +242,7 @@ def test_behind_a_trusted_proxy_the_forwarded_address_counts() -> None:
     limits = Connections(per_address=2, trusted=(ip_network("127.0.0.1"),))
     with served(lambda: store, threads=4, connections=limits) as port, opener(port) as connect:
         try:
-            asking = []
+            asking: list[socket.socket] = []
             for client in ("203.0.113.7", "203.0.113.7", "203.0.113.7", "203.0.113.8"):
                 is_third = len(asking) == 2 and client == "203.0.113.7"
                 asking.append(connect())
