@@ -23,7 +23,6 @@ was captured at a million URIs is streamed.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import chain
 from tempfile import SpooledTemporaryFile
 from typing import Self
@@ -44,7 +43,7 @@ from arclink.filter.shuffle import (
 from arclink.filter.verdicts import NO_SPANS, About, Seen, Spans, Verdict
 from arclink.model import Checksum, Forgotten, Timestamp, UriR
 from arclink.reasons import Reason
-from arclink.rows.cdx import REVISIT, Capture, Layout, Row, What, read_row_lists
+from arclink.rows.cdx import REVISIT, Details, Layout, Row, What, read_row_lists
 from arclink.rows.pointers import (
     NO_FILE,
     ORIGINALS,
@@ -137,24 +136,19 @@ def _unwrapped(
 
 
 def _unwrapped_row(row: Row, unwrapper: Unwrapper, counts: Counter[Reason]) -> Row:
-    _, _, original, checksum, length, offset, file, what, capture = row
+    _, _, original, checksum, length, offset, file, what, details = row
     wrapped = unwrapper.unwrap(original.decode())
     if wrapped is None:
         return row
     counts[Reason.NOTE_UNWRAPPED] += 1
     if wrapped.note is not None:
         counts[wrapped.note] += 1
-    if capture is not None:
+    if details is not None:
         # It repeats a capture of the Wayback Machine: keep that only if it wraps an original, too.
-        earlier = unwrapper.unwrap(capture.refers_to_uri)
-        capture = replace(
-            capture,
-            original=wrapped.original,
-            timestamp=wrapped.timestamp,
-            refers_to_uri=earlier.original if earlier else "",
-            refers_to_timestamp=earlier.timestamp if earlier else "",
-        )
-    place = checksum, length, offset, file, what, capture
+        earlier = unwrapper.unwrap(details[0])
+        repeated = (earlier.original, earlier.timestamp) if earlier else ("", "")
+        details = (*repeated, *details[2:])
+    place = checksum, length, offset, file, what, details
     return (b"", wrapped.timestamp.encode(), wrapped.original.encode(), *place)
 
 
@@ -300,7 +294,7 @@ class Mapper:
         self._verdicts[what] = verdict
         return verdict
 
-    def unsaid(self, kind: PointerKind, memento: bytes, capture: Capture | None) -> Pair:
+    def unsaid(self, kind: PointerKind, memento: bytes, details: Details | None) -> Pair:
         """Return a pointer to a record that has the facts missing in its row; count its memento."""
         _, timestamp, original, checksum, _, _, _, file, offset, length, _ = memento.decode().split(
             "\t"
@@ -309,6 +303,7 @@ class Mapper:
             self.counts[Reason.MEMENTO_WITH_PAYLOAD] += 1
         elif kind is PointerKind.NOT_MODIFIED:
             self.counts[Reason.MEMENTO_DUPLICATE] += 1
+        refers_to_uri, refers_to_timestamp, location, _ = details or ("", "", "", "")
         pointer = Pointer(
             kind,
             Checksum(checksum),
@@ -319,9 +314,9 @@ class Mapper:
             UriR(original),
             originals=(UriR(original),),
             memento=memento,
-            location=capture.location if capture else "",
-            refers_to_uri=capture.refers_to_uri if capture else "",
-            refers_to_timestamp=capture.refers_to_timestamp if capture else "",
+            location=location,
+            refers_to_uri=refers_to_uri,
+            refers_to_timestamp=refers_to_timestamp,
         )
         return b"%b%04x" % (_UNSAID, crc32(memento) & 0xFFFF), format_pointer(pointer)
 

@@ -15,8 +15,8 @@ from arclink.filter.verdicts import Seen
 from arclink.model import NO_CHECKSUM
 from arclink.native import native
 from arclink.reasons import Reason
-from arclink.rows.cdx import Row, What
-from arclink.rows.pointers import FALL_BACKS, POINTERS, PointerKind, payload_pointer_line
+from arclink.rows.cdx import NOT_MODIFIED, Row, What
+from arclink.rows.pointers import FALL_BACKS, POINTERS, PointerKind
 
 if TYPE_CHECKING:
     import cython
@@ -86,7 +86,7 @@ def take(mapper: "FilterTask", rows: list[Row], pairs: list[Pair]) -> None:
     memento: bytes
     is_digested: cython.bint
     kind: PointerKind | None
-    for key, timestamp, original, checksum, length, offset, file, what, capture in rows:
+    for key, timestamp, original, checksum, length, offset, file, what, details in rows:
         if original is not last_original and original != last_original:
             last_original = original
             surt, is_selected, is_excluded, is_refused, spans = mapper.about(original)
@@ -129,7 +129,7 @@ def take(mapper: "FilterTask", rows: list[Row], pairs: list[Pair]) -> None:
                 mapper.checksum = run_checksum = checksum
             is_digested = checksum not in _UNDIGESTED
             if is_revisit:
-                if is_digested and (capture is None or not capture.is_unmodified):
+                if is_digested and (details is None or NOT_MODIFIED not in details[3]):
                     revisits.append(timestamp)
                 else:
                     kind = PointerKind.NOT_MODIFIED
@@ -146,7 +146,7 @@ def take(mapper: "FilterTask", rows: list[Row], pairs: list[Pair]) -> None:
             (surt, timestamp, original, checksum, columns, file, offset, length, reason)
         )
         if kind is not None:
-            pairs.append(mapper.unsaid(kind, memento, capture))
+            pairs.append(mapper.unsaid(kind, memento, details))
         else:
             if not mementos:
                 mapper.place = surt
@@ -257,7 +257,13 @@ def reduce_groups(
                 repeated += number - 1
         else:
             columns: list[bytes] = value.split(b"\t")
-            if len(columns) < 5:  # only revisits
+            if (
+                len(columns) < 5  # only revisits
+                or b'"' in value  # JSON escapes these two
+                or b"\\" in value
+                or b'"' in key
+                or b"\\" in key
+            ):
                 yield from reduce_group(key, iter((value,)), counts)
             else:
                 yield POINTERS, _pointer_of(key, columns)
@@ -291,20 +297,52 @@ def _values(
 
 
 def _pointer_of(key: bytes, columns: list[bytes]) -> bytes:
-    """Return the pointer of the only candidate of a checksum."""
-    original = columns[0].decode()
+    """Return the pointer of the only candidate of a checksum.
+
+    JSON escapes nothing in nearly all pointers. These are joined from the bytes of the candidate,
+    in the form of `arclink.rows.pointers.format_pointer`.
+    """
+    original = columns[0]
     timestamp, offset, length, file = columns[4].split(b" ", 3)
-    fall_backs = []
-    if len(columns) > 5:
-        for column in columns[5:]:
-            time, place, size, name = column.split(b" ", 3)
-            fall_backs.append((name.decode(), int(place), int(size), time.decode(), original))
-    return payload_pointer_line(
-        key[1:].decode(),
-        file.decode(),
-        int(offset),
-        int(length),
-        timestamp.decode(),
-        original,
-        fall_backs,
+    fall_backs: list[bytes] = []
+    fall_back: list[bytes]
+    for column in columns[5:]:
+        fall_back = column.split(b" ", 3)
+        fall_backs.append(
+            b"".join(
+                (
+                    b'["',
+                    fall_back[3],
+                    b'",',
+                    fall_back[1],
+                    b",",
+                    fall_back[2],
+                    b',"',
+                    fall_back[0],
+                    b'","',
+                    original,
+                    b'"]',
+                )
+            )
+        )
+    return b"".join(
+        (
+            b'["payload","',
+            key[1:],
+            b'","',
+            file,
+            b'",',
+            offset,
+            b",",
+            length,
+            b',"',
+            timestamp,
+            b'","',
+            original,
+            b'",["',
+            original,
+            b'"],[',
+            b",".join(fall_backs),
+            b'],"",0,"","","",""]',
+        )
     )

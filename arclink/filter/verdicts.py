@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from arclink.reasons import Reason
-from arclink.rows.cdx import Capture, What
+from arclink.rows.cdx import Details, What
 from arclink.rows.pointers import PointerKind
 
 Seen = tuple[bytes, bytes, bytes, bytes, bytes]
@@ -88,7 +88,7 @@ class FilterTask(Protocol):
         """Return the result of the rules for a mime type, status and record type."""
 
     def unsaid(
-        self, kind: PointerKind, memento: bytes, capture: Capture | None
+        self, kind: PointerKind, memento: bytes, details: Details | None
     ) -> tuple[bytes, bytes]:
         """Return a pointer to a record that has the facts missing in its row; count its memento."""
 

@@ -3,16 +3,16 @@
 
 A plain row has printable ASCII alone, and is one of
 
-* eleven columns in the usual order with one blank between, none empty, without ``{`` and ``!``;
+* eleven columns in the usual order with one blank between, none empty, without ``{``;
 * key, timestamp and one flat JSON object, with one blank between: texts without backslash, whole
   numbers, true, false and null; each name that is read at most once, as text, and no other name
   for the same.
 
-Its key is no header's, its timestamp has 14 digits and is in the calendar, its original is HTTP, its
-checksum is a SHA-1 in base32, and its length and offset are not 0.
+Its key is not that of a header, its timestamp has 14 digits and is in the calendar, its original is
+HTTP, its checksum is a SHA-1 in base32 or missing, and its length and offset have no leading 0.
 """
 
-from arclink.native.checked cimport Text, at, has, text_of
+from arclink.native.checked cimport Text, at, find, has, is_printable, part_of, text_of
 
 cdef enum:
     KEY = 0  # the columns of a CDX in the usual order
@@ -25,10 +25,14 @@ cdef enum:
     OFFSET = 9
     FILE = 10
     COLUMNS = 11
-    TYPE = 11  # in JSON alone
-    FIELDS = 12
-    IGNORED = 13
-    REFUSED = 14
+    TYPE = 11  # from here on, in JSON alone
+    REFERS_TO_URI = 12
+    REFERS_TO_TIMESTAMP = 13
+    LOCATION = 14
+    PROFILE = 15
+    FIELDS = 16
+    IGNORED = 17
+    REFUSED = 18
 
 cdef struct Fields:
     Py_ssize_t begin[FIELDS]
@@ -37,11 +41,12 @@ cdef struct Fields:
 cdef list _FIELD_OF = [
     (b"url", ORIGINAL), (b"mime", MIME), (b"status", STATUS), (b"digest", CHECKSUM),
     (b"length", LENGTH), (b"offset", OFFSET), (b"filename", FILE), (b"type", TYPE),
-    # These say the same as another name, or more than a plain row says.
+    (b"refers_to_uri", REFERS_TO_URI), (b"refers_to_timestamp", REFERS_TO_TIMESTAMP),
+    (b"location", LOCATION), (b"profile", PROFILE),
+    # These mean the same as another name.
     (b"urlkey", REFUSED), (b"timestamp", REFUSED), (b"original", REFUSED), (b"uri", REFUSED),
     (b"mimetype", REFUSED), (b"statuscode", REFUSED), (b"checksum", REFUSED),
-    (b"compressedoffset", REFUSED), (b"file", REFUSED), (b"refers_to_uri", REFUSED),
-    (b"refers_to_timestamp", REFUSED), (b"location", REFUSED), (b"profile", REFUSED),
+    (b"compressedoffset", REFUSED), (b"file", REFUSED),
 ]
 cdef enum:
     NAMES = 21
@@ -65,7 +70,7 @@ def take_plain(list rows, list lines, Py_ssize_t start, object what_of, bint is_
     cdef Py_ssize_t place
     cdef Fields fields
     cdef Text text
-    cdef bytes line, original = b"", checksum = b"", name = b""
+    cdef bytes line, original = b"", checksum = b"-", name = b""
     cdef bytes mime = b"", status = b"", given = b""
     cdef object what = None
     for place in range(start, len(lines)):
@@ -73,56 +78,71 @@ def take_plain(list rows, list lines, Py_ssize_t start, object what_of, bint is_
         text = text_of(line)
         if not is_plain(text, &fields, is_usual):
             return place
-        if what is None or not (
-            is_same(text, &fields, MIME, mime)
-            and is_same(text, &fields, STATUS, status)
-            and is_same(text, &fields, TYPE, given)
-        ):
-            mime, status = field(line, &fields, MIME), field(line, &fields, STATUS)
-            given = field(line, &fields, TYPE)
+        if what is None or not is_same_what(text, &fields, mime, status, given):
+            mime, status = field(text, &fields, MIME), field(text, &fields, STATUS)
+            given = field(text, &fields, TYPE)
             what = what_of(mime or b"-", status or b"-", given)
             if what is None:
                 return place
         if not is_same(text, &fields, FILE, name):
-            name = field(line, &fields, FILE)
+            name = field(text, &fields, FILE)
         if not is_same(text, &fields, ORIGINAL, original):
-            original = field(line, &fields, ORIGINAL)
+            original = field(text, &fields, ORIGINAL)
         if not is_same(text, &fields, CHECKSUM, checksum):
-            checksum = field(line, &fields, CHECKSUM)
+            checksum = field(text, &fields, CHECKSUM) or b"-"
         rows.append((
-            field(line, &fields, KEY), field(line, &fields, TIME), original, checksum,
-            field(line, &fields, LENGTH), field(line, &fields, OFFSET), name, what, None,
+            field(text, &fields, KEY), field(text, &fields, TIME), original, checksum,
+            field(text, &fields, LENGTH), field(text, &fields, OFFSET), name, what,
+            details(text, &fields),
         ))
     return len(lines)
 
 
-def plain_files(list lines, object what_of):
+def share_plain(list lines, Py_ssize_t start, dict batch_of, object what_of, object shared):
+    cdef Py_ssize_t place
     cdef Fields fields
     cdef Text text
-    cdef bytes line, mime = b"", status = b"", given = b"", name = b""
-    cdef object what = None
-    cdef list names = []
-    for line in lines:
+    cdef bytes line, name = b"", mime = b"", status = b"", given = b""
+    cdef object what = None, batch = None
+    cdef list rows = None
+    for place in range(start, len(lines)):
+        line = lines[place]
         text = text_of(line)
-        if not is_plain(text, &fields, False):
-            names.append(None)
-            continue
-        if what is None or not (
-            is_same(text, &fields, MIME, mime)
-            and is_same(text, &fields, STATUS, status)
-            and is_same(text, &fields, TYPE, given)
-        ):
-            mime, status = field(line, &fields, MIME), field(line, &fields, STATUS)
-            given = field(line, &fields, TYPE)
+        if not is_plain(text, &fields, True):
+            return place
+        if what is None or not is_same_what(text, &fields, mime, status, given):
+            mime, status = field(text, &fields, MIME), field(text, &fields, STATUS)
+            given = field(text, &fields, TYPE)
             what = what_of(mime or b"-", status or b"-", given)
+            if what is None:
+                return place
         if not is_same(text, &fields, FILE, name):
-            name = field(line, &fields, FILE)
-        names.append(name if what is not None else None)
-    return names
+            name = field(text, &fields, FILE)
+            batch = batch_of.get(name)
+            if batch is not None:
+                rows = shared[batch]
+        if batch is None:
+            return place
+        rows.append(line if at(text, text.size - 1) == c"\n" else line + b"\n")
+    return len(lines)
 
 
-cdef inline bytes field(bytes line, const Fields *fields, int number):
-    return line[fields.begin[number]:fields.end[number]]
+cdef inline object details(const Text text, const Fields *fields):
+    """Return the four fields that only revisits and redirects have; None if all are missing."""
+    cdef int number
+    for number in range(REFERS_TO_URI, FIELDS):
+        if fields.end[number]:
+            return (
+                field(text, fields, REFERS_TO_URI).decode("ascii"),
+                field(text, fields, REFERS_TO_TIMESTAMP).decode("ascii"),
+                field(text, fields, LOCATION).decode("ascii"),
+                field(text, fields, PROFILE).decode("ascii"),
+            )
+    return None
+
+
+cdef inline bytes field(const Text text, const Fields *fields, int number):
+    return part_of(text, fields.begin[number], fields.end[number])
 
 
 cdef bint is_same(const Text text, const Fields *fields, int number, bytes before) noexcept:
@@ -134,14 +154,32 @@ cdef bint is_same(const Text text, const Fields *fields, int number, bytes befor
     )
 
 
-cdef bint is_plain(const Text text, Fields *fields, bint is_usual) noexcept:
+cdef bint is_same_what(
+    const Text text, const Fields *fields, bytes mime, bytes status, bytes given
+) noexcept:
+    """Return whether mime type, status and type are those of the line before."""
+    return (
+        is_same(text, fields, MIME, mime)
+        and is_same(text, fields, STATUS, status)
+        and is_same(text, fields, TYPE, given)
+    )
+
+
+cdef bint is_plain(Text text, Fields *fields, bint is_usual) noexcept:
     """Find the fields of a row; return whether it is plain, but for what it is."""
     cdef int number
     for number in range(FIELDS):
         fields.begin[number] = fields.end[number] = 0
     if text.size > LONGEST_ROW:
         return False
-    if not (is_usual and split_columns(text, fields)) and not split_json(text, fields):
+    if at(text, text.size - 1) == c"\n":
+        text.size -= 1
+    if not is_printable(text):
+        return False
+    if at(text, text.size - 1) == c"}":
+        if not split_json(text, fields):
+            return False
+    elif not is_usual or not split_columns(text, fields):
         return False
     if fields.end[ORIGINAL] - fields.begin[ORIGINAL] > LONGEST_URI:
         return False
@@ -154,54 +192,61 @@ cdef bint is_plain(const Text text, Fields *fields, bint is_usual) noexcept:
         return False
     if not has(text, fields.begin[ORIGINAL], HTTP) and not has(text, fields.begin[ORIGINAL], HTTPS):
         return False
-    if fields.end[CHECKSUM] - place != 32:
-        return False
-    for place in range(place, place + 32):
-        if not (c"A" <= at(text, place) <= c"Z" or c"2" <= at(text, place) <= c"7"):
+    if fields.end[CHECKSUM] and not is_dash(text, fields, CHECKSUM):
+        if fields.end[CHECKSUM] - place != 32:
             return False
+        for place in range(place, place + 32):
+            if not (c"A" <= at(text, place) <= c"Z" or c"2" <= at(text, place) <= c"7"):
+                return False
     if not is_number(text, fields, LENGTH) or not is_number(text, fields, OFFSET):
         return False
+    for number in range(REFERS_TO_URI, FIELDS):
+        if is_dash(text, fields, number):
+            return False
     if fields.end[LENGTH] - fields.begin[LENGTH] + fields.end[OFFSET] - fields.begin[OFFSET] > 18:
         return False
-    place = fields.begin[FILE]
-    return fields.end[FILE] > place and not (at(text, place) == c"-" and fields.end[FILE] == place + 1)
+    return fields.end[FILE] > fields.begin[FILE] and not is_dash(text, fields, FILE)
+
+
+cdef inline bint is_dash(const Text text, const Fields *fields, int number) noexcept:
+    """Return whether a field is written as missing."""
+    cdef Py_ssize_t begin = fields.begin[number]
+    return fields.end[number] == begin + 1 and at(text, begin) == c"-"
 
 
 cdef bint split_columns(const Text text, Fields *fields) noexcept:
     """Find the columns of a CDX row; return whether it has the usual number, and none is empty."""
-    cdef Py_ssize_t place, begin = 0, size = text.size
-    cdef int number = 0, byte
-    if at(text, size - 1) == c"\n":
-        size -= 1
-    for place in range(size + 1):
-        byte = at(text, place)
-        if place == size or byte == c" ":
-            if place == begin or number == COLUMNS:
-                return False
-            fields.begin[number] = begin
-            fields.end[number] = place
-            number += 1
-            begin = place + 1
-        elif not 0x20 < byte < 0x7F or byte == c"{" or byte == c"!":
+    cdef Py_ssize_t place, begin = 0
+    cdef int number
+    if find(text, 0, c"{") >= 0:
+        return False
+    for number in range(COLUMNS):
+        place = find(text, begin, c" ")
+        if (place < 0) != (number == COLUMNS - 1):
             return False
-    return number == COLUMNS
+        if place < 0:
+            place = text.size
+        if place == begin:
+            return False
+        fields.begin[number] = begin
+        fields.end[number] = place
+        begin = place + 1
+    return True
 
 
 cdef bint split_json(const Text text, Fields *fields) noexcept:
     """Find the fields of a CDXJ row; return whether its JSON is flat and plain."""
     cdef Py_ssize_t place, begin, end
     cdef int number
-    fields.begin[TIME] = end_of_word(text, 0) + 1
-    fields.end[KEY] = fields.begin[TIME] - 1
-    place = fields.end[TIME] = end_of_word(text, fields.begin[TIME])
-    if at(text, 0) == c"{" or at(text, fields.end[KEY]) != c" ":
-        return False
-    if at(text, place) != c" " or at(text, place + 1) != c"{":
+    fields.end[KEY] = find(text, 0, c" ")
+    fields.begin[TIME] = fields.end[KEY] + 1
+    place = fields.end[TIME] = find(text, fields.begin[TIME], c" ")
+    if at(text, 0) == c"{" or fields.end[KEY] < 0 or place < 0 or at(text, place + 1) != c"{":
         return False
     place += 1
     while True:
         begin = after(text, place + 1, c'"')  # what was at `place` is the brace or a comma
-        end = end_of_string(text, begin)
+        end = find(text, begin, c'"')
         place = after(text, end + 1, c":")
         if begin < 0 or end < 0 or place < 0:
             return False
@@ -211,11 +256,11 @@ cdef bint split_json(const Text text, Fields *fields) noexcept:
         if number == REFUSED:
             return False
         if at(text, place) == c'"':
-            begin, end = place + 1, end_of_string(text, place + 1)
+            begin, end = place + 1, find(text, place + 1, c'"')
             if end < 0:
                 return False
             if number < FIELDS:
-                # An empty text says what a missing field does, but for what it hides: another name for it.
+                # An empty text means the same as a missing field, but another name for it may follow.
                 if fields.end[number] or begin == end:
                     return False
                 fields.begin[number], fields.end[number] = begin, end
@@ -228,14 +273,9 @@ cdef bint split_json(const Text text, Fields *fields) noexcept:
             place += 1
         if at(text, place) != c",":
             break
-    if at(text, place) != c"}":
-        return False
-    place += 1
-    while at(text, place) == c" " or at(text, place) == c"\n":
-        place += 1
-    if has(text, fields.begin[CHECKSUM], SHA1):
+    if fields.end[CHECKSUM] - fields.begin[CHECKSUM] == 37 and has(text, fields.begin[CHECKSUM], SHA1):
         fields.begin[CHECKSUM] += 5
-    return place == <Py_ssize_t>text.size and <bint>fields.end[ORIGINAL]
+    return place == <Py_ssize_t>text.size - 1 and <bint>fields.end[ORIGINAL]  # the brace
 
 
 cdef int field_named(const Text text, Py_ssize_t begin, Py_ssize_t end) noexcept:
@@ -247,31 +287,11 @@ cdef int field_named(const Text text, Py_ssize_t begin, Py_ssize_t end) noexcept
     return IGNORED
 
 
-cdef Py_ssize_t end_of_word(const Text text, Py_ssize_t place) noexcept:
-    """Return where printable ASCII without blank ends."""
-    while 0x20 < at(text, place) < 0x7F and at(text, place) != c"\\":
-        place += 1
-    return place
-
-
 cdef Py_ssize_t after(const Text text, Py_ssize_t place, int wanted) noexcept:
     """Return the place after a character that may follow blanks; -1 if another one does."""
     while at(text, place) == c" ":
         place += 1
     return place + 1 if at(text, place) == wanted else -1
-
-
-cdef Py_ssize_t end_of_string(const Text text, Py_ssize_t place) noexcept:
-    """Return the place of the quotation mark after plain text; -1 if there is none."""
-    cdef int byte = at(text, place)
-    if place < 0:
-        return -1
-    while byte != c'"':
-        if not 0x20 <= byte < 0x7F or byte == c"\\":
-            return -1
-        place += 1
-        byte = at(text, place)
-    return place
 
 
 cdef Py_ssize_t end_of_scalar(const Text text, Py_ssize_t place) noexcept:

@@ -1,7 +1,7 @@
 # cython: language_level=3
 """Bytes from outside, read with a check of the bounds: scanners read them through `at` and `has` alone."""
 
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from libc.string cimport memchr, memcmp
 
 cdef extern from "Python.h":
@@ -61,6 +61,23 @@ cdef inline bint holds(const Text text, const Text part) noexcept nogil:
     while place >= 0 and not has(text, place, part):
         place = find(text, place + 1, part.start[0])
     return place >= 0
+
+
+cdef inline bytes part_of(const Text text, Py_ssize_t begin, Py_ssize_t end):
+    """Return the bytes from one place to another; empty if these are not places in this order."""
+    if not 0 <= begin <= end <= <Py_ssize_t>text.size:
+        return b""
+    return PyBytes_FromStringAndSize(<const char *>text.start + begin, end - begin)
+
+
+cdef inline bint is_printable(const Text text) noexcept nogil:
+    """Return whether a text has only printable ASCII, and no backslash."""
+    cdef size_t place
+    cdef unsigned char byte, odd = 0
+    for place in range(text.size):  # one loop without an exit, which compilers turn into vector code
+        byte = text.start[place]
+        odd |= (byte < 0x20) | (byte > 0x7E) | (byte == c"\\")
+    return not odd
 
 
 cdef struct Buffer:

@@ -12,7 +12,7 @@ from arclink.archives.opener import open_members
 from arclink.errors import CdxError, InputError, RecordError
 from arclink.filter.index import date_at
 from arclink.reasons import Reason
-from arclink.rows.cdx import is_header, parse_row, with_files
+from arclink.rows.cdx import AT_ONCE, file_of, is_header, parse_row, share_plain, what_of
 from arclink.rows.cdx_files import read_usual_lines
 
 NO_ROW = -1
@@ -24,6 +24,8 @@ HELD = 16 << 20
 A system allows about a thousand open files, and there may be more batches.
 """
 
+_BUFFER = 1 << 18
+
 CACHED = 100_000
 
 ROWS_LOOKED_AT = 1_000
@@ -31,6 +33,11 @@ ROWS_LOOKED_AT = 1_000
 
 IN_STORE = -2
 """Batch number of rows that point to a file already in the store; they are skipped."""
+
+_NOT_GIVEN = -3
+"""Batch number of rows that point to a file that was not given to the build; they are skipped."""
+
+_PASSED_OVER = {IN_STORE: Reason.ROW_IN_STORE, _NOT_GIVEN: Reason.ROW_FILE_NOT_GIVEN}
 
 
 def count_lines(paths: Sequence[Path]) -> int:
@@ -73,8 +80,7 @@ def share_rows(
 
     The rows are read in one pass, whatever the number of batches. Lines that are not rows go to
     `NO_ROW`, so that filter counts them. A row without a date gets the date that the index gives
-    its
-    record.
+    its record.
 
     Args:
         cdx: From `arclink.rows.cdx_files.find_cdx`.
@@ -85,48 +91,75 @@ def share_rows(
         names: Names of the archive files by path; see `read_usual_lines`.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    outputs: defaultdict[int, list[bytes]] = defaultdict(list)
-    written: dict[int, Path] = {}
-    seen: dict[bytes, int] = {}
-    found: set[str] = set()
-    passed_over: Counter[Reason] = Counter()
-    paths = {name: path for path, name in (names or {}).items()}
-    size = 0
-
-    def write_all() -> None:
-        for batch, lines in outputs.items():
-            mode = "ab" if batch in written else "wb"
-            written[batch] = folder / f"rows-{batch if batch >= 0 else 'elsewhere'}.cdx"
-            with written[batch].open(mode) as file:
-                file.writelines(lines)
-        outputs.clear()
-
+    sharing = _Sharing(batch_of, folder, {name: path for path, name in (names or {}).items()})
     for path in cdx:
-        for line, name in with_files(read_usual_lines(path, prefixes, names)):
-            if line.partition(b" ")[2].startswith(b"- "):
-                line = _dated(line, batch_of, paths, passed_over)
-                name = next(with_files([line]))[1]  # readable now
-            batch = seen.get(name)
-            if batch is None:
-                if len(seen) >= CACHED:
-                    seen.clear()
-                known = known_as(name.decode("utf-8", "replace"), batch_of)
-                batch = seen[name] = NO_ROW if known is None else batch_of[known]
-                if known is not None:
-                    found.add(known)
-            if batch == IN_STORE:
-                passed_over[Reason.ROW_IN_STORE] += 1
-                continue
-            if batch == NO_ROW and _is_row(line):
-                passed_over[Reason.ROW_FILE_NOT_GIVEN] += 1
-                continue
-            outputs[batch].append(line if line[-1:] == b"\n" else line + b"\n")
-            size += len(line)
-            if size >= HELD:
-                write_all()
-                size = 0
-    write_all()
-    return SharedRows(written, frozenset(found), passed_over)
+        lines = read_usual_lines(path, prefixes, names)
+        while chunk := list(islice(lines, AT_ONCE)):
+            sharing.add(chunk)
+    sharing.write()
+    return SharedRows(sharing.written, frozenset(sharing.found), sharing.passed_over)
+
+
+class _Sharing:
+    """The lines of each batch on their way to its file.
+
+    Attributes:
+        written: Files by batch.
+        found: See `SharedRows.names`.
+        passed_over: See `SharedRows`.
+    """
+
+    def __init__(self, batch_of: Mapping[str, int], folder: Path, paths: Mapping[str, str]) -> None:
+        self.written: dict[int, Path] = {}
+        self.found: set[str] = set()
+        self.passed_over: Counter[Reason] = Counter()
+        self._batch_of, self._folder, self._paths = batch_of, folder, paths
+        self._lines: defaultdict[int, list[bytes]] = defaultdict(list)
+        self._seen: dict[bytes, int] = {}
+        self._size = 0
+
+    def add(self, lines: list[bytes]) -> None:
+        """Share lines out, most of them with `share_plain`, and write files if many are held."""
+        start = 0
+        while (start := share_plain(lines, start, self._seen, what_of, self._lines)) < len(lines):
+            self._add_line(lines[start])
+            start += 1
+        for batch, reason in _PASSED_OVER.items():
+            if passed_over := self._lines.pop(batch, None):
+                self.passed_over[reason] += len(passed_over)
+        self._size += sum(map(len, lines))
+        if self._size >= HELD:
+            self.write()
+
+    def _add_line(self, line: bytes) -> None:
+        if line.partition(b" ")[2].startswith(b"- "):
+            line = _dated(line, self._batch_of, self._paths, self.passed_over)
+        batch = self._batch(file_of(line))
+        if batch == _NOT_GIVEN and not _is_row(line):
+            batch = NO_ROW
+        self._lines[batch].append(line if line[-1:] == b"\n" else line + b"\n")
+
+    def _batch(self, name: bytes) -> int:
+        """Return the batch of an archive file, by its name in rows."""
+        batch = self._seen.get(name)
+        if batch is None:
+            if len(self._seen) >= CACHED:
+                self._seen.clear()
+            known = known_as(name.decode("utf-8", "replace"), self._batch_of)
+            batch = self._seen[name] = _NOT_GIVEN if known is None else self._batch_of[known]
+            if known is not None:
+                self.found.add(known)
+        return batch
+
+    def write(self) -> None:
+        """Write the lines that are held."""
+        for batch, lines in self._lines.items():
+            mode = "ab" if batch in self.written else "wb"
+            self.written[batch] = self._folder / f"rows-{batch if batch >= 0 else 'elsewhere'}.cdx"
+            with self.written[batch].open(mode, buffering=_BUFFER) as file:
+                file.writelines(lines)
+        self._lines.clear()
+        self._size = 0
 
 
 def _dated(

@@ -22,7 +22,7 @@ documentation of CDXJ.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, islice
@@ -56,6 +56,9 @@ capture that a revisit repeats.
 RESPONSE, REVISIT, RESOURCE = "response", "revisit", "resource"
 CAPTURES = (RESPONSE, REVISIT, RESOURCE)
 """Types of records that are captures (ISO 28500, 6)."""
+
+NOT_MODIFIED = "server-not-modified"
+"""Part of the profile of a revisit whose payload the server did not send (WARC 1.1, 6.7.3)."""
 
 REVISIT_MIME = "warc/revisit"
 """The mime type that CDX writers give to revisits, in place of the payload's mime type."""
@@ -151,7 +154,7 @@ class Capture:
     def is_unmodified(self) -> bool:
         """Whether this is a revisit whose payload was not sent (304) or has no usable digest."""
         return self.record_type == REVISIT and (
-            "server-not-modified" in self.profile or not self.is_digested
+            NOT_MODIFIED in self.profile or not self.is_digested
         )
 
 
@@ -279,16 +282,20 @@ What = tuple[bytes, bytes, bytes]
 A whole collection has few different ones, so ArcLink computes what follows from them only once.
 """
 
-Row = tuple[bytes, bytes, bytes, bytes, bytes, bytes, bytes, What, Capture | None]
+Details = tuple[str, str, str, str]
+"""The fields ``refers_to_uri``, ``refers_to_timestamp``, ``location`` and ``profile`` of `Capture`."""
+
+Row = tuple[bytes, bytes, bytes, bytes, bytes, bytes, bytes, What, Details | None]
 """A capture as a plain tuple, because there are billions.
 
 Key, timestamp, original, checksum, length, offset, file (the fields of `Capture`, as bytes), mime
-type with status and record type, and the `Capture` if the row was parsed to one, else None.
+type with status and record type, and the details, or None if all of them are empty.
 """
 
 WhatOf = Callable[[bytes, bytes, bytes], What | None]
 
-_AT_ONCE = 1_000
+AT_ONCE = 1_000
+"""Number of lines that are read together."""
 
 
 def read_rows(
@@ -321,7 +328,7 @@ def read_row_lists(
         layout: As for `parse_row`, for files whose header is elsewhere.
     """
     lines = iter(lines)
-    while chunk := list(islice(lines, _AT_ONCE)):
+    while chunk := list(islice(lines, AT_ONCE)):
         rows: list[Row] = []
         start = 0
         while (start := take_plain(rows, chunk, start, what_of, layout is None)) < len(chunk):
@@ -364,27 +371,35 @@ def take_plain(
 
 
 @native("cdx")
-def plain_files(lines: list[bytes], what_of: WhatOf) -> list[bytes | None]:
-    """Return the archive file of each plain row of CDXJ, and None for any other line.
+def share_plain(
+    lines: list[bytes],
+    start: int,
+    batch_of: dict[bytes, int],
+    what_of: WhatOf,
+    shared: Mapping[int, list[bytes]],
+) -> int:
+    """Append plain lines to the lines of their batches, and return the index of the first other one.
 
-    Without the compiled module no line is plain.
-    """
-    return [None] * len(lines)
-
-
-def with_files(lines: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
-    """Yield lines, each with the archive file that the row names; empty for a line without a row.
+    The result is the index of the first line that is not plain, or whose archive file is not in
+    ``batch_of``; if there is none, the number of lines. Without the compiled module no line is
+    plain.
 
     Args:
-        lines: As for `read_row_lists`, their columns in the usual order.
+        lines: Lines as for `read_row_lists`, with their columns in the usual order.
+        start: Index of the first line to read.
+        batch_of: Batch by name of the archive file, as rows write it.
+        what_of: The function of this name.
+        shared: Gets the lines of each batch, with line end.
     """
-    lines = iter(lines)
-    while chunk := list(islice(lines, _AT_ONCE)):
-        for line, name in zip(chunk, plain_files(chunk, what_of), strict=True):
-            yield line, _file_of(line) if name is None else name
+    return start
 
 
-def _file_of(line: bytes) -> bytes:
+def file_of(line: bytes) -> bytes:
+    """Return the archive file that a row names; empty for a line without a row.
+
+    Args:
+        line: As for `parse_row`, with columns in the usual order.
+    """
     if b"{" not in line:
         columns = line.rsplit(None, 1)
         return columns[-1] if columns else b""
@@ -411,6 +426,12 @@ def what_of(mime: bytes, status: bytes, given: bytes) -> What | None:
 
 def _row_of(capture: Capture) -> Row:
     """Return a capture in the form that `read_rows` yields."""
+    details = (
+        capture.refers_to_uri,
+        capture.refers_to_timestamp,
+        capture.location,
+        capture.profile,
+    )
     return (
         capture.key.encode(),
         capture.timestamp.encode(),
@@ -420,7 +441,7 @@ def _row_of(capture: Capture) -> Row:
         b"%d" % capture.offset,
         capture.file.encode(),
         (capture.mime.encode(), capture.status.encode(), capture.record_type.encode()),
-        capture,
+        details if any(details) else None,
     )
 
 

@@ -4,7 +4,7 @@ A pointer is one line of JSON: a list in the order of the attributes of `Pointer
 """
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, fields
 from enum import Enum
 from operator import attrgetter
 
@@ -123,8 +123,7 @@ class Pointer:
 
 
 _attributes = attrgetter(*(field.name for field in fields(Pointer)))
-_UNUSED = ("", 0, "", "", "", "")
-"""The attributes of a pointer to a payload after ``fall_backs``."""
+_attributes_of_fall_back = attrgetter(*(field.name for field in fields(FallBack)))
 
 
 def format_pointer(pointer: Pointer) -> bytes:
@@ -133,28 +132,7 @@ def format_pointer(pointer: Pointer) -> bytes:
 
 
 def _json_value(value: bytes | FallBack) -> object:
-    return value.decode() if isinstance(value, bytes) else astuple(value)
-
-
-def payload_pointer_line(
-    checksum: str,
-    file: str,
-    offset: int,
-    length: int,
-    timestamp: str,
-    original: str,
-    fall_backs: Sequence[tuple[str, int, int, str, str]],
-) -> bytes:
-    """Return the line of a `PointerKind.PAYLOAD` pointer with one original.
-
-    It takes the bare values, so that filter does not make an object for each of millions of
-    pointers.
-    """
-    place = (file, offset, length, timestamp, original)
-    return orjson.dumps((_PAYLOAD, checksum, *place, (original,), fall_backs, *_UNUSED))
-
-
-_PAYLOAD = PointerKind.PAYLOAD.value
+    return value.decode() if isinstance(value, bytes) else _attributes_of_fall_back(value)
 
 
 def parse_pointer(line: bytes) -> Pointer:

@@ -1,5 +1,5 @@
 import gzip
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -8,11 +8,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arclink import native
 from arclink.checksums import normal_checksum
 from arclink.errors import CdxError
-from arclink.model import Checksum, Timestamp, UriR
+from arclink.model import NO_CHECKSUM, Checksum, Timestamp, UriR
 from arclink.reasons import Reason
-from arclink.rows.cdx import LAYOUTS, Capture, format_row, parse_header, parse_row, read_rows
+from arclink.rows.cdx import (
+    LAYOUTS,
+    Capture,
+    format_row,
+    parse_header,
+    parse_row,
+    read_rows,
+    share_plain,
+    take_plain,
+    what_of,
+)
 
 SHA1 = "B2LTWWPUOYAH7UIPQ7ZUPQ4VMBSVC36A"
 
@@ -629,7 +640,7 @@ JSON = [
         for name in ("original", "uri", "statuscode", "checksum", "compressedoffset", "file")
     ),
     *(
-        (name, [], ['"x"', '"2014"', '""'])
+        (name, [], ['"x"', '"2014"', '"a b"', '"-"', '""'])
         for name in ("refers_to_uri", "refers_to_timestamp", "location", "profile")
     ),
 ]
@@ -700,7 +711,7 @@ def agree(lines: Sequence[bytes]) -> None:
             if expected[-1].note:
                 expected_counts[expected[-1].note] += 1
     counts: Counter[Reason] = Counter()
-    assert [row[:8] for row in read_rows(lines, counts)] == [
+    assert list(read_rows(lines, counts)) == [
         (
             one.key.encode(),
             one.timestamp.encode(),
@@ -710,10 +721,21 @@ def agree(lines: Sequence[bytes]) -> None:
             str(one.offset).encode(),
             one.file.encode(),
             (one.mime.encode(), one.status.encode(), one.record_type.encode()),
+            _details_of(one),
         )
         for one in expected
     ]
     assert counts == expected_counts
+
+
+def _details_of(capture: Capture) -> tuple[str, str, str, str] | None:
+    details = (
+        capture.refers_to_uri,
+        capture.refers_to_timestamp,
+        capture.location,
+        capture.profile,
+    )
+    return details if any(details) else None
 
 
 def _reason_of_header(line: bytes) -> Reason:
@@ -774,10 +796,47 @@ def test_nothing_is_the_same_as_in_the_row_before_the_first(name: str, value: st
 
 
 def test_most_rows_of_cdxj_are_taken_the_fast_way(shared_data: Path) -> None:
-    counts: Counter[Reason] = Counter()
-    rows = list(read_rows(lines_of(shared_data / "pywb/cdxj/iana.cdxj"), counts))
-    taken = sum(row[8] is None for row in rows)
-    assert taken >= 0.8 * len(rows), f"{taken} of {len(rows)}"
+    lines = list(lines_of(shared_data / "pywb/cdxj/iana.cdxj"))
+    if native.is_used():
+        taken = sum(take_plain([], [line], 0, what_of, True) for line in lines)
+        assert taken >= 0.8 * len(lines), f"{taken} of {len(lines)}"
+
+
+def test_the_rows_that_index_writes_are_taken_the_fast_way() -> None:
+    row = Capture(
+        key="org,h)/",
+        timestamp=Timestamp("20140103030321"),
+        original=UriR("http://h.org/"),
+        mime="text/html",
+        status="301",
+        checksum=Checksum(NO_CHECKSUM),
+        length=7,
+        offset=5,
+        file="f.warc.gz",
+        record_type="revisit",
+        refers_to_uri="http://h.org/",
+        refers_to_timestamp="2013",
+        location="/a b",
+        profile="p",
+    )
+    if native.is_used():
+        assert take_plain([], [format_row(row) + b"\n"], 0, what_of, True)
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_plain_lines_are_shared_out_by_file_and_the_others_left(is_known: bool) -> None:
+    row = f"org,h)/ 20140103030321 http://h.org/ text/html 200 {SHA1} - - 7 5 "
+    plain = [row.encode() + name for name in (b"a.arc\n", b"b.arc\n", b"a.arc", b"c.arc")]
+    batch_of = {b"a.arc": 1, b"b.arc": 0, **({b"c.arc": -1} if is_known else {})}
+    shared: defaultdict[int, list[bytes]] = defaultdict(list)
+    end = share_plain([*plain, b"!x\n"], 0, batch_of, what_of, shared)
+    if native.is_used():
+        assert end == (4 if is_known else 3)
+        expected = {1: [plain[0], plain[2] + b"\n"], 0: [plain[1]]}
+        assert shared == expected | ({-1: [plain[3] + b"\n"]} if is_known else {})
+    else:
+        assert end == 0
+        assert not shared
 
 
 def test_a_header_holds_until_the_next_one() -> None:
