@@ -333,6 +333,11 @@ class _Nesting:
 
     def start(self, name: bytes, attributes: bytes, *, is_closed: bool) -> None:
         """Note a start tag; ``is_closed``: it ends in a slash."""
+        if not self._is_sure:  # the parser may ignore this tag, so it must not close anything
+            self.reopen()
+            if name not in _NOT_OPENED:
+                self._push(_UNKNOWN)
+            return
         if self.is_foreign():
             if name not in _BREAKOUT or (name == b"font" and not _OF_FONT.search(attributes)):
                 if not is_closed:

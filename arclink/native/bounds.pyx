@@ -1,36 +1,39 @@
-# cython: language_level=3, boundscheck=False, wraparound=False
+# cython: language_level=3
 """The scan of a page before it is parsed: see `arclink.extract.bounds`."""
 
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport free, realloc
-from libc.string cimport memchr, memcmp
+
+from arclink.native.checked cimport Text, at, count, find, has, slice_of, text_of
 
 cdef enum:
     NOT_KNOWN, P, BR, VOID, VOID_NEVER_IN_SVG, SVG, ROOT, TEMPLATE, FORMATTING, TEXT_ONLY, OTHER_RULES
     SCRIPT, SELECT, OPTION
     SLOTS = 256
+    LONGEST_NAME = 8  # letters of a name that fit into a number
     MARKUP_BYTES = 100
     ELEMENT_BYTES = 200
     ATTRIBUTE_BYTES = 300
     TEMPLATE_BYTES = 700
 
-# A hash table of the names that the scan knows, each as a number of its letters.
+# A hash table of the names that the scan knows, each as a number of its letters. A slot is eight
+# bits, so it is inside the table.
 cdef uint64_t NAMES[SLOTS]
 cdef int KNOWN[SLOTS]
 
 
-cdef inline uint64_t packed(const unsigned char *name, Py_ssize_t length) noexcept:
+cdef inline uint64_t packed(const Text page, Py_ssize_t start, Py_ssize_t length) noexcept:
     """Return the letters of a name, in lower case, as a number; 0 if it has more than 8."""
     cdef uint64_t number = 0
     cdef Py_ssize_t place
-    cdef unsigned char letter
-    if length > 8:
+    cdef int letter
+    if length > LONGEST_NAME:
         return 0
-    for place in range(length):
-        letter = name[place]
+    for place in range(start, start + length):
+        letter = at(page, place)
         if 65 <= letter <= 90:
             letter += 32
-        number = number << 8 | letter
+        number = number << 8 | <unsigned char>letter
     return number
 
 
@@ -38,9 +41,9 @@ cdef inline int slot_of(uint64_t number) noexcept:
     return <int>((number * <uint64_t>0x9E3779B97F4A7C15) >> 56)
 
 
-cdef inline int number_of(const unsigned char *name, Py_ssize_t length) noexcept:
+cdef inline int number_of(const Text page, Py_ssize_t start, Py_ssize_t length) noexcept:
     """Return what the scan knows of a name."""
-    cdef uint64_t number = packed(name, length)
+    cdef uint64_t number = packed(page, start, length)
     cdef int slot = slot_of(number)
     while NAMES[slot]:
         if NAMES[slot] == number:
@@ -50,7 +53,7 @@ cdef inline int number_of(const unsigned char *name, Py_ssize_t length) noexcept
 
 
 cdef void add(bytes name, int known):
-    cdef uint64_t number = packed(name, len(name))
+    cdef uint64_t number = packed(text_of(name), 0, len(name))
     cdef int slot = slot_of(number)
     while NAMES[slot]:
         slot = (slot + 1) % SLOTS
@@ -89,97 +92,105 @@ for _sign in range(256):
     )
 
 
-cdef inline bint is_space(unsigned char sign) noexcept:
-    return CLASS[sign] & 1
+cdef inline int class_at(const Text page, Py_ssize_t place) noexcept:
+    """Return what a byte is; 0 at places before and after the page."""
+    cdef int sign = at(page, place)
+    return CLASS[<unsigned char>sign] if sign >= 0 else 0
 
 
-cdef inline bint is_letter(unsigned char sign) noexcept:
-    return CLASS[sign] & 8
+cdef inline bint is_space(const Text page, Py_ssize_t place) noexcept:
+    return class_at(page, place) & 1
 
 
-cdef inline bint ends_name(unsigned char sign) noexcept:
-    return CLASS[sign] & 7
+cdef inline bint is_letter(const Text page, Py_ssize_t place) noexcept:
+    return class_at(page, place) & 8
 
 
-cdef inline Py_ssize_t find(const unsigned char *page, unsigned char sign, Py_ssize_t start, Py_ssize_t size) noexcept:
-    """Return where a sign is next; ``size`` if nowhere."""
-    cdef const void *found
-    if start >= size:
-        return size
-    if page[start] == sign:
+cdef inline bint ends_name(const Text page, Py_ssize_t place) noexcept:
+    return class_at(page, place) & 7
+
+
+cdef inline Py_ssize_t until(const Text page, int sign, Py_ssize_t start) noexcept:
+    """Return where a sign is next; the page's length if nowhere."""
+    if at(page, start) == sign:
         return start
-    found = memchr(page + start, sign, size - start)
-    return size if found is NULL else <const unsigned char *>found - page
+    cdef Py_ssize_t place = find(page, start, sign)
+    return <Py_ssize_t>page.size if place < 0 else place
 
 
-cdef inline Py_ssize_t after_attribute(const unsigned char *page, Py_ssize_t place, Py_ssize_t size) noexcept:
-    """Return where an attribute ends; -1 if there is no other one."""
-    cdef Py_ssize_t value
-    cdef unsigned char quote
-    while place < size and CLASS[page[place]] & 3:
+cdef inline Py_ssize_t after_name(const Text page, Py_ssize_t place) noexcept:
+    """Return where a name ends that begins here or before."""
+    cdef Py_ssize_t size = page.size
+    while place < size and not ends_name(page, place):
         place += 1
-    if place >= size or page[place] == 0x3E:
+    return place
+
+
+cdef inline Py_ssize_t after_attribute(const Text page, Py_ssize_t place) noexcept:
+    """Return where an attribute ends; -1 if there is no other one."""
+    cdef Py_ssize_t value, size = page.size
+    cdef int quote
+    while class_at(page, place) & 3:
+        place += 1
+    if place >= size or at(page, place) == 0x3E:
         return -1
     place += 1
-    while place < size and not CLASS[page[place]] & 23:
+    while place < size and not class_at(page, place) & 23:
         place += 1
     value = place
-    while value < size and is_space(page[value]):
+    while is_space(page, value):
         value += 1
-    if value >= size or page[value] != 0x3D:
+    if at(page, value) != 0x3D:
         return place
     value += 1
-    while value < size and is_space(page[value]):
+    while is_space(page, value):
         value += 1
     if value >= size:
         return size
-    quote = page[value]
+    quote = at(page, value)
     if quote == 0x22 or quote == 0x27:
-        value = find(page, quote, value + 1, size)
+        value = until(page, quote, value + 1)
         return size if value == size else value + 1
-    while value < size and not CLASS[page[value]] & 5:
+    while value < size and not class_at(page, value) & 5:
         value += 1
     return value
 
 
 def tally(bytes html, Py_ssize_t most_attributes, Py_ssize_t most_bytes):
     """Do what the function of this name in `arclink.extract.bounds` does."""
-    cdef const unsigned char *page = html
-    cdef Py_ssize_t size = len(html), work = 8 * len(html), position = 0, start, end, place, following, after, behind
+    cdef Text page = text_of(html)
+    cdef Py_ssize_t size = page.size, work = 8 * size, position = 0, start, end, place, following, after, name
     cdef Py_ssize_t tags = 0, opening = 0, formatting = 0, memory = 0, of_root = 0, pair = -1, following_tag = -1, attributes, before, rest, length
     cdef bint has_svg = False, is_end, is_root
-    cdef int known
-    cdef unsigned char letter
+    cdef int known, letter
     dropped = []
     while True:
-        start = following_tag if following_tag >= position else find(page, 0x3C, position, size)
+        start = following_tag if following_tag >= position else until(page, 0x3C, position)
         if start + 1 >= size:
             break
         position = start + 1
-        letter = page[position]
+        letter = at(page, position)
         is_end = letter == 0x2F
-        if not is_letter(letter):
+        if not is_letter(page, position):
             if letter != 0x21 and letter != 0x3F and not is_end:
                 continue
             position += 1
-            if not is_end or position >= size or not is_letter(page[position]):
+            if not is_end or not is_letter(page, position):
                 tags += 1
                 memory += MARKUP_BYTES
                 continue
         tags += 1
         memory += MARKUP_BYTES
-        place = position
-        while position < size and not ends_name(page[position]):
-            position += 1
-        length = position - place
-        known = number_of(page + place, length)
-        behind = place
+        name = position
+        position = after_name(page, position)
+        length = position - name
+        known = number_of(page, name, length)
         attributes = rest = 0
         is_root = known == ROOT
         before = of_root if is_root else 0
         place = position
         while True:
-            following = after_attribute(page, place, size)
+            following = after_attribute(page, place)
             if following < 0:
                 break
             place = following
@@ -191,7 +202,7 @@ def tally(bytes html, Py_ssize_t most_attributes, Py_ssize_t most_bytes):
             of_root += attributes
             if before >= most_attributes:
                 rest = position
-        end = find(page, 0x3E, place, size)
+        end = until(page, 0x3E, place)
         if rest and rest < place:
             dropped.append((rest, end))
             position = end
@@ -209,9 +220,9 @@ def tally(bytes html, Py_ssize_t most_attributes, Py_ssize_t most_bytes):
             has_svg = True
         if known == VOID_NEVER_IN_SVG or known == BR or (known == VOID and not has_svg):
             continue
-        following_tag = find(page, 0x3C, position, size)
-        after = following_tag if following_tag >= end else find(page, 0x3C, end, size)
-        if after + 2 + length < size and page[after + 1] == 0x2F and not memcmp(page + after + 2, page + behind, length) and ends_name(page[after + 2 + length]):
+        following_tag = until(page, 0x3C, position)
+        after = following_tag if following_tag >= end else until(page, 0x3C, end)
+        if at(page, after + 1) == 0x2F and has(page, after + 2, slice_of(page, name, length)) and ends_name(page, after + 2 + length):
             pair = after
             continue
         opening += 1
@@ -221,135 +232,162 @@ def tally(bytes html, Py_ssize_t most_attributes, Py_ssize_t most_bytes):
 
 def has_few_tags(bytes html, Py_ssize_t most):
     """Do what the function of this name in `arclink.extract.bounds` does."""
-    cdef const unsigned char *page = html
-    cdef Py_ssize_t size = len(html), place = 0, end, count = 0
-    cdef unsigned char of_block
-    while place < size:
-        end = place + 128 if size - place > 128 else size
-        of_block = 0
-        while place < end:
-            of_block += page[place] == 0x3C
-            place += 1
-        count += of_block
-    return count <= most
+    return count(text_of(html), 0x3C) <= most
 
 
-cdef inline bint is_alike(const unsigned char *name, const unsigned char *other, Py_ssize_t length) noexcept:
+cdef inline bint is_alike(const Text page, Py_ssize_t name, Py_ssize_t other, Py_ssize_t length) noexcept:
     """Return whether two names of one length are the same, in upper or lower case."""
     cdef Py_ssize_t place
-    cdef unsigned char letter
+    cdef int letter, difference
     for place in range(length):
-        letter = name[place] ^ other[place]
-        if letter and not (letter == 0x20 and is_letter(name[place])):
+        letter = at(page, name + place)
+        difference = letter ^ at(page, other + place)
+        if difference and not (difference == 0x20 and is_letter(page, name + place)):
             return False
     return True
 
 
-cdef Py_ssize_t after_comment(const unsigned char *page, Py_ssize_t start, Py_ssize_t size) noexcept:
+cdef Py_ssize_t after_comment(const Text page, Py_ssize_t start) noexcept:
     """Return where a comment ends that starts with ``<!--``."""
-    cdef Py_ssize_t place = start + 4
-    if place < size and page[place] == 0x3E:
+    cdef Py_ssize_t place = start + 4, size = page.size
+    if at(page, place) == 0x3E:
         return place + 1
-    if place + 1 < size and page[place] == 0x2D and page[place + 1] == 0x3E:
+    if at(page, place) == 0x2D and at(page, place + 1) == 0x3E:
         return place + 2
     while True:
-        place = find(page, 0x2D, place, size)
+        place = until(page, 0x2D, place)
         if place >= size:
             return size
-        if place + 2 < size and page[place + 1] == 0x2D:
-            if page[place + 2] == 0x3E:
+        if at(page, place + 1) == 0x2D:
+            if at(page, place + 2) == 0x3E:
                 return place + 3
-            if page[place + 2] == 0x21 and place + 3 < size and page[place + 3] == 0x3E:
+            if at(page, place + 2) == 0x21 and at(page, place + 3) == 0x3E:
                 return place + 4
         place += 1
 
 
-cdef Py_ssize_t end_of_text(
-    const unsigned char *page, Py_ssize_t place, Py_ssize_t size, const unsigned char *name, Py_ssize_t length
-) noexcept:
+cdef Py_ssize_t end_of_text(const Text page, Py_ssize_t place, Py_ssize_t name, Py_ssize_t length) noexcept:
     """Return where the content of an element ends that holds text only."""
+    cdef Py_ssize_t size = page.size
     while True:
-        place = find(page, 0x3C, place, size)
+        place = until(page, 0x3C, place)
         if place + 2 + length >= size:
             return size
-        if page[place + 1] == 0x2F and ends_name(page[place + 2 + length]) and is_alike(page + place + 2, name, length):
+        if at(page, place + 1) == 0x2F and ends_name(page, place + 2 + length) and is_alike(page, place + 2, name, length):
             return place
         place += 1
 
+
+cdef bytes PLAINTEXT = b"plaintext"
 
 cdef struct Name:
     Py_ssize_t start
     Py_ssize_t length
 
 
+cdef struct Names:
+    Name *start
+    Py_ssize_t room
+    Py_ssize_t depth
+
+
+cdef int push(Names *names, Py_ssize_t start, Py_ssize_t length) except -1:
+    """Add a name to those of the open elements."""
+    cdef Name *larger
+    if names.depth >= names.room:
+        larger = <Name *>realloc(names.start, (2 * names.room + 1024) * sizeof(Name))
+        if larger is NULL:
+            raise MemoryError
+        names.start = larger
+        names.room = 2 * names.room + 1024
+    names.start[names.depth].start = start
+    names.start[names.depth].length = length
+    names.depth += 1
+    return 0
+
+
+cdef inline Name last_of(const Names *names) noexcept:
+    """Return the name of the last open element; an empty one if none is open."""
+    cdef Name name
+    if 0 < names.depth <= names.room:
+        return names.start[names.depth - 1]
+    name.start = name.length = 0
+    return name
+
+
+cdef inline bint is_named(const Text page, Py_ssize_t name, Py_ssize_t length, bytes other):
+    """Return whether a name is another one, in lower case, in upper or lower case."""
+    cdef Text letters = text_of(other)
+    cdef Py_ssize_t place
+    if length != <Py_ssize_t>letters.size:
+        return False
+    for place in range(length):
+        if not is_letter(page, name + place) or at(page, name + place) | 0x20 != at(letters, place):
+            return False
+    return True
+
+
 def nesting(bytes html):
     """Do what the function of this name in `arclink.extract.bounds` does."""
-    cdef const unsigned char *page = html
-    cdef Py_ssize_t size = len(html), position = 0, start, name, length, following
-    cdef Py_ssize_t depth = 0, room = 0, steps = 0, copies = 0, formatting = 0
+    cdef Text page = text_of(html)
+    cdef Py_ssize_t size = page.size, position = 0, start, name, length, following
+    cdef Py_ssize_t steps = 0, copies = 0, formatting = 0
     cdef Py_ssize_t in_select = -1  # the place of the select that is open
     cdef bint is_end
     cdef int known
-    cdef Name *names = NULL
-    cdef Name *larger
+    cdef Name last
+    cdef Names names
+    names.start = NULL
+    names.room = names.depth = 0
     try:
         while True:
-            start = find(page, 0x3C, position, size)
+            start = until(page, 0x3C, position)
             if start + 1 >= size:
                 return steps, copies
             position = start + 1
-            is_end = page[position] == 0x2F
+            is_end = at(page, position) == 0x2F
             name = position + is_end
-            if name >= size or not is_letter(page[name]):
-                if page[position] == 0x21 and start + 3 < size and page[start + 2] == 0x2D and page[start + 3] == 0x2D:
-                    position = after_comment(page, start, size)
-                elif is_end or page[position] == 0x21 or page[position] == 0x3F:
-                    position = find(page, 0x3E, position + 1, size) + 1
+            if not is_letter(page, name):
+                if at(page, position) == 0x21 and at(page, start + 2) == 0x2D and at(page, start + 3) == 0x2D:
+                    position = after_comment(page, start)
+                elif is_end or at(page, position) == 0x21 or at(page, position) == 0x3F:
+                    position = until(page, 0x3E, position + 1) + 1
                 else:
                     continue
-                steps += depth
+                steps += names.depth
                 copies += formatting
                 continue
-            steps += depth
+            steps += names.depth
             copies += formatting
-            position = name
-            while position < size and not ends_name(page[position]):
-                position += 1
+            position = after_name(page, name)
             length = position - name
             following = position
             while following >= 0:
                 position = following
-                following = after_attribute(page, position, size)
-            position = find(page, 0x3E, position, size) + 1  # only spaces and slashes are between
-            known = number_of(page + name, length)
+                following = after_attribute(page, position)
+            position = until(page, 0x3E, position) + 1  # only spaces and slashes are between
+            known = number_of(page, name, length)
             if in_select >= 0 and known != OPTION and known != SCRIPT and known != SELECT:
                 return None
             if is_end:
+                last = last_of(&names)
                 if known == SELECT and in_select >= 0:
-                    depth = in_select
+                    names.depth = in_select
                     in_select = -1
-                elif depth and names[depth - 1].length == length and is_alike(page + names[depth - 1].start, page + name, length):
-                    depth -= 1
+                elif last.length == length and is_alike(page, last.start, name, length):
+                    names.depth -= 1
                     formatting -= known == FORMATTING
                 continue
             if known == SELECT:
                 if in_select >= 0:
                     return None
-                in_select = depth
-            if known == OTHER_RULES or known == SVG or known == TEMPLATE or (length == 9 and is_alike(page + name, b"plaintext", 9)):
+                in_select = names.depth
+            if known == OTHER_RULES or known == SVG or known == TEMPLATE or is_named(page, name, length, PLAINTEXT):
                 return None
             if known == TEXT_ONLY or known == SCRIPT:
-                position = end_of_text(page, position, size, page + name, length)
+                position = end_of_text(page, position, name, length)
             elif known != VOID and known != VOID_NEVER_IN_SVG and known != BR:
-                if depth == room:
-                    room = 2 * room + 1024
-                    larger = <Name *>realloc(names, room * sizeof(Name))
-                    if larger is NULL:
-                        raise MemoryError
-                    names = larger
-                names[depth].start = name
-                names[depth].length = length
-                depth += 1
+                push(&names, name, length)
                 formatting += known == FORMATTING
     finally:
-        free(names)
+        free(names.start)

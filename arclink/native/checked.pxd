@@ -55,6 +55,34 @@ cdef inline Py_ssize_t find(const Text text, Py_ssize_t place, int byte) noexcep
     return -1 if found is NULL else <const unsigned char *>found - text.start
 
 
+cdef inline Text slice_of(const Text text, Py_ssize_t place, Py_ssize_t length) noexcept nogil:
+    """Return a part of a text; as much of it as there is."""
+    cdef Text part
+    cdef Py_ssize_t size = text.size
+    if not 0 <= place <= size:
+        place = size
+    if not 0 <= length <= size - place:
+        length = size - place
+    part.start = text.start + place
+    part.size = length
+    return part
+
+
+cdef inline Py_ssize_t count(const Text text, unsigned char byte) noexcept nogil:
+    """Return how often a byte is in a text."""
+    cdef size_t place = 0, end
+    cdef Py_ssize_t found = 0
+    cdef unsigned char of_block
+    while place < text.size:
+        end = place + 128 if text.size - place > 128 else text.size
+        of_block = 0
+        while place < end:  # few enough for a byte, which compilers turn into vector code
+            of_block += text.start[place] == byte
+            place += 1
+        found += of_block
+    return found
+
+
 cdef inline bint holds(const Text text, const Text part) noexcept nogil:
     """Return whether a part is anywhere in a text."""
     cdef Py_ssize_t place = find(text, 0, part.start[0]) if part.size else 0

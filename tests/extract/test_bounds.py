@@ -18,7 +18,7 @@ NAMES = re.findall(
     "div p li ul ol dd dt dl table tr td th tbody thead caption colgroup col select option optgroup "
     "button object marquee applet form h1 h2 a b i font nobr xyz abc svg math g desc foreignObject "
     "mi title style script textarea template br img input link pre address section noscript iframe "
-    "span ruby rt rp body html head image",
+    "span ruby rt rp body html head image frameset frame noframes",
 )
 
 
@@ -69,6 +69,20 @@ def test_the_estimate_of_open_elements_is_never_too_small(seed: int) -> None:
         estimate = max((count for _, count in bounds._open_elements(page)), default=0)
         # The parser adds elements that tags imply: up to three for one.
         assert depth_of(page) <= 3 * estimate + 40, page[:200]
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        pytest.param(b"<button><frameset>", id="a tag that would close"),
+        pytest.param(b"<svg><frameset><p>", id="SVG that would end"),
+        pytest.param(b"<table><tr><frameset>", id="a table"),
+    ],
+)
+def test_what_a_frameset_ignores_closes_nothing(unit: bytes) -> None:
+    page = b"<frameset>" + unit * 200
+    assert depth_of(page) > 200
+    assert max(count for _, count in bounds._open_elements(page)) >= 200
 
 
 FORMATTING = set(re.findall(r"\w+", "b big code em font i nobr s small strike strong tt u"))

@@ -89,3 +89,12 @@ def test_a_compiled_module_of_another_machine_is_not_used(package: Path) -> None
 
 def test_compiled_modules_can_be_switched_off(package: Path) -> None:
     assert show(package, ARCLINK_NATIVE="no") == ([], "")
+
+
+@pytest.mark.parametrize(
+    "source", sorted((ROOT / "arclink/native").glob("*.pyx")), ids=lambda path: path.stem
+)
+def test_scanners_read_bytes_from_outside_through_checks_alone(source: Path) -> None:
+    text = source.read_text("utf-8")
+    assert "boundscheck=False" not in text
+    assert "const unsigned char *" not in text, "read bytes through checked.pxd"
