@@ -37,7 +37,7 @@ from arclink.access.reader import MementoSummary, Reading
 from arclink.analysis.scipy_extra import analysis_extra
 from arclink.errors import UsageError
 from arclink.model import Memento, Span
-from arclink.store.protocols import GraphStore, StoreStats
+from arclink.store.protocols import Answers, Scans, StoreStats
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -124,7 +124,7 @@ class Links(Iterable[Member]):
     and size of answers*).
     """
 
-    def __init__(self, store: GraphStore, query: LinkQuery, limit: int | None) -> None:
+    def __init__(self, store: Answers, query: LinkQuery, limit: int | None) -> None:
         self._store = store
         self._query = query
         self._limit = limit
@@ -227,7 +227,7 @@ class LinkGraph:
         at: Time whose state the graph shows; None for all times.
     """
 
-    def __init__(self, store: GraphStore, at: Time | None = None) -> None:
+    def __init__(self, store: Scans, at: Time | None = None) -> None:
         self.store = store
         self._at = "" if at is None else text_of_time(at)
 

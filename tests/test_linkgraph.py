@@ -18,8 +18,8 @@ from arclink.access.queries import BadParameterError
 from arclink.cli.main import group
 from arclink.errors import StoreError, UsageError
 from arclink.linkgraph import LinkGraph
-from tests.access.memory_store import MemoryStore, Page, link
 from tests.pipeline.conftest import demo, store
+from tests.store.memory_store import MemoryStore, Page, link
 
 __all__ = ["demo", "store"]  # fixtures
 

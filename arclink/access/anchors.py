@@ -29,7 +29,7 @@ from arclink.access.reader import MementoSummary, Reading
 from arclink.access.snapshots import of_one_state
 from arclink.access.tallies import Counts, Extent, Period, Tally, sighted_inlinks
 from arclink.model import Kind, Sighting
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import Answers
 from arclink.uris.hosts import Host, host_of
 from arclink.uris.surts import surt_of
 
@@ -129,7 +129,7 @@ class AnchorsAnswer:
 
 @of_one_state
 def answer_anchors(
-    store: GraphStore, query: AnchorsQuery, budget: Budget | None = None
+    store: Answers, query: AnchorsQuery, budget: Budget | None = None
 ) -> AnchorsAnswer:
     """Return the texts of the links to a URI, with counts.
 

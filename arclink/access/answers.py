@@ -48,7 +48,7 @@ from arclink.access.store_order import (
 from arclink.access.validity import Dating
 from arclink.errors import UsageError
 from arclink.model import Memento, UriId
-from arclink.store.protocols import GraphStore, StoreState
+from arclink.store.protocols import Answers, StoreState
 from arclink.uris.uri_ids import uri_id
 
 __all__ = ["Budget", "InForce", "LinkAnswer", "Member", "answer_link_query", "stream_members"]
@@ -121,7 +121,7 @@ class _Page:
 
 @of_one_state
 def answer_link_query(
-    store: GraphStore,
+    store: Answers,
     query: LinkQuery,
     budget: Budget | None = None,
     replay: ReplayPrefix = NO_REPLAY,
@@ -167,7 +167,7 @@ def answer_link_query(
     )
 
 
-def stream_members(store: GraphStore, query: LinkQuery) -> Iterator[tuple[Direction, Member]]:
+def stream_members(store: Answers, query: LinkQuery) -> Iterator[tuple[Direction, Member]]:
     """Yield all members in store order, outlinks first, in constant memory.
 
     The limit and the cursor of the query are ignored.

@@ -42,7 +42,7 @@ from arclink.access.snapshots import of_one_state
 from arclink.access.texts import printable_uri
 from arclink.checksums import is_reference
 from arclink.model import NO_CHECKSUM, Memento, Span, Surt, Timestamp, UriR
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import Answers
 from arclink.timestamps import PATTERN as TIME_PATTERN
 from arclink.timestamps import first_of
 
@@ -335,7 +335,7 @@ class CaptureRows:
 
 
 @of_one_state
-def answer_captures(store: GraphStore, query: CaptureQuery) -> CaptureRows:
+def answer_captures(store: Answers, query: CaptureQuery) -> CaptureRows:
     """Return the captures that answer a query; a sorted answer has no next one.
 
     Raises:
@@ -363,7 +363,7 @@ def _limited(query: CaptureQuery, captures: Iterator[Memento]) -> tuple[Memento,
     return tuple(islice(filter(query.passes, islice(captures, MOST_READ)), query.limit))
 
 
-def _in_order(store: GraphStore, query: CaptureQuery) -> CaptureRows:
+def _in_order(store: Answers, query: CaptureQuery) -> CaptureRows:
     found: list[Memento] = []
     last: Memento | None = None
     for count, memento in enumerate(_captures(store, query)):
@@ -377,7 +377,7 @@ def _in_order(store: GraphStore, query: CaptureQuery) -> CaptureRows:
     return CaptureRows(query, tuple(found), None)
 
 
-def _captures(store: GraphStore, query: CaptureQuery) -> Iterator[Memento]:
+def _captures(store: Answers, query: CaptureQuery) -> Iterator[Memento]:
     after = query.after
     if not query.links.is_range:
         yield from _after(store.mementos(query.links.surt, query.span), after)

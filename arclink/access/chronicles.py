@@ -18,7 +18,7 @@ from arclink.access.reader import MementoSummary, Reading
 from arclink.access.snapshots import of_one_state
 from arclink.access.tallies import Extent, Period, sighted_inlinks
 from arclink.model import ContentId, Memento, Timestamp
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import Answers
 
 MOST_CAPTURES = 5_000
 """Largest number of mementos to read, oldest first; newer ones are left out."""
@@ -74,9 +74,7 @@ class Chronicle:
 
 
 @of_one_state
-def answer_chronicle(
-    store: GraphStore, query: LinkQuery, budget: Budget | None = None
-) -> Chronicle:
+def answer_chronicle(store: Answers, query: LinkQuery, budget: Budget | None = None) -> Chronicle:
     """Return the history of the page that ``query`` names.
 
     Raises:

@@ -47,7 +47,7 @@ from arclink.access.reader import Reading
 from arclink.access.snapshots import of_one_state
 from arclink.access.tallies import Extent, sighted_inlinks, sighted_outlinks
 from arclink.model import ContentId, Memento, Span, Timestamp, UriR
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import Answers
 from arclink.uris.surts import surt_of
 
 BEFORE = Parameter("from", "The earlier state: at the end of this time.", UNTIL, is_required=True)
@@ -179,7 +179,7 @@ class _Shown:
 
 
 @of_one_state
-def answer_diff(store: GraphStore, query: DiffQuery, budget: Budget | None = None) -> DiffAnswer:
+def answer_diff(store: Answers, query: DiffQuery, budget: Budget | None = None) -> DiffAnswer:
     """Return the differences between the links of a URI at two times.
 
     Raises:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from arclink.access.kinds import NAVIGATION
 from arclink.model import Surt, UriR
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import Answers
 
 MOST_TRIED = 200
 """Largest number of SURTs of captured pages to read."""
@@ -23,7 +23,7 @@ class _Page(NamedTuple):
     links: int
 
 
-def example_pages(store: GraphStore, most: int) -> list[UriR]:
+def example_pages(store: Answers, most: int) -> list[UriR]:
     """Return pages that a person would read: captured with status 200 as HTML, and read by ArcLink.
 
     First comes the page with the most links to it of each host, sorted by that number of links.
@@ -47,7 +47,7 @@ def example_pages(store: GraphStore, most: int) -> list[UriR]:
     return [page.uri for page in [*best, *further][:most]]
 
 
-def any_example(store: GraphStore) -> UriR | None:
+def any_example(store: Answers) -> UriR | None:
     """Return a URI for which the store has an answer; None if the store is empty.
 
     It is an example page if there is one, else any captured URI, else any link target.
@@ -66,7 +66,7 @@ def any_example(store: GraphStore) -> UriR | None:
     return None
 
 
-def _pages(store: GraphStore, of_host: int) -> Iterator[_Page]:
+def _pages(store: Answers, of_host: int) -> Iterator[_Page]:
     """Yield the pages among the first ``of_host`` SURTs of each host, in SURT order."""
     after: Surt | None = None
     tried = 0
@@ -85,7 +85,7 @@ def _pages(store: GraphStore, of_host: int) -> Iterator[_Page]:
         after = Surt(f"{host}*")  # after ")": after all SURTs of this host
 
 
-def _page_at(store: GraphStore, surt: Surt) -> UriR | None:
+def _page_at(store: Answers, surt: Surt) -> UriR | None:
     for memento in islice(store.mementos(surt), _MEMENTOS):
         if (
             memento.status == "200"
@@ -96,7 +96,7 @@ def _page_at(store: GraphStore, surt: Surt) -> UriR | None:
     return None
 
 
-def _links_to(store: GraphStore, surt: Surt) -> int:
+def _links_to(store: Answers, surt: Surt) -> int:
     return sum(
         count for kind, count in islice(store.inlink_kinds(surt), _COUNTED) if kind in NAVIGATION
     )

@@ -9,7 +9,7 @@ from arclink.errors import StoreError
 from arclink.model import ALL_TIME, ContentId, Memento, Payload, Span
 from arclink.reasons import Reason
 from arclink.rows.link_sources import LinkSource, source_of
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import Answers
 from arclink.uris.resolution import checksum_of
 
 TOGETHER = 1_000
@@ -39,7 +39,7 @@ class Explanation:
     counts: tuple[tuple[Reason, int], ...]
 
 
-def explain(store: GraphStore, uri: str, span: Span = ALL_TIME) -> Iterator[Explanation]:
+def explain(store: Answers, uri: str, span: Span = ALL_TIME) -> Iterator[Explanation]:
     """Yield what became of each memento of ``uri`` and its variants within ``span``, oldest first.
 
     Each group of up to `TOGETHER` mementos is read from one state of the store.
@@ -52,7 +52,7 @@ def explain(store: GraphStore, uri: str, span: Span = ALL_TIME) -> Iterator[Expl
     return _in_parts(store, store.mementos(surt, span))
 
 
-def _in_parts(store: GraphStore, mementos: Iterator[Memento]) -> Iterator[Explanation]:
+def _in_parts(store: Answers, mementos: Iterator[Memento]) -> Iterator[Explanation]:
     while True:
         with store.snapshot():
             some = [explain_memento(store, memento) for memento in islice(mementos, TOGETHER)]
@@ -61,7 +61,7 @@ def _in_parts(store: GraphStore, mementos: Iterator[Memento]) -> Iterator[Explan
         yield from some
 
 
-def explain_memento(store: GraphStore, memento: Memento) -> Explanation:
+def explain_memento(store: Answers, memento: Memento) -> Explanation:
     """Return the explanation of one memento."""
     explanation = _explained(store, memento)
     if (
@@ -73,7 +73,7 @@ def explain_memento(store: GraphStore, memento: Memento) -> Explanation:
     return explanation
 
 
-def _is_left_out(store: GraphStore, memento: Memento) -> bool:
+def _is_left_out(store: Answers, memento: Memento) -> bool:
     """Return whether a rule left out an earlier capture of this URI and payload, in any batch."""
     earlier = store.mementos(memento.surt, Span(last=memento.timestamp))
     return any(
@@ -81,7 +81,7 @@ def _is_left_out(store: GraphStore, memento: Memento) -> bool:
     )
 
 
-def _explained(store: GraphStore, memento: Memento) -> Explanation:
+def _explained(store: Answers, memento: Memento) -> Explanation:
     if memento.reason != "-":
         return Explanation(memento, _reason(memento.reason), None, None, ())
     content = store.content_of(memento)

@@ -32,7 +32,7 @@ from arclink.access.reader import MementoSummary, Reading
 from arclink.access.snapshots import of_one_state
 from arclink.access.tallies import Counts, Extent, Period, Tally, sighted_inlinks, sighted_outlinks
 from arclink.model import Sighting
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import Answers
 from arclink.uris.hosts import Host, domain_of, host_of
 from arclink.uris.surts import surt_of
 
@@ -159,7 +159,7 @@ class _Tallies:
 
 
 @of_one_state
-def answer_level(store: GraphStore, query: LevelQuery, budget: Budget | None = None) -> LevelAnswer:
+def answer_level(store: Answers, query: LevelQuery, budget: Budget | None = None) -> LevelAnswer:
     """Return the number of links per host or domain.
 
     Raises:

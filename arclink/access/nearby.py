@@ -11,13 +11,13 @@ from operator import attrgetter
 
 from arclink.access.replay import moment_of
 from arclink.model import ALL_TIME, Memento, Span, Surt, Timestamp
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import Answers
 
 _STEPS = (timedelta(days=1), timedelta(days=40), timedelta(days=400), timedelta(days=4000))
 """Time before a capture that is searched in one step."""
 
 
-def by_distance(store: GraphStore, surt: Surt, timestamp: Timestamp) -> Iterator[Memento]:
+def by_distance(store: Answers, surt: Surt, timestamp: Timestamp) -> Iterator[Memento]:
     """Yield the captures of a SURT, the nearest to a time first; of equal distance, older first."""
     moment = moment_of(timestamp)
 
@@ -32,7 +32,7 @@ def by_distance(store: GraphStore, surt: Surt, timestamp: Timestamp) -> Iterator
     return merge(backwards(store, surt, timestamp), newer, key=distance)
 
 
-def backwards(store: GraphStore, surt: Surt, last: Timestamp) -> Iterator[Memento]:
+def backwards(store: Answers, surt: Surt, last: Timestamp) -> Iterator[Memento]:
     """Yield the captures of a SURT that are not newer than ``last``, newest first."""
     end = last
     for first in (*_starts(last), ALL_TIME.first):

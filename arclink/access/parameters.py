@@ -16,7 +16,7 @@ from arclink.access.declarations import (
 )
 from arclink.access.queries import CURSOR, DEFAULT_LIMIT
 from arclink.access.tallies import Period
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import OpenStore
 
 Row = TypeVar("Row")
 
@@ -105,7 +105,7 @@ class RowPage:
                 "cursor", cursor, "the 'next' of an answer to the same query"
             ) from error
 
-    def start(self, store: GraphStore) -> "RowPageOfStore":
+    def start(self, store: OpenStore) -> "RowPageOfStore":
         """Return the page for this store: from the first row on if the store has changed."""
         version = store.state().version
         return RowPageOfStore(self, version, self.given if version == self.version else 0)

@@ -21,7 +21,7 @@ from typing import Self
 from arclink.access.queries import LinkQuery
 from arclink.checksums import is_reference
 from arclink.model import ALL_TIME, ContentId, Inlink, Memento, Source, Span, Surt, Timestamp, UriR
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import Answers
 from arclink.uris.surts import surt_of
 
 CACHED = 10_000
@@ -59,7 +59,7 @@ class MementoSummary:
 class Reading:
     """One query's view of a store."""
 
-    def __init__(self, store: GraphStore, query: LinkQuery) -> None:
+    def __init__(self, store: Answers, query: LinkQuery) -> None:
         self.store = store
         self.query = query
         self._span = query.span if query.at is None else Span(last=query.at)

@@ -14,7 +14,7 @@ from arclink.access.link_states import NOT_MODIFIED
 from arclink.access.queries import LinkQuery
 from arclink.access.reader import Reading
 from arclink.model import Kind, Memento, Timestamp, UriR
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import Answers
 from arclink.uris.surts import surt_of
 
 MOST_HOPS = 5
@@ -36,7 +36,7 @@ class Hop(NamedTuple):
     target: UriR
 
 
-def follow(store: GraphStore, query: LinkQuery) -> tuple[LinkQuery, tuple[Hop, ...]]:
+def follow(store: Answers, query: LinkQuery) -> tuple[LinkQuery, tuple[Hop, ...]]:
     """Return the query for the final target of redirects, and the redirects that lead to it.
 
     Without redirects, the query is for the same URI. Following stops at a circle and after

@@ -9,22 +9,23 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import Answers
 
 Rest = ParamSpec("Rest")
 Answer = TypeVar("Answer")
+Store = TypeVar("Store", bound=Answers)
 
 
 def of_one_state(
-    answer: Callable[Concatenate[GraphStore, Rest], Answer],
-) -> Callable[Concatenate[GraphStore, Rest], Answer]:
+    answer: Callable[Concatenate[Store, Rest], Answer],
+) -> Callable[Concatenate[Store, Rest], Answer]:
     """Make ``answer`` read one state of its store.
 
     Iterators in its result that are read later do not belong to that state.
     """
 
     @wraps(answer)
-    def answered(store: GraphStore, /, *rest: Rest.args, **named: Rest.kwargs) -> Answer:
+    def answered(store: Store, /, *rest: Rest.args, **named: Rest.kwargs) -> Answer:
         with store.snapshot():
             return answer(store, *rest, **named)
 

@@ -10,7 +10,7 @@ from operator import attrgetter
 from arclink.access.queries import absolute_uri, surt_asked
 from arclink.access.snapshots import of_one_state
 from arclink.model import ALL_TIME, Memento, Span, Surt, Timestamp, UriR
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import Answers
 
 MOST_MEMENTOS = 10_000
 """Size of one TimeMap. Mementos of one time are not divided, so it may hold a few more."""
@@ -37,7 +37,7 @@ class TimeMap:
 
 @of_one_state
 def read_timemap(
-    store: GraphStore, uri: str, start: Timestamp = ALL_TIME.first, most: int = MOST_MEMENTOS
+    store: Answers, uri: str, start: Timestamp = ALL_TIME.first, most: int = MOST_MEMENTOS
 ) -> TimeMap:
     """Return up to ``most`` mementos of ``uri`` and its variants, from ``start`` on.
 

@@ -24,7 +24,7 @@ from arclink.analysis.slices import Level
 from arclink.analysis.targets import Target
 from arclink.analysis.windows import Windows
 from arclink.model import Inlink, Kind, Sighting, Timestamp, UriR
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import Answers
 from arclink.uris.hosts import host_of
 from arclink.uris.surts import surt_of
 
@@ -100,7 +100,7 @@ class _Use:
 
 
 def anchor_texts(
-    store: GraphStore, query: AnchorTextQuery, frequencies: Frequencies
+    store: Answers, query: AnchorTextQuery, frequencies: Frequencies
 ) -> tuple[list[WeighedTerm], Found]:
     """Return the terms that led to the target, and counts of what was read.
 
@@ -127,7 +127,7 @@ def anchor_texts(
 
 
 def _sighted(
-    store: GraphStore, query: AnchorTextQuery, found: Found
+    store: Answers, query: AnchorTextQuery, found: Found
 ) -> Iterator[tuple[Inlink, UriR, Sequence[Timestamp]]]:
     """Yield each link to the target with each page that shows it and its times."""
     target = query.target

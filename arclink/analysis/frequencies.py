@@ -37,7 +37,7 @@ from arclink.analysis.words import words_of
 from arclink.errors import OperatorError, StoreError
 from arclink.files.atomic import open_whole
 from arclink.model import UriR
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import Scans
 from arclink.store.seals import seal, unseal
 from arclink.uris.surts import surt_of
 
@@ -104,7 +104,7 @@ def hashes_of(text: str, term: Term) -> frozenset[int]:
 
 
 def count_frequencies(
-    store: GraphStore, level: Level, term: Term, folder: Path | None = None, rows: int = ROWS
+    store: Scans, level: Level, term: Term, folder: Path | None = None, rows: int = ROWS
 ) -> Frequencies:
     """Return the number of documents of ``store`` with each term.
 
@@ -164,7 +164,7 @@ class FrequencyFile:
         folder: Folder next to the store; created when needed.
     """
 
-    def __init__(self, folder: Path, store: GraphStore, level: Level, term: Term) -> None:
+    def __init__(self, folder: Path, store: Scans, level: Level, term: Term) -> None:
         self.path = folder / f"document-frequencies-{level.value}-{term.value}"
         self._store = store
         self._level = level

@@ -8,7 +8,7 @@ from arclink.access.queries import LinkQuery
 from arclink.analysis.slices import Level
 from arclink.analysis.targets import Target
 from arclink.model import Kind, Outlink, Surt
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import Answers, Scans
 from arclink.uris.hosts import host_of
 from arclink.uris.surts import surt_of
 
@@ -44,7 +44,7 @@ class LinkScope:
         return target != self.level.name_of(page)
 
 
-def other_kinds_in(store: GraphStore, links: LinkQuery) -> list[str]:
+def other_kinds_in(store: Scans, links: LinkQuery) -> list[str]:
     """Return a line for users if a store has links, but only of other kinds; else no line.
 
     Args:
@@ -64,7 +64,7 @@ def other_kinds_in(store: GraphStore, links: LinkQuery) -> list[str]:
     return [others_line(links.kinds, others)] if others else []
 
 
-def other_kinds_to(store: GraphStore, target: Target, links: LinkQuery) -> list[str]:
+def other_kinds_to(store: Answers, target: Target, links: LinkQuery) -> list[str]:
     """Return a line for users if a target has links to it, but only of other kinds; else no line.
 
     Raises:

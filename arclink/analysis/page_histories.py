@@ -16,7 +16,7 @@ from typing import NamedTuple
 from arclink.access.link_states import State, state_of
 from arclink.access.members import Validity
 from arclink.model import ContentId, Memento, Outlink, Surt, Timestamp, UriR
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import Answers
 
 KEPT_CONTENTS = 256
 """Largest number of contents whose targets are cached; most captures repeat an earlier content."""
@@ -50,7 +50,7 @@ class PageHistory:
     captures: tuple[Capture, ...]
 
 
-def page_histories(store: GraphStore, mementos: Iterable[Memento]) -> Iterator[PageHistory]:
+def page_histories(store: Answers, mementos: Iterable[Memento]) -> Iterator[PageHistory]:
     """Yield the history of each page, in the order of SURT and original.
 
     Args:
@@ -81,7 +81,7 @@ class TargetsOf:
             count.
     """
 
-    def __init__(self, store: GraphStore, name_of: Callable[[Outlink], str]) -> None:
+    def __init__(self, store: Answers, name_of: Callable[[Outlink], str]) -> None:
         self._store = store
         self._name_of = name_of
         self._of_content = lru_cache(maxsize=KEPT_CONTENTS)(self._read)

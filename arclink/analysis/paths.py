@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 from arclink.access.queries import LinkQuery
 from arclink.model import ALL_TIME, ContentId, Outlink, Span, Surt, Timestamp, UriR
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import Answers
 from arclink.uris.surts import surt_of
 
 
@@ -114,7 +114,7 @@ class PathAnswer:
     others: int = 0
 
 
-def find_path(store: GraphStore, query: PathQuery) -> PathAnswer:
+def find_path(store: Answers, query: PathQuery) -> PathAnswer:
     """Return the path that the query describes.
 
     Raises:
@@ -128,7 +128,7 @@ def find_path(store: GraphStore, query: PathQuery) -> PathAnswer:
 
 
 class _Search:
-    def __init__(self, store: GraphStore, query: PathQuery) -> None:
+    def __init__(self, store: Answers, query: PathQuery) -> None:
         self.pages = 0
         self.is_complete = True
         self.others = 0

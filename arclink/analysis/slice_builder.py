@@ -28,7 +28,7 @@ from arclink.analysis.windows import WHOLE, Window
 from arclink.errors import UsageError
 from arclink.files.sums import write_sums
 from arclink.model import Outlink, Timestamp, UriR
-from arclink.store.protocols import ContentBlock, GraphStore
+from arclink.store.protocols import ContentBlock, Scans
 from arclink.uris.surts import surt_of
 
 EXPANDED = 1_000_000
@@ -43,7 +43,7 @@ _NO_NODE, _NOT_WANTED = -1, -2  # hashes of names are never negative
 _TARGET = np.uint64((1 << 32) - 1)
 
 
-def build_slices(store: GraphStore, options: SliceOptions, folder: Path) -> Slices:
+def build_slices(store: Scans, options: SliceOptions, folder: Path) -> Slices:
     """Write the slices of a store into a new folder, and return them.
 
     Args:
@@ -162,7 +162,7 @@ class _Collector:
         }  # fmt: skip
         self.columns = {name: _Column(folder / name, kind) for name, kind in kinds.items()}
 
-    def read(self, store: GraphStore) -> None:
+    def read(self, store: Scans) -> None:
         """Collect all data of a store."""
         for memento in store.scan_mementos():
             name = self.options.level.name_of(memento.surt)
@@ -175,7 +175,7 @@ class _Collector:
         for column in self.columns.values():
             column.flush()
 
-    def _read_block(self, store: GraphStore, block: ContentBlock) -> None:
+    def _read_block(self, store: Scans, block: ContentBlock) -> None:
         wants = {kind: self.options.wants(kind) for kind in {link.kind for link in block.links}}
         nodes = np.fromiter(
             (self._node(link.target) if wants[link.kind] else _NOT_WANTED for link in block.links),

@@ -16,7 +16,7 @@ from arclink.files.sums import NAME as SUMS
 from arclink.files.sums import damage_in
 from arclink.store.graph_files import RELATIONS
 from arclink.store.location import open_store, path_of
-from arclink.store.protocols import ArchiveFile, GraphStore
+from arclink.store.protocols import ArchiveFile, OpenStore, Scans
 
 
 def open_slices(where: str, options: SliceOptions, cache: Path | None = None) -> Slices:
@@ -77,7 +77,7 @@ def remove_slices(where: str) -> None:
         shutil.rmtree(cache_beside(where), ignore_errors=True)
 
 
-def state_of(store: GraphStore) -> str:
+def state_of(store: OpenStore) -> str:
     """Return a hash that identifies the state of a store: its batches and what it has forgotten."""
     digest = hashlib.sha256()
     for batch in store.batches():
@@ -90,7 +90,7 @@ def state_of(store: GraphStore) -> str:
 
 
 @contextmanager
-def opened(where: str, cache: Path) -> Iterator[GraphStore]:
+def opened(where: str, cache: Path) -> Iterator[Scans]:
     """Open a store; graph files are first loaded into a store in ``cache``, but only once."""
     batches = _batches_of(Path(where)) if "://" not in where and Path(where).is_dir() else []
     if not batches:

@@ -18,7 +18,7 @@ from arclink.analysis.link_scope import LinkScope
 from arclink.analysis.targets import Target
 from arclink.analysis.windows import Window
 from arclink.model import Span, Timestamp, UriR
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import Answers
 from arclink.uris.hosts import Host, host_of
 from arclink.uris.surts import surt_of
 
@@ -59,7 +59,7 @@ class Adoption(NamedTuple):
 
 
 def first_links(
-    store: GraphStore, target: Target, links: LinkQuery, scope: LinkScope
+    store: Answers, target: Target, links: LinkQuery, scope: LinkScope
 ) -> list[FirstLink]:
     """Return the first link of each page to the target, oldest first, then by page.
 
@@ -111,7 +111,7 @@ def adoption(links: Sequence[FirstLink], windows: Iterable[Window]) -> Iterator[
         )
 
 
-def _last_without(store: GraphStore, page: UriR, first: Timestamp) -> Timestamp | None:
+def _last_without(store: Answers, page: UriR, first: Timestamp) -> Timestamp | None:
     """Return the newest capture with known links of a page before its first one with a link."""
     before = [
         one

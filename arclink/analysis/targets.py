@@ -7,7 +7,7 @@ from typing import Self
 from arclink.access.queries import BadParameterError, absolute_uri, surt_asked
 from arclink.analysis.slices import Level
 from arclink.model import Surt, UriR
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import Answers
 
 
 def beginning_of(name: str) -> str:
@@ -51,7 +51,7 @@ class Target:
         """Return whether ``surt`` belongs to the target."""
         return self.level.name_of(surt) == self.name
 
-    def surts(self, store: GraphStore) -> Iterator[Surt]:
+    def surts(self, store: Answers) -> Iterator[Surt]:
         """Yield the SURTs of mementos and link targets that belong to it, each once."""
         if self.level is Level.URI:
             yield self.surt

@@ -8,7 +8,7 @@ import click
 from arclink.cli.options import store_option
 from arclink.errors import StoreError, UriError, UsageError
 from arclink.model import Forgotten, Surt
-from arclink.store.protocols import GraphStore, Removed, Takedown
+from arclink.store.protocols import Answers, Removed, Takedown
 
 EXAMPLES = ("arclink forget 'org,example)/private' --store links.db --reason 'request 17'",)
 
@@ -168,7 +168,7 @@ def _meant(text: str, surt: str) -> str:
     return f"{text!r}: a URL, not a SURT prefix; write {page}'{host})/' for the site, or {domain!r} with its ports and subdomains"
 
 
-def _sentence(store: GraphStore, what: Forgotten, removed: Removed, *, is_trial: bool) -> str:
+def _sentence(store: Answers, what: Forgotten, removed: Removed, *, is_trial: bool) -> str:
     counts = f"{removed.mementos:,} mementos, {removed.payloads:,} payloads, {removed.contents:,} contents, {removed.links:,} links"
     sentence = f"{_name(what)}: {counts} {'would be ' if is_trial else ''}forgotten"
     if what.has_targets:

@@ -8,12 +8,12 @@ from arclink.counts import Counts
 from arclink.pipeline.build import BuildReport
 from arclink.pipeline.damage import Damage
 from arclink.reasons import Reason
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import OpenStore
 
 GROUPS = ("entries", "fetches", "records", "rows", "mementos", "payloads", "links", "notes")
 
 
-def show_summary(report: BuildReport, store: GraphStore, where: str) -> None:
+def show_summary(report: BuildReport, store: OpenStore, where: str) -> None:
     """Print counts by reason, and the present size of the store."""
     if report.skipped:
         click.echo(

@@ -24,7 +24,7 @@ from arclink.export.queries import ExportQuery, Form
 from arclink.export.spells import spells_of
 from arclink.export.tables import IMAGES, LINKS, write_count_rows, write_link_rows, write_nquads
 from arclink.model import ALL_TIME
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import OpenStore, Scans
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Exported:
     files: Mapping[str, int]
 
 
-def export(store: GraphStore, query: ExportQuery, path: Path) -> Exported:
+def export(store: Scans, query: ExportQuery, path: Path) -> Exported:
     """Write the export of ``query`` to ``path``, and its manifest to ``path`` with ``.json``.
 
     Existing files are replaced when everything is written; if anything fails, they stay unchanged.
@@ -81,9 +81,7 @@ def export(store: GraphStore, query: ExportQuery, path: Path) -> Exported:
 
 
 @contextmanager
-def picture_of(
-    store: GraphStore, query: ExportQuery, folder: Path | None = None
-) -> Iterator[Picture]:
+def picture_of(store: Scans, query: ExportQuery, folder: Path | None = None) -> Iterator[Picture]:
     """Yield the picture of ``query``: the graph at its level, reduced by its rules.
 
     The arrays of the picture are on disk until the block ends.
@@ -105,7 +103,7 @@ def picture_of(
 
 
 def _write_graph(
-    store: GraphStore, query: ExportQuery, picture: Picture, files: list[Path], tally: Tally
+    store: Scans, query: ExportQuery, picture: Picture, files: list[Path], tally: Tally
 ) -> None:
     if not len(picture.graph.links):
         _check_captures(store, query)
@@ -124,7 +122,7 @@ def _write_graph(
         _write(files[1], write_names(picture))
 
 
-def _write_table(store: GraphStore, query: ExportQuery, path: Path, tally: Tally) -> None:
+def _write_table(store: Scans, query: ExportQuery, path: Path, tally: Tally) -> None:
     left_out = LeftOut()
     shown = links_shown(store, query.links, left_out)
     if query.form is Form.PARQUET:
@@ -164,7 +162,7 @@ def describe(query: ExportQuery, picture: Picture) -> str:
     return f"Links between {query.level.value}s, {when}; {kinds}; weight: mementos that show them{spells}; {cuts}."
 
 
-def _check_time(store: GraphStore, query: ExportQuery) -> None:
+def _check_time(store: OpenStore, query: ExportQuery) -> None:
     sums, links = store.sums(), query.links
     first, last = (ALL_TIME.first, links.at) if links.at else (links.span.first, links.span.last)
     if not sums.first or last < sums.first or first > sums.last:
@@ -174,7 +172,7 @@ def _check_time(store: GraphStore, query: ExportQuery) -> None:
         )
 
 
-def _check_captures(store: GraphStore, query: ExportQuery) -> None:
+def _check_captures(store: Scans, query: ExportQuery) -> None:
     """Refuse a window without captures between the first and the last capture.
 
     It is called if no link was found.

@@ -29,7 +29,7 @@ from arclink.analysis.slices import Level
 from arclink.export.link_scan import LeftOut, links_shown
 from arclink.export.queries import ExportQuery, node_of
 from arclink.model import Outlink, UriR
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import Scans
 from arclink.uris.resolution import serialised
 
 ROWS_AT_ONCE = 1 << 18
@@ -121,7 +121,7 @@ class _SameHashError(Exception):
     """Two names have the same hash."""
 
 
-def build_graph(store: GraphStore, query: ExportQuery, folder: Path) -> Graph:
+def build_graph(store: Scans, query: ExportQuery, folder: Path) -> Graph:
     """Return the graph of all links of a query; a link that a memento repeats counts once.
 
     Args:
@@ -140,7 +140,7 @@ def build_graph(store: GraphStore, query: ExportQuery, folder: Path) -> Graph:
             salt += 1
 
 
-def _built(store: GraphStore, query: ExportQuery, folder: Path, salt: int) -> Graph:
+def _built(store: Scans, query: ExportQuery, folder: Path, salt: int) -> Graph:
     names, rows = _NameRuns(folder, query.level, salt), _RowRuns(folder)
     node = lru_cache(maxsize=KEPT_NODES)(names.add)
     left_out, others = 0, LeftOut()

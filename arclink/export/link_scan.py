@@ -12,7 +12,7 @@ from typing import NamedTuple
 from arclink.access.queries import LinkQuery
 from arclink.access.reader import Reading
 from arclink.model import ContentId, Outlink, Timestamp, UriR
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import Scans
 
 
 class Shown(NamedTuple):
@@ -42,9 +42,7 @@ class LeftOut:
     other_kinds: int = 0
 
 
-def links_shown(
-    store: GraphStore, query: LinkQuery, left_out: LeftOut | None = None
-) -> Iterator[Shown]:
+def links_shown(store: Scans, query: LinkQuery, left_out: LeftOut | None = None) -> Iterator[Shown]:
     """Yield each content with each page that shows it.
 
     Adjacent contents share most of their links, and equal links are then the same object.

@@ -8,7 +8,7 @@ from arclink.access.kinds import kinds_line
 from arclink.export.cuts import Cut
 from arclink.export.queries import ExportQuery, Form
 from arclink.model import ALL_TIME
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import OpenStore
 from arclink.version import VERSION
 
 
@@ -38,7 +38,7 @@ class Tally:
 
 
 def manifest_of(
-    store: GraphStore, query: ExportQuery, tally: Tally, files: Mapping[str, int]
+    store: OpenStore, query: ExportQuery, tally: Tally, files: Mapping[str, int]
 ) -> Mapping[str, object]:
     """Return the manifest as a JSON object (``docs/export.md``, *Manifest*).
 

@@ -20,7 +20,7 @@ from arclink.errors import StoreError
 from arclink.export.cuts import Picture
 from arclink.export.queries import ExportQuery, Spells, node_of
 from arclink.model import ContentId, Memento, Timestamp
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import Answers, Scans
 
 Spell = tuple[int, int | None]
 """The first and last day, in the numbers of `date.toordinal`; None for no end."""
@@ -34,9 +34,7 @@ MOST_SPELLS = 64
 """Largest number of spells of one link before overlapping ones are joined."""
 
 
-def spells_of(
-    store: GraphStore, query: ExportQuery, picture: Picture
-) -> Mapping[Pair, Sequence[Spell]]:
+def spells_of(store: Scans, query: ExportQuery, picture: Picture) -> Mapping[Pair, Sequence[Spell]]:
     """Return the spells of each link of ``picture``, in order, without common days.
 
     It reads the mementos of the store once, and the links of those whose page is in the picture.
@@ -78,7 +76,7 @@ def joined(spells: Iterable[Spell]) -> list[Spell]:
 class _Looking:
     """The links within the picture of its pages."""
 
-    def __init__(self, store: GraphStore, query: ExportQuery, picture: Picture) -> None:
+    def __init__(self, store: Answers, query: ExportQuery, picture: Picture) -> None:
         names = picture.graph.names
         self._store = store
         self._query = query

@@ -26,7 +26,7 @@ from arclink.federation.json_answers import parse_json_answer
 from arclink.federation.listings import parse_listing
 from arclink.federation.merge import Findings, merge
 from arclink.federation.validation import believe
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import Answers
 
 ACCEPT = "application/json, application/rdf+xml;q=0.5"
 GRACE = 0.5
@@ -225,9 +225,7 @@ class Asking:
 
 
 @of_one_state
-def ask_store(
-    store: GraphStore, name: str, query: LinkQuery, limits: Limits, budget: Budget
-) -> Asked:
+def ask_store(store: Answers, name: str, query: LinkQuery, limits: Limits, budget: Budget) -> Asked:
     """Return the findings of a store of this process, within the limits for an instance.
 
     Raises:

@@ -30,7 +30,7 @@ from arclink.model import (
 )
 from arclink.reasons import Reason
 from arclink.rows.pointers import NO_FILE
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import Scans
 from arclink.uris.surts import surt_of
 
 REVISIT = "revisit"
@@ -90,7 +90,7 @@ def place_of(memento: Memento) -> RecordPlace:
 
 
 @of_one_state
-def capture_in_force(store: GraphStore, uri: str, at: Timestamp = ALL_TIME.last) -> Memento:
+def capture_in_force(store: Scans, uri: str, at: Timestamp = ALL_TIME.last) -> Memento:
     """Return the newest capture of a URI that is not newer than ``at``.
 
     Of several variants of the URI at the same time, the one that is written as asked is preferred.
@@ -111,7 +111,7 @@ def capture_in_force(store: GraphStore, uri: str, at: Timestamp = ALL_TIME.last)
 
 
 @of_one_state
-def capture_at(store: GraphStore, uri: str, timestamp: Timestamp) -> Memento | None:
+def capture_at(store: Scans, uri: str, timestamp: Timestamp) -> Memento | None:
     """Return the capture of a URI at exactly this time; None if there is none.
 
     A capture of another variant of the URI counts, unless it only redirects to a variant of itself:
@@ -125,7 +125,7 @@ def capture_at(store: GraphStore, uri: str, timestamp: Timestamp) -> Memento | N
 
 
 @of_one_state
-def capture_near(store: GraphStore, uri: str, timestamp: Timestamp) -> Memento | None:
+def capture_near(store: Scans, uri: str, timestamp: Timestamp) -> Memento | None:
     """Return the capture of a URI that is nearest to a time; None if it was never captured.
 
     Of two captures with the same distance, the older one is returned. Captures that redirect to a
@@ -141,7 +141,7 @@ def capture_near(store: GraphStore, uri: str, timestamp: Timestamp) -> Memento |
     return first
 
 
-def _preferred(store: GraphStore, same: list[Memento], uri: str) -> Memento:
+def _preferred(store: Scans, same: list[Memento], uri: str) -> Memento:
     """Return the capture of a URI among captures of its variants at one time."""
     if len(same) == 1:
         return same[0]
@@ -156,7 +156,7 @@ def _preferred(store: GraphStore, same: list[Memento], uri: str) -> Memento:
     )
 
 
-def neighbours_of(store: GraphStore, memento: Memento) -> Neighbours:
+def neighbours_of(store: Scans, memento: Memento) -> Neighbours:
     """Return the captures of the same SURT around a capture."""
     captures = list(islice(store.mementos(memento.surt), MOST_LISTED + 1))
     if len(captures) <= MOST_LISTED:
@@ -178,7 +178,7 @@ def neighbours_of(store: GraphStore, memento: Memento) -> Neighbours:
     )
 
 
-def redirects_to_itself(store: GraphStore, memento: Memento) -> bool:
+def redirects_to_itself(store: Scans, memento: Memento) -> bool:
     """Return whether a capture is a redirect to a variant of its own URI, as far as is known."""
     if not memento.status.startswith("3"):
         return False
@@ -189,7 +189,7 @@ def redirects_to_itself(store: GraphStore, memento: Memento) -> bool:
     )
 
 
-def capture_shown(store: GraphStore, memento: Memento) -> Memento:
+def capture_shown(store: Scans, memento: Memento) -> Memento:
     """Return the capture that a memento shows: itself, or the one that it refers to.
 
     Raises:
@@ -222,7 +222,7 @@ def not_at_hand(memento: Memento, why: str) -> CaptureError:
 
 
 def places_of_payload(
-    store: GraphStore,
+    store: Scans,
     memento: Memento,
     refers_to_uri: str = "",
     refers_to_timestamp: str = "",
@@ -243,7 +243,7 @@ def places_of_payload(
 
 
 def _possible_places(
-    store: GraphStore, memento: Memento, refers_to_uri: str, refers_to_timestamp: str
+    store: Scans, memento: Memento, refers_to_uri: str, refers_to_timestamp: str
 ) -> Iterator[RecordPlace]:
     checksum = memento.checksum
     if refers_to_timestamp:
@@ -261,7 +261,7 @@ def _possible_places(
             yield place_of(other)
 
 
-def places_of_checksum(store: GraphStore, checksum: Checksum) -> Iterator[RecordPlace]:
+def places_of_checksum(store: Scans, checksum: Checksum) -> Iterator[RecordPlace]:
     """Yield the records that may hold a payload which a build read, by its checksum."""
     payload = store.payload(checksum)
     if payload is not None and payload.file != NO_FILE:
@@ -271,7 +271,7 @@ def places_of_checksum(store: GraphStore, checksum: Checksum) -> Iterator[Record
             yield place_of(other)
 
 
-def captures_of(store: GraphStore, checksum: Checksum) -> Iterator[Memento]:
+def captures_of(store: Scans, checksum: Checksum) -> Iterator[Memento]:
     """Yield the captures with a checksum, if a build read payloads of that kind; else none.
 
     A store finds captures by checksum only for payloads that a build reads for links.
@@ -282,7 +282,7 @@ def captures_of(store: GraphStore, checksum: Checksum) -> Iterator[Memento]:
                 yield memento
 
 
-def capture_of_checksum(store: GraphStore, checksum: Checksum) -> Memento:
+def capture_of_checksum(store: Scans, checksum: Checksum) -> Memento:
     """Return a capture that shows the payload with a checksum.
 
     Payloads that a build does not read, such as images, are found by a scan of the whole store.

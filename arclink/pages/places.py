@@ -27,7 +27,7 @@ from arclink.archives.locations import (
 from arclink.archives.opener import open_members
 from arclink.errors import InputError, UsageError
 from arclink.store.embargo import EmbargoedStore
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import Scans
 
 FRESH_SECONDS = 10.0
 """Seconds for which a list of files is not read again, although it lacks a name."""
@@ -67,7 +67,7 @@ class RecordedPaths:
         store: The store; use this only in its thread.
     """
 
-    def __init__(self, store: GraphStore) -> None:
+    def __init__(self, store: Scans) -> None:
         # Paths are not part of an answer. So an embargo, which would make the list slow, does not
         # apply: the caller has the name from a memento that it may read.
         self._store = store.whole if isinstance(store, EmbargoedStore) else store

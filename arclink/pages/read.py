@@ -38,7 +38,7 @@ from arclink.pages.locate import (
 )
 from arclink.pages.places import ArchivePlaces, RecordedPaths
 from arclink.reasons import Reason
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import Scans
 from arclink.uris.surts import surt_of
 from arclink.uris.wrapped import Unwrapper
 
@@ -177,7 +177,7 @@ class PageReader:
         places: Where their archive files are; by default only the recorded paths.
     """
 
-    def __init__(self, store: GraphStore, places: ArchivePlaces | None = None) -> None:
+    def __init__(self, store: Scans, places: ArchivePlaces | None = None) -> None:
         self.store = store
         self._recorded = RecordedPaths(store)
         self._places = places or ArchivePlaces()

@@ -30,7 +30,7 @@ from arclink.pipeline.progress import Progress
 from arclink.pipeline.rows import IN_STORE, NO_ROW, SharedRows, check_rows, count_lines, share_rows
 from arclink.pipeline.settings import OF_OLDER_STORES, BuildSettings
 from arclink.reasons import Reason
-from arclink.store.protocols import ArchiveFile, GraphStore
+from arclink.store.protocols import ArchiveFile, Builds, OpenStore
 
 
 @dataclass(slots=True)
@@ -82,7 +82,7 @@ _UNREAD = (
 def build(
     files: Sequence[ArchiveFile],
     cdx: Sequence[Location],
-    store: GraphStore,
+    store: Builds,
     settings: BuildSettings,
     work: Path,
     progress: Progress,
@@ -178,7 +178,7 @@ def _uncollected() -> Iterator[None]:
         gc.collect()
 
 
-def check_settings(store: GraphStore, settings: BuildSettings) -> None:
+def check_settings(store: OpenStore, settings: BuildSettings) -> None:
     """Raise StoreError, naming the difference, if a store's settings would give another graph."""
     for name, value in settings.for_store().items():
         stored = store.setting(name)
@@ -242,7 +242,7 @@ def _run_batch(
     rows: SharedRows,
     number: int,
     stored: Sequence[ArchiveFile],
-    store: GraphStore,
+    store: Builds,
     settings: BuildSettings,
     run: JobRunner,
     folder: Path,

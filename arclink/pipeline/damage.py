@@ -13,7 +13,7 @@ import orjson
 from arclink.mapreduce.runs import parts_of
 from arclink.reasons import Reason
 from arclink.rows.findings import CUT, Finding, parse_finding
-from arclink.store.protocols import ArchiveFile, GraphStore
+from arclink.store.protocols import ArchiveFile, OpenStore
 
 MANIFEST_FIELD = "damaged files"
 """Name of the manifest field that holds the damage."""
@@ -119,7 +119,7 @@ def to_manifest(damaged: Iterable[Damage]) -> list[dict[str, object]]:
     return [asdict(damage) for damage in damaged]
 
 
-def known_damage(store: GraphStore) -> dict[str, Damage]:
+def known_damage(store: OpenStore) -> dict[str, Damage]:
     """Return the damage of a store's archive files by name, as found when each was last read."""
     known: dict[str, Damage] = {}
     for batch in store.batches():

@@ -26,7 +26,6 @@ from typing import Self
 
 from arclink.checksums import is_reference
 from arclink.model import Checksum, Memento, Payload
-from arclink.pipeline.plan import replaces_links
 from arclink.reasons import Reason
 from arclink.rows.cdx import REVISIT
 from arclink.rows.link_sources import source_in, source_of
@@ -40,7 +39,7 @@ from arclink.rows.pointers import (
     parse_pointer,
 )
 from arclink.rows.relations import parse_memento
-from arclink.store.empty import KnownPayloads
+from arclink.store.protocols import KnownPayloads
 
 _SCRATCH = """
 CREATE TABLE waiting (number INTEGER PRIMARY KEY, checksum TEXT, is_unread INTEGER, pointer BLOB);
@@ -258,11 +257,7 @@ def awaited(digested: Sequence[Path], store: KnownPayloads) -> Iterator[Pointer]
         while some := list(islice(earlier, ORIGINALS)):
             for payload, missing in store.known_contents([(memento.checksum, some)]):
                 source = source_of(payload) if payload is not None else None
-                if (
-                    source is not None
-                    and source > source_in(memento.file)
-                    and replaces_links(store)
-                ):
+                if source is not None and source > source_in(memento.file) and store.replaces_links:
                     missing = some  # the contents that the store has will be removed
                 if missing:
                     # Never chunk 0: the payload itself was already read and counted.

@@ -35,8 +35,7 @@ from arclink.rows.pointers import (
     format_pointer,
     parse_pointer,
 )
-from arclink.store.empty import KnownPayloads
-from arclink.store.protocols import ArchiveFile
+from arclink.store.protocols import ArchiveFile, KnownPayloads
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +219,7 @@ def _choose(
             else:
                 wanted.add(pointer)
 
-    replaces = replaces_links(store)
+    replaces = store.replaces_links
     chosen, asked = tee(by_checksum())
     known = store.known_contents((pointer.checksum, pointer.originals) for pointer in asked)
     for _, chunks in groupby(zip(chosen, known, strict=True), lambda found: found[0].checksum):
@@ -267,11 +266,6 @@ def _choose(
         while some := tuple(islice(earlier, ORIGINALS)):
             chunk += 1
             wanted.add(replace(pointer, originals=some, chunk=chunk))
-
-
-def replaces_links(store: KnownPayloads) -> bool:
-    """Return whether a store replaces links that it has from a poorer source (`LinkSource`)."""
-    return getattr(store, "replaces_what_wats_say", False)
 
 
 def _source_of_pointer(pointer: Pointer) -> LinkSource:

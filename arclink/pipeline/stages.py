@@ -20,7 +20,6 @@ from arclink.pipeline.plan import (
     archive_paths,
     plan,
     read_pointers,
-    replaces_links,
     write_pointers,
 )
 from arclink.pipeline.settings import BuildSettings
@@ -28,9 +27,8 @@ from arclink.reasons import Reason
 from arclink.rows import relations
 from arclink.rows.findings import FINDINGS
 from arclink.rows.pointers import Pointer
-from arclink.store.empty import KnownPayloads
 from arclink.store.graph_files import write_graph_sums
-from arclink.store.protocols import ArchiveFile, GraphStore, LoadsByJob
+from arclink.store.protocols import ArchiveFile, Builds, Cluster, KnownPayloads
 
 POINTERS = b"pointers"
 PAGES = b"pages"
@@ -95,7 +93,7 @@ def extract(
     pointers: Iterable[Pointer] = read_pointers(filtered)
     is_left = bool(filtered)
     is_first = True
-    uses_recorded = settings.extract.heritrix_outlinks and replaces_links(store)
+    uses_recorded = settings.extract.heritrix_outlinks and store.replaces_links
     (folder / "graph/payloads").mkdir(parents=True, exist_ok=True)
     (folder / "pages").mkdir(parents=True, exist_ok=True)
     counts: Counts = Counts()
@@ -209,7 +207,7 @@ def load(
     files: Sequence[ArchiveFile],
     settings: Mapping[str, str],
     manifest: str,
-    store: GraphStore,
+    store: Builds,
     run: JobRunner,
 ) -> Batch:
     """Load ``folder/graph`` into a store.
@@ -217,13 +215,12 @@ def load(
     If the store is not on this machine and an engine is configured, tasks of the engine load it.
     """
     graph = folder / "graph"
-    if run.conf is None or not isinstance(store, LoadsByJob):
-        return store.load(graph, files, settings, manifest, run.cores)
 
     def by_job(manifests: Sequence[Path], job_settings: Mapping[str, object]) -> None:
         run.run(JOBS["load"], manifests, folder / "loaded", job_settings)
 
-    return store.load_by_job(graph, files, settings, manifest, run.cores, run.place, by_job)
+    cluster = None if run.conf is None else Cluster(run.place, by_job)
+    return store.load(graph, files, settings, manifest, run.cores, cluster)
 
 
 def _shares(files: Sequence[ArchiveFile], tasks: int) -> list[list[ArchiveFile]]:

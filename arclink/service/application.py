@@ -22,11 +22,11 @@ from arclink.service.settings import Settings
 from arclink.service.stores import Stores, attach_stores
 from arclink.service.through_time import through_time
 from arclink.service.validators import register_validators
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import Scans
 
 
 def create_app(
-    store: str | Callable[[], GraphStore],
+    store: str | Callable[[], Scans],
     settings: Settings | None = None,
     asking: Asking | None = None,
 ) -> Flask:

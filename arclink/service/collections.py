@@ -18,11 +18,11 @@ from arclink.service.problems import register_problems
 from arclink.service.request_log import expose, watch
 from arclink.service.settings import Settings
 from arclink.service.stores import Stores
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import Scans
 
 
 def create_collections(
-    stores: Mapping[str, str | Callable[[], GraphStore]], settings: Settings | None = None
+    stores: Mapping[str, str | Callable[[], Scans]], settings: Settings | None = None
 ) -> Flask:
     """Return an application with each of ``stores`` below ``/NAME/``.
 

@@ -26,7 +26,7 @@ from arclink.service.pages.words import show_words
 from arclink.service.problems import note_loss
 from arclink.service.settings import Settings
 from arclink.service.stores import current_store, stores_of_app
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import Answers
 from arclink.uris.surts import surt_of
 
 home = Blueprint("home", __name__)
@@ -35,7 +35,7 @@ MOST_NEAR = 8
 """Number of other pages of the host offered if nothing is known about the requested URI."""
 _EXAMPLES = 5
 
-_Show = Callable[[Asked, GraphStore, Settings, Chronicle, Axis], dict[str, object]]
+_Show = Callable[[Asked, Answers, Settings, Chronicle, Axis], dict[str, object]]
 _SHOW: MappingProxyType[View, _Show] = MappingProxyType(
     {
         View.GLANCE: show_glance,
@@ -78,7 +78,7 @@ def page() -> Response:
         return response
 
 
-def _start(store: GraphStore) -> Response:
+def _start(store: Answers) -> Response:
     if not store.last_batch():
         return _shown("start.html", Asked(View.GLANCE, ()), sums=None, examples=[])
     return _shown(
@@ -89,7 +89,7 @@ def _start(store: GraphStore) -> Response:
     )
 
 
-def _view(asked: Asked, store: GraphStore) -> Response:
+def _view(asked: Asked, store: Answers) -> Response:
     query = plain_query(asked)
     settings = stores_of_app().settings
     chronicle = answer_chronicle(store, query, settings.budget)
@@ -136,7 +136,7 @@ def _shown(
     )
 
 
-def _near(store: GraphStore, surt: Surt) -> Iterator[str]:
+def _near(store: Answers, surt: Surt) -> Iterator[str]:
     """Yield known URIs of the same host, in the order of their SURTs."""
     host, found, _ = surt.partition(")")
     if not found:

@@ -20,7 +20,7 @@ from arclink.service.slow_readers import leave_who_does_not_read
 from arclink.service.workers import supervise
 from arclink.store.embargo import Embargo, EmbargoedStore
 from arclink.store.location import let_go, open_store
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import Scans
 
 LARGEST_BODY = 1 << 16
 """Maximum bytes of a request's body; no resource needs any."""
@@ -106,7 +106,7 @@ def _note_end(worker: int) -> None:
 
 
 def make_server(
-    where: str | Callable[[], GraphStore] | Mapping[str, str],
+    where: str | Callable[[], Scans] | Mapping[str, str],
     host: str,
     port: int,
     threads: int,
@@ -123,7 +123,7 @@ def make_server(
 
 def server_on(
     listening: socket.socket,
-    where: str | Callable[[], GraphStore] | Mapping[str, str],
+    where: str | Callable[[], Scans] | Mapping[str, str],
     threads: int,
     settings: Settings | None = None,
     connections: Connections | None = None,
@@ -172,6 +172,6 @@ def _listening(host: str, port: int) -> socket.socket:
         ) from error
 
 
-def example_uri(store: GraphStore, embargo: Embargo) -> UriR | None:
+def example_uri(store: Scans, embargo: Embargo) -> UriR | None:
     """Return a URI that the store can answer for under an embargo; None if it has none."""
     return any_example(EmbargoedStore(store, embargo))

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from flask import Flask, current_app
 
@@ -18,7 +18,7 @@ from arclink.errors import StoreError
 from arclink.service.settings import Settings
 from arclink.store.embargo import EmbargoedStore
 from arclink.store.location import is_remote, open_store, path_of
-from arclink.store.protocols import GraphStore, StoreSums
+from arclink.store.protocols import OpenStore, Scans, StoreSums
 
 _EXTENSION: Final = "arclink"
 
@@ -29,6 +29,20 @@ _PATIENCE: Final = 20.0
 """Seconds after which a remote store counts as unreachable, unless its URL gives a number."""
 
 
+class _Opened(NamedTuple):
+    """The store of one thread.
+
+    Attributes:
+        identity: Of the store's file; None if it has none.
+        whole: The store with all captures; only its sums are read.
+        shown: The store with the embargo applied, for all answers.
+    """
+
+    identity: tuple[int, int] | None
+    whole: Scans
+    shown: Scans
+
+
 class Stores:
     """Opens the store when a thread first needs it, and again after it was lost or replaced.
 
@@ -36,41 +50,40 @@ class Stores:
         where: Path or URL of the store, or a function that opens it (in tests).
     """
 
-    def __init__(self, where: str | Callable[[], GraphStore], settings: Settings) -> None:
+    def __init__(self, where: str | Callable[[], Scans], settings: Settings) -> None:
         self.settings = settings
         self._open = where if callable(where) else lambda: open_store(where, patience=_PATIENCE)
         self._path = None if callable(where) or is_remote(where) else path_of(where)
         self._local = threading.local()
         self._summed: tuple[float, StoreSums | None] = 0.0, None
 
-    def current(self) -> GraphStore:
+    def current(self) -> Scans:
         """Return this thread's store.
 
         Raises:
             StoreError: The store cannot be opened, or is not an ArcLink store.
         """
         identity = self._identity()
-        store: GraphStore | None = getattr(self._local, "store", None)
-        if store is not None and self._local.identity != identity:
+        opened = self._of_thread()
+        if opened is not None and opened.identity != identity:
             self.forget()
-            store = None
-        if store is None:
-            store = self._local.store = self._opened()
-            self._local.identity = identity
-        return store
+            opened = None
+        if opened is None:
+            whole = self._open()
+            embargo = self.settings.embargo
+            shown = EmbargoedStore(whole, embargo) if embargo else whole
+            opened = self._local.opened = _Opened(identity, whole, shown)
+        return opened.shown
 
-    def _opened(self) -> GraphStore:
-        """Return a newly opened store with the embargo applied: it holds for all answers."""
-        embargo = self.settings.embargo
-        store: GraphStore = self._open()
-        return EmbargoedStore(store, embargo) if embargo else store
+    def _of_thread(self) -> _Opened | None:
+        return getattr(self._local, "opened", None)
 
     def forget(self) -> None:
         """Close this thread's store, so that the next query opens it again."""
-        store: GraphStore | None = getattr(self._local, "store", None)
-        self._local.store = None
-        if store is not None:
-            store.close()
+        opened = self._of_thread()
+        self._local.opened = None
+        if opened is not None:
+            opened.shown.close()
 
     def state(self) -> str:
         """Return a text that identifies the store and its state.
@@ -81,12 +94,10 @@ class Stores:
             StoreError: The store cannot be read.
         """
         store = self.current()
-        which = self._identity() or self._sums(
-            store.whole if isinstance(store, EmbargoedStore) else store
-        )
+        which = self._identity() or self._sums(self._local.opened.whole)
         return f"{which} {store.state().version}"
 
-    def _sums(self, store: GraphStore) -> StoreSums:
+    def _sums(self, store: OpenStore) -> StoreSums:
         """Return the sums of a store, which differ if it was built again.
 
         Refreshed every `_SUMS_HOLD`.
@@ -144,7 +155,7 @@ def stores_of_app() -> Stores:
     return stores
 
 
-def current_store() -> GraphStore:
+def current_store() -> Scans:
     """Return the store for this request.
 
     Raises:

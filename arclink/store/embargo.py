@@ -9,16 +9,15 @@ a hidden capture holds, because without that capture its bytes could not have be
 know of the embargo. The checks make answers slower, most of all for pages with very many inlinks.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import chain, islice
-from pathlib import Path
 from types import TracebackType
-from typing import NoReturn, Self
+from typing import Self
 
-from arclink.errors import StoreError, UsageError
+from arclink.errors import UsageError
 from arclink.model import (
     ALL_TIME,
     Batch,
@@ -41,8 +40,8 @@ from arclink.reasons import Reason
 from arclink.store.protocols import (
     ArchiveFile,
     ContentBlock,
-    GraphStore,
     Removed,
+    Scans,
     StoreState,
     StoreStats,
     StoreSums,
@@ -109,7 +108,7 @@ class Embargo:
 
 
 class EmbargoedStore:
-    """A read-only `GraphStore` without the captures that an embargo hides.
+    """The `Scans` of a store without the captures that an embargo hides.
 
     Args:
         store: The store with all captures; it is closed with this one.
@@ -121,7 +120,7 @@ class EmbargoedStore:
 
     def __init__(
         self,
-        store: GraphStore,
+        store: Scans,
         embargo: Embargo,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
@@ -330,42 +329,11 @@ class EmbargoedStore:
     ) -> None:
         self.close()
 
-    # Methods for builds: most of them refuse, because the store is read-only
-
-    def known_contents(
-        self, wanted: Iterable[tuple[Checksum, Sequence[UriR]]]
-    ) -> Iterator[tuple[Payload | None, Sequence[UriR]]]:
-        self._refuse()
-
     def originals_of(self, checksum: Checksum) -> Iterator[UriR]:
         return (
             original
             for original in self._store.originals_of(checksum)
             if next(self._of_payload(original, checksum), None) is not None
-        )
-
-    def load(
-        self,
-        graph: Path,
-        files: Sequence[ArchiveFile],
-        settings: Mapping[str, str],
-        manifest: str,
-        cores: int | None = None,
-    ) -> Batch:
-        self._refuse()
-
-    def trim(self) -> None:
-        self._refuse()
-
-    def forget(self, takedown: Takedown, *, is_trial: bool = False) -> Removed:
-        self._refuse()
-
-    def clean(self) -> None:
-        self._refuse()
-
-    def _refuse(self) -> NoReturn:
-        raise StoreError(
-            "a store with an embargo is read-only; open it without embargo to build or forget"
         )
 
     # Inside
@@ -456,7 +424,7 @@ class EmbargoedStore:
                     contents.add(content)
                 if memento.checksum not in payloads and self.payload(memento.checksum) is not None:
                     payloads.add(memento.checksum)
-            targets += next(self.inlinks(surt), None) is not None
+            targets += len({inlink.target for inlink in self.inlinks(surt)})
         links = sum(1 for content in contents for _ in self.outlinks(content))
         kept = self._store.sums()
         return StoreStats(

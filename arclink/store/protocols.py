@@ -1,7 +1,14 @@
-"""The interface of every store: `GraphStore`, and the values that it takes and returns.
+"""The protocols of a store, and the values that it takes and returns.
 
-A store keeps a temporal link graph. `GraphStore` declares the queries it answers, the batches it
-loads and the takedowns it applies; `arclink.store.location.open_store` opens one.
+A store keeps a temporal link graph. Four protocols say what it can do; a caller names the smallest
+one that it needs::
+
+    OpenStore ─┬─▶ Answers ──▶ Scans ─┐
+               ├─▶ Builds ────────────┼─▶ GraphStore
+               └─▶ Takedowns ─────────┘
+
+`arclink.store.location.open_store` opens a `GraphStore`. `arclink.store.embargo.EmbargoedStore`
+wraps one for reading: it has `Scans` only.
 """
 
 import hashlib
@@ -10,7 +17,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Protocol, Self, runtime_checkable
+from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -165,12 +172,24 @@ class ContentBlock(NamedTuple):
     lists: Sequence[npt.NDArray[np.int64]]
 
 
-class GraphStore(Protocol):
-    """A temporal link graph. Loading the same batch twice changes nothing.
+class Cluster(NamedTuple):
+    """An engine that can run the tasks of a load on other machines.
 
-    A reader sees whole batches only: a visible memento always has its links. Every iterator is lazy
-    and holds memory for one block, never for a whole answer; it stays correct while another process
-    loads.
+    Attributes:
+        place: Returns the location at which a task finds a file.
+        run: Runs a job on manifests of tasks, with its settings; returns when all tasks are done.
+    """
+
+    place: Callable[[Path], str]
+    run: Callable[[Sequence[Path], Mapping[str, object]], None]
+
+
+class OpenStore(Protocol):
+    """An open store: facts about its loaded data, and when to close it.
+
+    A reader sees whole batches only: a visible memento always has its links. Every iterator of a
+    store is lazy and holds memory for one block, never for a whole answer; it stays correct while
+    another process loads.
     """
 
     def snapshot(self) -> AbstractContextManager[None]:
@@ -179,6 +198,46 @@ class GraphStore(Protocol):
         Hold it for seconds, not minutes: the log of a SQLite store grows while a reader uses an old
         state. Iterators that are read after the block continue as if there had been no snapshot.
         """
+
+    def batches(self) -> Iterator[Batch]:
+        """Yield the batches in the order they were loaded."""
+
+    def last_batch(self) -> int:
+        """Return the number of the batch that was loaded last; 0 if the store has no batch."""
+
+    def state(self) -> StoreState:
+        """Return the identifiers of this state of the store; reads a few rows only."""
+
+    def files(self) -> Iterator[ArchiveFile]:
+        """Yield the archive files that the store knows, by name."""
+
+    def setting(self, name: str) -> str | None:
+        """Return a setting of the store (extractor version, rules); None if it was never set."""
+
+    def sums(self) -> StoreSums:
+        """Return the totals that need no scan of the stored data."""
+
+    def forgotten(self) -> Iterator[tuple[Takedown, Removed]]:
+        """Yield the takedowns in the order recorded, each with the numbers it removed.
+
+        The numbers include items of later builds.
+        """
+
+    def close(self) -> None:
+        """Release the resources that the store holds open."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+
+class Answers(OpenStore, Protocol):
+    """Queries about one SURT, one content or one payload."""
 
     def mementos(self, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]:
         """Yield the mementos of one SURT within ``span``, each key once.
@@ -234,7 +293,15 @@ class GraphStore(Protocol):
     def captured_surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
         """Yield the SURTs of mementos that start with ``prefix``, sorted, each once."""
 
-    # Full scans in storage order, for analysis and export.
+    def originals_of(self, checksum: Checksum) -> Iterator[UriR]:
+        """Yield the distinct originals of mementos with this checksum, sorted.
+
+        Mementos that a rule kept from being read are left out.
+        """
+
+
+class Scans(Answers, Protocol):
+    """Reads of the whole store in storage order, for analysis, export, counts and checks."""
 
     def scan_mementos(self, span: Span = ALL_TIME) -> Iterator[Memento]:
         """Yield the mementos of all SURTs within ``span``, each key once.
@@ -245,33 +312,33 @@ class GraphStore(Protocol):
     def scan_contents(self) -> Iterator[ContentBlock]:
         """Yield every content with its links, each once, in the cheapest order for `sources`."""
 
-    # Facts about the loaded data.
-
-    def batches(self) -> Iterator[Batch]:
-        """Yield the batches in the order they were loaded."""
-
-    def last_batch(self) -> int:
-        """Return the number of the batch that was loaded last; 0 if the store has no batch."""
-
-    def state(self) -> StoreState:
-        """Return the identifiers of this state of the store; reads a few rows only."""
-
-    def files(self) -> Iterator[ArchiveFile]:
-        """Yield the archive files that the store knows, by name."""
-
-    def setting(self, name: str) -> str | None:
-        """Return a setting of the store (extractor version, rules); None if it was never set."""
-
-    def sums(self) -> StoreSums:
-        """Return the totals that need no scan of the stored data."""
-
     def stats(self) -> StoreStats:
         """Return counts over the whole store; this reads much of it."""
 
     def verify(self) -> Iterator[Violation]:
         """Yield every broken invariant of the store. Reads the whole store, in order."""
 
-    # Queries of a build before it reads payloads.
+
+class KnownPayloads(Protocol):
+    """The queries that extract sends to a store before it reads.
+
+    Attributes:
+        replaces_links: Whether the store replaces links that it has from a poorer source
+            (`arclink.rows.link_sources`), such as a WAT; otherwise it keeps what it has.
+    """
+
+    @property
+    def replaces_links(self) -> bool: ...
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Answer all queries inside the block from one state of the store, even during a load.
+
+        Hold it for seconds, not minutes: the log of a SQLite store grows while a reader uses an old
+        state. Iterators that are read after the block continue as if there had been no snapshot.
+        """
+
+    def files(self) -> Iterator[ArchiveFile]:
+        """Yield the archive files that the store knows, by name."""
 
     def known_contents(
         self, wanted: Iterable[tuple[Checksum, Sequence[UriR]]]
@@ -292,7 +359,9 @@ class GraphStore(Protocol):
         Mementos that a rule kept from being read are left out.
         """
 
-    # Writes of a build.
+
+class Builds(KnownPayloads, OpenStore, Protocol):
+    """Loads of batches. Loading the same batch twice changes nothing."""
 
     def load(
         self,
@@ -301,6 +370,7 @@ class GraphStore(Protocol):
         settings: Mapping[str, str],
         manifest: str,
         cores: int | None = None,
+        cluster: Cluster | None = None,
     ) -> Batch:
         """Add the graph files of one batch as one step: readers see all of it or nothing.
 
@@ -311,7 +381,8 @@ class GraphStore(Protocol):
             files: Archive files of the batch.
             settings: Settings the batch was made with.
             manifest: JSON text.
-            cores: Greatest number of processes at a time; one per processor if not given.
+            cores: Greatest number of processes or tasks at a time; one per processor if not given.
+            cluster: Runs the tasks of the load elsewhere, if the store can be loaded that way.
 
         Raises:
             StoreError: The store is locked by another build, full, or of another version.
@@ -323,7 +394,9 @@ class GraphStore(Protocol):
         A build calls this when it ends.
         """
 
-    # Takedowns.
+
+class Takedowns(OpenStore, Protocol):
+    """Removal of captures, and of everything that only they show."""
 
     def forget(self, takedown: Takedown, *, is_trial: bool = False) -> Removed:
         """Remove captures and all that only they show, as one step, and record the takedown.
@@ -339,12 +412,6 @@ class GraphStore(Protocol):
             StoreError: The store is locked by a build, or full.
         """
 
-    def forgotten(self) -> Iterator[tuple[Takedown, Removed]]:
-        """Yield the takedowns in the order recorded, each with the numbers it removed.
-
-        The numbers include items of later builds.
-        """
-
     def clean(self) -> None:
         """Erase every removed byte from the store's files; takes as long as copying the store.
 
@@ -352,42 +419,6 @@ class GraphStore(Protocol):
             StoreError: The store is locked or full.
         """
 
-    def close(self) -> None:
-        """Release the resources that the store holds open."""
 
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
-
-
-@runtime_checkable
-class LoadsByJob(Protocol):
-    """A store that tasks on other machines can load."""
-
-    def load_by_job(
-        self,
-        graph: Path,
-        files: Sequence[ArchiveFile],
-        settings: Mapping[str, str],
-        manifest: str,
-        cores: int,
-        place: Callable[[Path], str],
-        run: Callable[[Sequence[Path], Mapping[str, object]], None],
-    ) -> Batch:
-        """Load a batch as `GraphStore.load` does, by tasks of a job.
-
-        Args:
-            graph: Folder of the graph files.
-            files: Archive files of the batch.
-            settings: Settings the batch was made with.
-            manifest: JSON text.
-            cores: Number of tasks at a time.
-            place: Returns the location at which a task finds a file.
-            run: Runs the job on manifests of tasks, with its settings; returns when all tasks are
-                done.
-        """
+class GraphStore(Scans, Builds, Takedowns, Protocol):
+    """A temporal link graph that can be built, read and corrected."""

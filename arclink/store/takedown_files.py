@@ -9,7 +9,7 @@ import orjson
 
 from arclink.errors import UsageError
 from arclink.model import Forgotten, Span, Surt, Timestamp
-from arclink.store.protocols import GraphStore, Takedown
+from arclink.store.protocols import OpenStore, Takedown, Takedowns
 from arclink.timestamps import first_of, last_of
 
 
@@ -107,7 +107,7 @@ def span_of(first: str | None, last: str | None) -> Span:
     return span
 
 
-def set_aside(store: GraphStore, path: Path) -> None:
+def set_aside(store: OpenStore, path: Path) -> None:
     """Write the takedowns of a store to a file, if there are any: the whole file, or nothing."""
     takedowns = [takedown for takedown, _ in store.forgotten()]
     if takedowns:
@@ -119,7 +119,7 @@ def set_aside(store: GraphStore, path: Path) -> None:
         part.replace(path)
 
 
-def take_back(store: GraphStore, path: Path) -> None:
+def take_back(store: Takedowns, path: Path) -> None:
     """Apply the takedowns that `set_aside` wrote, and remove the file.
 
     Nothing happens if the file is missing.

@@ -19,8 +19,8 @@ from arclink.access.answers import Budget, LinkAnswer, Member, answer_link_query
 from arclink.access.queries import Direction, LinkQuery
 from arclink.store.protocols import GraphStore
 from arclink.uris.surts import surt_of
-from tests.access.memory_store import MemoryStore, Page, link
 from tests.access.sqlite_pages import store_of_pages
+from tests.store.memory_store import MemoryStore, Page, link
 
 A, B, C = "http://a.example/", "http://b.example/", "http://c.example/"
 T1, T2, T3, T4 = "20090101000000", "20100101000000", "20110101000000", "20120101000000"
@@ -384,7 +384,7 @@ def test_in_store_order_growth_repeats_nothing() -> None:
         seen.update(
             (member.uri, member.text, member.variants) for member in (*page.outlinks, *page.inlinks)
         )
-        store.add([replace(before[0], timestamp=f"201501010000{store.count:02}")])
+        store.add([replace(before[0], timestamp=f"201501010000{store.last_batch():02}")])
     assert set(seen.values()) == {1}
 
 

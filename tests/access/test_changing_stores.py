@@ -17,9 +17,9 @@ from arclink.access.queries import BadParameterError, Direction, LinkQuery
 from arclink.model import Forgotten, Surt
 from arclink.store.embargo import Embargo, EmbargoedStore
 from arclink.store.location import open_store
-from arclink.store.protocols import GraphStore, Takedown
-from tests.access.memory_store import Page, link
+from arclink.store.protocols import Answers, Takedown
 from tests.access.sqlite_pages import load_pages, write_graph_files
+from tests.store.memory_store import Page, link
 
 A = "http://a.example/"
 IN_STORE_ORDER = Budget(members=1)
@@ -66,7 +66,7 @@ def load(*added: Page) -> Change:
 
 
 def first_and_rest(
-    path: Path, change: Change, budget: Budget, open_it: Callable[[], GraphStore], **asked: str
+    path: Path, change: Change, budget: Budget, open_it: Callable[[], Answers], **asked: str
 ) -> tuple[LinkAnswer, list[LinkAnswer]]:
     """Return the first page of an answer, and all others, as they are after a change."""
     parameters = [("uri", A), ("limit", "2"), *asked.items()]
@@ -78,7 +78,7 @@ def first_and_rest(
 
 
 def follow(
-    open_it: Callable[[], GraphStore],
+    open_it: Callable[[], Answers],
     parameters: list[tuple[str, str]],
     cursor: str | None,
     budget: Budget,
@@ -178,7 +178,7 @@ def test_an_embargo_that_lets_go_between_two_pages_hides_nothing(path: Path) -> 
     )
     clock = [datetime(2026, 1, 5, tzinfo=UTC)]
 
-    def opened() -> GraphStore:
+    def opened() -> Answers:
         return EmbargoedStore(open_store(str(path)), Embargo(days=10), lambda: clock[0])
 
     def midnight(_: Path) -> None:

@@ -8,7 +8,7 @@ from arclink.access.link_states import State
 from arclink.access.queries import LinkQuery
 from arclink.access.tallies import Period
 from arclink.model import Timestamp
-from tests.access.memory_store import MemoryStore, Page, link
+from tests.store.memory_store import MemoryStore, Page, link
 
 A, B, C = "http://a.example/", "http://b.example/", "http://c.example/"
 

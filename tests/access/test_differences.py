@@ -16,7 +16,7 @@ from arclink.access.queries import BadParameterError, Direction
 from arclink.access.replay import parse_replay
 from arclink.store.protocols import GraphStore
 from arclink.uris.surts import surt_of
-from tests.access.memory_store import MemoryStore, Page, link
+from tests.store.memory_store import MemoryStore, Page, link
 
 A, B, C, WWW = (
     "http://a.example/",

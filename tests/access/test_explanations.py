@@ -8,7 +8,7 @@ from arclink.access.explanations import explain
 from arclink.access.formats.explanations import explanation_fields, explanation_lines
 from arclink.access.queries import BadParameterError
 from arclink.reasons import Reason
-from tests.access.memory_store import MemoryStore, Page, link
+from tests.store.memory_store import MemoryStore, Page, link
 
 A, B = "http://a.example/", "http://b.example/"
 T1, T2 = "20090101000000", "20100101000000"

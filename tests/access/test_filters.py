@@ -13,8 +13,8 @@ from arclink.access.formats import FORMATS
 from arclink.access.levels import LevelQuery, answer_level
 from arclink.access.queries import BadParameterError, Direction, LinkQuery
 from arclink.access.replay import parse_replay
-from tests.access.memory_store import MemoryStore, Page, link
 from tests.access.sqlite_pages import store_of_pages
+from tests.store.memory_store import MemoryStore, Page, link
 
 A, B, C = "http://a.example/", "http://news.example/b", "http://c.example/x"
 T1, T2 = "20091103011307", "20100130003005"

@@ -18,7 +18,7 @@ from arclink.access.formats.table import cell
 from arclink.access.queries import BadParameterError, Direction, LinkQuery
 from arclink.access.reader import MementoSummary
 from arclink.model import Kind, Surt, Timestamp, UriR
-from tests.access.memory_store import MemoryStore, Page, link
+from tests.store.memory_store import MemoryStore, Page, link
 
 A, B, C = "http://a.example/", "http://b.example/", "http://c.example/"
 T1, T2 = "20091103011307", "20100130003005"

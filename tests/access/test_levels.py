@@ -17,7 +17,7 @@ from arclink.access.queries import BadParameterError
 from arclink.access.tallies import Counts
 from arclink.store.protocols import GraphStore
 from arclink.uris.surts import surt_of
-from tests.access.memory_store import MemoryStore, Page, link
+from tests.store.memory_store import MemoryStore, Page, link
 
 A, WWW = "http://a.example/", "http://www.a.example/"
 NEWS, SPORT, OTHER = (

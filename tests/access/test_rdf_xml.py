@@ -17,8 +17,8 @@ from arclink.access.answers import LinkAnswer, Member, answer_link_query
 from arclink.access.formats.iris import iri
 from arclink.access.formats.rdf_xml import write_rdf_xml
 from arclink.access.queries import LinkQuery
-from tests.access.memory_store import MemoryStore, Page, link
 from tests.access.test_formats import NASTY, A, answer_of, member
+from tests.store.memory_store import MemoryStore, Page, link
 
 TWG = rdflib.Namespace("http://www.mementoweb.org/TemporalWebGraph/")
 OURS = (TWG.surt, TWG.original, TWG.mementoCount, TWG.firstMemento, TWG.lastMemento)

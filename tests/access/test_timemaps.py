@@ -14,7 +14,7 @@ from arclink.access.replay import NO_REPLAY, ReplayPrefix, parse_replay
 from arclink.access.timemaps import TimeMap, read_timemap
 from arclink.errors import UsageError
 from arclink.model import Timestamp
-from tests.access.memory_store import MemoryStore, Page
+from tests.store.memory_store import MemoryStore, Page
 
 A, WWW = "http://a.example/", "https://www.a.example/"
 TIMES = ["20090101000000", "20100101000000", "20110101000000", "20120101000000"]

@@ -18,7 +18,7 @@ from arclink.access.reader import Reading
 from arclink.access.validity import Dating
 from arclink.store.protocols import GraphStore
 from arclink.uris.surts import surt_of
-from tests.access.memory_store import MemoryStore, Page, link
+from tests.store.memory_store import MemoryStore, Page, link
 
 A, B, C, WWW = (
     "http://a.example/",

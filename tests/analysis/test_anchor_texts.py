@@ -15,7 +15,7 @@ from arclink.analysis.targets import Target
 from arclink.analysis.windows import Windows
 from arclink.uris.hosts import host_of
 from arclink.uris.surts import surt_of
-from tests.access.memory_store import MemoryStore, Page, link
+from tests.store.memory_store import MemoryStore, Page, link
 
 A, B, C, D = (
     "http://a.example/",

@@ -13,7 +13,7 @@ from arclink.analysis import frequencies
 from arclink.analysis.frequencies import FrequencyFile, Term, count_frequencies, hash_of
 from arclink.analysis.slices import Level
 from arclink.uris.surts import surt_of
-from tests.access.memory_store import MemoryStore, Page, link
+from tests.store.memory_store import MemoryStore, Page, link
 
 HOSTS = [
     "a.example",

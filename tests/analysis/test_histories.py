@@ -23,7 +23,7 @@ from arclink.cli.analyze.history_options import histories_asked
 from arclink.model import Kind, Timestamp
 from arclink.uris.hosts import host_of
 from arclink.uris.surts import surt_of
-from tests.access.memory_store import MemoryStore, Page, link
+from tests.store.memory_store import MemoryStore, Page, link
 
 A, B, C, WWW = (
     "http://a.example/",

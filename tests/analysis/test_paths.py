@@ -11,7 +11,7 @@ from arclink.access.queries import LinkQuery
 from arclink.analysis.paths import PathAnswer, PathQuery, Usable, Wanted, find_path
 from arclink.model import Timestamp
 from arclink.uris.surts import surt_of
-from tests.access.memory_store import MemoryStore, Page, link
+from tests.store.memory_store import MemoryStore, Page, link
 
 A, B, C, D, WWW = (
     "http://a.example/",

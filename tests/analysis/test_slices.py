@@ -23,11 +23,10 @@ from arclink.model import Surt, Timestamp
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
 from arclink.uris.surts import surt_of
-from tests.access.memory_store import MemoryStore, Page
-from tests.access.memory_store import link as linked
 from tests.store.contract import load_next
-from tests.store.dictionary_store import DictionaryStore
 from tests.store.graphs import Graph, graphs
+from tests.store.memory_store import MemoryStore, Page
+from tests.store.memory_store import link as linked
 
 Edges = dict[tuple[str, str], int]
 
@@ -84,12 +83,12 @@ def told_edges(slices: Slices, place: int) -> Edges:
 
 
 @contextmanager
-def loaded(graph: Graph) -> Iterator[tuple[GraphStore, DictionaryStore, Path]]:
+def loaded(graph: Graph) -> Iterator[tuple[GraphStore, MemoryStore, Path]]:
     with (
         tempfile.TemporaryDirectory() as name,
         open_store(f"{name}/links.db", create=True) as store,
     ):
-        dictionary = DictionaryStore()
+        dictionary = MemoryStore()
         for number in range(len(graph.batches)):
             load_next(store, graph, number, Path(name))
             load_next(dictionary, graph, number, Path(name) / "other")

@@ -17,10 +17,10 @@ import pytest
 
 from arclink.demo import write_demo_archive
 from arclink.store.location import open_store
-from tests.access.memory_store import Page as Captured
-from tests.access.memory_store import link
 from tests.access.sqlite_pages import load_pages
 from tests.service.conftest import NASTY, T1, T2, A, B
+from tests.store.memory_store import Page as Captured
+from tests.store.memory_store import link
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Dialog, Page

@@ -22,7 +22,7 @@ from arclink.store.cassandra.by_jobs import load_parts
 from arclink.store.cassandra.schema import open_database
 from arclink.store.cassandra.tables import KEYED, PLACED
 from arclink.store.location import open_store
-from arclink.store.protocols import LoadsByJob, Takedown
+from arclink.store.protocols import Cluster, Takedown
 from arclink.uris.surts import surt_of
 from tests.engines.conftest import Cassandra
 from tests.engines.web import write_web
@@ -173,11 +173,10 @@ def test_a_load_that_was_given_up_is_cleaned_away_and_can_be_made_again(
                 assert list(load_parts(lines, orjson.dumps(settings).decode()))
 
     with open_store(url, create=True) as store:
-        assert isinstance(store, LoadsByJob)
         store.load(graph, FILES[:1], SETTINGS, "{}")
         answers = canonical(store)
         with pytest.raises(StoreError, match="no more"):
-            store.load_by_job(more, FILES[1:], SETTINGS, "{}", 2, str, one_phase)
+            store.load(more, FILES[1:], SETTINGS, "{}", 2, Cluster(str, one_phase))
         assert canonical(store) == answers
         assert {load for _, load, _, _ in texts_of(url)} == {1, 2}
         store.clean()

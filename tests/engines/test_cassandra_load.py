@@ -27,7 +27,7 @@ from arclink.store.cassandra.by_jobs import load_parts
 from arclink.store.cassandra.schema import open_database
 from arclink.store.cassandra.tables import KEYED, PLACED
 from arclink.store.location import open_store
-from arclink.store.protocols import LoadsByJob
+from arclink.store.protocols import Cluster
 from tests.engines import deadly_load
 from tests.engines.conftest import Cassandra
 from tests.engines.deadly_load import DeadlyLoad
@@ -225,16 +225,14 @@ def test_a_job_that_did_not_do_its_tasks_is_noticed(
 ) -> None:
     """An engine that says that all is done, and is wrong."""
     with open_store(cassandra.keyspace(), create=True) as store:
-        assert isinstance(store, LoadsByJob)
         with pytest.raises(StoreError, match="mementos/0 and 8 other tasks did nothing"):
-            store.load_by_job(
+            store.load(
                 copies[0] / "graph",
                 FILES[:1],
                 BuildSettings().for_store(),
                 "{}",
                 2,
-                str,
-                lambda *_: None,
+                Cluster(str, lambda *_: None),
             )
         assert store.last_batch() == 0
 
@@ -247,7 +245,6 @@ def test_a_load_that_another_one_overtook_begins_anew(
 
     phases: list[int] = []
     with open_store(url, create=True) as store:
-        assert isinstance(store, LoadsByJob)
 
         def two_phases(manifests: Sequence[Path], settings: Mapping[str, object]) -> None:
             phases.append(len(manifests))
@@ -258,14 +255,13 @@ def test_a_load_that_another_one_overtook_begins_anew(
                     assert list(load_parts(lines, orjson.dumps(settings).decode()))
 
         with pytest.raises(PipelineError, match="no more"):
-            store.load_by_job(
+            store.load(
                 copies[0] / "graph",
                 FILES[:1],
                 BuildSettings().for_store(),
                 "{}",
                 2,
-                str,
-                two_phases,
+                Cluster(str, two_phases),
             )
         for number in (1, 0):
             store.load(

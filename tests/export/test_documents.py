@@ -15,9 +15,9 @@ from arclink.export.markup import links_of, nodes_of
 from arclink.export.queries import ExportQuery
 from arclink.export.spells import spells_of
 from arclink.store.location import open_store
-from tests.access.memory_store import MemoryStore, Page, link
 from tests.export.conftest import Export
 from tests.export.test_graphs import told as edges_told
+from tests.store.memory_store import MemoryStore, Page, link
 
 ODD = [
     "http://a.example/?q=<b>&amp;\"x'y",

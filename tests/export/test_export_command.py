@@ -19,7 +19,7 @@ from arclink.export import exports as exporting
 from arclink.export.exports import export
 from arclink.export.queries import ExportQuery, Form
 from arclink.store.location import open_store
-from tests.access.memory_store import MemoryStore, Page
+from tests.store.memory_store import MemoryStore, Page
 
 
 def run(store: Path, *options: object) -> Result:

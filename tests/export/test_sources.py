@@ -15,8 +15,8 @@ from arclink.export.queries import ExportQuery
 from arclink.linkgraph import LinkGraph
 from arclink.model import UriR
 from arclink.uris.resolution import Base, serialised
-from tests.access.memory_store import MemoryStore, Page, link
 from tests.export.conftest import asked
+from tests.store.memory_store import MemoryStore, Page, link
 
 WRITTEN = ["http://a.example:80/", "HTTP://B.example/x y#part", "http://c.example"]
 SERIALISED = ["http://a.example/", "http://b.example/x%20y", "http://c.example/"]

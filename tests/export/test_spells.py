@@ -19,7 +19,7 @@ from arclink.export.spells import Spell, joined, spells_of
 from arclink.model import Timestamp
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
-from tests.access.memory_store import MemoryStore, Page, link
+from tests.store.memory_store import MemoryStore, Page, link
 
 HERE, THERE = "http://a.example/", "http://b.example/"
 

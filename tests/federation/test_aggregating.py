@@ -24,11 +24,11 @@ from arclink.federation.instances import Instance, parse_instances
 from arclink.federation.requests import Asking, Limits
 from arclink.service.settings import Settings
 from arclink.uris.surts import surt_of
-from tests.access.memory_store import MemoryStore, Page, link
 from tests.access.test_rdf_xml import T1
 from tests.federation.conftest import FOREIGN_TEXT, FOREIGN_TIME, Archives
 from tests.federation.servers import Play, drips, handling, playing, response, sends
 from tests.service.conftest import client_of
+from tests.store.memory_store import MemoryStore, Page, link
 
 A, B = "http://a.example/", "http://b.example/"
 QUERY = LinkQuery.from_parameters([("uri", A)])

@@ -227,7 +227,7 @@ class KnownFromWat(EmptyStore):
 
 
 class GivesWay(KnownFromWat):
-    replaces_what_wats_say = True
+    replaces_links = True
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from arclink.service.server import make_server
 from arclink.service.settings import Settings
 from arclink.service.shutdown import Server
 from arclink.store.protocols import GraphStore
-from tests.access.memory_store import MemoryStore, Page, link
+from tests.store.memory_store import MemoryStore, Page, link
 
 A, B, C = "http://a.example/", "http://b.example/", "http://c.example/?q=1&r=2"
 T1, T2 = "20091103011307", "20100130003005"

@@ -19,9 +19,9 @@ from arclink.cli.serve import collections_of
 from arclink.errors import StoreError, UsageError
 from arclink.service.collections import create_collections
 from arclink.store.protocols import GraphStore
-from tests.access.memory_store import MemoryStore, Page, link
 from tests.access.sqlite_pages import load_pages
 from tests.service.conftest import T1, T2, A, B
+from tests.store.memory_store import MemoryStore, Page, link
 
 OLYMPICS = MemoryStore([Page(A, T1, [link(B, "Games")])])
 IRAQ = MemoryStore([Page(A, T2, [link(B, "News")])])

@@ -24,8 +24,8 @@ from arclink.service.connections import (
     parse_network,
 )
 from arclink.store.protocols import GraphStore
-from tests.access.memory_store import MemoryStore
 from tests.service.conftest import PAGES, A, served
+from tests.store.memory_store import MemoryStore
 
 REQUEST = b"GET /health HTTP/1.1\r\nHost: x\r\n"
 """All but the empty line at its end."""

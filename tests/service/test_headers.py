@@ -12,8 +12,8 @@ from arclink.service.collections import create_collections
 from arclink.service.headers import parse_origin
 from arclink.service.pages.requests import View
 from arclink.service.settings import Settings
-from tests.access.memory_store import MemoryStore
 from tests.service.conftest import PAGES, A, client_of
+from tests.store.memory_store import MemoryStore
 
 APP, OTHER = "https://app.example", "https://other.example"
 QUESTION = f"/linkQuery?uri={A}&format=json"

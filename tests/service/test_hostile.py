@@ -15,8 +15,8 @@ from arclink.federation.instances import parse_instances
 from arclink.federation.requests import Asking
 from arclink.service.application import create_app
 from arclink.service.settings import Settings
-from tests.access.memory_store import MemoryStore, Page, link
 from tests.service.conftest import NASTY, PAGES, T1, A, B, client_of, served
+from tests.store.memory_store import MemoryStore, Page, link
 
 HOSTILE = [
     "http://a.example/' OR 1=1 --",

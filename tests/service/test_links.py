@@ -8,8 +8,8 @@ import pytest
 from flask.testing import FlaskClient
 
 from arclink.service.settings import Settings
-from tests.access.memory_store import MemoryStore, Page, link
 from tests.service.conftest import NASTY, T1, T2, A, B, C, client_of
+from tests.store.memory_store import MemoryStore, Page, link
 
 
 @pytest.mark.parametrize("path", ["/LinkService/linkQuery", "/linkQuery"])

@@ -24,9 +24,9 @@ from arclink.cli.main import group
 from arclink.model import ALL_TIME, ContentId, Inlink, Memento, Source, Span, Surt
 from arclink.store.location import open_store
 from arclink.store.sqlite.store import SqliteStore
-from tests.access.memory_store import Page, link
 from tests.access.sqlite_pages import load_pages, write_graph_files
 from tests.service.conftest import client_of
+from tests.store.memory_store import Page, link
 
 HUB = "http://hub.example/"
 BATCHES = 10

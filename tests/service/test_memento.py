@@ -11,8 +11,8 @@ from flask.testing import FlaskClient
 from arclink.access.replay import parse_replay
 from arclink.service.collections import create_collections
 from arclink.service.settings import Settings
-from tests.access.memory_store import MemoryStore, Page, link
 from tests.service.conftest import PAGES, T1, T2, A, C, client_of, served
+from tests.store.memory_store import MemoryStore, Page, link
 
 SETTINGS = Settings(replay=parse_replay("--replay", "https://w.example/web/"))
 

@@ -29,8 +29,8 @@ from arclink.service.application import create_app
 from arclink.service.openapi import RESOURCES, describe
 from arclink.service.schemas import SCHEMAS
 from arclink.service.settings import Settings
-from tests.access.memory_store import MemoryStore
 from tests.service.conftest import PAGES, T1, T2, A, client_of, served
+from tests.store.memory_store import MemoryStore
 
 EXAMPLES = int(os.environ.get("ARCLINK_API_EXAMPLES", "12"))
 """Requests per resource; `ARCLINK_API_EXAMPLES=2000 make test PYTEST_OPTIONS='-k openapi'` asks

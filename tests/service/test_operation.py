@@ -31,9 +31,9 @@ from arclink.service.pages.requests import View
 from arclink.service.server import make_server
 from arclink.service.shutdown import finish
 from arclink.service.validators import CHANGING
-from tests.access.memory_store import MemoryStore, Page, link
 from tests.access.sqlite_pages import load_pages
 from tests.service.conftest import PAGES, T1, T2, A, B, client_of
+from tests.store.memory_store import MemoryStore, Page, link
 
 ESCAPE = "\x1b"
 

@@ -16,8 +16,8 @@ from arclink.service.server import example_uri
 from arclink.service.settings import Settings
 from arclink.store.embargo import Embargo
 from arclink.store.protocols import GraphStore
-from tests.access.memory_store import MemoryStore, Page, link
 from tests.service.conftest import NASTY, T1, T2, A, B, C, client_of
+from tests.store.memory_store import MemoryStore, Page, link
 
 BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
 VIEWS = tuple(view.value for view in View)
@@ -185,9 +185,7 @@ def test_the_graph_shows_what_a_reader_can_follow_and_names_other_kinds() -> Non
 
 
 def test_an_empty_graph_says_that_it_is_being_filled_or_must_be() -> None:
-    empty = MemoryStore()
-    empty.count = 0
-    client = client_of(lambda: empty)
+    client = client_of(MemoryStore)
     assert "This graph is still empty" in words(page(client))
     assert "The graph is still empty" in words(page(client, f"?uri={A}"))
     assert client.get("/").status_code == 200

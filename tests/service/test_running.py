@@ -18,9 +18,9 @@ from click.testing import CliRunner
 from arclink.cli.main import group
 from arclink.errors import OperatorError, UsageError
 from arclink.service.server import make_server
-from tests.access.memory_store import MemoryStore, Page, link
 from tests.access.sqlite_pages import load_pages
 from tests.service.conftest import PAGES, T1, A, B, served
+from tests.store.memory_store import MemoryStore, Page, link
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ import pytest
 from arclink.service import server as running
 from arclink.service.shutdown import Server
 from arclink.service.slow_readers import leave_who_does_not_read
-from tests.access.memory_store import MemoryStore, Page, link
 from tests.service.conftest import T1, A, served
+from tests.store.memory_store import MemoryStore, Page, link
 
 LINKS = 8_000
 """Some 8 MB of an answer: more than what waits in the sockets and in the server."""

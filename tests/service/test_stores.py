@@ -14,9 +14,9 @@ from arclink.store.cassandra import database
 from arclink.store.cassandra.addresses import parse_address
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
-from tests.access.memory_store import MemoryStore, Page, link
 from tests.access.sqlite_pages import load_pages
 from tests.service.conftest import T1, A, B, client_of
+from tests.store.memory_store import MemoryStore, Page, link
 
 
 def away() -> GraphStore:

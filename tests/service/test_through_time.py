@@ -9,8 +9,8 @@ from flask.testing import FlaskClient
 from arclink.access.groups import Budget
 from arclink.access.replay import parse_replay
 from arclink.service.settings import Settings
-from tests.access.memory_store import MemoryStore, Page, link
 from tests.service.conftest import PAGES, T1, T2, A, B, client_of
+from tests.store.memory_store import MemoryStore, Page, link
 
 REPLAY = Settings(replay=parse_replay("--replay", "https://w.example/web/"))
 

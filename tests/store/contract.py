@@ -1,4 +1,4 @@
-"""What every `GraphStore` must do: a subclass says how a store is made."""
+"""What every store must do, a suite for each of its protocols: a subclass says how a store is made."""
 
 import os
 import tempfile
@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -29,9 +30,9 @@ from arclink.model import (
     Surt,
     Timestamp,
 )
-from arclink.store.protocols import ArchiveFile, GraphStore, Removed, Takedown
-from tests.store.dictionary_store import DictionaryStore
+from arclink.store.protocols import ArchiveFile, Builds, GraphStore, Removed, Scans, Takedown
 from tests.store.graphs import Graph, graphs, write_next
+from tests.store.memory_store import MemoryStore
 
 # The tests are inherited by one class per store, each of which makes stores of its own kind:
 # "differing executors".
@@ -54,7 +55,7 @@ FILES = [
 SETTINGS = {"extractor": "1", "rules": "{}"}
 
 
-def load_next(store: GraphStore, graph: Graph, number: int, folder: Path, parts: int = 1) -> Batch:
+def load_next(store: Builds, graph: Graph, number: int, folder: Path, parts: int = 1) -> Batch:
     """Load one batch of a graph."""
     write_next(store, graph, graph.batches[number], folder / str(number), parts)
     return store.load(
@@ -62,14 +63,14 @@ def load_next(store: GraphStore, graph: Graph, number: int, folder: Path, parts:
     )
 
 
-def all_links(store: GraphStore) -> Iterator[tuple[ContentId, list[Outlink]]]:
+def all_links(store: Scans) -> Iterator[tuple[ContentId, list[Outlink]]]:
     """Yield each content that a whole scan tells, with its links."""
     for block in store.scan_contents():
         for content, places in zip(block.contents, block.lists, strict=True):
             yield content, [block.links[place] for place in places]
 
 
-def canonical(store: GraphStore) -> dict[str, object]:
+def canonical(store: Scans) -> dict[str, object]:
     """Return all answers of a store but those that depend on how the mementos were divided into
     batches.
     """
@@ -96,7 +97,7 @@ def canonical(store: GraphStore) -> dict[str, object]:
     return answers
 
 
-def placeless(store: GraphStore) -> dict[str, object]:
+def placeless(store: Scans) -> dict[str, object]:
     """Return all answers of a store but those that depend on batches, and on which capture a
     payload was read from.
     """
@@ -132,17 +133,29 @@ def drawn_forgotten(draw: st.DrawFn) -> Forgotten:
 forgotten = drawn_forgotten()
 
 
-class StoreContract:
-    """Tests of a store against `DictionaryStore`."""
+class LoadedScans(Scans, Builds, Protocol):
+    """A store that can be loaded and read."""
 
-    def opened(self, folder: Path) -> AbstractContextManager[GraphStore]:
+
+class Contract:
+    """Makes the stores of a contract: empty ones, each with an empty `MemoryStore` to compare with."""
+
+    def opened(self, folder: Path) -> AbstractContextManager[LoadedScans]:
         """Return an empty store in a folder."""
         raise NotImplementedError
 
+    def answers(self, store: Scans) -> dict[str, object]:
+        """Return the answers of a store that are compared."""
+        return canonical(store)
+
     @contextmanager
-    def empty(self) -> Iterator[tuple[GraphStore, DictionaryStore, Path]]:
+    def empty(self) -> Iterator[tuple[LoadedScans, MemoryStore, Path]]:
         with tempfile.TemporaryDirectory() as name, self.opened(Path(name)) as store:
-            yield store, DictionaryStore(), Path(name)
+            yield store, MemoryStore(), Path(name)
+
+
+class AnswersContract(Contract):
+    """Tests of `Answers` against a `MemoryStore`."""
 
     @slowly
     @given(graph=graphs(), parts=st.integers(1, 3))
@@ -153,7 +166,7 @@ class StoreContract:
             for number in range(len(graph.batches)):
                 load_next(store, graph, number, folder, parts)
             load_next(dictionary, graph.as_one_batch(), 0, folder / "one")
-            assert canonical(store) == canonical(dictionary)
+            assert self.answers(store) == self.answers(dictionary)
             assert list(store.verify()) == []
 
     @slowly
@@ -180,25 +193,6 @@ class StoreContract:
                     assert list(store.sightings(content, span)) == list(
                         dictionary.sightings(content, span)
                     )
-
-    @slowly
-    @given(
-        graph=graphs(),
-        span=st.sampled_from(
-            [ALL_TIME, Span(Timestamp("20091103011308"), Timestamp("20111231235959"))]
-        ),
-    )
-    def test_a_whole_scan_tells_every_content_and_memento_once(
-        self, graph: Graph, span: Span
-    ) -> None:
-        with self.empty() as (store, dictionary, folder):
-            for number in range(len(graph.batches)):
-                load_next(store, graph, number, folder)
-                load_next(dictionary, graph, number, folder / "other")
-            assert list(store.scan_mementos(span)) == list(dictionary.scan_mementos(span))
-            scanned = list(all_links(store))
-            assert len(scanned) == len({content for content, _ in scanned}) == store.sums().contents
-            assert scanned == [(content, list(store.outlinks(content))) for content, _ in scanned]
 
     @slowly
     @given(
@@ -280,6 +274,33 @@ class StoreContract:
             for place, surt in enumerate(captured):
                 assert list(store.captured_surts(prefix, surt)) == captured[place + 1 :]
 
+
+class ScansContract(Contract):
+    """Tests of `Scans` against a `MemoryStore`."""
+
+    @slowly
+    @given(
+        graph=graphs(),
+        span=st.sampled_from(
+            [ALL_TIME, Span(Timestamp("20091103011308"), Timestamp("20111231235959"))]
+        ),
+    )
+    def test_a_whole_scan_tells_every_content_and_memento_once(
+        self, graph: Graph, span: Span
+    ) -> None:
+        with self.empty() as (store, dictionary, folder):
+            for number in range(len(graph.batches)):
+                load_next(store, graph, number, folder)
+                load_next(dictionary, graph, number, folder / "other")
+            assert list(store.scan_mementos(span)) == list(dictionary.scan_mementos(span))
+            scanned = list(all_links(store))
+            assert len(scanned) == len({content for content, _ in scanned}) == store.sums().contents
+            assert scanned == [(content, list(store.outlinks(content))) for content, _ in scanned]
+
+
+class BuildsContract(Contract):
+    """Tests of `Builds` against a `MemoryStore`."""
+
     @slowly
     @given(graph=graphs())
     def test_the_same_graph_files_again_change_nothing(self, graph: Graph) -> None:
@@ -332,6 +353,25 @@ class StoreContract:
             assert store.setting("extractor") == "1"
             assert store.setting("unknown") is None
 
+    def test_a_folder_without_graph_files_is_refused(self, tmp_path: Path) -> None:
+        with (
+            self.empty() as (store, _, _folder),
+            pytest.raises(StoreError, match="holds no graph files"),
+        ):
+            store.load(tmp_path, FILES, SETTINGS, "{}")
+
+
+class TakedownsContract(Contract):
+    """Tests of `Takedowns` against a `MemoryStore`."""
+
+    def opened(self, folder: Path) -> AbstractContextManager[GraphStore]:
+        raise NotImplementedError
+
+    @contextmanager
+    def forgetting(self) -> Iterator[tuple[GraphStore, MemoryStore, Path]]:
+        with tempfile.TemporaryDirectory() as name, self.opened(Path(name)) as store:
+            yield store, MemoryStore(), Path(name)
+
     @slowly
     @given(graph=graphs(), what=forgotten, before=st.integers(0, 5), data=st.data())
     def test_a_store_forgets_as_a_dictionary_does_whenever_it_is_told(
@@ -339,7 +379,7 @@ class StoreContract:
     ) -> None:
         other = Takedown(data.draw(forgotten), "", "2026-11-22T00:00:00Z")
         takedown = Takedown(what, "of the owner", "2026-11-21T00:00:00Z")
-        with self.empty() as (store, dictionary, folder):
+        with self.forgetting() as (store, dictionary, folder):
             for number in range(len(graph.batches) + 1):
                 if number == before or number == len(graph.batches) < before:
                     answers = canonical(store)
@@ -382,12 +422,16 @@ class StoreContract:
         }
         # What only revisits show is at hand in one store, and was never read in the other.
         assume(left <= whole | {NO_CHECKSUM, EMPTY_PAYLOAD})
-        with self.empty() as (store, _, folder), self.empty() as (other, _, other_folder):
+        with self.forgetting() as (store, _, folder), self.forgetting() as (other, _, other_folder):
             for number in range(len(graph.batches)):
                 load_next(store, graph, number, folder)
                 load_next(other, Graph(graph.truths, without), number, other_folder)
             store.forget(Takedown(what, "", ""))
             assert placeless(store) == placeless(other)
+
+
+class StoreContract(AnswersContract, ScansContract, BuildsContract, TakedownsContract):
+    """Tests of a `GraphStore` against a `MemoryStore`."""
 
     def test_an_empty_store_answers_everything_with_nothing(self) -> None:
         with self.empty() as (store, dictionary, _):
@@ -396,10 +440,3 @@ class StoreContract:
             assert list(store.mementos(Surt("org,example)/"))) == []
             assert list(store.inlinks(Surt("org,example)/"))) == []
             assert list(store.verify()) == []
-
-    def test_a_folder_without_graph_files_is_refused(self, tmp_path: Path) -> None:
-        with (
-            self.empty() as (store, _, _folder),
-            pytest.raises(StoreError, match="holds no graph files"),
-        ):
-            store.load(tmp_path, FILES, SETTINGS, "{}")

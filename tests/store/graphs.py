@@ -22,7 +22,7 @@ from arclink.model import (
     UriR,
 )
 from arclink.rows.relations import format_memento, format_payload
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import KnownPayloads
 from arclink.uris.resolution import content_id
 from arclink.uris.surts import surt_of
 
@@ -224,7 +224,7 @@ def _key(one: Memento) -> tuple[str, str, str]:
 
 
 def write_next(
-    store: GraphStore, graph: Graph, batch: Sequence[Memento], folder: Path, parts: int = 1
+    store: KnownPayloads, graph: Graph, batch: Sequence[Memento], folder: Path, parts: int = 1
 ) -> None:
     """Write the graph files that a build would write for a batch: it reads a payload when there is
     a response with it.

@@ -1,19 +1,28 @@
-"""The contract of `GraphStore`, on every store."""
+"""The contracts of a store's protocols, on every store."""
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import pytest
 
+from arclink.model import Batch, Checksum, Payload, Surt, UriR
+from arclink.store.embargo import Embargo, EmbargoedStore
 from arclink.store.location import open_store
-from arclink.store.protocols import GraphStore
-from tests.store.contract import StoreContract
-from tests.store.dictionary_store import DictionaryStore
+from arclink.store.protocols import ArchiveFile, Cluster, GraphStore, Scans
+from tests.store.contract import (
+    AnswersContract,
+    LoadedScans,
+    ScansContract,
+    StoreContract,
+    placeless,
+)
+from tests.store.memory_store import MemoryStore
 
 
-class TestDictionaryStore(StoreContract):
+class TestMemoryStore(StoreContract):
     def opened(self, folder: Path) -> AbstractContextManager[GraphStore]:
-        return nullcontext(DictionaryStore())
+        return nullcontext(MemoryStore())
 
 
 class TestSqliteStore(StoreContract):
@@ -24,3 +33,41 @@ class TestSqliteStore(StoreContract):
 @pytest.mark.usefixtures("tiny_blocks")
 class TestSqliteStoreWithTinyBlocks(TestSqliteStore):
     pass
+
+
+class LoadedEmbargoedStore(EmbargoedStore):
+    """A store under an embargo that hides nothing; the store behind it can be loaded."""
+
+    replaces_links = False
+
+    def __init__(self) -> None:
+        self._loaded = MemoryStore()
+        super().__init__(self._loaded, Embargo(prefixes=(Surt("nowhere"),)))
+
+    def load(
+        self,
+        graph: Path,
+        files: Sequence[ArchiveFile],
+        settings: Mapping[str, str],
+        manifest: str,
+        cores: int | None = None,
+        cluster: Cluster | None = None,
+    ) -> Batch:
+        return self._loaded.load(graph, files, settings, manifest, cores, cluster)
+
+    def trim(self) -> None:
+        self._loaded.trim()
+
+    def known_contents(
+        self, wanted: Iterable[tuple[Checksum, Sequence[UriR]]]
+    ) -> Iterator[tuple[Payload | None, Sequence[UriR]]]:
+        return self._loaded.known_contents(wanted)
+
+
+class TestEmbargoedStore(AnswersContract, ScansContract):
+    def opened(self, folder: Path) -> AbstractContextManager[LoadedScans]:
+        return nullcontext(LoadedEmbargoedStore())
+
+    def answers(self, store: Scans) -> dict[str, object]:
+        """The place of a payload is that of a capture that is shown."""
+        return placeless(store)

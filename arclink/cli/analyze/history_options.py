@@ -10,7 +10,7 @@ from arclink.analysis.slices import Level
 from arclink.analysis.targets import beginning_of
 from arclink.analysis.windows import Windows
 from arclink.model import Forgotten, Surt, Timestamp
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import OpenStore, Scans
 from arclink.uris.hosts import host_of
 
 level_option = click.option(
@@ -44,7 +44,7 @@ def windows_option(help_text: str) -> Callable[[Callable[..., None]], Callable[.
     )
 
 
-def windows_asked(store: GraphStore, windows: Windows) -> Windows:
+def windows_asked(store: OpenStore, windows: Windows) -> Windows:
     """Return ``windows``, after a check that at least one overlaps the time of the store.
 
     Raises:
@@ -74,7 +74,7 @@ def links_asked(uri: str = "http://any.example/", **given: str | tuple[str, ...]
     return LinkQuery.from_parameters(parameters)
 
 
-def histories_asked(store: GraphStore, site: str) -> Iterable[PageHistory]:
+def histories_asked(store: Scans, site: str) -> Iterable[PageHistory]:
     """Return the histories of all pages, or of those of a host and its subdomains.
 
     Raises:

@@ -15,7 +15,7 @@ from arclink.reasons import Reason
 from arclink.service.pages.requests import Asked, View, about, download, plain_query, refuse_others
 from arclink.service.pages.time_axis import Axis
 from arclink.service.settings import Settings
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import Answers
 
 AT_ONCE = 200
 """Maximum number of captures on one page."""
@@ -52,7 +52,7 @@ class Row:
 
 
 def show_captures(
-    asked: Asked, store: GraphStore, settings: Settings, chronicle: Chronicle, axis: Axis
+    asked: Asked, store: Answers, settings: Settings, chronicle: Chronicle, axis: Axis
 ) -> dict[str, object]:
     """Return the template's data for the captures.
 

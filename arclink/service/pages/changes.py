@@ -13,7 +13,7 @@ from arclink.model import Timestamp, UriR
 from arclink.service.pages.requests import Asked, View, about, address, download
 from arclink.service.pages.time_axis import Axis, moment_in_words
 from arclink.service.settings import Settings
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import Answers
 
 LIMIT = "500"
 """Default number of links per kind of change."""
@@ -40,7 +40,7 @@ class Row:
 
 
 def show_changes(
-    asked: Asked, store: GraphStore, settings: Settings, chronicle: Chronicle, axis: Axis
+    asked: Asked, store: Answers, settings: Settings, chronicle: Chronicle, axis: Axis
 ) -> dict[str, object]:
     """Return the template's data for the changes.
 

@@ -21,7 +21,7 @@ from arclink.service.pages.moments import moment_of_page
 from arclink.service.pages.requests import Asked, View, about, download, plain_query, refuse_others
 from arclink.service.pages.time_axis import Axis
 from arclink.service.settings import Settings
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import Answers
 
 MOST_ENDS = 12
 """Maximum number of neighbours on each side."""
@@ -75,7 +75,7 @@ class Node:
 
 
 def show_graph(
-    asked: Asked, store: GraphStore, settings: Settings, chronicle: Chronicle, axis: Axis
+    asked: Asked, store: Answers, settings: Settings, chronicle: Chronicle, axis: Axis
 ) -> dict[str, object]:
     """Return the template's data for the graph.
 
@@ -141,7 +141,7 @@ _Sides = Mapping[Direction, Sequence[Neighbour]]
 
 
 def _hosts(
-    store: GraphStore, given: _Given, by: str, at: Timestamp | None, settings: Settings
+    store: Answers, given: _Given, by: str, at: Timestamp | None, settings: Settings
 ) -> tuple[_Sides, bool]:
     query = LevelQuery.from_parameters([*given, ("level", by), ("by", "year"), ("limit", "0")])
     answer = answer_level(store, query, settings.budget)
@@ -166,7 +166,7 @@ def _hosts(
 
 
 def _pages(
-    store: GraphStore, given: _Given, by: str, at: Timestamp | None, settings: Settings
+    store: Answers, given: _Given, by: str, at: Timestamp | None, settings: Settings
 ) -> tuple[_Sides, bool]:
     answer = answer_link_query(
         store, LinkQuery.from_parameters([*given, ("limit", _LINKS)]), settings.budget

@@ -14,7 +14,7 @@ from arclink.model import Timestamp
 from arclink.service.pages.requests import Asked, View, about, download, plain_query, refuse_others
 from arclink.service.pages.time_axis import Axis, Bar, most_of
 from arclink.service.settings import Settings
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import Answers
 
 MOST_LANES = 8
 """Maximum number of hosts, words and targets shown; the other views show all of them."""
@@ -39,7 +39,7 @@ class Lane:
 
 
 def show_glance(
-    asked: Asked, store: GraphStore, settings: Settings, chronicle: Chronicle, axis: Axis
+    asked: Asked, store: Answers, settings: Settings, chronicle: Chronicle, axis: Axis
 ) -> dict[str, object]:
     """Return the template's data for the view at a glance.
 
@@ -131,7 +131,7 @@ def _word_lane(one: _Words, axis: Axis, full: int) -> Lane:
 
 
 def _words(
-    given: Sequence[tuple[str, str]], store: GraphStore, settings: Settings, axis: Axis
+    given: Sequence[tuple[str, str]], store: Answers, settings: Settings, axis: Axis
 ) -> list[_Words]:
     """Return the texts that led to a page, ordered by importance.
 

@@ -15,7 +15,7 @@ from arclink.service.pages.moments import moment_of_page
 from arclink.service.pages.requests import Asked, View, about, address, download
 from arclink.service.pages.time_axis import Axis
 from arclink.service.settings import Settings
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import Answers
 
 LIMIT = "100"
 """Default number of links per direction on one page."""
@@ -58,7 +58,7 @@ class Row:
 
 
 def show_links(
-    asked: Asked, store: GraphStore, settings: Settings, chronicle: Chronicle, axis: Axis
+    asked: Asked, store: Answers, settings: Settings, chronicle: Chronicle, axis: Axis
 ) -> dict[str, object]:
     """Return the template's data for the links.
 

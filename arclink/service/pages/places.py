@@ -7,14 +7,14 @@ from arclink.service.pages.glance import host_lane, links_over_time
 from arclink.service.pages.requests import Asked, download
 from arclink.service.pages.time_axis import Axis, most_of
 from arclink.service.settings import Settings
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import Answers
 
 LIMIT = "200"
 """Default number of hosts per direction."""
 
 
 def show_places(
-    asked: Asked, store: GraphStore, settings: Settings, chronicle: Chronicle, axis: Axis
+    asked: Asked, store: Answers, settings: Settings, chronicle: Chronicle, axis: Axis
 ) -> dict[str, object]:
     """Return the template's data for hosts or domains.
 

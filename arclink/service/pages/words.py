@@ -12,7 +12,7 @@ from arclink.model import Kind
 from arclink.service.pages.requests import Asked, about, download
 from arclink.service.pages.time_axis import Axis, Bar, most_of
 from arclink.service.settings import Settings
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import Answers
 
 LIMIT = "200"
 """Default number of rows."""
@@ -40,7 +40,7 @@ class Words:
 
 
 def show_words(
-    asked: Asked, store: GraphStore, settings: Settings, chronicle: Chronicle, axis: Axis
+    asked: Asked, store: Answers, settings: Settings, chronicle: Chronicle, axis: Axis
 ) -> dict[str, object]:
     """Return the template's data for the words.
 

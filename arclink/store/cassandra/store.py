@@ -1,6 +1,7 @@
 """`CassandraStore`: a `GraphStore` in Cassandra that answers, loads, forgets and checks itself."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from arclink.errors import StoreError
@@ -13,6 +14,7 @@ from arclink.store.cassandra.removal import clean, forget, records
 from arclink.store.cassandra.verification import violations
 from arclink.store.protocols import (
     ArchiveFile,
+    Cluster,
     Removed,
     StoreStats,
     StoreSums,
@@ -23,6 +25,8 @@ from arclink.store.protocols import (
 
 class CassandraStore(CassandraReader):
     """A `GraphStore` in a keyspace of a Cassandra cluster. Any thread may use it, one at a time."""
+
+    replaces_links = False
 
     def sums(self) -> StoreSums:
         return store_sums(self)
@@ -46,34 +50,14 @@ class CassandraStore(CassandraReader):
         settings: Mapping[str, str],
         manifest: str,
         cores: int | None = None,
+        cluster: Cluster | None = None,
     ) -> Batch:
         self._needs_loader("add a batch")
-        return load_batch(self, graph, files, settings, manifest, cores=cores)
-
-    def load_by_job(
-        self,
-        graph: Path,
-        files: Sequence[ArchiveFile],
-        settings: Mapping[str, str],
-        manifest: str,
-        cores: int,
-        place: Callable[[Path], str],
-        run: Callable[[Sequence[Path], Mapping[str, object]], None],
-    ) -> Batch:
-        """Load a batch by tasks of a job; otherwise like `load`.
-
-        Args:
-            graph: Folder of the graph files.
-            files: Archive files of the batch.
-            settings: Settings the batch was made with.
-            manifest: JSON text.
-            cores: Number of tasks at a time.
-            place: Returns the location at which a task finds a file.
-            run: Runs the job on manifests of tasks, with its settings.
-        """
-        self._needs_loader("add a batch")
-        do = by_manifests(self.address.url, graph, graph.parent / "load", cores, place, run)
-        return load_batch(self, graph, files, settings, manifest, do)
+        do = None
+        if cluster is not None:
+            tasks = cores or os.cpu_count() or 1
+            do = by_manifests(self.address.url, graph, graph.parent / "load", tasks, *cluster)
+        return load_batch(self, graph, files, settings, manifest, do, cores)
 
     def trim(self) -> None:
         """Do nothing: Cassandra compacts its files by itself."""

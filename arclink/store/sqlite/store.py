@@ -80,6 +80,7 @@ from arclink.store.blocks.rows import Row
 from arclink.store.graph_files import identity_of
 from arclink.store.protocols import (
     ArchiveFile,
+    Cluster,
     ContentBlock,
     Removed,
     StoreState,
@@ -180,7 +181,7 @@ class SqliteStore:
             says why.
     """
 
-    replaces_what_wats_say = True
+    replaces_links = True
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
         self.path = path
@@ -548,6 +549,7 @@ class SqliteStore:
         settings: Mapping[str, str],
         manifest: str,
         cores: int | None = None,
+        cluster: Cluster | None = None,
     ) -> Batch:
         if not self._is_loader:
             raise StoreError(

@@ -1,16 +1,19 @@
-"""A `GraphStore` of plain dictionaries: slow, in memory, and right at a glance. What other stores
-are compared with.
+"""`MemoryStore`: a `GraphStore` of plain dictionaries: slow, and right at a glance.
+
+Other stores are compared with it, and tests of answers ask it. It is loaded from graph files, as every
+store is, or from `Page` values.
 """
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
-from dataclasses import astuple, replace
+from dataclasses import astuple, dataclass, replace
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -27,15 +30,18 @@ from arclink.model import (
     Memento,
     Outlink,
     Payload,
+    Scope,
     Sighting,
     Source,
     Span,
     Surt,
+    Timestamp,
     UriR,
 )
 from arclink.rows.relations import parse_inlinks, parse_memento, parse_outlinks, parse_payload
 from arclink.store.protocols import (
     ArchiveFile,
+    Cluster,
     ContentBlock,
     Removed,
     StoreState,
@@ -49,10 +55,120 @@ from arclink.uris.surts import surt_of
 from tests.store.graphs import RELATIONS
 
 
-class DictionaryStore:
-    """Everything that was loaded, by what it is asked for."""
+def link(target: str, text: str = "", kind: str = "a@href", rel: str | None = None) -> Outlink:
+    """Return a link, an anchor if nothing else is said."""
+    return Outlink(UriR(target), Kind(kind), text, rel)
 
-    def __init__(self) -> None:
+
+@dataclass(frozen=True)
+class Page:
+    """One capture for a `MemoryStore`.
+
+    Attributes:
+        links: None if the payload was not read.
+        reason: Why it was not read: a rule about its own row (``MEMENTO_…``), or the payload's end (``PAYLOAD_…``).
+        is_shared: Its links resolve alike at every URI, so that equal links are one content; else each URI has its own.
+    """
+
+    original: str
+    timestamp: str
+    links: Sequence[Outlink] | None = ()
+    status: str = "200"
+    reason: str = "-"
+    is_shared: bool = True
+    record_type: str = "response"
+    mime: str = "text/html"
+
+    @property
+    def checksum(self) -> Checksum:
+        return Checksum(
+            hashlib.sha1(repr((self.links, self.reason, self.is_shared)).encode())
+            .hexdigest()[:32]
+            .upper()
+        )
+
+    @property
+    def content(self) -> ContentId | None:
+        if self.links is None:
+            return None
+        return content_id(self.checksum, UriR(self.original), self.scope)
+
+    @property
+    def payload(self) -> Payload | None:
+        """What became of the payload, if it was to be read."""
+        place = "crawl.warc.gz", self.memento.offset
+        if self.links is not None:
+            counts = (("LINK_KEPT", len(self.links)), ("LINK_SAME_PAGE", 1))
+            return Payload(self.checksum, self.scope, "utf-8", *place, "PAYLOAD_READ", counts)
+        if self.reason.startswith("PAYLOAD_"):
+            return Payload(self.checksum, None, "-", *place, self.reason)
+        return None
+
+    @property
+    def scope(self) -> Scope:
+        return Scope.NONE if self.is_shared else Scope.DOCUMENT
+
+    @property
+    def memento(self) -> Memento:
+        original = UriR(self.original)
+        own_reason = self.reason if self.reason.startswith("MEMENTO_") else "-"
+        offset = int(hashlib.sha1(f"{self.original} {self.timestamp}".encode()).hexdigest()[:6], 16)
+        return Memento(
+            surt_of(original),
+            Timestamp(self.timestamp),
+            original,
+            self.checksum,
+            self.status,
+            self.mime,
+            self.record_type,
+            "crawl.warc.gz",
+            offset,
+            1000,
+            own_reason,
+        )
+
+
+class PageGraph(NamedTuple):
+    """The graph of some pages.
+
+    Attributes:
+        contents: For each content, the first original that shows it and its links.
+    """
+
+    mementos: Sequence[Memento]
+    payloads: Sequence[Payload]
+    contents: Mapping[ContentId, tuple[UriR, Sequence[Outlink]]]
+
+
+def graph_of_pages(pages: Sequence[Page]) -> PageGraph:
+    """Return the graph of some pages."""
+    contents = {
+        page.content: (UriR(page.original), page.links)
+        for page in sorted(pages, key=lambda page: page.memento.surt, reverse=True)
+        if page.content is not None and page.links is not None
+    }
+    payloads = {
+        payload.checksum: payload
+        for page in reversed(pages)
+        if (payload := page.payload) is not None
+    }
+    return PageGraph(list({page.memento for page in pages}), list(payloads.values()), contents)
+
+
+class MemoryStore:
+    """Everything that was loaded, by what it is asked for.
+
+    Args:
+        pages: Loaded as the first batch, if there are any.
+
+    Attributes:
+        pages: The pages that were added.
+        is_closed: Whether the store was closed.
+    """
+
+    replaces_links = False
+
+    def __init__(self, pages: Iterable[Page] = ()) -> None:
         self._mementos: dict[tuple[str, str, str, str], Memento] = {}
         self._payloads: dict[Checksum, Payload] = {}
         self._outlinks: dict[ContentId, list[Outlink]] = {}
@@ -62,6 +178,30 @@ class DictionaryStore:
         self._settings: dict[str, str] = {}
         self._takedowns: list[tuple[Takedown, Removed]] = []
         self._loaded: list[tuple[list[tuple[str, bytes]], list[ArchiveFile]]] = []
+        self.pages: list[Page] = []
+        self.is_closed = False
+        if first := list(pages):
+            self.add(first)
+
+    def add(self, pages: Iterable[Page]) -> None:
+        """Load ``pages`` as one batch."""
+        some = list(pages)
+        self.pages += some
+        graph = graph_of_pages(some)
+        self._add_mementos(graph.mementos)
+        self._add_payloads(graph.payloads)
+        inlinks = {
+            Inlink(link.target, link.kind, link.text, link.rel, content)
+            for content, (_, links) in graph.contents.items()
+            for link in links
+            if content not in self._outlinks
+        }
+        self._inlinks.update(
+            {inlink: surt_of(inlink.target) for inlink in sorted(inlinks, key=_store_order)}
+        )
+        for content, (_, links) in sorted(graph.contents.items()):
+            self._outlinks.setdefault(content, list(links))
+        self._end_batch((), "{}")
 
     def load(
         self,
@@ -70,6 +210,7 @@ class DictionaryStore:
         settings: Mapping[str, str],
         manifest: str,
         cores: int | None = None,
+        cluster: Cluster | None = None,
     ) -> Batch:
         rows = [
             (path.parent.name, line)
@@ -93,15 +234,9 @@ class DictionaryStore:
         )
         for relation, line in rows:
             if relation == "mementos":
-                memento = parse_memento(line)
-                key = (memento.surt, memento.timestamp, memento.original, memento.checksum)
-                known = self._mementos.get(key, memento)
-                self._mementos[key] = min(known, memento, key=lambda one: (one.file, one.offset))
+                self._add_mementos([parse_memento(line)])
             elif relation == "payloads":
-                payload = parse_payload(line)
-                known_payload = self._payloads.setdefault(payload.checksum, payload)
-                if known_payload.scope is None and payload.scope is not None:
-                    self._payloads[payload.checksum] = payload
+                self._add_payloads([parse_payload(line)])
             elif relation == "outlinks":
                 block = parse_outlinks(line)
                 for position, content in enumerate(block.contents):
@@ -116,13 +251,26 @@ class DictionaryStore:
                     ):
                         if name in new:
                             self._inlinks[Inlink(target, kind, text, rel, name)] = surt
-        for place, (takedown, removed) in enumerate(self._takedowns):
-            self._takedowns[place] = takedown, _sum(removed, self._remove(takedown.what))
         self._files.update({file.name: file for file in files})
         self._settings.update(settings)
-        self._batches.append(
-            Batch(len(self._batches) + 1, tuple(file.name for file in files), manifest)
-        )
+        return self._end_batch(tuple(file.name for file in files), manifest)
+
+    def _add_mementos(self, mementos: Iterable[Memento]) -> None:
+        for memento in mementos:
+            key = (memento.surt, memento.timestamp, memento.original, memento.checksum)
+            known = self._mementos.get(key, memento)
+            self._mementos[key] = min(known, memento, key=lambda one: (one.file, one.offset))
+
+    def _add_payloads(self, payloads: Iterable[Payload]) -> None:
+        for payload in payloads:
+            known = self._payloads.setdefault(payload.checksum, payload)
+            if known.scope is None and payload.scope is not None:
+                self._payloads[payload.checksum] = payload
+
+    def _end_batch(self, files: tuple[str, ...], manifest: str) -> Batch:
+        for place, (takedown, removed) in enumerate(self._takedowns):
+            self._takedowns[place] = takedown, _sum(removed, self._remove(takedown.what))
+        self._batches.append(Batch(len(self._batches) + 1, files, manifest))
         return self._batches[-1]
 
     def mementos(self, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]:
@@ -209,10 +357,10 @@ class DictionaryStore:
     def state(self) -> StoreState:
         gone = [
             (removed.contents, removed.links)
-            for _, removed in self._takedowns
+            for _, removed in self.forgotten()
             if removed.contents or removed.links
         ]
-        return StoreState.of((len(self._batches), self._takedowns), gone)
+        return StoreState.of((len(self._batches), list(self.forgotten())), gone)
 
     def files(self) -> Iterator[ArchiveFile]:
         return (self._files[name] for name in sorted(self._files))
@@ -355,7 +503,7 @@ class DictionaryStore:
         return nullcontext()
 
     def close(self) -> None:
-        pass
+        self.is_closed = True
 
     def __enter__(self) -> Self:
         return self
@@ -366,7 +514,7 @@ class DictionaryStore:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        pass
+        self.close()
 
 
 def _sum(one: Removed, other: Removed) -> Removed:
@@ -377,3 +525,13 @@ def _sum(one: Removed, other: Removed) -> Removed:
 
 def _is_joined(memento: Memento) -> bool:
     return memento.reason == "-" and memento.checksum not in {"-", EMPTY_PAYLOAD}
+
+
+def _store_order(inlink: Inlink) -> tuple[str, str, str, str, str]:
+    return (
+        inlink.target,
+        inlink.content,
+        inlink.kind,
+        inlink.text,
+        "" if inlink.rel is None else f"={inlink.rel}",
+    )
