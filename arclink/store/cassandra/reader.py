@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from heapq import merge
 from itertools import chain, groupby, islice
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from types import TracebackType
 from typing import NamedTuple, Self
 
@@ -46,10 +46,8 @@ from arclink.store.blocks.outlinks import OutlinkBlock
 from arclink.store.blocks.references import checksum_shown, not_modified_since
 from arclink.store.blocks.relations import (
     Posting,
-    in_order,
     kinds_of,
     memento_of,
-    mementos_of,
     pack_head,
     pages_of,
     postings_of,
@@ -58,6 +56,7 @@ from arclink.store.blocks.relations import (
     unpack_head,
 )
 from arclink.store.blocks.rows import Row
+from arclink.store.blocks.stored_rows import distinct_mementos
 from arclink.store.cassandra.addresses import Address
 from arclink.store.cassandra.rows import (
     NamesByHash,
@@ -172,15 +171,11 @@ class CassandraReader:
         self, surt: Surt, streams: Iterable[Stream], span: Span = ALL_TIME
     ) -> Iterator[Memento]:
         """Yield the mementos of a SURT from these streams."""
-        key = surt.encode()
-        rows = _merged(streams, lambda data: unpack_mementos(key, data))
-        for (timestamp, *_), same in groupby(
-            in_order(rows, lambda row: mementos_of(row, self.names)), itemgetter(0, 1, 2)
-        ):
-            if timestamp > span.last:
+        for item in distinct_mementos(memento_rows(surt, streams), self.names):
+            if item[0] > span.last:
                 return
-            if timestamp >= span.first:
-                yield memento_of(surt, next(same))
+            if item[0] >= span.first:
+                yield memento_of(surt, item)
 
     def payload(self, checksum: Checksum) -> Payload | None:
         return self.payload_in(self.history().view, checksum)
@@ -607,6 +602,12 @@ def _merged(streams: Iterable[Stream], unpack: Callable[[bytes], Row]) -> Iterat
     """Yield the rows of streams, by key; memory holds a few rows of each stream."""
     rows = [(unpack(chunk.data) for chunk in stream if chunk.data) for stream in streams]
     return merge(*rows, key=attrgetter("key")) if len(rows) > 1 else chain.from_iterable(rows)
+
+
+def memento_rows(surt: Surt, streams: Iterable[Stream]) -> Iterator[Row]:
+    """Return the rows of mementos of a SURT in these streams, by key."""
+    key = surt.encode()
+    return _merged(streams, lambda data: unpack_mementos(key, data))
 
 
 def sighting_rows(streams: Iterable[Stream]) -> Iterable[Row]:

@@ -6,11 +6,13 @@ from pathlib import Path
 
 from arclink.errors import StoreError
 from arclink.model import Batch
+from arclink.store.blocks.counts import count_rows
 from arclink.store.cassandra.by_jobs import by_manifests
-from arclink.store.cassandra.counts import count_store, store_sums
+from arclink.store.cassandra.counts import store_sums
 from arclink.store.cassandra.load import load_batch
 from arclink.store.cassandra.reader import CassandraReader
 from arclink.store.cassandra.removal import clean, forget, records
+from arclink.store.cassandra.stored_rows import CassandraRows
 from arclink.store.cassandra.verification import violations
 from arclink.store.protocols import (
     ArchiveFile,
@@ -36,7 +38,7 @@ class CassandraStore(CassandraReader):
 
         Mementos, originals and targets are counted by reading their tables, by token ranges.
         """
-        return count_store(self)
+        return count_rows(CassandraRows(self), store_sums(self))
 
     def verify(self) -> Iterator[Violation]:
         yield from violations(self)

@@ -491,10 +491,13 @@ class SqliteStore:
         batches may repeat them; this takes as long as reading 33 % of the file. The other counts
         are kept per batch.
         """
-        from arclink.store.sqlite.counts import count_store
+        from arclink.store.blocks.counts import count_rows
+        from arclink.store.sqlite.counts import store_sums
+        from arclink.store.sqlite.stored_rows import SqliteRows
 
         with translated(self.path):
-            return count_store(self._connection, self._runs, self._names, self.path)
+            rows = SqliteRows(self._connection, self._runs, self._names)
+            return count_rows(rows, store_sums(self._connection, self.path))
 
     def verify(self) -> Iterator[Violation]:
         from arclink.store.sqlite.verification import Verifier

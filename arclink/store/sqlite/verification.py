@@ -1,70 +1,49 @@
 """Checks every invariant of a SQLite store in one or two full reads.
 
-Memory does not grow with the size of the store. Sets that are too large to hold are compared by
-sums: each member gets a 128-bit hash, and the sum of the hashes does not depend on their order.
-There is one sum per bucket; where two sums differ, that bucket is read again and the differing
-members are named.
+`arclink.store.blocks.verification` has the checks that both stores share; here are those of the
+file, its runs and its numbers.
 """
 
-from collections.abc import Callable, Iterator
-from itertools import groupby, islice, pairwise
+from collections.abc import Iterator
+from itertools import groupby, pairwise
 from operator import itemgetter
 
 import apsw
-import numpy as np
 import orjson
 
-from arclink.errors import StoreError
-from arclink.model import Checksum, Surt, UriR
-from arclink.reasons import Reason
+from arclink.model import Surt, UriR
 from arclink.rows.link_sources import LinkSource, source_of
 from arclink.store.blocks.byte_layouts import (
-    Numbers,
     join_content,
-    pack_checksum,
     split_content,
     unpack_checksum,
-    uri_of_form,
 )
 from arclink.store.blocks.checks import (
-    NAMED,
     OLD_LAYOUT,
-    Sums,
-    hashes_of,
-    hashes_of_pairs,
-    link_key,
     uri_id_collisions,
 )
-from arclink.store.blocks.outlinks import OutlinkBlock
 from arclink.store.blocks.relations import (
     NUL,
-    MementoItem,
-    end_of_prefix,
-    groups_of,
     in_order,
-    mementos_of,
     number_field,
-    payload_of,
     rows_of,
     sightings_of,
-    surt_field,
     unpack_fate,
 )
-from arclink.store.blocks.rows import shows_payload
+from arclink.store.blocks.verification import (
+    UNREADABLE,
+    Check,
+    RowChecks,
+    miscounted,
+    violations_of,
+)
 from arclink.store.protocols import Violation
-from arclink.store.seals import UNPACKING_ERRORS, explained
 from arclink.store.sqlite.names import StoredNames
-from arclink.store.sqlite.outlinks import opened_block
 from arclink.store.sqlite.runs import Relation, Runs
 from arclink.store.sqlite.schema import Connection
-from arclink.store.sqlite.takedowns import last_number, records, removed_sums
+from arclink.store.sqlite.stored_rows import SqliteRows
+from arclink.store.sqlite.takedowns import last_number, removed_sums
 from arclink.uris.resolution import content_id
-from arclink.uris.surts import surt_of
-
-BUCKET = 256
-"""Number of contents (or payloads) whose members share one sum."""
-
-Check = Callable[[], Iterator[Violation]]
 
 
 class Verifier:
@@ -78,6 +57,8 @@ class Verifier:
         self._connection = connection
         self._runs = Runs(connection)
         self._names = StoredNames(connection)
+        self._rows = SqliteRows(connection, self._runs, self._names)
+        self._shared = RowChecks(self._rows)
 
     def violations(self) -> Iterator[Violation]:
         """Yield broken invariants, the first few of each kind.
@@ -92,24 +73,13 @@ class Verifier:
             self._numbers,
             self._blocks,
             self._outlinks,
-            self._links,
-            self._mementos,
+            self._shared.links,
+            self._shared.mementos,
             self._contents,
+            self._shared.forgotten,
+            self._uri_ids,
         ]
-        for check in (*checks, self._forgotten, self._targets, self._uri_ids):
-            found: list[Violation] = []
-            try:
-                found.extend(islice(check(), NAMED + 1))
-            except (StoreError, apsw.Error, *UNPACKING_ERRORS) as error:
-                found.append(
-                    Violation(
-                        "what is stored can be read",
-                        f"{check.__name__.strip('_')}: {explained(error)}",
-                    )
-                )
-            yield from found[:NAMED]
-            if len(found) > NAMED:
-                yield Violation(found[0].invariant, f"and more: only the first {NAMED} are named")
+        yield from violations_of(checks, (*UNREADABLE, apsw.Error))
 
     def _one(self, query: str, *parameters: object) -> tuple[int, ...] | None:
         row: tuple[int, ...] | None = self._connection.execute(query, parameters).fetchone()
@@ -191,7 +161,7 @@ class Verifier:
         _, forgotten, forgotten_links, _ = removed_sums(self._connection)
         expected = 1
         links = empty = 0
-        for block in self._outlink_blocks():
+        for block in self._rows.blocks():
             if block.first != expected:
                 yield Violation(
                     "each content has its outlinks",
@@ -238,155 +208,8 @@ class Verifier:
         payload = None if fate is None else unpack_fate(checksum, fate, self._names)
         if payload is None or payload.scope is None:
             yield Violation("only payloads that were read have contents", checksum)
-        elif (
-            contents == 1
-            and source_of(payload) is not LinkSource.CRAWLER  # has a list per original
-            and (kept := dict(payload.counts).get(Reason.LINK_KEPT.name, 0)) != links
-        ):
-            yield Violation(
-                "counts of a payload add up", f"{checksum}: {kept} links kept, but {links} outlinks"
-            )
-
-    # Outlinks and inlinks hold the same (content, target, kind, text, rel)
-
-    def _links(self) -> Iterator[Violation]:
-        contents = (self._one("SELECT coalesce(max(number), 0) FROM contents") or (0,))[0]
-        out, back = _no_sums(contents), _no_sums(contents)
-        for block in self._outlink_blocks():
-            hashes = hashes_of([link_key(*link) for link in block.distinct_links])
-            for content in range(block.first, block.first + len(block)):
-                distinct = np.unique(block.numbers(content))
-                _add(out, np.full(len(distinct), content), hashes[distinct])
-        for row in self._runs.scan(Relation.INLINKS):
-            heads, counts, numbers = groups_of(row)
-            target = uri_of_form(surt_field(row), row.key.split(NUL)[1].decode())
-            hashes = np.repeat(hashes_of([f"{target}\0{head}" for head in heads]), counts, axis=0)
-            inside = (numbers > 0) & (numbers <= contents)
-            for number in numbers[~inside].tolist():
-                yield Violation(
-                    "inlinks name contents of the store", f"{target}: content number {number}"
-                )
-            _add(back, numbers[inside], hashes[inside])
-        for bucket in np.flatnonzero((out != back).any(axis=1)).tolist():
-            yield from self._link_differences(bucket)
-
-    def _link_differences(self, bucket: int) -> Iterator[Violation]:
-        first, last = bucket * BUCKET, (bucket + 1) * BUCKET
-        out = {
-            (content, link_key(*links[number]))
-            for block in self._outlink_blocks()
-            if block.first < last and block.first + len(block) > first
-            for links in [block.distinct_links]
-            for content in range(max(block.first, first), min(block.first + len(block), last))
-            for number in block.numbers(content).tolist()
-        }
-        back = set()
-        for row in self._runs.scan(Relation.INLINKS):
-            heads, counts, numbers = groups_of(row)
-            target = uri_of_form(surt_field(row), row.key.split(NUL)[1].decode())
-            for number, place in zip(
-                numbers.tolist(), np.repeat(np.arange(len(heads)), counts).tolist(), strict=True
-            ):
-                if first <= number < last:
-                    posting = (number, f"{target}\0{heads[place]}")
-                    if posting in back:
-                        yield Violation(
-                            "each inlink is stored once",
-                            f"content {self._name_of(number)}: {posting[1]!r}",
-                        )
-                    back.add(posting)
-        for missing, where in ((out - back, "an inlink"), (back - out, "an outlink")):
-            for number, link in sorted(missing):
-                yield Violation(
-                    "outlinks and inlinks are the same links",
-                    f"content {self._name_of(number)}: {link!r} is not {where}",
-                )
-
-    def _outlink_blocks(self) -> Iterator[OutlinkBlock]:
-        for first, data in self._connection.execute(
-            "SELECT first, data FROM outlinks ORDER BY first"
-        ):
-            yield opened_block(self._connection, first, data)
-
-    def _name_of(self, content: int) -> str:
-        found = self._connection.execute(_CONTENT, (content,)).fetchone()
-        return join_content(unpack_checksum(found[0]), found[1]) if found else f"number {content}"
-
-    # Mementos, their contents, and the sightings of payloads
-
-    def _mementos(self) -> Iterator[Violation]:
-        payloads = (self._one("SELECT coalesce(max(number), 0) FROM payloads") or (0,))[0]
-        taken, shown = _no_sums(payloads), _no_sums(payloads)
-        for surt, item in self._distinct_mementos():
-            timestamp, original, checksum, *_, reason = item
-            if surt_of(original) != surt:
-                yield Violation("SURTs belong to their URIs", f"{original} is stored under {surt}")
-            if not shows_payload(checksum, reason):
-                continue
-            found = self._connection.execute(_PAYLOAD, (pack_checksum(checksum),)).fetchone()
-            if found is None:
-                yield Violation(
-                    "each memento has its payload", f"{timestamp} {original}: {checksum}"
-                )
-                continue
-            number, fate = found
-            _add(taken, np.array([number]), hashes_of([f"{original}\0{timestamp}"]))
-            payload = None if fate is None else unpack_fate(Checksum(checksum), fate, self._names)
-            # The crawler's list is known for some originals only.
-            if payload is not None and source_of(payload) in (LinkSource.PAGE, LinkSource.WAT):
-                assert payload.scope is not None
-                content = content_id(Checksum(checksum), UriR(original), payload.scope)
-                if (
-                    self._one(
-                        "SELECT 1 FROM contents WHERE payload = ? AND cut = ?",
-                        number,
-                        split_content(content)[1],
-                    )
-                    is None
-                ):
-                    yield Violation(
-                        "each memento has its content", f"{timestamp} {original}: {content}"
-                    )
-        for payload_number, original, timestamp in self._distinct_sightings():
-            if 0 < payload_number <= payloads:
-                _add(shown, np.array([payload_number]), hashes_of([f"{original}\0{timestamp}"]))
-            else:
-                yield Violation(
-                    "each sighting has its payload",
-                    f"{timestamp} {original}: payload number {payload_number}",
-                )
-        for bucket in np.flatnonzero((taken != shown).any(axis=1)).tolist():
-            yield from self._sighting_differences(bucket)
-
-    def _sighting_differences(self, bucket: int) -> Iterator[Violation]:
-        low, high = bucket * BUCKET, (bucket + 1) * BUCKET
-        shown = {one for one in self._distinct_sightings() if low <= one[0] < high}
-        taken = set()
-        for _, (timestamp, original, checksum, *_, reason) in self._distinct_mementos():
-            if shows_payload(checksum, reason):
-                found = self._connection.execute(_PAYLOAD, (pack_checksum(checksum),)).fetchone()
-                if found and low <= found[0] < high:
-                    taken.add((found[0], original, timestamp))
-        for missing, where in (
-            (taken - shown, "not among its payload's sightings"),
-            (shown - taken, "a sighting, but no memento"),
-        ):
-            for _, original, timestamp in sorted(missing):
-                yield Violation(
-                    "sightings are the mementos of a payload", f"{timestamp} {original} is {where}"
-                )
-
-    def _distinct_mementos(self) -> Iterator[tuple[Surt, MementoItem]]:
-        for surt, rows in groupby(self._runs.scan(Relation.MEMENTOS), surt_field):
-            for _, same in groupby(
-                in_order(rows, lambda row: mementos_of(row, self._names)), itemgetter(0, 1, 2)
-            ):
-                yield surt, next(same)
-
-    def _distinct_sightings(self) -> Iterator[tuple[int, str, str]]:
-        for payload, rows in groupby(self._runs.scan(Relation.SIGHTINGS), payload_of):
-            for (original, timestamp), _ in groupby(in_order(rows, sightings_of)):
-                yield payload, original, timestamp
+        elif contents == 1 and source_of(payload) is not LinkSource.CRAWLER:  # has one per original
+            yield from miscounted(checksum, payload, links)
 
     def _contents(self) -> Iterator[Violation]:
         """Check that each content follows from its payload and an original of that payload.
@@ -417,37 +240,6 @@ class Verifier:
                             f"{content} belongs to no original of its payload",
                         )
 
-    def _forgotten(self) -> Iterator[Violation]:
-        for takedown, _ in records(self._connection):
-            what = takedown.what
-            low = what.prefix.encode()
-            for row in self._runs.scan(Relation.MEMENTOS, low, end_of_prefix(low)):
-                surt = surt_field(row)
-                for timestamp, original, *_ in mementos_of(row, self._names):
-                    if what.covers(surt, timestamp):
-                        yield Violation(
-                            "what was forgotten is not stored",
-                            f"{timestamp} {original}: a memento under {what.prefix}",
-                        )
-            if what.has_targets:
-                for key in self._runs.scan_keys((Relation.INLINKS,), low, end_of_prefix(low)):
-                    if what.has(target := key.split(NUL)[0].decode()):
-                        yield Violation(
-                            "what was forgotten is not stored",
-                            f"{target}: a target under {what.prefix}",
-                        )
-
-    # SURTs and their ids
-
-    def _targets(self) -> Iterator[Violation]:
-        keys = self._runs.scan_keys((Relation.INLINKS,))
-        for (surt, form), _ in groupby(keys, lambda key: key.split(NUL)[:2]):
-            target = uri_of_form(Surt(surt.decode()), form.decode())
-            if surt_of(target) != surt.decode():
-                yield Violation(
-                    "SURTs belong to their URIs", f"{target} is stored under {surt.decode()}"
-                )
-
     def _uri_ids(self) -> Iterator[Violation]:
         keys = self._runs.scan_keys((Relation.MEMENTOS, Relation.INLINKS))
         surts = (
@@ -456,22 +248,7 @@ class Verifier:
         yield from uri_id_collisions(surts)
 
 
-_PAYLOAD = "SELECT number, fate FROM payloads WHERE checksum = ?"
 _PAYLOAD_OF = """
 SELECT checksum, fate, (SELECT count(*) FROM contents AS others WHERE others.payload = payloads.number)
 FROM contents JOIN payloads ON payloads.number = payload WHERE contents.number = ?
 """
-_CONTENT = "SELECT checksum, cut FROM contents JOIN payloads ON payloads.number = payload WHERE contents.number = ?"
-
-
-def _no_sums(greatest: int) -> Sums:
-    return np.zeros((greatest // BUCKET + 1, 2), dtype=np.uint64)
-
-
-def _add(sums: Sums, numbers: Numbers, hashes: Sums) -> None:
-    """Add (number, member) pairs to the sums of their buckets.
-
-    The hash of a pair is the hash of the member times an odd number that depends on the number
-    (Fibonacci hashing), modulo 2**64.
-    """
-    np.add.at(sums, numbers // BUCKET, hashes_of_pairs(numbers, hashes))

@@ -8,13 +8,12 @@ import pytest
 import zstandard
 
 from arclink.model import ContentId, Kind, Outlink, Payload, Scope, Surt, UriR
-from arclink.store.blocks import checks
+from arclink.store.blocks import checks, verification
 from arclink.store.blocks.byte_layouts import pack_checksum
 from arclink.store.blocks.outlinks import pack_outlinks
 from arclink.store.blocks.relations import pack_fate
 from arclink.store.blocks.rows import Row
 from arclink.store.protocols import Violation
-from arclink.store.sqlite import verification
 from arclink.store.sqlite.outlinks import opened_block, write_block
 from arclink.store.sqlite.runs import Relation, Runs, RunWriter
 from arclink.store.sqlite.schema import Connection, connect

@@ -1,0 +1,175 @@
+"""The rows of a whole Cassandra store, by ranges of tokens, for counting and verification."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from zlib import crc32
+
+from arclink.errors import StoreError
+from arclink.model import Checksum, ContentId, Forgotten, Scope, Surt
+from arclink.store.blocks.byte_layouts import pack_checksum, unpack_checksum, uri_of_form
+from arclink.store.blocks.checks import NAMED
+from arclink.store.blocks.outlinks import OutlinkBlock
+from arclink.store.blocks.relations import NUL, MementoItem, groups_of, pages_of, scope_of_fate
+from arclink.store.blocks.stored_rows import (
+    ContentLinks,
+    PayloadSighting,
+    StoredPayload,
+    TargetLinks,
+    distinct_mementos,
+)
+from arclink.store.blocks.verification import READABLE, UNREADABLE
+from arclink.store.cassandra.reader import (
+    PIECES,
+    CassandraReader,
+    memento_rows,
+    sighting_rows,
+)
+from arclink.store.cassandra.removal import records
+from arclink.store.cassandra.rows import content_number, place_of, start_of_inlinks, unpack_inlinks
+from arclink.store.cassandra.tables import KeyedTable, Stream
+from arclink.store.protocols import Violation
+
+_BUCKETS = 1 << 14
+"""Number of buckets of payloads; the sightings of a bucket share one sum."""
+
+
+class CassandraRows:
+    """The `VerifiedRows` of a Cassandra store: one state of it, whatever is loaded meanwhile.
+
+    Args:
+        store: Its caches are cleared.
+    """
+
+    def __init__(self, store: CassandraReader) -> None:
+        self._store, self._tables = store, store.tables
+        store.drop_caches()
+        self.history = store.history()
+        self._view = self.history.view
+        self._unreadable: dict[str, bool] = {}
+
+    # Rows that cannot be read
+
+    def unreadable(self) -> Iterator[Violation]:
+        """Yield the rows that could not be read, each once."""
+        for what, is_reported in list(self._unreadable.items()):
+            if not is_reported:
+                self._unreadable[what] = True
+                yield Violation(READABLE, what)
+
+    def note_damage(self, error: StoreError) -> None:
+        """Record a row that fails its checksum; if there are more than `NAMED`, raise the error."""
+        self._unreadable.setdefault(str(error), False)
+        if len(self._unreadable) > NAMED:
+            raise error
+
+    @contextmanager
+    def reading(self, what: object) -> Iterator[None]:
+        """Record a row that cannot be read inside the block.
+
+        If there are more than `NAMED` such rows, the error is raised and ends the check.
+        """
+        try:
+            yield
+        except UNREADABLE as error:
+            self._unreadable.setdefault(f"{what}: {type(error).__name__}: {error}", False)
+            if len(self._unreadable) > NAMED:
+                raise
+
+    # Rows
+
+    def scan(self, table: KeyedTable) -> Iterator[tuple[bytes, list[Stream]]]:
+        """Yield the keys of a table, each with its streams."""
+        for low, high in self._store.database.token_ranges(PIECES):
+            yield from table.scan(low, high, self._view)
+
+    def mementos(self) -> Iterator[tuple[Surt, MementoItem]]:
+        for key, streams in self.scan(self._tables.mementos):
+            yield from self._mementos(Surt(key.decode()), streams)
+
+    def mementos_within(self, what: Forgotten) -> Iterator[tuple[Surt, MementoItem]]:
+        for surt in self._surts_within(what):
+            streams = self._tables.mementos.streams(surt.encode(), self._view)
+            yield from self._mementos(surt, streams)
+
+    def _mementos(
+        self, surt: Surt, streams: Iterable[Stream]
+    ) -> Iterator[tuple[Surt, MementoItem]]:
+        with self.reading(f"mementos of {surt}"):
+            for item in distinct_mementos(memento_rows(surt, streams), self._store.names):
+                yield surt, item
+
+    def _surts_within(self, what: Forgotten) -> Iterator[Surt]:
+        return filter(what.has, self._store.surts_in(self._view, what.prefix))
+
+    def count_targets(self) -> int:
+        targets = 0
+        for _, streams in self.scan(self._tables.inlinks):
+            chunks = (chunk for stream in streams for chunk in stream if chunk.data)
+            targets += len({start_of_inlinks(chunk.data)[0] for chunk in chunks})
+        return targets
+
+    def targets_within(self, what: Forgotten) -> Iterator[str]:
+        for surt in self._surts_within(what):
+            if next(self._tables.inlinks.chunks(surt.encode(), self._view), None) is not None:
+                yield surt
+
+    def sightings(self) -> Iterator[PayloadSighting]:
+        for key, streams in self.scan(self._tables.sightings):
+            checksum, bucket = unpack_checksum(key), crc32(key) % _BUCKETS
+            with self.reading(f"sightings of {checksum}"):
+                for original, timestamps in pages_of(sighting_rows(streams)):
+                    for timestamp in timestamps:
+                        yield PayloadSighting(checksum, bucket, original, timestamp)
+
+    def outlinks(self) -> Iterator[ContentLinks]:
+        for low, high in self._store.database.token_ranges(PIECES):
+            for chunk in self._tables.outlinks.scan(low, high, self._view):
+                place = chunk.load, chunk.part, chunk.chunk
+                with self.reading(f"outlinks of block {place}"):
+                    block = OutlinkBlock(chunk.data, content_number(chunk.part, chunk.chunk))
+                    names = self._store.block_contents(self._view, [place])[place]
+                    here = [
+                        number
+                        for number in range(block.first, block.first + len(block))
+                        if names[number - block.first]
+                    ]
+                    yield ContentLinks(chunk.load, block, here)
+
+    def inlinks(self) -> Iterator[TargetLinks]:
+        for key, streams in self.scan(self._tables.inlinks):
+            surt = Surt(key.decode())
+            for chunk in (chunk for stream in streams for chunk in stream if chunk.data):
+                with self.reading(f"inlinks of {surt}, {chunk[:3]}"):
+                    row = unpack_inlinks(chunk.data)
+                    target = uri_of_form(surt, row.key.split(NUL)[1].decode())
+                    yield TargetLinks(chunk.load, surt, target, *groups_of(row))
+
+    # Look-ups
+
+    def payloads(self, checksums: Sequence[Checksum]) -> list[StoredPayload | None]:
+        fates = self._store.fates_in(self._view, checksums)
+        return [
+            StoredPayload(
+                checksum, crc32(pack_checksum(checksum)) % _BUCKETS, self.scope_of(checksum, fate)
+            )
+            for checksum, fate in zip(checksums, fates, strict=True)
+        ]
+
+    def scope_of(self, checksum: Checksum, fate: bytes | None) -> Scope | None:
+        """Return the scope of a payload; None if it was not read, or cannot be read."""
+        with self.reading(f"payload {checksum}"):
+            return scope_of_fate(fate)
+        return None
+
+    def have_contents(self, contents: Sequence[ContentId]) -> list[bool]:
+        return [place is not None for place in self._store.numbers_of(self._view, contents)]
+
+    def greatest_content(self) -> None:
+        return None
+
+    def name_of(self, load: int, content: int) -> str:
+        part, block, _ = place_of(content)
+        return f"{content} of block {(load, part, block)}"
+
+    def takedowns(self) -> Iterator[Forgotten]:
+        return (takedown.what for takedown, _ in records(self.history))

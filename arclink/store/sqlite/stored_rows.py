@@ -1,0 +1,138 @@
+"""The rows of a whole SQLite store, for counting and verification."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from arclink.model import Checksum, ContentId, Forgotten, Surt
+from arclink.rows.link_sources import LinkSource, source_of
+from arclink.store.blocks.byte_layouts import (
+    join_content,
+    pack_checksum,
+    split_content,
+    unpack_checksum,
+    uri_of_form,
+)
+from arclink.store.blocks.outlinks import OutlinkBlock
+from arclink.store.blocks.relations import (
+    NUL,
+    MementoItem,
+    end_of_prefix,
+    groups_of,
+    in_order,
+    payload_of,
+    sightings_of,
+    surt_field,
+    unpack_fate,
+)
+from arclink.store.blocks.rows import Row
+from arclink.store.blocks.stored_rows import (
+    ContentLinks,
+    PayloadSighting,
+    StoredPayload,
+    TargetLinks,
+    distinct_mementos,
+)
+from arclink.store.sqlite.names import StoredNames
+from arclink.store.sqlite.outlinks import opened_block
+from arclink.store.sqlite.runs import Relation, Runs
+from arclink.store.sqlite.schema import Connection
+from arclink.store.sqlite.takedowns import records
+
+_BUCKET = 256
+"""Number of payloads whose sightings share one sum."""
+
+
+class SqliteRows:
+    """The `VerifiedRows` of a SQLite store."""
+
+    def __init__(self, connection: Connection, runs: Runs, names: StoredNames) -> None:
+        self._connection = connection
+        self._runs = runs
+        self._names = names
+
+    def mementos(self) -> Iterator[tuple[Surt, MementoItem]]:
+        return self._mementos(self._runs.scan(Relation.MEMENTOS))
+
+    def mementos_within(self, what: Forgotten) -> Iterator[tuple[Surt, MementoItem]]:
+        low = what.prefix.encode()
+        rows = self._runs.scan(Relation.MEMENTOS, low, end_of_prefix(low))
+        return self._mementos(row for row in rows if what.has(surt_field(row)))
+
+    def _mementos(self, rows: Iterable[Row]) -> Iterator[tuple[Surt, MementoItem]]:
+        for surt, of_surt in groupby(rows, surt_field):
+            for item in distinct_mementos(of_surt, self._names):
+                yield surt, item
+
+    def count_targets(self) -> int:
+        keys = self._runs.scan_keys((Relation.INLINKS,))
+        return sum(1 for _ in groupby(keys, lambda key: key.rpartition(NUL)[0]))
+
+    def targets_within(self, what: Forgotten) -> Iterator[str]:
+        low = what.prefix.encode()
+        for key in self._runs.scan_keys((Relation.INLINKS,), low, end_of_prefix(low)):
+            if what.has(surt := Surt(key.split(NUL)[0].decode())):
+                yield surt
+
+    def sightings(self) -> Iterator[PayloadSighting]:
+        greatest = self._greatest("payloads")
+        for payload, rows in groupby(self._runs.scan(Relation.SIGHTINGS), payload_of):
+            bucket = payload // _BUCKET if 0 < payload <= greatest else None
+            for (original, timestamp), _ in groupby(in_order(rows, sightings_of)):
+                yield PayloadSighting(payload, bucket, original, timestamp)
+
+    def outlinks(self) -> Iterator[ContentLinks]:
+        for block in self.blocks():
+            yield ContentLinks(0, block, range(block.first, block.first + len(block)))
+
+    def blocks(self) -> Iterator[OutlinkBlock]:
+        """Yield the blocks of outlinks, by their contents."""
+        for first, data in self._connection.execute(
+            "SELECT first, data FROM outlinks ORDER BY first"
+        ):
+            yield opened_block(self._connection, first, data)
+
+    def inlinks(self) -> Iterator[TargetLinks]:
+        for row in self._runs.scan(Relation.INLINKS):
+            surt = surt_field(row)
+            target = uri_of_form(surt, row.key.split(NUL)[1].decode())
+            yield TargetLinks(0, surt, target, *groups_of(row))
+
+    def payloads(self, checksums: Sequence[Checksum]) -> list[StoredPayload | None]:
+        return [self._payload(checksum) for checksum in checksums]
+
+    def _payload(self, checksum: Checksum) -> StoredPayload | None:
+        found = self._connection.execute(_PAYLOAD, (pack_checksum(checksum),)).fetchone()
+        if found is None:
+            return None
+        number, fate = found
+        payload = None if fate is None else unpack_fate(checksum, fate, self._names)
+        if payload is None or source_of(payload) is LinkSource.CRAWLER:
+            return StoredPayload(number, number // _BUCKET, None)
+        return StoredPayload(number, number // _BUCKET, payload.scope)
+
+    def have_contents(self, contents: Sequence[ContentId]) -> list[bool]:
+        return [self._has_content(content) for content in contents]
+
+    def _has_content(self, content: ContentId) -> bool:
+        checksum, cut = split_content(content)
+        found = self._connection.execute(_HAS_CONTENT, (pack_checksum(checksum), cut)).fetchone()
+        return found is not None
+
+    def greatest_content(self) -> int:
+        return self._greatest("contents")
+
+    def name_of(self, load: int, content: int) -> str:
+        found = self._connection.execute(_CONTENT, (content,)).fetchone()
+        return join_content(unpack_checksum(found[0]), found[1]) if found else f"number {content}"
+
+    def takedowns(self) -> Iterator[Forgotten]:
+        return (takedown.what for takedown, _ in records(self._connection))
+
+    def _greatest(self, table: str) -> int:
+        found = self._connection.execute(f"SELECT coalesce(max(number), 0) FROM {table}").fetchone()
+        return int(found[0])
+
+
+_PAYLOAD = "SELECT number, fate FROM payloads WHERE checksum = ?"
+_HAS_CONTENT = "SELECT 1 FROM contents WHERE payload = (SELECT number FROM payloads WHERE checksum = ?) AND cut = ?"
+_CONTENT = "SELECT checksum, cut FROM contents JOIN payloads ON payloads.number = payload WHERE contents.number = ?"
