@@ -10,15 +10,24 @@ reported if 16 MB cost more than 10 seconds.
 import random
 import sys
 import time
+import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
+import brotli  # type: ignore[import-untyped]  # it has no types
+import orjson
+import zstandard
+
 from arclink.archives.payloads import undo_coding
+from arclink.archives.records import NO_HEADERS, ArchiveRecord
+from arclink.archives.wat import describe
 from arclink.errors import ArclinkError
 from arclink.extract.charsets import decode_html
 from arclink.extract.feeds import links_of
-from arclink.extract.html import parse_srcset
+from arclink.extract.html import Limits, parse_srcset
+from arclink.extract.wat_links import wat_links
+from arclink.model import UriR
 from arclink.rows.cdx import parse_row
 
 SIZE: Final = 128 << 10
@@ -30,9 +39,14 @@ LEAST: Final = 0.25
 MOST_GROWTH: Final = 10.0
 """Cost of the largest input, over that of the smallest, which has a quarter of its size."""
 
-PAGES: Final = frozenset(["html", "feed"])
+PAGES: Final = frozenset(["html", "css", "feed"])
 MOST_SECONDS: Final = 10.0
 """CPU seconds that a page of 16 MB may take."""
+
+
+_EMPTY_GZIP: Final = zlib.compress(b"", 1, 31).decode("latin-1")
+_EMPTY_ZSTD: Final = "\x28\xb5\x2f\xfd\x24\x00\x01\x00\x00\x99\xe9\xd8\x51"
+_SKIPPED_ZSTD: Final = "\x50\x2a\x4d\x18\x00\x00\x00\x00"
 
 
 def _row(data: bytes) -> None:
@@ -45,12 +59,58 @@ def _srcset(data: bytes) -> None:
         pass
 
 
+def _css(data: bytes) -> None:
+    """Read a page with CSS in style attributes, in a ``style`` element, and around tags."""
+    half = len(data) // 2
+    value = data[:half].replace(b'"', b"'")
+    links_of(b"<style>" + data[half:] + b'</style><p style="' + value + b'">' + data)
+
+
+def _wat(data: bytes) -> None:
+    """Read a WAT record with the data as the list of its links, and one with it as their words."""
+    words = data.decode("latin-1")
+    link = {"path": "A@/href", "url": words, "text": words, "rel": words}
+    head = {"Head": {"Base": words, "Metas": [{"http-equiv": "refresh", "content": words}]}}
+    _wat_record(b'{"Links":[' + data.rstrip(b",") + b"]}")
+    _wat_record(orjson.dumps({**head, "Links": [link]}))
+
+
+def _wat_record(html: bytes) -> None:
+    start = (
+        b'{"Envelope":{"WARC-Header-Metadata":{"WARC-Type":"response",'
+        b'"WARC-Target-URI":"http://a.example/","WARC-Date":"2019-05-19T07:25:24Z"},'
+        b'"Payload-Metadata":{"HTTP-Response-Metadata":{"HTML-Metadata":'
+    )
+    body = start + html + b"}}}}"
+    fields = {"content-type": "application/json"}
+    record = ArchiveRecord(
+        "metadata", UriR("a"), "-", NO_HEADERS, fields, 0, len(body), body, len(body)
+    )
+    with suppress(ArclinkError):
+        wat_links(describe(record), Limits())
+
+
+def _undo(coding: str, compress: Callable[[bytes], bytes]) -> Callable[[bytes], None]:
+    """Return a function that undoes the coding of the data as it is, and of the data coded."""
+
+    def undo(data: bytes) -> None:
+        undo_coding(data, coding, 16 << 20)
+        undo_coding(compress(data), coding, 16 << 20)
+
+    return undo
+
+
 TARGETS: Final[dict[str, tuple[str, Callable[[bytes], object]]]] = {
     "html": (
         "<a href=x> </a> <b> <i> </b> <p> <div> </div> <table> <td> <form> <svg> <select> <option> "
         "<template> <li> <ul> <h1> <button> <!-- --> <script> </script> <a' a=\" x=1 <base href=/> "
         "<img srcset='a,b' <body y=2> text &amp; &#0; <frameset> <math> <mi> <font size=1>",
         links_of,
+    ),
+    "css": (
+        "url( ) url('x') url(\\22x) @import @media{ { } ; : , /* */ \\ \\0 ' \" a:b; --x:( [ ] ! "
+        "expression( <p/style='a:url(b)'> <b style='x'> </style> <style> &quot; !important",
+        _css,
     ),
     "srcset": ("a.png , 1x 2w ( ) \t ,, ,a ( , x)", _srcset),
     "feed": (
@@ -64,9 +124,26 @@ TARGETS: Final[dict[str, tuple[str, Callable[[bytes], object]]]] = {
         lambda data: decode_html(data, None),
     ),
     "cdx": ('com,a)/ 20200101000000 http://a.com/ { } " : , - \\ %41 %', _row),
-    "coding": (
-        "\x1f\x8b\x08\x00 \x00 x \xff \x03",
-        lambda data: undo_coding(data, "gzip", 16 << 20),
+    "wat": (
+        '{"path":"A@/href","url":"b","text":"x"}, {"path":"IMG@/srcset","url":"a,b"}, {} , [ ] { } '
+        '"path":"A@/href" "url":"x", "text":" \\u0000 \\u00e4 " {"path":"FORM@/action"}, null, 1,',
+        _wat,
+    ),
+    "gzip": (
+        f"\x1f\x8b\x08\x00 \x00 x \xff \x03 {_EMPTY_GZIP}",
+        _undo("gzip", lambda data: zlib.compress(data, 1, 31)),
+    ),
+    "deflate": (
+        "\x78\x9c \x78\x01 \x00\x00\x00\xff\xff \x03\x00 \x00 x \xff",
+        _undo("deflate", lambda data: zlib.compress(data, 1)),
+    ),
+    "br": (
+        "\x06 \x0b\x00\x80 \x03 \x3b \x00 x \xff \x0c \x81",
+        _undo("br", lambda data: brotli.compress(data, quality=1)),
+    ),
+    "zstd": (
+        f"\x28\xb5\x2f\xfd \x00 x \xff \x01\x00\x00 {_EMPTY_ZSTD} {_SKIPPED_ZSTD}",
+        _undo("zstd", zstandard.ZstdCompressor(level=1).compress),
     ),
 }
 """By name: the pieces, parted by blanks, and what reads a document of them."""
