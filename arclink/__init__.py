@@ -3,6 +3,7 @@
 Open a graph in Python with ``arclink.open("links.db")`` (`arclink.linkgraph`, ``docs/python.md``).
 """
 
+from collections.abc import Sequence
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
@@ -14,18 +15,21 @@ if TYPE_CHECKING:
 __version__ = VERSION
 
 
-def open(store: str | PathLike[str]) -> "LinkGraph":  # noqa: A001  # meant to be read as arclink.open
+def open(  # noqa: A001  # meant to be read as arclink.open
+    store: str | PathLike[str], archives: Sequence[str] = ()
+) -> "LinkGraph":
     """Return the graph of a store, opened for reading.
 
     Args:
         store: The same value as ``--store``: a path such as ``links.db``, or a URL.
+        archives: Where archive files are now, if they were moved: the values of ``--archives``.
 
     Raises:
-        UsageError: The value does not name a store.
+        UsageError: The value does not name a store, or a place in ``archives`` does not exist.
         StoreError: The store does not exist or cannot be used; the text says why.
     """
     # Late: every command imports this package, and few need the graph.
     from arclink.linkgraph import LinkGraph
     from arclink.store.location import open_store
 
-    return LinkGraph(open_store(fspath(store)))
+    return LinkGraph(open_store(fspath(store)), archives=archives)

@@ -37,6 +37,9 @@ from arclink.access.reader import MementoSummary, Reading
 from arclink.analysis.scipy_extra import analysis_extra
 from arclink.errors import UsageError
 from arclink.model import Memento, Span
+from arclink.pages.locate import find_capture
+from arclink.pages.places import ArchivePlaces
+from arclink.pages.read import CapturedPage, PageReader
 from arclink.store.protocols import Answers, Scans, StoreStats
 
 if TYPE_CHECKING:
@@ -225,11 +228,19 @@ class LinkGraph:
     Args:
         store: The store to read; closing the graph closes it.
         at: Time whose state the graph shows; None for all times.
+        archives: Where archive files are now, if they were moved (`arclink.pages.places`).
+
+    Raises:
+        UsageError: A place in ``archives`` does not exist.
     """
 
-    def __init__(self, store: Scans, at: Time | None = None) -> None:
+    def __init__(
+        self, store: Scans, at: Time | None = None, archives: Sequence[str] = ()
+    ) -> None:
         self.store = store
         self._at = "" if at is None else text_of_time(at)
+        self._archives = tuple(archives)
+        self._reader = PageReader(store, ArchivePlaces(self._archives))
 
     def __repr__(self) -> str:
         return f"<LinkGraph at {self._at}>" if self._at else "<LinkGraph>"
@@ -239,7 +250,7 @@ class LinkGraph:
 
         It uses the store of this graph.
         """
-        graph = type(self)(self.store, time)
+        graph = type(self)(self.store, time, self._archives)
         LinkQuery.from_parameters(
             [("uri", "example.org"), ("at", graph._at)]
         )  # raises an error for a wrong time now, not at the first query
@@ -308,6 +319,22 @@ class LinkGraph:
             raise BadParameterError("at", self._at, "either at or from and to, not both")
         span = span_asked(text_of_time(from_), text_of_time(to) or self._at)
         return self._mementos(uri, span)
+
+    def get(self, uri: str, at: Time | None = None) -> CapturedPage:
+        """Return a capture of a page as it was archived: status, headers and body.
+
+        Use it before the next call, or close it.
+
+        Args:
+            uri: The URI of the page, or the checksum of a payload (``sha1:…``).
+            at: The capture in force at the end of this time is returned; by default, at the time of
+                the graph, or else the newest capture.
+
+        Raises:
+            BadParameterError: ``uri`` is not a URI, or ``at`` is not a time.
+            CaptureError: There is no such capture, or its archive file or payload is not at hand.
+        """
+        return self._reader.read(find_capture(self.store, uri, text_of_time(at or self._at)))
 
     def to_networkx(self, level: str = "host", **parameters: Unpack[OfGraph]) -> "nx.DiGraph":
         """Return the graph of all links at a level.
@@ -433,7 +460,8 @@ class LinkGraph:
         return self.store.stats()
 
     def close(self) -> None:
-        """Close the store."""
+        """Close the store, and the archive files that were read."""
+        self._reader.close()
         self.store.close()
 
     def __enter__(self) -> Self:

@@ -192,8 +192,7 @@ class ArchiveRecord:
     @property
     def http_charset(self) -> str | None:
         """The charset that the Content-Type declares, as written; None if it declares none."""
-        declared = _CHARSET.search(self.content_type)
-        return declared[1] if declared else None
+        return charset_in(self.content_type)
 
     @property
     def location(self) -> str:
@@ -249,6 +248,16 @@ class ArchiveRecord:
             if limit <= 0:
                 break
         return b"".join(pieces)
+
+
+def charset_in(content_type: str) -> str | None:
+    """Return the charset that a Content-Type declares, as written; None if it declares none.
+
+    >>> charset_in("text/html; charset=ISO-8859-1")
+    'ISO-8859-1'
+    """
+    declared = _CHARSET.search(content_type)
+    return declared[1] if declared else None
 
 
 class Head(NamedTuple):

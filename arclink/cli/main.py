@@ -24,6 +24,7 @@ SECTIONS = {
         "diff": "arclink.cli.diff",
         "timemap": "arclink.cli.timemap",
         "explain": "arclink.cli.explain",
+        "get": "arclink.cli.get",
         "analyze": "arclink.cli.analyze",
         "aggregate": "arclink.cli.aggregate",
     },

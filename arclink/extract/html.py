@@ -224,12 +224,14 @@ def _tag_ids(tags: str) -> frozenset[int]:
 
 _NOSCRIPT: Final = _tag_id("noscript")
 _IMAGES: Final = _tag_ids("img input area")
-_NOT_READ: Final = _tag_ids("script style iframe noembed noframes")
-_BREAKS: Final = _tag_ids(
+NOT_SHOWN: Final = _tag_ids("script style iframe noembed noframes")
+"""Elements whose text no reader sees, by lexbor's numbers."""
+BREAKS: Final = _tag_ids(
     "address article aside blockquote br center dd details dialog dir div dl dt fieldset figcaption figure footer form "
     "h1 h2 h3 h4 h5 h6 header hgroup hr legend li main menu nav ol optgroup option p pre section summary table caption "
     "colgroup col tbody td tfoot th thead tr ul"
 )
+"""Elements that begin a new line of text, by lexbor's numbers."""
 
 
 @lru_cache(maxsize=16)
@@ -570,8 +572,8 @@ class _Page:
             if text is not None:
                 pieces.append(text)
                 self.budget -= len(text) // _BLOCK
-            elif (tag_id := node.tag_id) not in _NOT_READ:
-                is_break = tag_id in _BREAKS
+            elif (tag_id := node.tag_id) not in NOT_SHOWN:
+                is_break = tag_id in BREAKS
                 if is_break:
                     pieces.append(" ")
                 elif tag_id in _IMAGES:

@@ -14,9 +14,9 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from arclink.access.nearby import backwards, by_distance
-from arclink.access.queries import surt_asked
+from arclink.access.queries import AT, surt_asked
 from arclink.access.snapshots import of_one_state
-from arclink.checksums import is_reference, timestamp_of_reference
+from arclink.checksums import is_reference, normal_checksum, timestamp_of_reference
 from arclink.errors import CaptureError
 from arclink.model import (
     ALL_TIME,
@@ -29,7 +29,6 @@ from arclink.model import (
     UriR,
 )
 from arclink.reasons import Reason
-from arclink.rows.pointers import NO_FILE
 from arclink.store.protocols import Scans
 from arclink.uris.surts import surt_of
 
@@ -37,6 +36,8 @@ REVISIT = "revisit"
 
 MOST_LISTED = 1_000
 """Largest number of captures that are read to find the newest one."""
+
+_ALGORITHMS = ("sha1:", "sha256:", "sha512:", "md5:")
 
 _LOCATION = Kind("http@location")
 
@@ -65,16 +66,16 @@ class RecordPlace(NamedTuple):
         offset: Bytes into the file as stored.
         length: Bytes of the record as stored; -1 if unknown.
         checksum: Of the payload; `NO_CHECKSUM` if it is not known.
-        original: Its URI; empty if only the checksum says that it is the right one.
-        timestamp: Its time; empty if only the checksum says that it is the right one.
+        original: Its URI.
+        timestamp: Its time.
     """
 
     file: str
     offset: int
     length: int
     checksum: Checksum
-    original: UriR = UriR("")
-    timestamp: Timestamp = Timestamp("")
+    original: UriR
+    timestamp: Timestamp
 
 
 def place_of(memento: Memento) -> RecordPlace:
@@ -87,6 +88,23 @@ def place_of(memento: Memento) -> RecordPlace:
         memento.original,
         memento.timestamp,
     )
+
+
+def find_capture(store: Scans, text: str, at: str = "") -> Memento:
+    """Return the capture that a user names.
+
+    Args:
+        store: The store to search.
+        text: A URI, or the checksum of a payload with the name of its algorithm (``sha1:…``).
+        at: A time as users type it: the capture in force at its end; if empty, the newest one.
+
+    Raises:
+        BadParameterError: The text is not a URI, or ``at`` is not a time.
+        CaptureError: The graph has no such capture.
+    """
+    if text.lower().startswith(_ALGORITHMS):
+        return capture_of_checksum(store, normal_checksum(text))
+    return capture_in_force(store, text, AT.read(at) if at else ALL_TIME.last)
 
 
 @of_one_state
@@ -229,6 +247,9 @@ def places_of_payload(
 ) -> Iterator[RecordPlace]:
     """Yield the records that may hold the payload of a revisit, those found most easily first.
 
+    Each is the record of a capture of this store. The place from which a build read a payload is
+    not used: its capture may have been forgotten since.
+
     Args:
         store: The store with the revisit.
         memento: The revisit.
@@ -255,19 +276,11 @@ def _possible_places(
                 yield place_of(other)
     if checksum == NO_CHECKSUM:
         return
-    yield from places_of_checksum(store, checksum)
+    yield from (
+        place_of(other) for other in captures_of(store, checksum) if other.record_type != REVISIT
+    )
     for other in by_distance(store, memento.surt, memento.timestamp):
         if other.checksum == checksum and other.record_type != REVISIT:
-            yield place_of(other)
-
-
-def places_of_checksum(store: Scans, checksum: Checksum) -> Iterator[RecordPlace]:
-    """Yield the records that may hold a payload which a build read, by its checksum."""
-    payload = store.payload(checksum)
-    if payload is not None and payload.file != NO_FILE:
-        yield RecordPlace(payload.file, payload.offset, -1, checksum)
-    for other in captures_of(store, checksum):
-        if other.record_type != REVISIT:
             yield place_of(other)
 
 

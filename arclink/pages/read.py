@@ -9,6 +9,7 @@ head of that capture is used.
 """
 
 import os
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -27,7 +28,7 @@ from arclink.archives.reader import ArchiveFile
 from arclink.archives.records import ArchiveRecord, HttpHeaders
 from arclink.archives.wat import describe, is_described
 from arclink.errors import CaptureError, DataError, InputError, MissingFileError, RecordError
-from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM, Checksum, Memento
+from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM, Memento
 from arclink.pages.locate import (
     REVISIT,
     RecordPlace,
@@ -72,6 +73,7 @@ class CapturedPage:
         headers: The archived HTTP header fields, in their order; empty if there is no HTTP.
         content_type: The media type as written; empty if it is not known.
         place: The record that holds the body.
+        head_place: The record that holds status and headers.
         body_length: Bytes of the body as recorded, with its codings.
     """
 
@@ -89,6 +91,7 @@ class CapturedPage:
         self.headers: HttpHeaders = head.http_headers
         self.content_type = head.content_type
         self.place = holder.place if holder else place_of(shown)
+        self.head_place = self.place if holder and holder.record is head else place_of(shown)
         self._record = holder.record if holder else None
         self.body_length = self._record.body_length if self._record else 0
         self._holder = holder
@@ -221,6 +224,31 @@ class PageReader:
             raise
         return size, self._released_after(pieces, found)
 
+    def http_head(self, memento: Memento) -> bytes:
+        """Return the HTTP head of a capture as recorded; empty if its record has none.
+
+        Raises:
+            CaptureError: See `read`.
+        """
+        with self.read(memento) as page:
+            place = page.head_place
+        found = self._find(place)
+        try:
+            size, pieces = found.archive.bytes_at(found.place.offset, found.place.length)
+            whole = b""
+            before_body = size - found.record.body_length
+            for piece in pieces:
+                whole += piece
+                if len(whole) >= before_body:
+                    break
+        finally:
+            self._release(found)
+        if not found.record.http_headers.fields and found.record.status == "-":
+            return b""
+        # The head of the record ends with an empty line; a record in ARC has one line.
+        end = re.search(rb"\n\r?\n" if whole[:5].upper() == b"WARC/" else rb"\n", whole)
+        return whole[end.end() : before_body] if end else b""
+
     def evidence(self, file: str, offset: int) -> Memento:
         """Return the memento of a record, by archive file and offset.
 
@@ -233,11 +261,10 @@ class PageReader:
         """
         if not self._recorded.path(file):
             raise CaptureError(f"the graph has no archive file {file!r}")
-        place = RecordPlace(file, offset, -1, Checksum(NO_CHECKSUM))
         problem: ArchiveError | None = None
         for path in self._paths(file):
             try:
-                record = self._any_record(path, place)
+                record = self._any_record(path, offset)
             except (InputError, RecordError) as error:
                 problem = problem or error
                 continue
@@ -252,10 +279,10 @@ class PageReader:
             raise _unreadable(problem, file)
         raise CaptureError(f"the graph has no capture at byte {offset} of {file!r}")
 
-    def _any_record(self, path: str, place: RecordPlace) -> ArchiveRecord:
+    def _any_record(self, path: str, offset: int) -> ArchiveRecord:
         archive = self._open.take(path)
         try:
-            record = archive.record_at(place.offset, place.length, IN_MEMORY)
+            record = archive.record_at(offset, limit=IN_MEMORY)
             return describe(record).capture if is_described(record) else record
         finally:
             self._open.give_back(path, archive)
@@ -405,20 +432,17 @@ def _state_of(path: str) -> object:
 
 
 def _is_meant(record: ArchiveRecord, place: RecordPlace) -> bool:
-    """Return whether a record is the one that the store means: by URI and time, or by its digest."""
-    if place.original:
-        uri, timestamp = record.uri, record.timestamp
-        wrapped = None if _is_uri(uri, place) else _ANY_ARCHIVE.unwrap(uri)
-        if wrapped is not None:
-            uri, timestamp = wrapped.original, wrapped.timestamp
-        if not _is_uri(uri, place):
-            return False
-        if timestamp in ("", place.timestamp):  # the index dates a record without a date
-            return True
-        if ":" in place.checksum or place.checksum == NO_CHECKSUM:  # nothing else identifies it
-            return True
-    elif record.record_type == REVISIT:
+    """Return whether a record is the one that the store means: by URI and time, or digest."""
+    uri, timestamp = record.uri, record.timestamp
+    wrapped = None if _is_uri(uri, place) else _ANY_ARCHIVE.unwrap(uri)
+    if wrapped is not None:
+        uri, timestamp = wrapped.original, wrapped.timestamp
+    if not _is_uri(uri, place):
         return False
+    if timestamp in ("", place.timestamp):  # the index dates a record without a date
+        return True
+    if ":" in place.checksum or place.checksum == NO_CHECKSUM:  # nothing else identifies it
+        return True
     if record.checksum == place.checksum:
         return True
     with suppress(DataError):

@@ -14,8 +14,11 @@ from hypothesis import strategies as st
 
 from arclink.archives.payloads import (
     decode_payload,
+    is_coded,
     payload_checksum,
     redirect_checksum,
+    stream_decoded,
+    stream_without_chunks,
     undo_chunks,
     undo_coding,
 )
@@ -371,3 +374,49 @@ def test_real_codings_are_undone(shared_data: Path, name: str, words: bytes) -> 
     ]
     assert pages
     assert all(words in page.body.lower() and not page.truncated for page in pages)
+
+
+@given(
+    st.lists(st.binary(max_size=300), max_size=6),
+    st.sampled_from([b"", b"0\r\n\r\n", b"0\n", b"zz", b"5\r\nab", b"3\r\nabcd"]),
+    st.sampled_from([b"\r\n", b"\n", b"x"]),
+    st.integers(1, 50),
+)
+def test_chunks_are_joined_alike_in_pieces_and_at_once(
+    chunks: list[bytes], end: bytes, line_end: bytes, step: int
+) -> None:
+    body = b"".join(b"%x\r\n%b%b" % (len(one), one, line_end) for one in chunks if one) + end
+    pieces = [body[start : start + step] for start in range(0, len(body), step)]
+    assert b"".join(stream_without_chunks(pieces)) == undo_chunks(body)[0]
+
+
+@pytest.mark.parametrize(
+    ("coding", "pack"),
+    [
+        pytest.param("gzip", gzip.compress, id="gzip"),
+        pytest.param("gzip", lambda data: gzip.compress(data) * 2, id="two members"),
+        pytest.param("deflate", zlib.compress, id="zlib"),
+        pytest.param("deflate", raw_deflate, id="raw"),
+        pytest.param("br", brotli.compress, id="brotli"),
+        pytest.param("zstd", zstd, id="zstd"),
+        pytest.param("gzip", bytes, id="not packed"),
+        pytest.param("br", gzip.compress, id="another coding than declared"),
+        pytest.param("gzip", lambda data: gzip.compress(data)[:-9], id="broken off"),
+    ],
+)
+@pytest.mark.parametrize("length", [0, 10, 200_000, 3_000_000])
+def test_codings_are_undone_alike_in_pieces_and_at_once(
+    coding: str, pack: Callable[[bytes], bytes], length: int
+) -> None:
+    text = (b"<p>The text of a page, again and again. " * (length // 40 + 1))[:length]
+    body = pack(text)
+    pieces = [body[start : start + 1000] for start in range(0, len(body), 1000)]
+    undone = undo_coding(body, coding, 1 << 30)
+    assert undone is not None
+    assert b"".join(stream_decoded(pieces, [coding])) == undone[0]
+    assert is_coded(body[: 64 << 10], coding) == (undone[0][:100] != body[:100])
+
+
+def test_a_coding_that_no_byte_confirms_is_an_error() -> None:
+    with pytest.raises(PayloadError):
+        list(stream_decoded([bytes(range(256))], ["gzip"]))

@@ -1,15 +1,20 @@
 """Captures over HTTP: bytes as archived, the nearest capture, rows, single records."""
 
 import gzip
+import http.client
 import json
 from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
 
+from arclink.model import Forgotten, Surt
 from arclink.service.settings import Settings
+from arclink.store.embargo import Embargo
+from arclink.store.location import open_store
+from arclink.store.protocols import Takedown
 from tests.pages.archives import T1, T2, T3, Record, store_of
-from tests.service.conftest import client_of
+from tests.service.conftest import client_of, served
 
 A, B = "http://a.example/", "http://b.example/x"
 GZIPPED = gzip.compress(b"<p>packed", mtime=0)
@@ -185,6 +190,223 @@ def test_a_place_that_the_graph_does_not_have_is_a_404(
 ) -> None:
     response = client.get("/record", query_string={"file": file, "offset": offset})
     assert response.status_code == 404
+
+
+EVERY_ANSWER = (
+    f"/web/{T1}id_/{A}",
+    f"/web/2010id_/{A}",
+    f"/timegate/{A}",
+    "/record?file=crawl.warc.gz&offset=0",
+)
+
+
+def test_after_forget_nothing_comes_back_from_anywhere(tmp_path: Path) -> None:
+    """Neither from a resource, nor from a client's cache by its ETag."""
+    path = store_of(tmp_path, RECORDS)
+    client = client_of(str(path))
+    tags = {}
+    for target in (*EVERY_ANSWER, f"/cdx?url={A}", f"/web/{T2}id_/http://b.example/again"):
+        response = client.get(target)
+        assert response.status_code in (200, 302)
+        assert response.headers["Cache-Control"] == "no-cache"
+        tags[target] = response.headers.get("ETag", "")
+    with open_store(str(path), create=True) as store:
+        store.forget(Takedown(Forgotten(Surt("example,a)/")), "", "2026-11-23T00:00:00Z"))
+    for target, tag in tags.items():
+        response = client.get(target, headers={"If-None-Match": tag} if tag else {})
+        if target.startswith("/cdx"):
+            assert (response.status_code, response.data) == (200, b"")
+        else:
+            assert response.status_code == 404
+            assert b"<p>one" not in response.data
+
+
+@pytest.mark.parametrize("target", EVERY_ANSWER)
+def test_hidden_captures_do_not_exist(store: Path, target: str) -> None:
+    settings = Settings(embargo=Embargo(prefixes=(Surt("example,a)/"),)))
+    client = client_of(str(store), settings)
+    assert client.get(target).status_code == 404
+    assert client.get(f"/cdx?url={A}").data == b""
+    never = client.get("/record?file=crawl.warc.gz&offset=1")
+    hidden = client.get("/record?file=crawl.warc.gz&offset=0")
+    assert never.data == hidden.data
+    assert client.get(f"/web/{T1}id_/http://b.example/gone").data == b"gone"
+
+
+def test_a_missing_file_is_a_problem_that_names_it_without_its_path(tmp_path: Path) -> None:
+    path = store_of(tmp_path, RECORDS[:1])
+    (tmp_path / "archive").rename(tmp_path / "new")
+    target = f"/web/{T1}id_/{A}"
+    response = client_of(str(path)).get(target)
+    assert response.status_code == 503
+    assert response.get_json()["file"] == "crawl.warc.gz"
+    assert response.get_json()["reason"] == "PAYLOAD_FILE_MISSING"
+    assert str(tmp_path) not in response.get_data(as_text=True)
+    found = client_of(str(path), Settings(archives=(str(tmp_path / "new"),)))
+    assert found.get(target).data == b"<p>one"
+
+
+def test_a_damaged_record_is_a_problem(tmp_path: Path) -> None:
+    path = store_of(tmp_path, RECORDS[:1])
+    file = tmp_path / "archive" / "crawl.warc.gz"
+    file.write_bytes(file.read_bytes()[:-30])
+    response = client_of(str(path)).get(f"/web/{T1}id_/{A}")
+    assert response.status_code == 502
+    assert response.get_json()["reason"] == "PAYLOAD_DAMAGED"
+
+
+HOSTILE_HEAD = (
+    b"HTTP/1.1 200 OK",
+    b"Content-Type: text/html\x0b; charset=utf-8\x00",
+    b"X-Split: a\rSet-Cookie: stolen=1",
+    b"X Bad Name: x",
+    b"X-Nul\x00: x",
+    "X-Text: \u00e9\u4e2d".encode(),
+    b"X-Bytes: \xe9\xff",
+    b"X-Long: " + b"x" * 9_000,
+    b"Set-Cookie: a=b",
+    b"Link: <http://evil.example/>; rel=stylesheet",
+    b"Refresh: 0; url=http://evil.example/",
+    b"Content-Security-Policy: default-src *",
+    b"Access-Control-Allow-Origin: *",
+    b"Service-Worker-Allowed: /",
+    b"Location: http://evil.example/",
+    b"Content-Length: 5",
+    b"Transfer-Encoding: identity",
+    b"Memento-Datetime: never",
+)
+
+
+def test_archived_headers_mean_nothing_to_a_client(tmp_path: Path) -> None:
+    """Over the wire, where a line end would begin another header."""
+    path = store_of(tmp_path, [Record(A, T1, b"<p>hostile", HOSTILE_HEAD)])
+    with served(str(path)) as port:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        connection.request("GET", f"/web/{T1}id_/{A}")
+        response = connection.getresponse()
+        body = response.read()
+        connection.close()
+    headers = [(name.lower(), value) for name, value in response.getheaders()]
+    own = {name for name, _ in headers if not name.startswith("x-archive-orig-")}
+    assert body == b"<p>hostile"
+    assert own.isdisjoint({"set-cookie", "refresh", "location", "service-worker-allowed"})
+    assert not [name for name in own if name.startswith("access-control")]
+    values = dict(headers)
+    assert "evil.example" not in values["link"]
+    assert "sandbox" in values["content-security-policy"]
+    assert values["x-content-type-options"] == "nosniff"
+    assert values["memento-datetime"] == "Fri, 01 Jan 2010 00:00:00 GMT"
+    assert values["content-length"] == "10"
+    assert "x-archive-orig-x-long" not in values
+    assert values["x-archive-orig-x-text"].encode("latin-1").decode() == "\u00e9\u4e2d"
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        pytest.param("/web/", id="nothing"),
+        pytest.param("/web/20100101000000id_/", id="no URI"),
+        pytest.param(f"/web/20100101000000id_/{'x' * 70_000}", id="a long URI"),
+        pytest.param("/web/20100101000000id_/../../etc/passwd", id="dots"),
+        pytest.param("/web/20100101000000id_/file:///etc/passwd", id="a file"),
+        pytest.param("/web/20100101000000id_/http://%0d%0aSet-Cookie:x/", id="a line end"),
+        pytest.param("/web/20100101000000id_//evil.example/", id="two slashes"),
+        pytest.param("/web/99999999999999id_/http://never.example/", id="no date"),
+        pytest.param("/web/20100101000000id_/\xff", id="no UTF-8"),
+        pytest.param("/timegate/javascript:alert(1)", id="a script"),
+    ],
+)
+def test_hostile_addresses_are_refused(client: FlaskClient, target: str) -> None:
+    response = client.get(target)
+    assert response.status_code in (400, 404)
+    assert "Location" not in response.headers
+    assert "Set-Cookie" not in response.headers
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        b"//evil.example/",
+        b"http://evil.example/",
+        b"\\\\evil.example",
+        b"javascript:alert(1)",
+        b"[",
+        b"\t/x",
+    ],
+)
+def test_a_redirect_never_leads_out(tmp_path: Path, location: bytes) -> None:
+    head = (b"HTTP/1.1 302 Found", b"Location: " + location)
+    path = store_of(tmp_path, [Record(A, T1, b"", head)])
+    response = client_of(str(path)).get(f"/web/{T1}id_/{A}")
+    assert response.headers["Location"].startswith(f"/web/{T1}id_/")
+
+
+def test_a_long_body_comes_whole(tmp_path: Path) -> None:
+    """With chunks, too, where its length is not known in advance."""
+    body = bytes(range(256)) * 20_000
+    pieces = [body[start : start + 50_000] for start in range(0, len(body), 50_000)]
+    chunks = b"".join(b"%x\r\n%b\r\n" % (len(piece), piece) for piece in pieces)
+    head = (b"HTTP/1.1 200 OK", b"Content-Type: video/mp4")
+    in_chunks = Record(B, T1, chunks + b"0\r\n\r\n", (*head, b"Transfer-Encoding: chunked"))
+    with served(str(store_of(tmp_path, [Record(A, T1, body, head), in_chunks]))) as port:
+        for uri, length in ((A, str(len(body))), (B, None)):
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+            connection.request("GET", f"/web/{T1}id_/{uri}")
+            response = connection.getresponse()
+            assert response.getheader("Content-Length") == length
+            assert response.read() == body
+            connection.close()
+
+
+def test_rows_go_on_where_they_ended(client: FlaskClient) -> None:
+    whole = client.get("/cdx?url=*.example&output=text&fl=timestamp,url").data.splitlines()
+    assert len(whole) == len(RECORDS)
+    for by in ("url=*.example", "url=example&matchType=domain", "url=b.example/*"):
+        all_rows = client.get(f"/cdx?{by}").data.splitlines()
+        rows: list[bytes] = []
+        target: str | None = f"?{by}&limit=2"
+        while target is not None:
+            response = client.get(f"/cdx{target}")
+            rows += response.data.splitlines()
+            link = response.headers.get("Link")
+            target = link[1 : link.index(">")] if link else None
+        assert rows == all_rows
+
+
+def test_rows_are_filtered_and_sorted(client: FlaskClient) -> None:
+    def rows(query: str) -> list[str]:
+        return client.get(f"/cdx?output=text&fl=timestamp,status&{query}").text.splitlines()
+
+    assert rows(f"url={A}&filter==status:301") == [f"{T2} 301"]
+    assert rows(f"url={A}&filter=!statuscode:30") == [f"{T1} 200", f"{T3} 200"]
+    assert rows(f"url={A}&sort=reverse&limit=1") == [f"{T3} 200"]
+    assert rows(f"url={A}&from=2011") == [f"{T2} 301", f"{T3} 200"]
+    assert rows(f"url={A}&sort=closest&closest=201012&limit=2") == [f"{T2} 301", f"{T1} 200"]
+    shown = client.get(f"/cdx?url={A}&limit=1&showResumeKey=true").text.splitlines()
+    assert len(shown) == 3
+    assert client.get("/cdx", query_string={"url": A, "resumeKey": shown[2]}).data.count(b"\n") == 2
+
+
+@pytest.mark.parametrize(
+    ("query", "parameter"),
+    [
+        pytest.param("url=*.example&sort=reverse", "sort", id="sorted range"),
+        pytest.param("url=*.example&closest=2010", "closest", id="nearest of a range"),
+        pytest.param(f"url={A}&sort=closest", "sort", id="nearest to nothing"),
+        pytest.param(f"url={A}&resumeKey=x", "resumeKey", id="no key"),
+        pytest.param(f"url={A}&filter=~url:(", "filter", id="no expression"),
+        pytest.param(f"url={A}&limit=0", "limit", id="no rows"),
+        pytest.param("", "uri", id="no URI"),
+    ],
+)
+def test_rows_that_cannot_be_asked_for(client: FlaskClient, query: str, parameter: str) -> None:
+    response = client.get(f"/cdx?{query}")
+    assert (response.status_code, response.get_json()["parameter"]) == (400, parameter)
+
+
+def test_a_key_belongs_to_its_query(client: FlaskClient) -> None:
+    key = client.get("/cdx?url=b.example/*&limit=1&showResumeKey=true").text.splitlines()[2]
+    assert client.get("/cdx", query_string={"url": A, "resumeKey": key}).status_code == 400
 
 
 def test_a_service_without_pages_shows_none(store: Path) -> None:
