@@ -6,12 +6,15 @@ A store lists captures oldest first, so captures before a time are read in steps
 from collections.abc import Iterator
 from datetime import timedelta
 from heapq import merge
-from itertools import groupby
+from itertools import groupby, islice
 from operator import attrgetter
 
 from arclink.access.replay import moment_of
 from arclink.model import ALL_TIME, Memento, Span, Surt, Timestamp
 from arclink.store.protocols import Answers
+
+MOST_AT_ONCE = 64
+"""Number of captures that are read in one step, without search."""
 
 _STEPS = (timedelta(days=1), timedelta(days=40), timedelta(days=400), timedelta(days=4000))
 """Time before a capture that is searched in one step."""
@@ -34,15 +37,22 @@ def by_distance(store: Answers, surt: Surt, timestamp: Timestamp) -> Iterator[Me
 
 def backwards(store: Answers, surt: Surt, last: Timestamp) -> Iterator[Memento]:
     """Yield the captures of a SURT that are not newer than ``last``, newest first."""
+    few = list(islice(store.mementos(surt, Span(last=last)), MOST_AT_ONCE + 1))
+    if len(few) <= MOST_AT_ONCE:
+        yield from _newest_first(few)
+        return
     end = last
     for first in (*_starts(last), ALL_TIME.first):
-        found = list(store.mementos(surt, Span(first, end)))
-        # Within one time, the order stays that of the store.
-        for _, same in groupby(reversed(found), attrgetter("timestamp")):
-            yield from reversed(list(same))
+        yield from _newest_first(list(store.mementos(surt, Span(first, end))))
         if first == ALL_TIME.first:
             return
         end = Timestamp(f"{int(first) - 1:014d}")
+
+
+def _newest_first(captures: list[Memento]) -> Iterator[Memento]:
+    """Yield captures in the reverse order of their times; within one time, the order stays."""
+    for _, same in groupby(reversed(captures), attrgetter("timestamp")):
+        yield from reversed(list(same))
 
 
 def _starts(last: Timestamp) -> Iterator[Timestamp]:

@@ -186,11 +186,15 @@ def neighbours_of(store: Scans, memento: Memento) -> Neighbours:
             newer[0] if newer else None,
             newer[-1] if newer else memento,
         )
-    before = Timestamp(f"{max(int(memento.timestamp) - 1, 0):014d}")
+    older_first = (
+        one
+        for one in backwards(store, memento.surt, memento.timestamp)
+        if one.timestamp < memento.timestamp
+    )
     after = Timestamp(f"{int(memento.timestamp) + 1:014d}")
     return Neighbours(
         captures[0],
-        next(backwards(store, memento.surt, before), None),
+        next(older_first, None),
         next(store.mementos(memento.surt, Span(first=after)), None),
         None,
     )

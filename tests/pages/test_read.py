@@ -1,6 +1,7 @@
 """Reading captures: which record is read, from which file, and what comes of damage."""
 
 import gzip
+import random
 import shutil
 import tracemalloc
 import zipfile
@@ -180,6 +181,24 @@ def test_moved_files_are_found_below_a_url(tmp_path: Path) -> None:
     store, folder = moved(tmp_path)
     with serve(folder / "deep") as site, arclink.open(store, archives=[site.url]) as graph:
         assert body_of(graph, A) == ONE
+
+
+def test_a_remote_record_is_one_range_request(tmp_path: Path) -> None:
+    """Once its file is open; no more bytes than the record has are asked for in vain."""
+    dice = random.Random(1)
+    uris = [f"http://a.example/{number}" for number in range(4)]
+    head = (b"HTTP/1.1 200 OK", b"Content-Type: application/zip")
+    store = store_of(tmp_path, [Record(uri, T1, dice.randbytes(300_000), head) for uri in uris])
+    (tmp_path / "archive").rename(tmp_path / "new")
+    with serve(tmp_path / "new") as site, arclink.open(store, archives=[site.url]) as graph:
+        with graph.get(uris[0]):
+            pass
+        for count, uri in enumerate(uris[1:], 1):
+            before = len(site.ranges)
+            with graph.get(uri) as page:
+                assert len(b"".join(page.recorded())) == 300_000
+            assert (count, len(site.ranges) - before) == (count, 1)
+        assert site.sent < 2_000_000
 
 
 def test_another_file_of_the_same_name_gives_no_wrong_page(tmp_path: Path) -> None:
