@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from arclink.access.nearby import MOST_AT_ONCE, backwards, by_distance
 from arclink.access.replay import moment_of
 from arclink.model import ALL_TIME, Surt, Timestamp
-from tests.access.memory_store import MemoryStore, Page
+from tests.store.memory_store import MemoryStore, Page
 
 A = "http://a.example/"
 SURT = Surt("example,a)/")

@@ -6,7 +6,7 @@ import pytest
 
 from arclink.model import Timestamp
 from arclink.pages.locate import MOST_LISTED, neighbours_of
-from tests.access.memory_store import MemoryStore, Page
+from tests.store.memory_store import MemoryStore, Page
 
 A = "http://a.example/"
 
