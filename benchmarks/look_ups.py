@@ -167,6 +167,13 @@ def load_synthetic(bench: Bench, store: Path, pages: int, links: int) -> None:
 @contextmanager
 def service(store: Path, *options: str) -> Iterator[str]:
     """Serve a store on a free port of this machine alone; yield host and port."""
+    with serving(store, *options) as (address, _):
+        yield address
+
+
+@contextmanager
+def serving(store: Path, *options: str) -> Iterator[tuple[str, int]]:
+    """Serve a store on a free port of this machine alone; yield host and port, and the process."""
     command = arclink("serve", "--store", str(store), "--port", "0", *options)
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}
@@ -174,7 +181,8 @@ def service(store: Path, *options: str) -> Iterator[str]:
         try:
             assert server.stdout is not None
             announced = server.stdout.readline()
-            yield urlsplit(announced[announced.index("http://") :].split()[0]).netloc
+            address = urlsplit(announced[announced.index("http://") :].split()[0]).netloc
+            yield address, server.pid
         finally:
             server.send_signal(signal.SIGTERM)
             server.wait()
