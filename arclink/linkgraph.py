@@ -234,9 +234,7 @@ class LinkGraph:
         UsageError: A place in ``archives`` does not exist.
     """
 
-    def __init__(
-        self, store: Scans, at: Time | None = None, archives: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, store: Scans, at: Time | None = None, archives: Sequence[str] = ()) -> None:
         self.store = store
         self._at = "" if at is None else text_of_time(at)
         self._archives = tuple(archives)
