@@ -57,6 +57,7 @@ EXPECTED: Mapping[str, Mapping[str, int]] = {
     "aut": {EQUAL: 260, TO_ITSELF: 1},
     "arc": {EQUAL: 260, TO_ITSELF: 1},
     "pywb": {EQUAL: 187, NO_PATH: 7, TO_ITSELF: 2, POST: 2, RESOURCE: 1},
+    "flink": {EQUAL: 3647},
 }
 
 
