@@ -128,8 +128,11 @@ class Canary:
         self.port = self._tcp.getsockname()[1]
         self._udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._udp.bind(("127.0.0.1", self.port))
-        for serve in (self._accept, self._receive):
-            threading.Thread(target=serve, daemon=True).start()
+        self._threads = [
+            threading.Thread(target=serve, daemon=True) for serve in (self._accept, self._receive)
+        ]
+        for thread in self._threads:
+            thread.start()
 
     @property
     def origin(self) -> str:
@@ -155,6 +158,7 @@ class Canary:
             except OSError:
                 return
             if data == b"end":
+                self._udp.close()
                 return
             self.asked.append(f"UDP {data!r}")
 
@@ -163,3 +167,5 @@ class Canary:
         self._tcp.close()
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as last:
             last.sendto(b"end", ("127.0.0.1", self.port))
+        for thread in self._threads:
+            thread.join(10)

@@ -12,6 +12,7 @@ from urllib.parse import urlencode, urlsplit
 
 import pytest
 
+from tests.browser.axe import violations
 from tests.browser.past import (
     DAY,
     GONE,
@@ -193,6 +194,69 @@ def test_the_frame_believes_its_own_replay_only(browser: "Browser", past: Past) 
         )
         page.wait_for_timeout(300)
         assert page.url == past.then(HOME)
+
+
+# Everybody
+
+
+def test_without_scripts_the_text_is_read_with_its_links_in_time(
+    browser: "Browser", past: Past
+) -> None:
+    with opened(browser, past, java_script_enabled=False) as page:
+        page.goto(past.then(HOME))
+        assert page.locator(".page-text h2").inner_text() == "Old page"
+        page.locator(".page-text").get_by_role("link", name="News").click()
+        assert page.url == past.then(NEWS)
+        assert "Words of the page." in page.locator(".page-text").inner_text()
+        assert panel_links(page, ".linkers") == [f"/browse/{THEN}/{uri}" for uri in (HOME, MOVED)]
+
+
+def test_without_service_workers_the_frame_says_so_and_shows_the_text(
+    browser: "Browser", past: Past
+) -> None:
+    with opened(browser, past, service_workers="block") as page:
+        page.add_init_script("delete Navigator.prototype.serviceWorker")
+        page.goto(past.then(HOME))
+        page.wait_for_function(
+            "document.querySelector('.replay-note').textContent.includes('cannot replay')"
+        )
+        assert page.locator(".page-text").is_visible()
+        assert page.locator("iframe").count() == 0
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (390, "dark")])
+def test_axe_finds_nothing_wrong_around_the_past(
+    browser: "Browser", past: Past, axe: str, width: int, scheme: str
+) -> None:
+    options = {
+        "viewport": {"width": width, "height": 900},
+        "color_scheme": scheme,
+        "bypass_csp": True,
+    }
+    with opened(browser, past, **options) as page:
+        for uri in (HOME, GONE, NEVER):
+            page.goto(past.then(uri, LATER))
+            assert violations(page, axe) == []
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+    with opened(browser, past, java_script_enabled=False, **options) as page:
+        page.goto(past.then(HOME))
+
+
+def test_the_past_is_reached_and_seen_with_the_keyboard(browser: "Browser", past: Past) -> None:
+    with opened(browser, past) as page:
+        page.goto(f"{past.place}/?uri={HOME}")
+        page.get_by_role("link", name="The page then").focus()
+        page.keyboard.press("Enter")
+        wait_for_heading(page, "Old page")
+        page.get_by_role("link", name="Earlier capture").focus()
+        page.keyboard.press("Enter")
+        page.wait_for_url(past.then(HOME))
+        for _ in range(40):
+            page.keyboard.press("Tab")
+            if page.evaluate("document.activeElement.closest('#panel') !== null"):
+                break
+        assert page.evaluate("document.activeElement.closest('#panel') !== null")
+        assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
 
 
 # A page that tries to escape

@@ -58,6 +58,7 @@ class Target:
     """A page that the page links to.
 
     Attributes:
+        href: Empty if it cannot be browsed.
         note: What a reader should know before following the link; empty if it was captured then.
     """
 
@@ -309,7 +310,10 @@ def _changes(
 def _changed(link: ChangedLink, at: Timestamp, root: str) -> Target:
     uri, _, text, _ = link.key
     texts = [printable(text)] if text else []
-    return Target(printable_uri(uri), texts, root + browse_address(at, uri), "")
+    can_be_browsed = uri.startswith(("http:", "https:"))
+    return Target(
+        printable_uri(uri), texts, root + browse_address(at, uri) if can_be_browsed else "", ""
+    )
 
 
 @dataclass(frozen=True, slots=True)
