@@ -71,9 +71,9 @@ def command(
     set_up_logging(LogForm.TEXT, with_access=False)
 
     def show(place: str) -> None:
-        click.echo(f"Browse it at {place}browse/")
+        click.echo(f"Browse it at {place}")
         if not no_browser:
-            threading.Thread(target=webbrowser.open, args=(f"{place}browse/",), daemon=True).start()
+            threading.Thread(target=webbrowser.open, args=(place,), daemon=True).start()
 
     serve(where, "127.0.0.1", port, 8, click.echo, Settings(), may_move=True, ready=show)
 
