@@ -15,6 +15,7 @@ from arclink.version import VERSION
 SECTIONS = {
     "Build a graph": {
         "demo-archive": "arclink.cli.demo_archive",
+        "open": "arclink.cli.open",
         "build": "arclink.cli.build",
         "fetch": "arclink.cli.fetch",
     },

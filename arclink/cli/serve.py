@@ -3,12 +3,16 @@
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from arclink.access.replay import parse_replay
 from arclink.cli.options import archives_option, replay_option
 from arclink.errors import UsageError
+
+if TYPE_CHECKING:
+    from arclink.service.replay.origin import ReplayOrigin
 
 _NAMED = re.compile(r"([^/=:]*)=(.*)", re.DOTALL)
 _COLLECTION = re.compile(r"[a-z0-9][a-z0-9_-]{0,50}")
@@ -28,6 +32,8 @@ _OURS = frozenset(
         "cdx",
         "record",
         "browse",
+        "replay",
+        "w",
     }
 )
 """First path segments that the service itself uses."""
@@ -69,6 +75,17 @@ EXAMPLES = (
     default=8080,
     show_default=True,
     help="Port to listen on; 0 for any free port.",
+)
+@click.option(
+    "--browse-port",
+    type=click.IntRange(0, 65535),
+    help="Port of the origin where archived pages are replayed; by default the one after --port, if only this machine can ask.",
+)
+@click.option(
+    "--browse-origin",
+    default="",
+    metavar="ORIGIN",
+    help="That origin as clients know it, such as https://replay.example.net; needs --public.",
 )
 @click.option(
     "--threads",
@@ -176,6 +193,8 @@ def command(
     stores: tuple[str, ...],
     host: str,
     port: int,
+    browse_port: int | None,
+    browse_origin: str,
     threads: int,
     workers: int,
     grace: float,
@@ -231,6 +250,7 @@ def command(
         origins=tuple(parse_origin(text) for text in origins),
         has_pages=has_pages,
         archives=archives,
+        browse=replay_origin(browse_origin, public),
     )
     try:
         trusted = tuple(parse_network(text) for text in proxies)
@@ -248,7 +268,31 @@ def command(
         workers=workers,
         grace=grace,
         connections=Connections(connections, address_connections, trusted),
+        browse_port=browse_port,
     )
+
+
+def replay_origin(origin: str, public: str) -> "ReplayOrigin":
+    """Return the origins that an operator names; none if ``origin`` is empty.
+
+    Raises:
+        UsageError: One is not an origin, or they are the same.
+    """
+    from arclink.service.headers import parse_origin
+    from arclink.service.replay.origin import ReplayOrigin
+
+    if not origin:
+        return ReplayOrigin()
+    if not public:
+        raise UsageError("--browse-origin: also give --public, the address of the service itself")
+    replayed = parse_origin(origin, "--browse-origin")
+    service = parse_origin("/".join(public.split("/")[:3]), "--public")
+    if replayed == service:
+        raise UsageError(
+            "--browse-origin: archived pages need another host or port than --public, because their "
+            "scripts run there"
+        )
+    return ReplayOrigin(replayed, service)
 
 
 def collections_of(texts: Sequence[str]) -> str | Mapping[str, str]:

@@ -8,6 +8,7 @@ from werkzeug.exceptions import RequestURITooLarge
 from arclink.federation.requests import Asking
 from arclink.service.aggregate import aggregating, attach_asking
 from arclink.service.archived import archived, attach_pages
+from arclink.service.browsing import browsing
 from arclink.service.description import describing
 from arclink.service.explain import explaining
 from arclink.service.headers import register_headers
@@ -52,6 +53,7 @@ def create_app(
         through_time,
         memento,
         archived,
+        browsing,
         explaining,
         aggregating,
         describing,

@@ -46,22 +46,24 @@ _PREFLIGHT_SECONDS: Final = 7_200
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
 
-def parse_origin(text: str) -> str:
+def parse_origin(text: str, option: str = "--cors-origin") -> str:
     """Return an origin in the form that browsers send in ``Origin``; ``*`` means any origin.
 
     Raises:
-        UsageError: The text is not an origin.
+        UsageError: The text is not an origin. The error names the ``option``.
+
     >>> parse_origin("HTTPS://App.Example:443/")
     'https://app.example'
     """
-    allowed = "write * for all, or scheme, host and port of a page, such as https://app.example.org"
-    if text == ANY_ORIGIN:
+    is_cors = option == "--cors-origin"
+    allowed = f"write {'* for all, or ' if is_cors else ''}scheme, host and port of a page, such as https://app.example.org"
+    if text == ANY_ORIGIN and is_cors:
         return text
     try:
         parts = urlsplit(text)
         host, port = parts.hostname, parts.port
     except ValueError as error:
-        raise UsageError(f"--cors-origin {text[:200]}: {error}; {allowed}") from error
+        raise UsageError(f"{option} {text[:200]}: {error}; {allowed}") from error
     is_bare = parts.path in ("", "/") and not (parts.query or parts.fragment or "@" in parts.netloc)
     if (
         parts.scheme not in _DEFAULT_PORTS
@@ -70,7 +72,7 @@ def parse_origin(text: str) -> str:
         or not text.isascii()
         or "*" in host
     ):
-        raise UsageError(f"--cors-origin {text[:200]!a}: not an origin; {allowed}")
+        raise UsageError(f"{option} {text[:200]!a}: not an origin; {allowed}")
     host = f"[{host}]" if ":" in host else host
     is_default = port is None or port == _DEFAULT_PORTS[parts.scheme]
     return f"{parts.scheme}://{host}{'' if is_default else f':{port}'}"
@@ -108,7 +110,8 @@ def _add_policies(response: Response) -> None:
     response.headers["X-Content-Type-Options"] = "nosniff"
     response.headers.setdefault("Content-Security-Policy", _API_POLICY)
     response.headers.setdefault("Referrer-Policy", "no-referrer")
-    response.headers.setdefault("X-Frame-Options", "DENY")
+    if "frame-ancestors 'none'" in response.headers["Content-Security-Policy"]:
+        response.headers.setdefault("X-Frame-Options", "DENY")
     if request.path not in _INDEXED or request.query_string:
         response.headers["X-Robots-Tag"] = _ROBOTS
 

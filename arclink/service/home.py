@@ -9,10 +9,11 @@ from flask import Blueprint, Response, request
 
 from arclink.access.chronicles import Chronicle, answer_chronicle
 from arclink.access.examples import example_pages
-from arclink.access.queries import BadParameterError
+from arclink.access.queries import BadParameterError, LinkQuery
 from arclink.access.texts import printable, printable_uri
 from arclink.errors import StoreError
-from arclink.model import Surt
+from arclink.model import ALL_TIME, Surt, UriR
+from arclink.service.pages.browse import browse_address
 from arclink.service.pages.captures import show_captures
 from arclink.service.pages.changes import show_changes
 from arclink.service.pages.ego import show_graph
@@ -104,6 +105,7 @@ def _view(asked: Asked, store: Answers) -> Response:
             (view.title, address(view, asked.only("uri", "url", *_kept(view))), view is asked.view)
             for view in View
         ],
+        browse=_address_then(asked, query.uri, chronicle),
         chronicle=chronicle,
         axis=axis,
         replay=settings.replay,
@@ -112,6 +114,17 @@ def _view(asked: Asked, store: Answers) -> Response:
         has_neighbours=bool(settings.instances),
         **words,
     )
+
+
+def _address_then(asked: Asked, uri: UriR, chronicle: Chronicle) -> str:
+    """Return the address of the page as it was: at the view's time, else at its newest capture."""
+    at = (
+        LinkQuery.from_parameters([("uri", uri), ("at", asked.get("at"))]).at
+        if asked.get("at")
+        else None
+    )
+    newest = chronicle.captures[-1].memento.timestamp if chronicle.captures else chronicle.last
+    return browse_address(at or f"{newest or ALL_TIME.last[:4]}"[:8], uri)
 
 
 def _kept(view: View) -> tuple[str, ...]:

@@ -225,6 +225,30 @@ RESOURCES: Sequence[Resource] = (
         },
         is_of_store=False,
     ),
+    Resource(
+        "/browse/{time}/{uri}",
+        "browse",
+        "A page for people: a page as it was at a time, replayed, and its links then.",
+        {"text/html": TEXT},
+        (400, 414, 503),
+        of_path={
+            "time": {
+                "type": "string",
+                "pattern": "^[12][0-9]{3}(0[1-9]|1[0-2])(0[1-9]|1[0-9]|2[0-8])([01][0-9]|2[0-3])[0-5][0-9][0-5][0-9]$",
+                "description": "14 digits, UTC, or fewer.",
+            },
+            **_URI_IN_PATH,
+        },
+        further={"302": "The same page at a time in 14 digits."},
+    ),
+    Resource(
+        "/browse/",
+        "browseForm",
+        "Leads to the page that the form of a page asks for.",
+        {"text/html": TEXT},
+        (400, 414, 503),
+        further={"302": "Where the page is."},
+    ),
     Resource("/", "page", "A page for people.", {"text/html": TEXT}, (400, 414, 503)),
     Resource(
         "/docs",

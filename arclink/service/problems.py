@@ -4,7 +4,7 @@ import logging
 from http import HTTPStatus
 
 import orjson
-from flask import Flask, Response
+from flask import Flask, Response, current_app
 from werkzeug.exceptions import HTTPException, NotFound
 
 from arclink.access.queries import BadParameterError
@@ -44,7 +44,7 @@ def problem(status: HTTPStatus, detail: str, **members: object) -> Response:
 
     Browsers get a page.
     """
-    if prefers_page():
+    if prefers_page() and current_app.has_static_folder:  # the replay origin has no pages
         response = error_page(status, detail)
         response.vary.add("Accept")
         return response

@@ -3,10 +3,12 @@
 import errno
 import os
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from ipaddress import ip_address
 from tempfile import TemporaryDirectory
 from urllib.parse import quote
+from wsgiref.types import WSGIApplication
 
 import waitress  # type: ignore[import-untyped]  # has no types; the existing stubs lack its parts
 
@@ -46,6 +48,9 @@ def serve(
     workers: int = 1,
     grace: float = 30,
     connections: Connections | None = None,
+    browse_port: int | None = None,
+    may_move: bool = False,
+    ready: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Answer requests until SIGINT or SIGTERM, then finish those in progress.
 
@@ -61,6 +66,10 @@ def serve(
         workers: Number of processes that answer.
         grace: Seconds for requests in progress to finish after the signal.
         connections: Limits of the connections of each worker.
+        browse_port: Port of the replay origin; 0 takes a free one. None: the port after that of the
+            service, or a free one, if ``host`` is a loopback address; else nothing is replayed.
+        may_move: Whether to take a free port if ``port`` is in use.
+        ready: Called with the URL of the service when it accepts connections.
 
     Raises:
         StoreError: The store does not exist or is not an ArcLink store.
@@ -72,8 +81,19 @@ def serve(
         with open_store(path) as store:
             examples[name] = example_uri(store, settings.embargo if settings else Embargo())
         let_go(path)  # workers are forked, and open their own connections
-    listening = _listening(host, port)
-    place = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
+    chosen = settings or Settings()
+    listening = [_listening(host, port, or_free=may_move)]
+    service_port = listening[0].getsockname()[1]
+    if browse_port is not None:
+        listening.append(_listening(host, browse_port, "--browse-port"))
+    elif is_loopback(host):
+        listening.append(_listening(host, (service_port + 1) % 65536, or_free=True))
+    if len(listening) > 1:
+        browse = replace(
+            chosen.browse, port=listening[1].getsockname()[1], service_port=service_port
+        )
+        chosen = replace(chosen, browse=browse)
+    place = f"http://{f'[{host}]' if ':' in host else host}:{service_port}"
     announce(
         f"Serving {where if isinstance(where, str) else ', '.join(where)} at {place}/  (stop with Ctrl-C)"
     )
@@ -86,16 +106,21 @@ def serve(
         )
 
     def start() -> Callable[[], None]:
-        server = server_on(listening, where, threads, settings, connections)
-        return lambda: run_until_stopped(server, grace)
+        servers = servers_on(listening, where, threads, chosen, connections)
+        return lambda: run_until_stopped(servers, grace)
 
+    def listen_no_more() -> None:
+        for one in listening:
+            one.close()
+
+    ready(f"{place}/")
     if workers == 1:
         start()()
         return
     with TemporaryDirectory(prefix="arclink-metrics-") as folder:
         # Read when the library is imported, which happens in the workers: they share the folder.
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
-        supervise(workers, start, grace, listening.close, _note_end)
+        supervise(workers, start, grace, listen_no_more, _note_end)
 
 
 def _note_end(worker: int) -> None:
@@ -118,27 +143,46 @@ def make_server(
     Raises:
         OperatorError: The address cannot be used.
     """
-    return server_on(_listening(host, port), where, threads, settings, connections)
+    return servers_on([_listening(host, port)], where, threads, settings, connections)[0]
 
 
-def server_on(
-    listening: socket.socket,
+def servers_on(
+    listening: Sequence[socket.socket],
     where: str | Callable[[], Scans] | Mapping[str, str],
     threads: int,
     settings: Settings | None = None,
     connections: Connections | None = None,
-) -> Server:
-    """Return a server, not running yet, on a listening socket that several processes may share."""
+) -> list[Server]:
+    """Return servers, not running yet, on listening sockets that several processes may share.
+
+    Args:
+        listening: The socket of the service, and that of the replay origin if there is one.
+        where: The store, or each of several stores by name.
+        threads: Number of requests that each server answers at a time.
+        settings: Settings of the service.
+        connections: Limits of the connections of each server.
+    """
     # Imported in the worker: request counting must know at import whether there are several
     # workers.
     from arclink.service.application import create_app
     from arclink.service.collections import create_collections
+    from arclink.service.replay.application import create_replay
 
-    app = (
+    apps: list[WSGIApplication] = [
         create_collections(where, settings)
         if isinstance(where, Mapping)
         else create_app(where, settings)
-    )
+    ]
+    if len(listening) > 1:
+        apps.append(create_replay(where, settings))
+    return [
+        _server_of(app, one, threads, connections) for app, one in zip(apps, listening, strict=True)
+    ]
+
+
+def _server_of(
+    app: WSGIApplication, listening: socket.socket, threads: int, connections: Connections | None
+) -> Server:
     limits = connections or Connections()
     limits = replace(limits, most=affordable(limits.most))
     server: Server = waitress.create_server(
@@ -157,18 +201,40 @@ def server_on(
     return server
 
 
-def _listening(host: str, port: int) -> socket.socket:
-    """Return a socket that listens on this address; waitress would leak its socket on failure."""
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine can ask at an address to listen on."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _listening(
+    host: str, port: int, option: str = "--port", *, or_free: bool = False
+) -> socket.socket:
+    """Return a socket that listens on this address; waitress would leak its socket on failure.
+
+    Args:
+        host: Address.
+        port: Port; 0 takes a free one.
+        option: Option that names the port, for the error.
+        or_free: Whether to take a free port if this one is in use.
+
+    Raises:
+        OperatorError: The address cannot be used.
+    """
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((host, port), family=family)
     except (OSError, UnicodeError, OverflowError) as error:
         if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
+            if or_free:
+                return _listening(host, 0, option)
             raise OperatorError(
-                f"port {port} of {host} is in use; choose another one with --port, or stop the program that uses it"
+                f"port {port} of {host} is in use; choose another one with {option}, or stop the program that uses it"
             ) from error
         raise OperatorError(
-            f"cannot listen on port {port} of {host}: {error}; choose others with --host and --port"
+            f"cannot listen on port {port} of {host}: {error}; choose others with --host and {option}"
         ) from error
 
 

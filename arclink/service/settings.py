@@ -6,6 +6,7 @@ from arclink.access.groups import Budget
 from arclink.access.replay import NO_REPLAY, ReplayPrefix
 from arclink.federation.instances import Instance
 from arclink.federation.requests import Limits
+from arclink.service.replay.origin import ReplayOrigin
 from arclink.store.embargo import Embargo
 
 
@@ -27,6 +28,7 @@ class Settings:
         archive: Name of the own store in answers merged from several archives.
         instances: The only other services that are queried for such an answer.
         limits: Maximum cost of one query to all of them.
+        browse: Where archived pages are replayed, for people who browse the past.
         origins: Origins whose scripts may read answers in a browser, as in ``Origin``; ``*`` for
             all.
         has_pages: Whether captures themselves are shown, not only their links.
@@ -43,6 +45,7 @@ class Settings:
     archive: str = "here"
     instances: tuple[Instance, ...] = ()
     limits: Limits = field(default_factory=Limits)
+    browse: ReplayOrigin = field(default_factory=ReplayOrigin)
     origins: tuple[str, ...] = ()
     has_pages: bool = True
     archives: tuple[str, ...] = ()

@@ -10,7 +10,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import FrameType
 from typing import Any, Protocol
 
@@ -99,21 +99,29 @@ class Server(Protocol):
         """Stop accepting connections. Must be called in the thread that runs the server."""
 
 
-def run_until_stopped(server: Server, grace: float) -> None:
+def run_until_stopped(servers: Sequence[Server], grace: float) -> None:
     """Answer until SIGTERM or SIGINT, then finish the answers in progress.
 
-    This takes at most ``grace`` seconds. Must be called in the main thread.
+    This takes at most ``grace`` seconds. Must be called in the main thread, where the first server
+    runs; each other one has a thread of its own.
     """
 
     def stop(number: int, frame: FrameType | None) -> None:
-        # In another thread: a signal handler must not wait for a lock held by the code it
+        # In other threads: a signal handler must not wait for a lock held by the code it
         # interrupted.
-        threading.Thread(target=finish, args=(server, grace), daemon=True).start()
+        for server in servers:
+            threading.Thread(target=finish, args=(server, grace), daemon=True).start()
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
-    server.run()
-    server.task_dispatcher.shutdown()
+    others = [threading.Thread(target=other.run, daemon=True) for other in servers[1:]]
+    for other in others:
+        other.start()
+    servers[0].run()
+    for other in others:
+        other.join()
+    for server in servers:
+        server.task_dispatcher.shutdown()
 
 
 def finish(server: Server, grace: float) -> None:

@@ -263,3 +263,11 @@ def looking(
     assert [
         error for error in seen.errors if not (may_fail and "Failed to load resource" in error)
     ] == []
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    path = Path(os.environ.get("ENGINES", ROOT / ".engines")) / "chromium" / "axe.min.js"
+    if not path.is_file():
+        missing(f"axe-core is not installed ({path}); run: make test-browser")
+    return path.read_text("utf-8")

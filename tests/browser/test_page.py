@@ -1,16 +1,14 @@
 """The page for people, as a person with a browser uses it."""
 
-import json
-import os
 import re
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from arclink.service.pages.requests import View
-from tests.browser.conftest import ROOT, Service, looking, missing, what_does_not_apply
+from tests.browser.axe import violations
+from tests.browser.conftest import Service, looking, what_does_not_apply
 from tests.service.conftest import A
 
 if TYPE_CHECKING:
@@ -355,27 +353,6 @@ def test_what_went_wrong_is_told_with_a_way_on(
 
 
 # What axe-core finds wrong: names, roles, contrast, order of headings, and a hundred things more.
-
-
-@pytest.fixture(scope="session")
-def axe() -> str:
-    path = Path(os.environ.get("ENGINES", ROOT / ".engines")) / "chromium" / "axe.min.js"
-    if not path.is_file():
-        missing(f"axe-core is not installed ({path}); run: make test-browser")
-    return path.read_text("utf-8")
-
-
-def violations(page: "Page", axe: str) -> list[str]:
-    page.add_script_tag(content=axe)
-    found: dict[str, Any] = json.loads(
-        page.evaluate("axe.run().then(found => JSON.stringify(found))")
-    )
-    assert len(found["passes"]) > 10
-    return [
-        f"{one['id']}: {node['html'][:200]} {node['failureSummary'][:300]}"
-        for one in found["violations"]
-        for node in one["nodes"]
-    ]
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (380, "dark")])

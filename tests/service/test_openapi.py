@@ -55,6 +55,7 @@ def test_every_path_of_the_service_is_described_and_no_other() -> None:
         "/json/{uri}": "/<any(link, json):form>/<rest:rest>",
         "/{time}id_/{uri}": "/<rest:rest>",
         "/timegate/{uri}": "/timegate/<rest:rest>",
+        "/browse/{time}/{uri}": "/browse/<time>/<rest:rest>",
     }
     described = set()
     for resource in RESOURCES:

@@ -45,6 +45,8 @@ def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
             ("listen 443 ssl", f"listen 127.0.0.1:{port} ssl"),
             ("/etc/ssl/links.example.org.pem", str(certificate)),
             ("/etc/ssl/links.example.org.key", str(key)),
+            ("/etc/ssl/replay.example.net.pem", str(certificate)),
+            ("/etc/ssl/replay.example.net.key", str(key)),
             (
                 "worker_processes auto;",
                 f"worker_processes 1; daemon off; pid {folder}/nginx.pid; error_log {folder}/error.log;",
@@ -55,7 +57,7 @@ def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
             ),
         ):
             assert old in text
-            text = text.replace(old, new, 1)
+            text = text.replace(old, new)
         (folder / "nginx.conf").write_text(text)
         nginx = subprocess.Popen(
             ["nginx", "-c", str(folder / "nginx.conf"), "-e", str(folder / "error.log")]

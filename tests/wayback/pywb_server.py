@@ -19,6 +19,25 @@ PYWB = (
 SECONDS_TO_START = 60.0
 
 
+OVER_ARCLINK = """\
+collections:
+  past:
+    index:
+      type: cdx
+      api_url: {place}/cdx?url={{url}}&closest={{closest}}
+      replay_url: {place}/web/{{timestamp}}id_/{{url}}
+proxy:
+  coll: past
+"""
+"""The settings of docs/browse.md: ArcLink is the index and the archive."""
+
+
+def write_config(folder: Path, place: str) -> None:
+    """Write settings of a pywb whose only collection, ``past``, is the service at ``place``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.yaml").write_text(OVER_ARCLINK.format(place=place), "utf-8")
+
+
 @contextmanager
 def serving_pywb(
     folder: Path, collections: Mapping[str, Sequence[Path]]

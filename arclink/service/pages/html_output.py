@@ -82,6 +82,12 @@ def protected(response: Response) -> Response:
     return response
 
 
+def framing(response: Response, origin: str) -> Response:
+    """Return a page that may show pages of one other origin in a frame."""
+    response.headers["Content-Security-Policy"] = f"{_POLICY}; frame-src {origin}"
+    return response
+
+
 def prefers_page() -> bool:
     """Return whether the client is a browser: it prefers HTML, and does not prefer JSON."""
     accepted = request.accept_mimetypes

@@ -1,0 +1,97 @@
+"""``arclink open``: from archive files to a browser, in one step."""
+
+import hashlib
+import os
+import threading
+import webbrowser
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+
+EXAMPLES = (
+    "arclink open crawl.wacz",
+    "arclink open /data/crawl --store links.db",
+)
+
+_COMPLETE = "complete"
+"""File next to a store in the cache, written when it was built from all its inputs."""
+
+
+@click.command(short_help="Browse archive files, with who linked to each page.")
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@click.option(
+    "--store",
+    metavar="PATH",
+    help="Keep the link graph in this file; by default in the cache, for these files.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65534),
+    default=8080,
+    show_default=True,
+    help="Port to listen on, if it is free; 0 takes a free one.",
+)
+@click.option("--no-browser", is_flag=True, help="Do not open a browser; only say the address.")
+@click.pass_context
+def command(
+    context: click.Context, inputs: tuple[str, ...], store: str | None, port: int, no_browser: bool
+) -> None:
+    """Build the link graph of archive files, serve it on this machine, and open a browser.
+
+    INPUT is an archive file (WACZ, WARC, ARC), a folder or a glob, as for build. The graph is built
+    once: as long as the files stay the same, the next call starts at once.
+    """
+    from arclink.cli.build import command as build
+    from arclink.pipeline.inputs import find_archives, leave_out_foreign
+
+    # imported here: no other command needs the service
+    from arclink.service.logs import LogForm, set_up_logging
+    from arclink.service.server import serve
+    from arclink.service.settings import Settings
+
+    where, complete, paths = store, None, list[str]()
+    if where is None:
+        archives, _ = leave_out_foreign(find_archives(inputs))
+        paths = [str(path) for path in archives]
+        folder = cache_of(paths)
+        where, complete = str(folder / "links.db"), folder / _COMPLETE
+    if complete is None or not complete.exists():
+        Path(where).parent.mkdir(parents=True, exist_ok=True)
+        try:
+            context.invoke(build, inputs=inputs, store=where)
+        except click.exceptions.Exit as end:
+            # Some file is damaged or not readable, as the summary says. The others can be browsed.
+            if end.exit_code != 1 or not Path(where).exists():
+                raise
+        else:
+            if complete is not None:
+                complete.write_text("\n".join(paths) + "\n", "utf-8")
+    click.echo(f"The link graph is in {where}")
+    set_up_logging(LogForm.TEXT, with_access=False)
+
+    def show(place: str) -> None:
+        click.echo(f"Browse it at {place}")
+        if not no_browser:
+            threading.Thread(target=webbrowser.open, args=(place,), daemon=True).start()
+
+    serve(where, "127.0.0.1", port, 8, click.echo, Settings(), may_move=True, ready=show)
+
+
+def cache_of(paths: Iterable[str]) -> Path:
+    """Return the folder of the cache for archive files as they are now.
+
+    It depends on their paths, sizes and times of change, and on the paths alone for files that are
+    not local.
+    """
+    known = hashlib.sha256()
+    for path in sorted(paths):
+        local = path.removeprefix("file://")
+        try:
+            found = os.stat(local)
+            line = f"{Path(local).resolve()}\t{found.st_size}\t{found.st_mtime_ns}"
+        except OSError:
+            line = path
+        known.update(f"{line}\n".encode("utf-8", "surrogateescape"))
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "arclink" / "open" / known.hexdigest()[:20]

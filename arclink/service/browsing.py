@@ -1,0 +1,114 @@
+"""``/browse/TIME/URI``: a page as it was at a time, with its links, for people."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from http import HTTPStatus
+
+from flask import Blueprint, Response, redirect, request
+
+from arclink.access.captures import LAST_MOMENT
+from arclink.access.chronicles import answer_chronicle
+from arclink.access.queries import LinkQuery, absolute_uri
+from arclink.access.texts import printable_uri
+from arclink.errors import CaptureError, PayloadError, RecordError
+from arclink.model import Memento, Timestamp
+from arclink.pages.locate import capture_near
+from arclink.reasons import Reason
+from arclink.service.archived import current_reader
+from arclink.service.memento import uri_in_path
+from arclink.service.pages.browse import Text, browse_address, show_page_then, text_then
+from arclink.service.pages.html_output import framing, rendered
+from arclink.service.pages.time_axis import Axis
+from arclink.service.stores import current_store, stores_of_app
+
+browsing = Blueprint("browsing", __name__)
+
+
+@browsing.get("/browse/")
+def find() -> Response:
+    """Lead from the form to the page that it asks for; without a time, to the newest capture."""
+    uri = request.args.get("uri", "").strip()
+    if not uri:
+        return _moved("")
+    at = request.args.get("at", "").strip()
+    if at:
+        query = _query(at, uri)
+        return _moved(browse_address(query.at or at, query.uri))
+    newest = capture_near(current_store(), uri, LAST_MOMENT)
+    if newest is not None:
+        return _moved(browse_address(newest.timestamp[:8], newest.original))
+    return _moved(browse_address(f"{datetime.now(UTC):%Y%m%d%H%M%S}", absolute_uri(uri)))
+
+
+@browsing.get("/browse/<time>/<rest:rest>")
+def page_then(time: str, rest: str) -> Response:
+    """Show a page at a time: its nearest capture, replayed, and what the graph knows around it.
+
+    Errors are answered as everywhere in the service, for browsers with a page.
+    """
+    query = _query(time, uri_in_path(request, f"/browse/{time}/", rest))
+    assert query.at is not None
+    if query.at != time:
+        return _moved(browse_address(query.at, query.uri))
+    return _shown(query)
+
+
+def _query(time: str, uri: str) -> LinkQuery:
+    return LinkQuery.from_parameters([("uri", uri), ("at", time)])
+
+
+def _shown(query: LinkQuery) -> Response:
+    stores = stores_of_app()
+    settings, store = stores.settings, current_store()
+    assert query.at is not None
+    with store.snapshot():  # a page combines several answers
+        shown = capture_near(store, query.uri, query.at)
+        chronicle = answer_chronicle(
+            store, LinkQuery.from_parameters([("uri", query.uri)]), settings.budget
+        )
+        axis = Axis(chronicle)
+        root = f"{request.script_root}/"
+        origin = settings.browse.of_replay(request.host)
+        response = rendered(
+            "browse.html",
+            uri=printable_uri(query.uri),
+            asked={},
+            typed=printable_uri(query.uri),
+            collection=settings.collection,
+            chronicle=chronicle,
+            axis=axis,
+            root=root,
+            origin=origin,
+            replay_collection=settings.collection or "-",
+            can_replay=bool(origin)
+            and settings.has_pages
+            and shown is not None
+            and query.uri.startswith(("http:", "https:")),
+            **_text(shown, query.at, root),
+            **show_page_then(store, query, shown, settings, chronicle, axis, root),
+        )
+    return framing(response, origin) if origin else response
+
+
+def _text(shown: Memento | None, at: Timestamp, root: str) -> Mapping[str, Text | str | None]:
+    """Return the text of a capture; if it cannot be read, why."""
+    if shown is None or not stores_of_app().settings.has_pages:
+        return {"text": None, "why_no_text": None}
+    try:
+        with current_reader().read(shown) as page:
+            return {"text": text_then(page, at, root), "why_no_text": None}
+    except (CaptureError, RecordError, PayloadError) as error:
+        return {"text": None, "why_no_text": reason_for_people(error)}
+
+
+def reason_for_people(error: Exception) -> str:
+    """Return why a capture has no text, without the paths that only an operator needs."""
+    if isinstance(error, CaptureError) and error.reason is Reason.MEMENTO_MIME:
+        return "This capture is no text."
+    return "This capture cannot be read: its archive file is missing or damaged."
+
+
+def _moved(address: str) -> Response:
+    response = redirect(f"{request.script_root}/{address}", HTTPStatus.FOUND)
+    assert isinstance(response, Response)
+    return response

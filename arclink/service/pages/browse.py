@@ -1,0 +1,356 @@
+"""One page as it was at a time: the replayed page, and what the graph knows around it.
+
+The time in the address is the reader's: it stays the same while links are followed, and each page
+shows its capture nearest to it. "Then" is that time for links to the page, and for what the archive
+had of its targets. The links on the page, and what changed, are those of the capture shown.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from arclink.access.answers import LinkAnswer, answer_link_query
+from arclink.access.chronicles import Chronicle
+from arclink.access.destinations import Destination, Held, destinations_of
+from arclink.access.differences import Change, ChangedLink, DiffQuery, answer_diff
+from arclink.access.link_states import State, state_of
+from arclink.access.members import Member
+from arclink.access.queries import LinkQuery
+from arclink.access.replay import moment_of
+from arclink.access.texts import printable, printable_uri
+from arclink.model import Memento, Timestamp, UriR
+from arclink.pages.read import CapturedPage
+from arclink.pages.text import TextRun, read_text
+from arclink.service.pages.time_axis import Axis
+from arclink.service.settings import Settings
+from arclink.store.protocols import Answers
+
+MOST_LINKERS = 1_000
+"""Maximum number of links to the page that the panel lists."""
+MOST_TARGETS = 500
+"""Maximum number of links on the page whose targets are looked up."""
+MOST_TEXT = 1 << 20
+"""Maximum bytes of a page whose text is shown."""
+MOST_BLOCKS = 5_000
+"""Maximum number of blocks of text that are shown."""
+MOST_CHANGES = 30
+"""Maximum number of links that came, and of those that went, in the panel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Linker:
+    """One link to the page, as the panel shows it.
+
+    Attributes:
+        href: Address of the page with the link, at the same time; None if it cannot be browsed.
+        capture: The newest capture that shows the link at that time.
+    """
+
+    uri: str
+    text: str
+    kind: str
+    href: str | None
+    capture: Timestamp
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A page that the page links to.
+
+    Attributes:
+        href: Empty if it cannot be browsed.
+        note: What a reader should know before following the link; empty if it was captured then.
+    """
+
+    uri: str
+    texts: Sequence[str]
+    href: str
+    note: str
+
+
+def browse_address(time: str, uri: str) -> str:
+    """Return the address of a page at a time, relative to the service or collection.
+
+    >>> browse_address("20100212060005", "http://example.org/a?b#c")
+    'browse/20100212060005/http://example.org/a?b'
+    """
+    return f"browse/{time}/{_in_path(printable_uri(uri))}"
+
+
+def _in_path(uri: str) -> str:
+    """Return a URI as the rest of a path; its fragment is no part of the page."""
+    return uri.partition("#")[0]
+
+
+def show_page_then(
+    store: Answers,
+    query: LinkQuery,
+    shown: Memento | None,
+    settings: Settings,
+    chronicle: Chronicle,
+    axis: Axis,
+    root: str,
+) -> dict[str, object]:
+    """Return the template's data for a page at a time.
+
+    Args:
+        store: The store.
+        query: The URI, and the reader's time as ``at``.
+        shown: The capture nearest to that time; None if the page was never captured.
+        settings: Settings of the service.
+        chronicle: The history of the page.
+        axis: Its axis of time.
+        root: Path of the service or collection, ending in ``/``.
+
+    Raises:
+        StoreError: The store cannot be read.
+    """
+    at = query.at
+    assert at is not None
+    times = sorted({one.memento.timestamp for one in chronicle.captures})
+    here = None if shown is None else shown.timestamp
+    earlier = [time for time in times if here is not None and time < here]
+    later = [time for time in times if here is not None and time > here]
+    inlinks = answer_link_query(
+        store,
+        LinkQuery.from_parameters(_query(query.uri, "in", at, MOST_LINKERS)),
+        settings.budget,
+    )
+
+    def address(time: str) -> str:
+        return root + browse_address(time, query.uri)
+
+    stops = stops_of(times)
+    return {
+        "at": at,
+        "shown": shown,
+        "state": None if shown is None else _state(store, shown),
+        "status": "" if shown is None else printable(shown.status),
+        "mime": "" if shown is None else printable(shown.mime),
+        "distance": "" if here is None else distance_in_words(here, at),
+        "marks": [
+            (mark, address(stops.get(mark.at, mark.at).replace("-", "")))
+            for mark in axis.marks(chronicle.captures)
+        ],
+        "now": axis.x_of(here) if here is not None and axis.units else None,
+        "chosen": axis.x_of(at) if axis.units and _is_on(axis, at) else None,
+        "earlier": address(stops[earlier[-1]]) if earlier else None,
+        "later": address(stops[later[0]]) if later else None,
+        "number": len(earlier) + 1,
+        "captures": len(times),
+        **_linkers(query, inlinks, at, root),
+        "has_more_linkers": inlinks.next is not None,
+        **_own_links(store, query, here, settings, root),
+        **_changes(store, query, earlier[-1] if earlier else None, here, settings, root),
+    }
+
+
+def _query(uri: UriR, direction: str, at: Timestamp, limit: int) -> list[tuple[str, str]]:
+    return [("uri", uri), ("direction", direction), ("at", at), ("limit", str(limit))]
+
+
+def _state(store: Answers, memento: Memento) -> State:
+    return state_of(memento, is_known=store.content_of(memento) is not None)
+
+
+def _is_on(axis: Axis, at: Timestamp) -> bool:
+    try:
+        return axis.start <= moment_of(at) <= axis.end
+    except ValueError:  # a time such as 99999999999999 is a limit, no date
+        return False
+
+
+def stops_of(times: Sequence[Timestamp]) -> dict[str, Timestamp]:
+    """Return the reader's time for each capture: the end of its day, if that leads to it.
+
+    A crawl reads the pages that link to each other within hours. At the end of the day, they all
+    are part of the past; at the second of one capture, those read after it would not be.
+
+    Args:
+        times: Times of all captures of a page, distinct, sorted.
+
+    >>> stops_of([Timestamp("20100212060005"), Timestamp("20100213010000")])
+    {'20100212060005': '20100212060005', '20100213010000': '20100213235959'}
+    """
+    stops: dict[str, Timestamp] = {}
+    for time, following in zip_longest(times, times[1:]):
+        end = Timestamp(f"{time[:8]}235959")
+        is_nearest = following is None or (
+            following > end
+            and moment_of(following) - moment_of(end) >= moment_of(end) - moment_of(time)
+        )
+        stops[time] = end if is_nearest else time
+    return stops
+
+
+def distance_in_words(captured: Timestamp, at: Timestamp) -> str:
+    """Return how far a capture is from the reader's time; empty within a day.
+
+    >>> distance_in_words(Timestamp("20100101000000"), Timestamp("20100212060005"))
+    '42 days earlier'
+    """
+    try:
+        distance = moment_of(captured) - moment_of(at)
+    except ValueError:
+        return ""
+    days = abs(distance).days
+    if days == 0:
+        return ""
+    way = "earlier" if captured < at else "later"
+    if days < 365:
+        return f"{days} day{'' if days == 1 else 's'} {way}"
+    years = round(days / 365.25, 1)
+    return f"{years:g} year{'' if years == 1 else 's'} {way}"
+
+
+def _linkers(
+    query: LinkQuery, answer: LinkAnswer, at: Timestamp, root: str
+) -> dict[str, Sequence[Linker]]:
+    """Return the links from other hosts, which say most, and those from the page's own host."""
+    host = query.surt.partition(")")[0]
+    members = list(answer.inlinks)
+    from_here = [member.surt.partition(")")[0] == host for member in members]
+    return {
+        name: [
+            _linker(member, at, root)
+            for member, is_here in zip(members, from_here, strict=True)
+            if is_here is wanted
+        ]
+        for name, wanted in (("linkers", False), ("linkers_here", True))
+    }
+
+
+def _linker(member: Member, at: Timestamp, root: str) -> Linker:
+    can_be_browsed = member.uri.startswith(("http:", "https:"))
+    return Linker(
+        printable_uri(member.uri),
+        printable(member.text),
+        printable(member.kind),
+        root + browse_address(at, member.uri) if can_be_browsed else None,
+        member.timestamps[-1],
+    )
+
+
+def _own_links(
+    store: Answers, query: LinkQuery, here: Timestamp | None, settings: Settings, root: str
+) -> dict[str, object]:
+    at = query.at
+    assert at is not None
+    if here is None:
+        return {"targets": {}, "parts_of": {}, "has_more_targets": False}
+    answer = answer_link_query(
+        store,
+        LinkQuery.from_parameters(_query(query.uri, "out", here, MOST_TARGETS)),
+        settings.budget,
+    )
+    found = destinations_of(store, answer.outlinks, at)
+    pages = [one for one in found if not one.is_resource]
+    parts = [one for one in found if one.is_resource]
+    return {
+        "targets": {
+            held.name: [_target(one, at, root) for one in pages if one.held is held]
+            for held in Held
+        },
+        "parts_of": {
+            held.name: [_target(one, at, root) for one in parts if one.held is held]
+            for held in Held
+        },
+        "has_more_targets": answer.next is not None,
+    }
+
+
+def _target(one: Destination, at: Timestamp, root: str) -> Target:
+    status = "" if one.capture is None else one.capture.status
+    note = ""
+    if one.held is Held.LATER and one.first is not None:
+        note = f"first captured {one.first[:4]}-{one.first[4:6]}-{one.first[6:8]}"
+    elif status[:1] in ("4", "5"):
+        note = f"answered {status}"
+    return Target(
+        printable_uri(one.uri),
+        [printable(text) for text in one.texts],
+        root + browse_address(at, one.uri),
+        printable(note),
+    )
+
+
+def _changes(
+    store: Answers,
+    query: LinkQuery,
+    before: Timestamp | None,
+    here: Timestamp | None,
+    settings: Settings,
+    root: str,
+) -> dict[str, object]:
+    if before is None or here is None:
+        return {"changes": None, "before": before}
+    asked = [
+        ("uri", query.uri),
+        ("from", before),
+        ("to", here),
+        ("direction", "out"),
+        ("limit", str(MOST_CHANGES)),
+    ]
+    answer = answer_diff(store, DiffQuery.from_parameters(asked), settings.budget)
+    at = query.at or here
+
+    def listed(change: Change) -> list[Target]:
+        return [_changed(link, at, root) for link in answer.links[change]]
+
+    return {
+        "before": before,
+        "changes": {change.name: listed(change) for change in (Change.ADDED, Change.REMOVED)},
+        "totals": {
+            change.name: sum(of_direction[change] for of_direction in answer.totals.values())
+            for change in Change
+        },
+    }
+
+
+def _changed(link: ChangedLink, at: Timestamp, root: str) -> Target:
+    uri, _, text, _ = link.key
+    texts = [printable(text)] if text else []
+    can_be_browsed = uri.startswith(("http:", "https:"))
+    return Target(
+        printable_uri(uri), texts, root + browse_address(at, uri) if can_be_browsed else "", ""
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A piece of a page's text; ``href`` is where its link leads, at the reader's time."""
+
+    text: str
+    href: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """The text of a capture.
+
+    Attributes:
+        blocks: Kind (``h1`` to ``h6``, ``item``, ``pre``, ``text``) and pieces of each block.
+        is_cut: Whether the page is longer.
+    """
+
+    blocks: Sequence[tuple[str, Sequence[Run]]]
+    is_cut: bool
+
+
+def text_then(page: CapturedPage, at: Timestamp, root: str) -> Text:
+    """Return the text of a capture, with links that stay in time.
+
+    Raises:
+        CaptureError: It has no text.
+        RecordError: Its record is damaged.
+        PayloadError: A coding cannot be undone.
+    """
+    found = read_text(page, MOST_TEXT)
+
+    def run(one: TextRun) -> Run:
+        is_link = one.target is not None and one.target.startswith(("http:", "https:"))
+        href = root + browse_address(at, one.target) if is_link and one.target else None
+        return Run("\n".join(map(printable, one.text.split("\n"))), href)
+
+    blocks = [(block.kind, [run(one) for one in block.runs]) for block in found.blocks]
+    return Text(blocks[:MOST_BLOCKS], found.is_cut or len(blocks) > MOST_BLOCKS)
