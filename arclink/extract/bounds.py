@@ -1,20 +1,25 @@
-"""Bounds for one page, applied before it is parsed: `bounded`.
+"""Bounds on the cost of one page, applied before it is parsed (`bounded`).
 
-The parser follows the HTML Standard, and some of its rules cost more than the size of the page. `bounded` scans the page
-in linear time and shortens it where the parser would need too much:
+The parser follows the HTML Standard, and some rules of the standard cost more than the size of the
+page. `bounded` scans a page in linear time and shortens it if the parser would need too much:
 
-- *Attributes.* The parser compares each attribute of an element with the others. After ``MOST_ATTRIBUTES`` the rest of
-  the tag is left out. Attributes of repeated ``<html>`` and ``<body>`` tags end up on one element, and are counted together.
-- *Tree.* Each element, attribute, text and comment takes memory. The page is cut where the tree would need ``MOST_BYTES``.
-- *Nesting.* The parser may climb all open elements at each tag. The page is cut where the sum of the open elements over all
-  tags exceeds ``MOST_STEPS``.
-- *Formatting.* Formatting elements (``<b>``, ``<font>``) that are not closed are opened again in each block. If the copies
-  could exceed ``MOST_COPIES``, the tags of formatting elements are left out. Links keep their order, target and text.
+- *Attributes.* The parser compares each attribute of an element with the others. After
+  ``MOST_ATTRIBUTES``, the rest of the tag is left out. The attributes of repeated ``<html>`` and
+  ``<body>`` tags become attributes of one element, and are counted together.
+- *Tree.* Each element, attribute, text and comment takes memory. The page is cut where the tree
+  would need more than ``MOST_BYTES``.
+- *Nesting.* The parser may visit all open elements at each tag. The page is cut where the sum of
+  the open elements over all tags exceeds ``MOST_STEPS``.
+- *Formatting.* The parser opens unclosed formatting elements (``<b>``, ``<font>``) again in each
+  block. If these copies could exceed ``MOST_COPIES``, the tags of formatting elements are left out.
+  Links keep their order, target and text.
 
-The scan does not know which ``<`` is in a comment, script or value, so it counts each that could start a tag: it may count too
-much, but not too little. Only pages above ``SMALL`` bytes or tags are scanned: smaller ones cannot cost much.
+The scan does not distinguish tags from text in comments, scripts and values. It counts each ``<``
+that could start a tag, so its counts may be too large, but never too small. Pages that have less
+than ``SMALL`` bytes and few tags are not scanned, because they cannot cost much.
 
-Source: HTML Standard, 13.2.5 (tokenization) and 13.2.6 (tree construction). The costs were measured with lexbor.
+Source: HTML Standard, 13.2.5 (tokenization) and 13.2.6 (tree construction). The costs were measured
+with lexbor.
 """
 
 import re
@@ -27,22 +32,22 @@ from arclink.native import native
 from arclink.reasons import Reason
 
 MOST_ATTRIBUTES: Final = 1_000
-"""Attributes of one element."""
+"""Maximum attributes of one element."""
 
 MOST_BYTES: Final = 192 << 20
-"""Estimated memory of one page's tree, in bytes."""
+"""Maximum memory of one page's tree, in bytes (estimated)."""
 
 MOST_STEPS: Final = 500_000_000
-"""Sum of the open elements over all tags: two to four seconds of parsing."""
+"""Maximum sum of the open elements over all tags: 2 to 4 CPU seconds of parsing."""
 
 MOST_COPIES: Final = 300_000
-"""Elements that the parser may add to a page because formatting elements were not closed."""
+"""Maximum elements that the parser may add to a page for unclosed formatting elements."""
 
 SMALL: Final = 64 << 10
-"""Bytes of a page that has few attributes by its size alone."""
+"""Size in bytes up to which a page cannot have too many attributes."""
 
 _FEW_TAGS: Final = isqrt(4 * MOST_COPIES)
-"""Tags that cannot need more copies, were half of them formatting elements."""
+"""Number of tags that cannot need more copies, even if half of them are formatting elements."""
 
 # Estimated bytes of memory.
 _MARKUP_BYTES: Final = 100  # of any tag or comment, with the text after it
@@ -54,14 +59,14 @@ _VOID: Final = frozenset(
     b"area base basefont bgsound br col embed frame hr img input keygen link meta param source "
     b"track wbr".split()
 )
-"""Elements that hold nothing (HTML Standard, 13.1.2, and older ones by 13.2.6.4.7)."""
+"""Elements without content (HTML Standard, 13.1.2; obsolete ones: 13.2.6.4.7)."""
 
 _NEVER_IN_SVG: Final = frozenset([b"br", b"embed", b"hr", b"img", b"meta"])
-"""Those of them that end SVG and MathML (HTML Standard, 13.2.6.5); the others hold what follows there."""
+"""Void elements that end SVG and MathML (HTML Standard, 13.2.6.5); others have content there."""
 
 _FORMATTING: Final = frozenset(
     b"b big code em font i nobr s small strike strong tt u".split()
-)  # and "a", of which the parser keeps one
+)  # also "a", of which the parser keeps only one
 
 _SPACE: Final = rb"\t\n\f\r "
 _START: Final = re.compile(rb"<(/?)([a-zA-Z][^" + _SPACE + rb"/>]*+)|<[!?/]")
@@ -81,24 +86,26 @@ def has_few_tags(html: bytes, most: int) -> bool:
 def tally(
     html: bytes, most_attributes: int, most_bytes: int
 ) -> tuple[int, int, int, int, list[tuple[int, int]]]:
-    """Count what makes a page expensive to parse.
+    """Count the parts of a page that make it expensive to parse.
 
     Args:
         html: UTF-8.
-        most_attributes: Attributes of one element; of ``html`` and ``body``, those of all their tags.
-        most_bytes: Estimated memory of the tree.
+        most_attributes: Maximum attributes of one element; all ``html`` tags count as one element,
+            and so do all ``body`` tags.
+        most_bytes: Maximum memory of the tree, in bytes (estimated).
 
     Returns:
-        The number of tags and comments; that of start tags whose element may stay open beyond the next tag; that of
-        formatting elements among these; where the tree would need too much memory (the page's length if nowhere); and
-        the ranges of attributes to leave out, in page order.
+        The number of tags and comments; the number of start tags whose element may stay open beyond
+        the next tag; the number of formatting elements among these; the place from which on the
+        tree would need too much memory (the page's length if there is no such place); the ranges of
+        attributes to leave out, in page order.
     """
     size = len(html)
     work = 8 * size  # tags in the values of other tags are read again, but not without end
     tags = opening = formatting = memory = of_root = position = 0
     dropped: list[tuple[int, int]] = []
     has_svg = False
-    pair = -1  # where the end tag is that closes the last start tag at once
+    pair = -1  # place of the end tag directly after the last start tag, if it closes that
     while (found := _START.search(html, position)) is not None:
         start, position = found.span()
         tags += 1
@@ -120,7 +127,7 @@ def tally(
             of_root += attributes
             if before >= most_attributes:
                 rest = position
-        end = html.find(b">", place)  # only spaces and slashes are between
+        end = html.find(b">", place)  # only spaces and slashes before it
         end = size if end < 0 else end
         if rest and rest < place:
             dropped.append((rest, end))
@@ -151,13 +158,16 @@ def tally(
 
 
 _REACH: Final = 16
-"""Open elements that an end tag is looked for in; deeper ones count as open for good, so the estimate is never too small."""
+"""Number of innermost open elements among which an end tag finds its element.
+
+Deeper elements count as open until the end, so the estimate is never too small.
+"""
 
 _BLOCKS: Final = frozenset(
     b"address article aside blockquote center details dialog dir div dl dd dt fieldset figcaption figure footer form header "
     b"hgroup h1 h2 h3 h4 h5 h6 li listing main menu nav ol p pre search section summary ul".split()
 )
-"""Elements that end tags of blocks pass on their way up (HTML Standard, 13.2.6.4.7)."""
+"""Elements inside which an end tag of a block may close the block (HTML Standard, 13.2.6.4.7)."""
 
 _CLOSE_PARAGRAPH: Final = _BLOCKS - {b"p"} | {b"table"}
 _HEADINGS: Final = frozenset(b"h1 h2 h3 h4 h5 h6".split())
@@ -170,7 +180,7 @@ _ROWS: Final = {
     b"tfoot": frozenset(b"td th tr tbody thead tfoot caption".split()),
     b"caption": frozenset(b"td th tr tbody thead tfoot caption".split()),
 }
-"""Parts of a table, and what each closes that is open in the same table."""
+"""Parts of a table, and the open parts of the same table that each closes."""
 
 _OF_TABLES: Final = frozenset([*_ROWS, b"table"])
 _ABOVE: Final = {
@@ -178,10 +188,10 @@ _ABOVE: Final = {
     b"th": frozenset(b"tr tbody thead tfoot table".split()),
     b"tr": frozenset(b"tbody thead tfoot table".split()),
 }
-"""What a part of a table is in; the others are in the table itself."""
+"""Possible parents of a part of a table; parts that are not here are in the table itself."""
 
 _BARRIERS: Final = _OF_TABLES | frozenset(b"applet button marquee object select template".split())
-"""Elements that end tags of others do not pass."""
+"""Elements inside which no end tag of an outer element has an effect."""
 
 _KEEP_CLOSED: Final = (
     _BLOCKS
@@ -210,10 +220,10 @@ _NOT_OPENED: Final = _VOID | frozenset(
 )
 _TEXT_ONLY: Final = frozenset(b"iframe noembed noframes script style textarea title xmp".split())
 _OTHER_RULES: Final = frozenset(b"frameset math plaintext svg template".split())
-"""Elements in which some tags are ignored, or markup is text and text is markup."""
+"""Elements with other rules: some tags are ignored, or markup is text, or text is markup."""
 
 _OF_SELECT: Final = frozenset(b"optgroup option script select".split())
-"""Elements that may be in a select by all versions of the HTML Standard."""
+"""Elements that all versions of the HTML Standard allow in a select."""
 
 _SVG: Final = 1
 _MATHML: Final = 2
@@ -221,14 +231,17 @@ _HTML_INSIDE: Final = {
     _SVG: frozenset(b"foreignobject desc title".split()),
     _MATHML: frozenset(b"mi mo mn ms mtext".split()),
 }
-"""Elements of SVG and MathML that hold HTML; ``annotation-xml`` does so with some attributes only, and counts as not."""
+"""Elements of SVG and MathML with HTML inside.
+
+``annotation-xml`` has HTML inside only with some attributes, so it is not one of them.
+"""
 
 _INTEGRATION: Final = _HTML_INSIDE[_SVG] | _HTML_INSIDE[_MATHML] | {b"annotation-xml"}
 _BREAKOUT: Final = frozenset(
     b"b big blockquote body br center code dd div dl dt em embed font h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta "
     b"nobr ol p pre ruby s small span strong strike sub sup table tt u ul var".split()
 )
-"""What ends SVG and MathML; ``font`` only with one of the attributes below."""
+"""Elements that end SVG and MathML; ``font`` only with one of the attributes below."""
 
 _OF_FONT: Final = re.compile(
     rb"[%b/\"'](?:color|face|size)[%b/=]|[%b/\"'](?:color|face|size)\Z" % ((_SPACE,) * 3),
@@ -248,26 +261,27 @@ _MAY_HOLD_ROWS: Final = frozenset([b"table", b"template", _UNKNOWN])
 
 
 class _Nesting:
-    """The elements that a parser has open, at most: an estimate that never looks far."""
+    """An upper estimate of the elements that a parser has open; each step takes constant time."""
 
     def __init__(self) -> None:
         self.open: list[bytes] = []
-        self._tags: list[bytes] = []  # of formatting elements, whole; of others empty
+        self._tags: list[bytes] = []  # whole tags of formatting elements; empty for others
         self._lost: list[bytes] = []  # tags of formatting elements to open again
         self._foreign: list[int] = []  # 0, _SVG or _MATHML
-        self._is_sure = True  # false after <frameset>: what follows is read by other rules, if the frameset counts
+        # False after <frameset>: if the parser accepts it, other rules apply to the rest.
+        self._is_sure = True
         self._has_form = False
-        self._has_template = False  # or had one: forms in templates may nest
+        self._has_template = False  # true for good after a template: forms in templates may nest
         self._tables = 0  # open elements that may hold parts of tables
 
     def is_foreign(self) -> bool:
-        """Return whether the next element is one of SVG or MathML."""
+        """Return whether the next element belongs to SVG or MathML."""
         if not self._foreign or not self._foreign[-1]:
             return False
         return self.open[-1] not in _HTML_INSIDE[self._foreign[-1]]
 
     def is_text(self, name: bytes) -> bool:
-        """Return whether the content of the next element is text, whatever it looks like."""
+        """Return whether the next element has only text inside, even if that looks like tags."""
         return name in _TEXT_ONLY and self._is_sure and not self.is_foreign()
 
     def _push(self, name: bytes, tag: bytes = b"", foreign: int = 0) -> None:
@@ -289,35 +303,38 @@ class _Nesting:
         del self._foreign[place]
 
     def _close(self, place: int) -> None:
-        """Close an element and those in it; formatting elements in it are opened again later."""
+        """Close an element and the elements in it.
+
+        Formatting elements among them are opened again later.
+        """
         if place < 0:
             return
         for name, tag in zip(self.open[place:], self._tags[place:], strict=True):
             if name in _MARKERS:
                 break
             if tag:
-                if self._lost.count(tag) == 3:  # of those alike, the parser keeps three
+                if self._lost.count(tag) == 3:  # the parser keeps three equal elements
                     self._lost.remove(tag)
                 self._lost.append(tag)
         self._cut(place)
 
     def reopen(self) -> None:
-        """Open formatting elements again that were closed with what they were in."""
+        """Open the formatting elements again that were closed together with an outer element."""
         for tag in self._lost:
             self._push(tag.partition(b" ")[0], tag)
         self._lost.clear()
 
     def _find_item(self) -> int:
-        """Return the place of the ``li`` that an end tag closes, -1 if it is not within reach."""
+        """Return the place of the ``li`` that an end tag closes; -1 if it is not within reach."""
         place = self._find(frozenset([b"li", b"ol", b"ul"]))
         return place if place >= 0 and self.open[place] == b"li" else -1
 
     def _find(self, names: frozenset[bytes], passed: frozenset[bytes] | None = None) -> int:
-        """Return the place of the last element with one of these names, -1 if it is not within reach.
+        """Return the place of the last element with one of these names; -1 if not within reach.
 
         Args:
-            names: To look for.
-            passed: Elements of the table of special ones to pass; None for all but barriers.
+            names: Names of the elements to find.
+            passed: Special elements that do not stop the search; None: only barriers stop it.
         """
         for place in range(len(self.open) - 1, max(len(self.open) - _REACH, 0) - 1, -1):
             name = self.open[place]
@@ -325,14 +342,20 @@ class _Nesting:
                 return -1
             if name in names and not self._foreign[place]:
                 return place
-            if name in _INTEGRATION:  # the parser looks at their names only
+            if name in _INTEGRATION:  # the parser compares only their names
                 return -1
             if name in _BARRIERS if passed is None else name in _SPECIAL and name not in passed:
                 return -1
         return -1
 
     def start(self, name: bytes, attributes: bytes, *, is_closed: bool) -> None:
-        """Note a start tag; ``is_closed``: it ends in a slash."""
+        """Update the open elements at a start tag.
+
+        Args:
+            name: In lower case.
+            attributes: Text of the tag after its name.
+            is_closed: Whether the tag ends in a slash.
+        """
         if not self._is_sure:  # the parser may ignore this tag, so it must not close anything
             self.reopen()
             if name not in _NOT_OPENED:
@@ -393,7 +416,10 @@ class _Nesting:
         self._push(name, name + b" " + attributes if is_formatting else b"")
 
     def _find_in_table(self, names: frozenset[bytes]) -> int:
-        """Return the place of the last of some parts of the table that is open, -1 if it is not within reach."""
+        """Return the place of the last open part of the table with one of these names.
+
+        -1 if it is not within reach.
+        """
         for place in range(len(self.open) - 1, max(len(self.open) - _REACH, 0) - 1, -1):
             name = self.open[place]
             if name in names:
@@ -411,7 +437,7 @@ class _Nesting:
         self._push(name if self.open and self.open[-1] in above else _UNKNOWN)
 
     def end(self, name: bytes) -> None:
-        """Note an end tag."""
+        """Update the open elements at an end tag."""
         if not (self.open and self._is_sure):
             return
         if name in (b"p", b"br"):  # ends SVG and MathML
@@ -454,7 +480,11 @@ class _Nesting:
             self._close(place)
 
     def _end_foreign(self, name: bytes) -> bool:
-        """Close an element of SVG or MathML; return whether there was one, else the rules of HTML apply."""
+        """Close an element of SVG or MathML.
+
+        Returns:
+            Whether such an element was open; if not, the rules of HTML apply.
+        """
         for place in range(len(self.open) - 1, max(len(self.open) - _REACH, 0) - 1, -1):
             if not self._foreign[place]:
                 return False
@@ -470,13 +500,13 @@ _TEXT_ENDS: Final = {
 
 
 def _end_of_text(html: bytes, name: bytes, position: int) -> int:
-    """Return where the content of an element ends that holds text only."""
+    """Return the end of the content of an element with only text inside."""
     found = _TEXT_ENDS[name].search(html, position)
     return len(html) if found is None else found.start()
 
 
 def _open_elements(html: bytes) -> Iterator[tuple[int, int]]:
-    """Yield the place of each tag, and an estimate of the elements that are open before it."""
+    """Yield the place of each tag, and the estimated number of elements that are open before it."""
     nesting = _Nesting()
     position = 0
     while (token := _TOKEN.search(html, position)) is not None:
@@ -507,16 +537,16 @@ def _open_elements(html: bytes) -> Iterator[tuple[int, int]]:
 def nesting(html: bytes) -> tuple[int, int] | None:
     """Estimate nesting by one rule: an end tag closes the last open element if that has its name.
 
-    No other tag closes an element here, so the estimates are never too small. They are close for
-    pages that close what they open, as nearly all large pages do.
+    No other tag closes an element here, so the estimates are never too small. They are close to the
+    truth for pages that close their elements in order, as nearly all large pages do.
 
     Args:
         html: UTF-8.
 
     Returns:
         The sum of the open elements over all tags, and the sum of the open formatting elements over
-        all tags: each tag may have the parser open all of the latter again. None if the page has
-        elements whose content follows other rules (``_OTHER_RULES``, or unusual tags in a select).
+        all tags, because at each tag the parser may open all of them again. None if the page has
+        elements with other rules (``_OTHER_RULES``, or unusual tags in a select).
     """
     names: list[bytes] = []
     steps = copies = formatting = position = 0
@@ -551,7 +581,10 @@ def nesting(html: bytes) -> tuple[int, int] | None:
 
 
 def _end_of_nesting(html: bytes, most_steps: int) -> int:
-    """Return where the sum of the open elements over all tags exceeds ``most_steps``; the page's length if nowhere."""
+    """Return the place where the sum of the open elements over all tags exceeds ``most_steps``.
+
+    It is the page's length if the sum stays below.
+    """
     steps = 0
     for start, is_open in _open_elements(html):
         steps += is_open
@@ -586,7 +619,9 @@ def _without_formatting(html: bytes) -> bytes:
 
 
 def bounded(html: bytes) -> tuple[bytes, Counter[Reason]]:
-    """Return a page without what would make it too expensive to parse, most often the page itself, and notes on what is left out.
+    """Return a page without the parts that are too expensive to parse, and notes about these.
+
+    Nearly all pages are returned unchanged.
 
     Args:
         html: UTF-8.
@@ -610,15 +645,17 @@ def bounded(html: bytes) -> tuple[bytes, Counter[Reason]]:
 
 
 def _with_less_nesting(html: bytes, tags: int) -> tuple[bytes, Counter[Reason]]:
-    """Return a page that nests only as much as the parser can bear, and notes on what is left out."""
+    """Return a page whose nesting is within the bounds, and notes about the parts left out."""
     notes: Counter[Reason] = Counter()
     steps, copies = nesting(html) or (MOST_STEPS + 1, MOST_COPIES + 1)
     if copies > MOST_COPIES:
         distinct = len(set(_FORMATTING_TAG.findall(html)))
-        if 3 * distinct * tags > MOST_COPIES:  # the parser keeps three alike
+        if 3 * distinct * tags > MOST_COPIES:  # the parser keeps three equal elements
             html = _without_formatting(html)
             notes[Reason.NOTE_FORMATTING_LEFT_OUT] += 1
-            steps = MOST_STEPS + 1  # not known: elements are in others now
+            steps = (
+                MOST_STEPS + 1
+            )  # not known: without these tags, other elements contain each other
     if steps > MOST_STEPS:
         end = _end_of_nesting(html, MOST_STEPS)
         notes[Reason.NOTE_NESTING_CUT] += end < len(html)

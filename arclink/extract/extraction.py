@@ -1,7 +1,7 @@
-"""Extract: what the pointers of one manifest lead to.
+"""Extract: reads the records that the pointers of one manifest name, and writes their links.
 
-A manifest is sorted by file and offset: each archive file is opened once and read forward. Every pointer ends in
-exactly one ``payloads`` reason, or in a retry from another capture of the same payload.
+A manifest is sorted by file and offset, so each archive file is opened once and read forward. Every
+pointer ends in exactly one ``payloads`` reason, or in a retry from another capture of its payload.
 """
 
 import json
@@ -49,22 +49,24 @@ RETRIES = b"retries"
 
 _WAYBACK_HEADERS = frozenset({"link", "refresh"})
 _ORIGINAL_HEADERS = frozenset(f"x-archive-orig-{name}" for name in _WAYBACK_HEADERS)
-"""Under these names a Wayback Machine repeats what the original server sent."""
+"""Names under which a Wayback Machine repeats the headers of the original server."""
 
 _BY_CHECKSUM = frozenset({PointerKind.PAYLOAD, PointerKind.LAST_RESORT, PointerKind.RECORDED})
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractSettings:
-    """Limits of what is read of one page.
+    """Limits and options for reading one page.
 
     Attributes:
-        payload_bytes: Decoded HTML beyond this is cut, and counted.
-        links: Links of one page beyond this are counted, not kept.
-        text: Characters of a link's text beyond this are cut, and counted.
-        lazy: Whether the ``data-`` attributes of lazy loading are looked at, too.
-        heritrix_outlinks: Whether links are added that the crawler recorded (`arclink.extract.heritrix`).
-        wayback: Prefixes of Wayback Machines whose pages are taken for the originals, none for any; None: no page is.
+        payload_bytes: Maximum bytes of decoded HTML; the rest is cut, and counted.
+        links: Maximum links of one page; further links are counted, but not kept.
+        text: Maximum characters of a link's text; the rest is cut, and counted.
+        lazy: Whether to read the ``data-`` attributes of lazy loading as well.
+        heritrix_outlinks: Whether to add the links that the crawler recorded
+            (`arclink.extract.heritrix`).
+        wayback: Prefixes of Wayback Machines whose pages are treated as the original pages; an
+            empty list means any Wayback Machine, None means that no page is.
     """
 
     payload_bytes: int = 16 << 20
@@ -75,12 +77,12 @@ class ExtractSettings:
     wayback: Sequence[str] | None = None
 
     def unwrapper(self) -> Unwrapper | None:
-        """Return what takes pages of a Wayback Machine for the originals; None if none is."""
+        """Return the converter from pages of a Wayback Machine to the originals; None if off."""
         return None if self.wayback is None else Unwrapper(self.wayback)
 
     @classmethod
     def from_json(cls, text: str) -> "ExtractSettings":
-        """Return the settings a job was given."""
+        """Return the settings in the JSON of a job's ``--settings`` option."""
         return cls(**json.loads(text).get("extract", {}))
 
 
@@ -93,25 +95,27 @@ def extract_pointers(
     is_skipped: Callable[[bytes], bool] = lambda place: False,
     rules: Rules = DEFAULT_RULES,
 ) -> Iterator[Row]:
-    """Yield what the pointers of one manifest lead to.
+    """Yield the rows for the pointers of one manifest.
 
     Args:
-        lines: ``paths TAB pointer``, sorted by the first path and offset; paths is a JSON string, ``"-"`` where the file is not
-            known, or a list of them: that of the capture to read, then those of its fall-backs, to be tried at once.
+        lines: ``paths TAB pointer``, sorted by the first path and offset. ``paths`` is a JSON
+            string, ``"-"`` if the file is not known, or a list: the path of the capture to read,
+            then the paths of its fall-backs, which are tried at once.
         settings: Limits.
-        counts: Where payloads, notes and opened files are counted.
-        is_isolated: Parse in a child process, so that a page that crashes the parser costs that page only.
-        is_skipped: Called with the place of each page before it is read; returns whether to pass over the page, because it
-            took earlier attempts down.
-        rules: Decide which revisits have their recorded links read; filter applied them to all other captures.
+        counts: Gets the payloads, the notes and the number of opened files.
+        is_isolated: Parse in a child process, so that a crash of the parser costs one page only.
+        is_skipped: Called with the place of each page before it is read; returns whether to pass
+            over the page, because earlier attempts died at it.
+        rules: The rules for revisits whose recorded links are read. Filter already applied them to
+            all other captures.
 
     Raises:
-        InputError: A file that is there cannot be read.
+        InputError: A file exists but cannot be read.
 
     Yields:
-        ``pages`` rows (SURT of the first original, tab, page), ``mementos`` rows of captures whose CDX row did not say
-        what they hold, ``retries`` (pointers to another capture of a payload, or to none that is left), at the end
-        ``findings`` (how much of each file could be read).
+        ``pages`` rows (SURT of the first original, tab, page); ``mementos`` rows of captures whose
+        CDX row did not name their payload; ``retries`` (pointers to the next capture of a payload,
+        or to no capture if none is left); at the end ``findings`` (how much of each file was read).
     """
     with _Extraction(
         settings, counts, is_isolated=is_isolated, is_skipped=is_skipped, rules=rules
@@ -127,7 +131,7 @@ def extract_pointers(
 
 
 class _Extraction:
-    """The state of one task: the file that is open, the payload that was parsed last."""
+    """The state of one task: the open file, and the payload that was parsed last."""
 
     def __init__(
         self,
@@ -147,7 +151,7 @@ class _Extraction:
         self._isolated = _isolated(self._limits, self._kinds) if is_isolated else None
         self._path: str | None = None
         self._archive: ArchiveFile | None = None
-        self._refusal: InputError = MissingFileError("no file yet")  # why there is none at the path
+        self._refusal: InputError = MissingFileError("no file yet")  # why no file is open
         self._last: tuple[Checksum, Page] | None = None
         self._unwrapper = settings.unwrapper()
         self.findings: dict[str, Finding] = {}  # by name of the archive file
@@ -167,7 +171,12 @@ class _Extraction:
         self._path = None
 
     def follow(self, paths: Sequence[str], pointer: Pointer) -> Iterator[Row]:
-        """Yield what one pointer leads to: to the capture at the first path, or the first of several that can be read."""
+        """Yield the rows for one pointer, from the first capture that can be read.
+
+        Args:
+            paths: Path of the capture to read, then those of its fall-backs.
+            pointer: Its place, and its fall-backs.
+        """
         is_again = self._last is not None and self._last[0] == pointer.checksum
         if pointer.chunk and is_again and pointer.kind is not PointerKind.RECORDED:
             assert self._last is not None
@@ -194,19 +203,19 @@ class _Extraction:
             yield self._give_up(pointer, error.reason)
 
     def _rows_of(self, path: str, pointer: Pointer) -> list[Row]:
-        """Return the rows of what a pointer leads to, and count it.
+        """Return the rows for the record at a pointer, and count it.
 
         Raises:
             RecordError: As `_read`.
-            PayloadError: As `_read`; also if there is too little memory for this page (``PAYLOAD_MEMORY``), or it took
-                earlier attempts down (``PAYLOAD_CRASHED``).
+            PayloadError: As `_read`; also if memory is too short for this page
+                (``PAYLOAD_MEMORY``), or if earlier attempts died at it (``PAYLOAD_CRASHED``).
         """
         if self._is_skipped(f"{pointer.file}, offset {pointer.offset}".encode()):
             raise PayloadError(Reason.PAYLOAD_CRASHED, "", pointer.file, pointer.offset)
         try:
             rows = self._read(path, pointer)
         except (MemoryError, SelectolaxError) as error:  # the latter: lexbor got no memory
-            self._close()  # what reads the file may be in any state
+            self._close()  # the reader of the file may be in any state
             raise PayloadError(
                 Reason.PAYLOAD_MEMORY, file=pointer.file, offset=pointer.offset
             ) from error
@@ -222,13 +231,16 @@ class _Extraction:
         return rows
 
     def _open(self, path: str, pointer: Pointer) -> ArchiveFile:
-        """Return the file that a pointer leads to, opened (or asked for in vain) once for all that follow each other.
+        """Return the open file of a pointer; consecutive pointers to a file open it once.
 
-        The last resort is a file of an earlier batch, perhaps on a machine that was given up long ago: builds go on without it.
+        A last resort may be a file of an earlier batch, on a machine that no longer exists. A build
+        continues without it.
 
         Raises:
-            RecordError: It was not given, is not there any more, or is a last resort that cannot be read.
-            InputError: It cannot be read: no matter of what is in it, so it is not counted, but has to be mended.
+            RecordError: The file is not among the input, no longer exists, or is a last resort that
+                cannot be read.
+            InputError: The file exists but cannot be read. Its content is not the cause, so nothing
+                is counted and the user has to repair the access.
         """
         if path != self._path:
             self._close()
@@ -247,11 +259,11 @@ class _Extraction:
         raise self._refusal
 
     def _read(self, path: str, pointer: Pointer) -> list[Row]:
-        """Return the rows of what a pointer leads to.
+        """Return the rows for the record at a pointer.
 
         Raises:
-            RecordError: There is no such record.
-            PayloadError: Its payload cannot be used.
+            RecordError: The file has no such record.
+            PayloadError: The payload of the record cannot be used.
         """
         if pointer.kind is PointerKind.NOT_MODIFIED and pointer.refers_to_timestamp:
             return [_referring(pointer, pointer.refers_to_uri, pointer.refers_to_timestamp)]
@@ -290,10 +302,10 @@ class _Extraction:
     def _record(
         self, archive: ArchiveFile, pointer: Pointer
     ) -> tuple[ArchiveRecord, Described | None]:
-        """Return the record that a pointer leads to, and what describes it if the file is a WAT.
+        """Return the record at a pointer, and its description if the file is a WAT.
 
         Raises:
-            RecordError: There is no such record.
+            RecordError: The file has no such record.
         """
         record = archive.record_at(pointer.offset, pointer.length)
         described = _described(record)
@@ -305,7 +317,10 @@ class _Extraction:
         return record, described
 
     def _original(self, record: ArchiveRecord) -> ArchiveRecord:
-        """Return a capture of a Wayback Machine as one of the original page; any other unchanged."""
+        """Return a capture of a Wayback Machine as a capture of the original page.
+
+        Other captures are returned unchanged.
+        """
         wrapped = self._unwrapper.unwrap(record.uri) if self._unwrapper else None
         if self._unwrapper is None or wrapped is None:
             return record
@@ -316,7 +331,7 @@ class _Extraction:
             "warc-refers-to-target-uri": earlier.original if earlier else "",
             "warc-refers-to-date": earlier.timestamp if earlier else "",
         }
-        # The Wayback Machine's own Link header names its archive, not what the page did.
+        # The Wayback Machine's own Link header names its captures, not links of the page.
         headers = tuple(
             (name.lower().removeprefix("x-archive-orig-"), value)
             if name.lower() in _ORIGINAL_HEADERS
@@ -329,7 +344,7 @@ class _Extraction:
         )
 
     def _unwrap(self, links: PageLinks) -> None:
-        """Have the links of a page lead to original pages where they lead into a Wayback Machine."""
+        """Replace links into a Wayback Machine by links to the original pages."""
         if self._unwrapper is None:
             return
         unwrapped = self._unwrapper.link
@@ -360,10 +375,10 @@ class _Extraction:
         return PAGES, _page_row(page, pointer)
 
     def _recorded_page(self, record: ArchiveRecord, pointer: Pointer) -> Row:
-        """Return the page with the links that the crawler recorded beside a revisit.
+        """Return the page with the links that the crawler recorded for a revisit.
 
         Raises:
-            PayloadError: The rules leave the revisit out, or no links were recorded beside it.
+            PayloadError: The rules exclude the revisit, or the crawler recorded no links for it.
         """
         recorded = self._recorded_beside(record) if self._is_page_again(record) else None
         if recorded is None:
@@ -428,13 +443,16 @@ class _Extraction:
         return self._extract(with_end_tags(html.text) if is_xhtml else html.text), html.charset
 
     def _recorded_beside(self, record: ArchiveRecord) -> ArchiveRecord | None:
-        """Return the record with the links that the crawler found at this capture, if it is wanted."""
+        """Return the metadata record with the links that the crawler recorded for a capture.
+
+        None if the option is off or the file has no such record.
+        """
         if not self._settings.heritrix_outlinks or self._archive is None:
             return None
         return find_metadata(self._archive, record)
 
     def _listed_links(self, described: Described) -> tuple[PageLinks, str]:
-        """Return the links that a WAT lists of a page, and its charset."""
+        """Return the links of a page as its WAT lists them, and the page's charset."""
         if described.capture.truncated:
             self._counts[Reason.NOTE_PAYLOAD_TRUNCATED] += 1
         return wat_links(described, self._limits)
@@ -447,7 +465,14 @@ class _Extraction:
     def _redirect(
         self, memento: Memento, location: str, pointer: Pointer, refresh: Sequence[str] = ()
     ) -> list[Row]:
-        """Return the rows of a redirect; ``refresh``: its links if it has no location."""
+        """Return the rows of a redirect.
+
+        Args:
+            memento: Its memento, without checksum.
+            location: The ``Location`` as written; empty if it has none.
+            pointer: Its place.
+            refresh: Links of its ``Refresh`` header, used if it has no location.
+        """
         if self._unwrapper is not None:
             location = self._unwrapper.link(location)
         checksum = redirect_checksum(memento.status, location, "\n".join(refresh))
@@ -457,7 +482,7 @@ class _Extraction:
         )
         return [
             (MEMENTOS, format_memento(replace(memento, checksum=checksum))),
-            # Redirects to one place meet under their checksum: they have no site whose links they share.
+            # The key is the checksum: redirects share no template links, so no site is needed.
             (PAGES, checksum.encode() + b"\t" + format_page(page)),
         ]
 
@@ -475,7 +500,7 @@ class _Extraction:
 
 
 def _described(record: ArchiveRecord) -> Described | None:
-    """Return what a WAT record describes; None if the record is no such."""
+    """Return the capture that a WAT record describes; None if it is not a WAT record."""
     if not is_described(record):
         return None
     try:
@@ -485,10 +510,10 @@ def _described(record: ArchiveRecord) -> Described | None:
 
 
 def _digest_in(described: Described) -> Checksum:
-    """Return the digest that a WAT has of a payload.
+    """Return the digest of a payload from its WAT.
 
     Raises:
-        PayloadError: It has none, and there is no payload to take one of.
+        PayloadError: The WAT has no digest, and no payload to compute it from.
     """
     checksum = described.capture.checksum
     if checksum == NO_CHECKSUM:
@@ -505,7 +530,7 @@ def _isolated(limits: Limits, kinds: frozenset[Kind]) -> "IsolatedExtractor":
 
 
 def _is_meant(record: ArchiveRecord, pointer: Pointer) -> bool:
-    """Tell whether the record is the capture that was indexed: by URI and time, else by what it holds."""
+    """Return whether a record is the indexed capture: by URI and time, else by its checksum."""
     if pointer.original:
         if record.uri != pointer.original and surt_of(record.uri) != surt_of(pointer.original):
             return False
@@ -519,7 +544,7 @@ def _is_meant(record: ArchiveRecord, pointer: Pointer) -> bool:
 def _referring(pointer: Pointer, uri: str, timestamp: str) -> Row:
     """Return the memento of a revisit that refers to an earlier capture of its original.
 
-    A reference to another address is none: a server says "not modified" of what it was asked for.
+    A reference to another URI does not count: a server says "not modified" about the requested URI.
     """
     when: Timestamp | None = None
     if uri in ("", pointer.original):
@@ -533,10 +558,12 @@ def _referring(pointer: Pointer, uri: str, timestamp: str) -> Row:
 
 
 def _redirected_as(record: ArchiveRecord, pointer: Pointer) -> Row:
-    """Return the memento of a revisit of a redirect that does not say where that leads: the capture it refers to does.
+    """Return the memento of a redirect's revisit without ``Location``.
+
+    The capture that it refers to has the ``Location``.
 
     Raises:
-        PayloadError: It refers to none, or to that of another address.
+        PayloadError: It refers to no capture, or to a capture of another URI.
     """
     if not record.refers_to_timestamp or record.refers_to_uri not in ("", pointer.original):
         raise PayloadError(
@@ -549,12 +576,17 @@ def _redirected_as(record: ArchiveRecord, pointer: Pointer) -> Row:
 
 
 def _is_reference(rows: Sequence[Row]) -> bool:
-    """Tell whether what was read is only that a revisit refers to an earlier capture: a memento, but no page."""
+    """Return whether the rows are only a reference to an earlier capture: a memento, no page."""
     return not any(relation == PAGES for relation, _ in rows)
 
 
 def _next_capture(pointer: Pointer, reason: Reason) -> Pointer:
-    """Return the pointer to the next capture of the same payload; ``reason``: why this one could not be read."""
+    """Return the pointer to the next capture of the same payload.
+
+    Args:
+        pointer: To the capture that could not be read.
+        reason: Why it could not be read.
+    """
     other, *rest = pointer.fall_backs
     return replace(
         pointer,
@@ -570,5 +602,5 @@ def _next_capture(pointer: Pointer, reason: Reason) -> Pointer:
 
 
 def _page_row(page: Page, pointer: Pointer) -> bytes:
-    """Return a page under the SURT that all pages of its payload share, whichever originals they carry."""
+    """Return a page, keyed by the SURT that all pages of its payload share."""
     return surt_of(pointer.original or page.originals[0]).encode() + b"\t" + format_page(page)

@@ -267,8 +267,12 @@ def extract_feed_links(
     if first.read(data):
         return first.found
     # Most errors are a bare ampersand, or a character name that HTML defines and XML does not.
+    repaired = _NO_XML.sub(b"", _BARE.sub(_repaired, data))
+    if repaired == data:  # a second reading would take as long, and end at the same error
+        first.found.counts[Reason.NOTE_FEED_BROKEN] += 1
+        return first.found
     second = _Reading(limits, kinds)
-    if not second.read(_NO_XML.sub(b"", _BARE.sub(_repaired, data))):
+    if not second.read(repaired):
         second.found.counts[Reason.NOTE_FEED_BROKEN] += 1
     return second.found
 
@@ -369,9 +373,13 @@ class _Reading:
             raise _RefusedError
         prefix, _, local = tag.rpartition(":")
         local = local.lower()
-        vocabularies = self._vocabularies(local, attributes, outer)
+        if outer is not None and not attributes:  # most elements
+            vocabularies, base = outer.vocabularies, outer.base
+        else:
+            vocabularies = self._vocabularies(local, attributes, outer)
+            base = self._base(attributes, outer)
         name = vocabularies.get(prefix, prefix if prefix in _PREFIXES else "?"), local
-        element = _Element(name, vocabularies, self._base(attributes, outer))
+        element = _Element(name, vocabularies, base)
         element.container = (
             element if name in _CONTAINERS else outer.container if outer is not None else None
         )
@@ -401,11 +409,12 @@ class _Reading:
             and name[0] == outer.name[0]
         ):
             self._pieces, self._size = [], 0
-        self._begin_markup(element, attributes.get("type", "").strip().lower())
+        if name in _MARKUP:
+            self._begin_markup(element, attributes.get("type", "").strip().lower())
 
     def _begin_markup(self, element: _Element, declared: str) -> None:
         """Collect the content of an element if it is HTML."""
-        if element.name in _MARKUP and element.kind is None:
+        if element.kind is None:
             markup = _MARKUP[element.name] or declared
             if markup in _HTML or markup in _XHTML:
                 element.has_markup = True

@@ -24,7 +24,7 @@ from arclink.uris.resolution import Base
 _LINK: Final = Kind("http@link")
 _REFRESH: Final = Kind("http@refresh")
 
-# Possessive throughout: what does not match is refused in linear time.
+# All quantifiers are possessive, so a text that does not match is refused in linear time.
 _TARGET: Final = re.compile(r"[ \t,]*+<([^>]*+)>")
 _PARAMETER: Final = re.compile(
     r"[ \t]*+;[ \t]*+([^ \t=;,]*+)[ \t]*+"
@@ -38,10 +38,10 @@ class HeaderLink(NamedTuple):
     """One link of a ``Link`` header.
 
     Attributes:
-        target: As written between the angle brackets.
-        rel: Relation types as written; empty without.
+        target: Text between the angle brackets, as written.
+        rel: Relation types as written; empty if missing.
         title: ``title*`` if it can be decoded, else ``title``.
-        anchor: The URI that the link is from, as written; None if it is from the page.
+        anchor: URI of the link's source, as written; None if the source is the page.
     """
 
     target: str
@@ -51,7 +51,7 @@ class HeaderLink(NamedTuple):
 
 
 def parse_link_header(value: str) -> Iterator[HeaderLink | None]:
-    r"""Yield the links of one ``Link`` header field; None, as the last, for a rest that has no link.
+    r"""Yield the links of one ``Link`` header field, and at the end None if the rest is not valid.
 
     Source:
         RFC 8288, 3.2 to 3.4 and appendix B.2 (parsing); RFC 8187 (``title*``).
@@ -67,7 +67,7 @@ def parse_link_header(value: str) -> Iterator[HeaderLink | None]:
             position = parameter.end()
             name, quoted, token = parameter.groups()
             text = (token or "").rstrip(" \t") if quoted is None else _PAIR.sub(r"\1", quoted)
-            parameters.setdefault(name.lower(), text)  # the first of each counts
+            parameters.setdefault(name.lower(), text)  # the first of each name is valid
         yield HeaderLink(
             target[1],
             parameters.get("rel", ""),
@@ -90,10 +90,10 @@ def _extended(value: str) -> str:
 
 
 def links_in_headers(record: ArchiveRecord) -> PageLinks:
-    """Return the links in the headers of a response, by the rules, limits and counts of a page.
+    """Return the links in the headers of a response, with the rules, limits and counts of a page.
 
-    A link with an ``anchor`` that is more than a fragment is not from this page: it is counted
-    (``LINK_OTHER_CONTEXT``).
+    A link whose ``anchor`` is more than a fragment has another source than this page. It is only
+    counted (``LINK_OTHER_CONTEXT``).
     """
     written: list[WrittenLink] = []
     counts: dict[Reason, int] = {Reason.LINK_INVALID: 0, Reason.LINK_OTHER_CONTEXT: 0}
@@ -115,14 +115,14 @@ def add_header_links(page: PageLinks, record: ArchiveRecord, charset: str, limit
     """Add the links in the headers of a response to those of the page in it.
 
     References in headers resolve against the URI of the page, whatever its ``base`` says (RFC 8288,
-    3.1). They are kept as written if the page has no ``base``; else they are resolved at once, from
-    where the capture that is read was made.
+    3.1). They are kept as written if the page has no ``base``. Otherwise they are resolved now,
+    against the URI of this capture.
 
     Args:
-        page: Links of the page; those added come after them.
+        page: Links of the page; added links come after them.
         record: The response.
-        charset: Of the page.
-        limits: What one page may cost.
+        charset: Charset of the page.
+        limits: Limits for one page.
     """
     found = links_in_headers(record)
     page.counts.update(found.counts)

@@ -1,23 +1,24 @@
-"""What the crawler Heritrix found on a page when it captured it: the ``outlink:`` lines of its metadata records.
+"""The links that the crawler Heritrix recorded for a page: ``outlink:`` lines of metadata records.
 
-A line is ``outlink: URI HOP CONTEXT``, in a record of type ``metadata`` that stands behind the response, with its id in
-``WARC-Concurrent-To``. The context says where the link stood (``a/@href``, ``Location:``), or of which sort it is
-(``=JS_MISC``). The hop says how it was found:
+A line is ``outlink: URI HOP CONTEXT``. It is in a record of type ``metadata`` after the response,
+whose id is in the field ``WARC-Concurrent-To``. The context is the place of the link (``a/@href``,
+``Location:``) or a group of links (``=JS_MISC``). The hop shows how the crawler found the link:
 
-=== ============================================================
-L   a link that somebody would follow
-E   something that the page embeds
+=== =======================================================================
+L   a link that a reader can follow
+E   a resource that the page embeds
 R   a redirect, or a refresh
-S M a form that was filled in; a sitemap
-P   what had to be fetched first (``dns:``, robots.txt): no link
-X   speculation: something in a script that looks like an address
-I   inference: an address that sites often have (``/favicon.ico``)
-=== ============================================================
+S M a form that the crawler filled in; a sitemap
+P   a prerequisite of the fetch (``dns:``, robots.txt), which is not a link
+X   speculation: text in a script that looks like an address
+I   inference: an address that many sites have (``/favicon.ico``)
+=== =======================================================================
 
-The last two are guesses: nobody wrote such a link. Their kind says so, ``guess@…``. Addresses are recorded as they resolve
-from where the page was captured, so they are those of the capture that was read.
+The last two are guesses, not links in the page. Their kind is ``guess@…``. Heritrix resolves
+addresses against the URI of the capture, so they belong to that URI.
 
-Source: ``Hop`` and ``LinkContext`` of heritrix3; https://heritrix.readthedocs.io/en/latest/glossary.html, *discovery path*.
+Source: ``Hop`` and ``LinkContext`` of heritrix3;
+https://heritrix.readthedocs.io/en/latest/glossary.html, *discovery path*.
 """
 
 import re
@@ -38,7 +39,7 @@ GUESSES = frozenset("XI")
 NO_LINKS = frozenset("P")
 
 LONGEST_LIST = 16 << 20
-"""Bytes of one metadata record that are read."""
+"""Maximum bytes to read of one metadata record."""
 
 _LINE = re.compile(
     r"outlink:[ \t]*(\S+)[ \t]+([A-Z])(?:[ \t]+(\S[^\r\n]*?))?[ \t]*\r?$", re.MULTILINE
@@ -47,12 +48,15 @@ _START = re.compile("^outlink:", re.MULTILINE)
 _NAMED = {"Location:": Kind("http@location"), "meta": Kind("meta@refresh")}
 _REFRESH = Kind("meta@refresh")
 _REFRESHES = ("meta@delayed-refresh", "noscript@refresh")
-"""Kinds that the crawler does not distinguish from a refresh that is a redirect."""
+"""Kinds that the crawler records as a plain refresh."""
 
 _NO_KIND = re.compile("[^a-z0-9-]+")
 
 _BEHIND = 4
-"""Records behind a response among which its metadata is looked for: its request, and what other processors add."""
+"""Maximum distance of the metadata record from its response, in records.
+
+The request, and records of other processors, may be between them.
+"""
 
 
 class RecordedLink(NamedTuple):
@@ -64,7 +68,7 @@ class RecordedLink(NamedTuple):
 
     @property
     def kind(self) -> Kind:
-        """Element and attribute where the context names them; ``guess@…`` for what was guessed, ``crawler@…`` for other sorts.
+        """Element and attribute if the context names them, ``guess@…`` for guesses, else ``crawler@…``.
 
         >>> [RecordedLink("http://h/", *how).kind for how in (("L", "A/@HREF"), ("X", "=JS_MISC"), ("E", "=EMBED_MISC"))]
         ['a@href', 'guess@js', 'crawler@embed']
@@ -82,7 +86,7 @@ class RecordedLink(NamedTuple):
 
 
 def parse_outlinks(text: str) -> Iterator[RecordedLink | None]:
-    r"""Yield the ``outlink:`` lines of a metadata record; None for one that cannot be read.
+    r"""Yield the ``outlink:`` lines of a metadata record; None for a line that is not valid.
 
     >>> list(parse_outlinks("seed:\noutlink: http://h/ L a/@href\noutlink: http://h/\n"))
     [RecordedLink(uri='http://h/', hop='L', context='a/@href'), None]
@@ -93,10 +97,10 @@ def parse_outlinks(text: str) -> Iterator[RecordedLink | None]:
 
 
 def find_metadata(archive: ArchiveFile, record: ArchiveRecord) -> ArchiveRecord | None:
-    """Return the metadata record about a response, with its outlinks; None where none follows it.
+    """Return the metadata record with the outlinks of a capture; None if none follows it.
 
     Args:
-        archive: Open at the file.
+        archive: The open file of the capture.
         record: From `ArchiveFile.record_at`.
     """
     wanted = record.fields.get("warc-record-id")
@@ -120,18 +124,18 @@ def find_metadata(archive: ArchiveFile, record: ArchiveRecord) -> ArchiveRecord 
 
 
 def add_outlinks(page: PageLinks, recorded: ArchiveRecord, base: Base, limits: Limits) -> None:
-    """Add the links to a page that only the crawler found; count each line, whether its link is added or not.
+    """Add the links that only the crawler found to a page, and count every line.
 
-    A link that the page has with the same kind and target is not added again; a guess or another sort without element,
-    if the page has the target at all. Targets are compared as they resolve. The crawler does not know
-    templates: what the page has in one (``template@href``) counts as any element's ``href``. Neither
-    does it distinguish refreshes.
+    A recorded link is not added if the page has a link of the same kind to the same target. A guess,
+    or a link without an element, is not added if the page has any link to its target. Resolved
+    targets are compared. The crawler does not know templates, so a ``template@href`` of the page
+    counts as the ``href`` of any element. Nor does it distinguish kinds of refreshes.
 
     Args:
-        page: Links of the page; those added come behind them, without text.
+        page: Links of the page; added links come after them, without text.
         recorded: From `find_metadata`.
-        base: Of the page, as captured.
-        limits: What one page may cost.
+        base: Base of the page at its capture.
+        limits: Limits for one page.
     """
     kinds: set[tuple[str, str]] = set()
     targets: set[str] = set()
@@ -158,13 +162,13 @@ def add_outlinks(page: PageLinks, recorded: ArchiveRecord, base: Base, limits: L
 
 
 def _same_kinds(kind: Kind) -> tuple[str, ...]:
-    """Return the kinds that a link may have in the page if the crawler recorded it with this kind."""
+    """Return the kinds that a link of the page may have if the crawler recorded this kind."""
     in_template = f"template@{kind.partition('@')[2]}"
     return (kind, in_template, *_REFRESHES) if kind == _REFRESH else (kind, in_template)
 
 
 def _judge(link: RecordedLink | None, base: Base) -> tuple[Reason | None, UriR]:
-    """Return why a line has no link to add, and where it leads."""
+    """Return the reason why a line has no link (None if it has one), and the link's target."""
     if link is None:
         return Reason.LINK_INVALID, UriR("")
     if link.hop in NO_LINKS:

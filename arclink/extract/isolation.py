@@ -1,6 +1,6 @@
-"""Parsing in a child process: a native parser that crashes cannot be caught, but it can be survived.
+"""Parsing in a child process, so that a task survives a crash of the native parser.
 
-Used from a task's second attempt on: the first attempt died, perhaps of one page.
+A task uses it from its second attempt on, because its first attempt died, perhaps at one page.
 """
 
 import multiprocessing
@@ -14,14 +14,17 @@ from arclink.model import Kind
 from arclink.reasons import Reason
 
 SECONDS = 300.0
-"""How long one page may take."""
+"""Maximum time for one page."""
 
 MEMORY = 4 << 30
-"""Bytes of address space the child may take: a page of some kilobytes can be made to ask for any amount."""
+"""Maximum address space of the child, in bytes.
+
+A page of some kilobytes can be written so that the parser needs any amount.
+"""
 
 
 class IsolatedExtractor:
-    """Finds links in a child process, which is started again when a page takes it down."""
+    """Finds links in a child process, and starts another child after a page crashed it."""
 
     def __init__(self, limits: Limits, kinds: frozenset[Kind] = DEFAULT_KINDS) -> None:
         self._limits = limits
@@ -30,10 +33,11 @@ class IsolatedExtractor:
         self._pipe: Connection | None = None
 
     def extract(self, html: bytes | str) -> PageLinks:
-        """Return what `links_of` returns.
+        """Return the result of `links_of` for a page.
 
         Raises:
-            PayloadError: The child died of this page, or took more time or memory than it may (``PAYLOAD_CRASHED``).
+            PayloadError: The child died at this page, or needed more than `SECONDS` or `MEMORY`
+                (``PAYLOAD_CRASHED``).
         """
         pipe = self._pipe or self._start()
         try:
@@ -57,7 +61,7 @@ class IsolatedExtractor:
         return self._pipe
 
     def close(self) -> None:
-        """End the child process, if there is one."""
+        """End the child process, if it runs."""
         if self._pipe is not None:
             self._pipe.close()
             self._pipe = None
@@ -68,10 +72,10 @@ class IsolatedExtractor:
 
 
 def _serve(pipe: Connection, parents: Connection, limits: Limits, kinds: frozenset[Kind]) -> None:
-    """Answer pages with their links until the other end closes."""
+    """Receive pages and send their links, until the parent closes the pipe."""
     parents.close()
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    if soft == resource.RLIM_INFINITY or soft > MEMORY:  # a user's own limit is not raised
+    if soft == resource.RLIM_INFINITY or soft > MEMORY:  # keep a lower limit of the user
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, hard))
     while True:
         try:

@@ -390,3 +390,27 @@ def test_namespaces_after_the_thousandth_are_not_heeded() -> None:
 def test_the_innermost_title_is_that_of_a_link() -> None:
     feed = "<rss><channel><title>c</title><x><item><y><link>a</link></y><title>i</title></item><link>b</link></x></channel></rss>"
     assert [link[1:3] for link in extract_feed_links(feed).links] == [("a", "i"), ("b", "c")]
+
+
+@pytest.mark.parametrize(
+    ("start", "readings"),
+    [
+        pytest.param("<rss>", 1, id="nothing to repair"),
+        pytest.param("<rss>&", 2, id="a bare ampersand"),
+    ],
+)
+def test_a_broken_feed_is_read_again_only_if_that_can_help(
+    start: str, readings: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = feeds._Reading.read
+    documents = []
+
+    def noted(reading: feeds._Reading, data: bytes) -> bool:
+        documents.append(data)
+        return read(reading, data)
+
+    monkeypatch.setattr(feeds._Reading, "read", noted)
+    feed = extract_feed_links(f"{start}<channel><link>x</link></item>")
+    assert [link[1] for link in feed.links] == ["x"]
+    assert feed.counts == {Reason.NOTE_FEED_BROKEN: 1}
+    assert len(documents) == readings

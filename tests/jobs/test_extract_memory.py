@@ -1,4 +1,4 @@
-"""The extract job passes over a page that gets no memory, in the task itself, so on every engine."""
+"""The task of extract passes over a page that gets no memory, so every engine does."""
 
 import io
 import json
