@@ -164,7 +164,7 @@ def _without_forgotten(store: CassandraReader, step: int, history: History, fact
         now = History(loads, takedowns, history.view.having(step, version))
         done = forget_in(store, now, takedown_of(takedown).what, version)
         removed[number] = astuple(done.removed)
-        spans.update(done.spans)
+        spans.update(done.times)
         loads = {**loads, step: replace(facts, spans=spans)}
     return replace(facts, version=version, removed=removed, spans=spans)
 
