@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from arclink.access.groups import Budget
 from arclink.access.replay import NO_REPLAY, ReplayPrefix
 from arclink.federation.instances import Instance
-from arclink.federation.requests import Limits
+from arclink.federation.requests import QueryLimits
 from arclink.store.embargo import Embargo
 
 
@@ -42,7 +42,7 @@ class Settings:
     embargo: Embargo = field(default_factory=Embargo)
     archive: str = "here"
     instances: tuple[Instance, ...] = ()
-    limits: Limits = field(default_factory=Limits)
+    limits: QueryLimits = field(default_factory=QueryLimits)
     origins: tuple[str, ...] = ()
     has_pages: bool = True
     archives: tuple[str, ...] = ()

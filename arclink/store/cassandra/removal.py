@@ -44,7 +44,7 @@ from arclink.store.cassandra.rows import (
     unpack_sightings,
 )
 from arclink.store.cassandra.steps import Facts, History
-from arclink.store.cassandra.tables import Chunk, KeyedTable, View
+from arclink.store.cassandra.tables import Chunk, KeyedTable, StoreView
 from arclink.store.cassandra.tasks import FENCES, LAST, done_tasks, pack_surts, unpack_surts
 from arclink.store.protocols import Removed, Takedown
 from arclink.uris.resolution import content_id
@@ -94,7 +94,7 @@ def forget(store: CassandraReader, takedown: Takedown, *, is_trial: bool) -> Rem
         step = store.steps.begin(b"")
         done = forget_in(
             store,
-            replace(history, view=View(history.view.loads, history.view.versions | {step})),
+            replace(history, view=StoreView(history.view.loads, history.view.versions | {step})),
             takedown.what,
             step,
         )
@@ -421,7 +421,7 @@ def clean(store: CassandraReader) -> None:
         writer.flush()
 
 
-def _rewrite_ranges(store: CassandraReader, view: View, load: int) -> None:
+def _rewrite_ranges(store: CassandraReader, view: StoreView, load: int) -> None:
     """Update the first and last SURT of each list in the results of a load's tasks."""
     for name, result in done_tasks(store.tables, load).items():
         if not result.get("surts"):
@@ -446,7 +446,7 @@ def _rewrite_ranges(store: CassandraReader, view: View, load: int) -> None:
             )
 
 
-def _superseded(load: int, versions: Iterable[int], view: View) -> set[int]:
+def _superseded(load: int, versions: Iterable[int], view: StoreView) -> set[int]:
     """Return the versions of a row that no reader uses."""
     if load not in view.loads:
         return {*versions}
