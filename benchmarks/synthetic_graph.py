@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from arclink.cli.stage_options import write_archives, write_settings
 from arclink.pipeline.settings import BuildSettings
-from arclink.store.protocols import ArchiveFile
+from arclink.store.protocols import KnownFile
 from benchmarks.look_ups import HUB
 
 HUB_SURT = "example,hub)/"
@@ -76,7 +76,7 @@ def write_batch(folder: Path, first: int, pages: int, links: int, of: int, seed:
     graph = folder / "graph"
     for relation in ("mementos", "payloads", "outlinks", "inlinks"):
         (graph / relation).mkdir(parents=True, exist_ok=True)
-    archive = ArchiveFile(
+    archive = KnownFile(
         f"synthetic-{first:09d}.warc.gz", f"/synthetic-{first:09d}.warc.gz", pages, f"{first:064d}"
     )
     write_archives(folder, [archive])

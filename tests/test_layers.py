@@ -201,3 +201,12 @@ def test_is_imported_by_its_rooms_only(package: str) -> None:
     }
     assert rooms <= PACKAGES_OF_ROOMS[package]
     assert rooms
+
+
+def test_no_two_public_classes_share_a_name() -> None:
+    places: dict[str, list[str]] = {}
+    for module, path in modules().items():
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(module)
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}

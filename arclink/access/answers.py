@@ -26,7 +26,7 @@ from arclink.access.cursors import (
     encode_cursor,
 )
 from arclink.access.evidence import Gathering
-from arclink.access.groups import Budget, Groups, group_inlinks, group_outlinks
+from arclink.access.groups import Budget, MemberGroups, group_inlinks, group_outlinks
 from arclink.access.members import Member
 from arclink.access.queries import BadParameterError, Direction, LinkQuery
 from arclink.access.ranges import (
@@ -297,7 +297,7 @@ def _inlinks_page(
 
 
 def _grouped_page(
-    groups: Groups, position: Grouped, limit: int
+    groups: MemberGroups, position: Grouped, limit: int
 ) -> tuple[tuple[Member, ...], Grouped | Done]:
     end = position.given + limit
     return groups.page(position.given, limit), Grouped(end) if end < len(groups.keys) else DONE

@@ -32,7 +32,7 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
-class Groups:
+class MemberGroups:
     """The members of one direction in order; each is built only when its page is requested."""
 
     keys: tuple[MemberKey, ...]
@@ -43,7 +43,7 @@ class Groups:
         return tuple(self.member(key) for key in self.keys[start : start + limit])
 
 
-def group_outlinks(reading: Reading, budget: Budget) -> Groups | None:
+def group_outlinks(reading: Reading, budget: Budget) -> MemberGroups | None:
     """Return the outlinks, in page order of the first memento that shows them; None if too many."""
     seen: dict[Vertex, list[Timestamp]] = {}
     rows = 0
@@ -89,10 +89,10 @@ def group_outlinks(reading: Reading, budget: Budget) -> Groups | None:
         found = ordered_member(key, *shown_by(vertices))
         return found if len(found.variants) == 1 else found._replace(shown=each_shown_by(vertices))
 
-    return Groups(tuple(members), member)
+    return MemberGroups(tuple(members), member)
 
 
-def group_inlinks(reading: Reading, budget: Budget) -> Groups | None:
+def group_inlinks(reading: Reading, budget: Budget) -> MemberGroups | None:
     """Return the inlinks, oldest first, then by source URI, kind, text, rel; None if too many."""
     if _has_too_many_inlinks(reading, budget):
         return None
@@ -129,7 +129,7 @@ def group_inlinks(reading: Reading, budget: Budget) -> Groups | None:
             [target for _, target in shown],
         )
 
-    return Groups(tuple(sorted(members, key=oldest_first)), member)
+    return MemberGroups(tuple(sorted(members, key=oldest_first)), member)
 
 
 def wants_outlink(query: LinkQuery, link: Outlink) -> bool:

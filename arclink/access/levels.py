@@ -37,7 +37,7 @@ from arclink.uris.hosts import Host, domain_of, host_of
 from arclink.uris.surts import surt_of
 
 
-class Level(Enum):
+class GroupLevel(Enum):
     """The unit by which the other ends are grouped."""
 
     HOST = "host"
@@ -45,13 +45,13 @@ class Level(Enum):
 
     def of(self, host: Host) -> str:
         """Return the host or its registered domain; empty for URIs without a host."""
-        return host if self is Level.HOST else domain_of(host)
+        return host if self is GroupLevel.HOST else domain_of(host)
 
 
 LEVEL = Parameter(
     "level",
     "Counts per host or registered domain instead of links.",
-    choice(Level),
+    choice(GroupLevel),
     is_required=True,
 )
 
@@ -82,7 +82,7 @@ class LevelQuery:
     """
 
     query: LinkQuery
-    level: Level
+    level: GroupLevel
     period: Period
     page: RowPage
 

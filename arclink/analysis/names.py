@@ -28,7 +28,7 @@ class CollisionError(Exception):
     """Two names have the same hash with this salt."""
 
 
-class Names(Sequence[str]):
+class SortedNames(Sequence[str]):
     """Sorted names (by their UTF-8), memory-mapped.
 
     Args:
@@ -70,7 +70,7 @@ class Names(Sequence[str]):
 class _Bytes(Sequence[bytes]):
     """The names as UTF-8, the form in which they are sorted."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: SortedNames) -> None:
         self._names = names
 
     def __len__(self) -> int:
@@ -114,7 +114,7 @@ class NameSorter:
         self._parts += 1
 
     def write(self, folder: Path) -> "Numbering":
-        """Write the sorted names for `Names`, and return the numbering of their hashes.
+        """Write the sorted names for `SortedNames`, and return the numbering of their hashes.
 
         Raises:
             CollisionError: Two names have the same hash.

@@ -24,7 +24,7 @@ KEPT_CONTENTS = 256
 Targets = frozenset[str]
 
 
-class Capture(NamedTuple):
+class CapturedContents(NamedTuple):
     """The contents that a page showed at one time.
 
     Attributes:
@@ -47,7 +47,7 @@ class PageHistory:
 
     surt: Surt
     original: UriR
-    captures: tuple[Capture, ...]
+    captures: tuple[CapturedContents, ...]
 
 
 def page_histories(store: Answers, mementos: Iterable[Memento]) -> Iterator[PageHistory]:
@@ -68,7 +68,10 @@ def page_histories(store: Answers, mementos: Iterable[Memento]) -> Iterator[Page
             yield PageHistory(
                 surt,
                 original,
-                tuple(Capture(time, tuple(sorted(captures[time]))) for time in sorted(captures)),
+                tuple(
+                    CapturedContents(time, tuple(sorted(captures[time])))
+                    for time in sorted(captures)
+                ),
             )
 
 

@@ -46,7 +46,7 @@ class Wanted(Enum):
     SHORTEST = "shortest"
 
 
-class Hop(NamedTuple):
+class PathStep(NamedTuple):
     """One link that was followed.
 
     Attributes:
@@ -65,11 +65,11 @@ class _Place(NamedTuple):
 
     time: Timestamp
     surt: Surt
-    hop: Hop | None = None
+    hop: PathStep | None = None
     before: "_Place | None" = None
 
-    def path(self) -> tuple[Hop, ...]:
-        found: list[Hop] = []
+    def path(self) -> tuple[PathStep, ...]:
+        found: list[PathStep] = []
         place: _Place | None = self
         while place is not None and place.hop is not None:
             found.append(place.hop)
@@ -108,7 +108,7 @@ class PathAnswer:
         others: Number of links of other kinds in the contents that were read.
     """
 
-    hops: tuple[Hop, ...]
+    hops: tuple[PathStep, ...]
     pages: int
     is_complete: bool
     others: int = 0
@@ -181,7 +181,7 @@ class _Search:
 
     def _next(self, place: _Place) -> Iterator[_Place]:
         """Yield the pages that one link leads to, each at the earliest time after ``place``."""
-        found: dict[Surt, Hop] = {}
+        found: dict[Surt, PathStep] = {}
         for time, seen, page, content in self._shown(place):
             for link in self._store.outlinks(content):
                 if not self._query.links.wants(link.kind):
@@ -189,7 +189,7 @@ class _Search:
                 else:
                     surt = surt_of(link.target)
                     if surt not in found or time < found[surt].time:
-                        found[surt] = Hop(time, page, seen, link)
+                        found[surt] = PathStep(time, page, seen, link)
         for surt, hop in found.items():
             yield _Place(hop.time, surt, hop, place)
 

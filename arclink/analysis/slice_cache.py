@@ -16,7 +16,7 @@ from arclink.files.sums import NAME as SUMS
 from arclink.files.sums import damage_in
 from arclink.store.graph_files import RELATIONS
 from arclink.store.location import open_store, path_of
-from arclink.store.protocols import ArchiveFile, OpenStore, Scans
+from arclink.store.protocols import KnownFile, OpenStore, Scans
 
 
 def open_slices(where: str, options: SliceOptions, cache: Path | None = None) -> Slices:
@@ -111,7 +111,7 @@ def opened(where: str, cache: Path) -> Iterator[Scans]:
         with open_store(str(made), create=True) as store:
             for batch in batches:
                 store.load(
-                    batch, [ArchiveFile(str(batch.name), str(batch.resolve()), 0, "")], {}, "{}"
+                    batch, [KnownFile(str(batch.name), str(batch.resolve()), 0, "")], {}, "{}"
                 )
         made.rename(loaded)
     with open_store(str(loaded)) as store:

@@ -32,7 +32,7 @@ import numpy.typing as npt
 
 from arclink.access.kinds import NAVIGATION, Kinds, parse_kinds, union_of
 from arclink.access.queries import REDIRECTS, Redirects
-from arclink.analysis.names import Names, Numbers
+from arclink.analysis.names import Numbers, SortedNames
 from arclink.analysis.scipy_extra import analysis_extra
 from arclink.analysis.windows import Window, Windows
 from arclink.errors import UsageError
@@ -239,7 +239,7 @@ class Slices(Sequence[Slice]):
         self.kinds: Kinds = union_of(map(parse_kinds, kept["kinds"]))
         self.other_kinds: int = kept["other_kinds"]
         self.without_host: int = kept["without_host"]
-        self.names = Names(folder)
+        self.names = SortedNames(folder)
         self.captured: npt.NDArray[np.bool_] = _mapped(folder / "captured.npy")
         self._slices = [
             Slice(Window(name, Span(Timestamp(first), Timestamp(last))), folder / str(number))

@@ -23,7 +23,7 @@ _BUFFER = 64 << 10
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ZipEntry:
     """The place of an entry's bytes in the zip file."""
 
     start: int
@@ -53,7 +53,7 @@ def indexes_in(wacz: str) -> list[str]:
     return _names(wacz, INDEX_FOLDER, CDX_SUFFIXES)
 
 
-def find_entry(wacz: str, name: str) -> Entry:
+def find_entry(wacz: str, name: str) -> ZipEntry:
     """Return the place of an uncompressed entry.
 
     Raises:
@@ -76,7 +76,7 @@ def find_entry(wacz: str, name: str) -> Entry:
                 f"{wacz}: damaged: no entry begins at byte {info.header_offset}, where {name} should; fetch it again"
             )
         names = int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
-        return Entry(info.header_offset + _LOCAL_HEADER + names, info.file_size)
+        return ZipEntry(info.header_offset + _LOCAL_HEADER + names, info.file_size)
 
 
 def open_entry(wacz: str, name: str) -> BinaryIO:

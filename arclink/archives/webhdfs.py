@@ -49,7 +49,7 @@ The NameNode continues to name a failed node for some time.
 _LOST = (OSError, http.client.HTTPException)
 
 
-class Entry(NamedTuple):
+class HdfsEntry(NamedTuple):
     """A file or folder in a folder; size in bytes."""
 
     name: str
@@ -98,12 +98,12 @@ class WebHdfs:
         path = url.partition("://")[2].partition("/")[2]
         return cls(address.hostname, address.port or 9870), "/" + path.strip("/")
 
-    def status(self, path: str) -> Entry | None:
+    def status(self, path: str) -> HdfsEntry | None:
         """Return the file or folder at a path; None if missing."""
         reply = self._ask("GET", path, "GETFILESTATUS", missing=b"")
         return _entry(orjson.loads(reply)["FileStatus"]) if reply else None
 
-    def entries(self, path: str) -> list[Entry]:
+    def entries(self, path: str) -> list[HdfsEntry]:
         """Return the entries of a folder, by name; an empty list if the folder does not exist."""
         reply = self._ask("GET", path, "LISTSTATUS", missing=b'{"FileStatuses":{"FileStatus":[]}}')
         return sorted(
@@ -342,5 +342,7 @@ def webhdfs_address(url: str) -> str:
     return WebHdfs.of(url)[0].address
 
 
-def _entry(status: dict[str, str | int]) -> Entry:
-    return Entry(str(status["pathSuffix"]), status["type"] == "DIRECTORY", int(status["length"]))
+def _entry(status: dict[str, str | int]) -> HdfsEntry:
+    return HdfsEntry(
+        str(status["pathSuffix"]), status["type"] == "DIRECTORY", int(status["length"])
+    )

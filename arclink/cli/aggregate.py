@@ -21,9 +21,9 @@ from arclink.errors import InstanceError
 from arclink.federation.instances import parse_instances
 from arclink.federation.merge import merge
 from arclink.federation.merged_answers import MergedQuery, answer_of
-from arclink.federation.requests import Asking, Limits
+from arclink.federation.requests import Asking, QueryLimits
 
-LIMITS = Limits()
+LIMITS = QueryLimits()
 INCOMPLETE = 3
 """Exit code if there is an answer, but an instance failed or gave only a part."""
 
@@ -122,7 +122,7 @@ def command(
     asked = MergedQuery.from_parameters(parameters)
     form = FORMATS[name].in_profile(profile or "")
     asking = Asking(
-        parse_instances(instances), Limits(instance_seconds=timeout, whole_seconds=whole)
+        parse_instances(instances), QueryLimits(instance_seconds=timeout, whole_seconds=whole)
     )
     found = asking.ask(asked.query)
     reports = [report for _, report in found]

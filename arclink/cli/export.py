@@ -13,7 +13,7 @@ from arclink.cli.question_options import (
     redirects_option,
     to_option,
 )
-from arclink.export.queries import ExportQuery, Form, Spells
+from arclink.export.queries import ExportFormat, ExportQuery, Spells
 from arclink.store.location import open_store
 
 EXAMPLES = (
@@ -31,7 +31,7 @@ EXAMPLES = (
     "--format",
     "form",
     required=True,
-    type=click.Choice([form.value for form in Form]),
+    type=click.Choice([form.value for form in ExportFormat]),
     help="Format of the file.",
 )
 @click.option(

@@ -56,11 +56,11 @@ def command(
 
     The estimate comes from measurements (docs/operations.md).
     """
-    from arclink.pipeline.cluster_size import Cluster, Collection, paper_hours, plan
+    from arclink.pipeline.cluster_size import Collection, PlannedCluster, paper_hours, plan
 
     collection, cluster = (
         Collection(captures, share_read, links),
-        Cluster(nodes, cores, replication),
+        PlannedCluster(nodes, cores, replication),
     )
     planned = plan(collection, cluster)
     click.echo(

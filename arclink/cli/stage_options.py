@@ -16,7 +16,7 @@ from arclink.errors import InputError
 from arclink.files.atomic import write_whole
 from arclink.mapreduce.runs import JobRunner, room_in
 from arclink.pipeline.settings import BuildSettings
-from arclink.store.protocols import ArchiveFile
+from arclink.store.protocols import KnownFile
 
 ARCHIVES = "archives.json"
 SETTINGS = "settings.json"
@@ -137,7 +137,7 @@ def clear(folder: Path, stage: str) -> None:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
-def archives_of(inputs: Sequence[str], known: Mapping[str, ArchiveFile]) -> list[ArchiveFile]:
+def archives_of(inputs: Sequence[str], known: Mapping[str, KnownFile]) -> list[KnownFile]:
     """Return the given archive files, and report files that are not archive files.
 
     Raises:
@@ -159,16 +159,16 @@ def needs(folder: Path, name: str, stage: str) -> None:
         )
 
 
-def write_archives(folder: Path, files: Sequence[ArchiveFile]) -> None:
+def write_archives(folder: Path, files: Sequence[KnownFile]) -> None:
     """Record the archive files of the stages in this folder."""
     rows = [[file.name, file.path, file.size, file.fingerprint] for file in files]
     write_whole(folder / ARCHIVES, orjson.dumps(rows, option=orjson.OPT_INDENT_2))
 
 
-def read_archives(folder: Path) -> list[ArchiveFile]:
+def read_archives(folder: Path) -> list[KnownFile]:
     """Return the archive files of the stages in this folder."""
     needs(folder, ARCHIVES, "extract")
-    return [ArchiveFile(*row) for row in orjson.loads((folder / ARCHIVES).read_bytes())]
+    return [KnownFile(*row) for row in orjson.loads((folder / ARCHIVES).read_bytes())]
 
 
 def write_settings(folder: Path, settings: BuildSettings) -> None:

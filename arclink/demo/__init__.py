@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from arclink.demo import links_scenes, records_scenes, story
-from arclink.demo.captures import Capture, Crawler, in_order
+from arclink.demo.captures import Crawler, DemoCapture, in_order
 from arclink.demo.dice import Dice
 from arclink.demo.evolution import Evolution, SiteGraph
-from arclink.demo.scenes import Scene, Stage
+from arclink.demo.scenes import Scene, SceneStage
 from arclink.demo.warcs import write_warcs
 from arclink.demo.world import sites
 from arclink.errors import OperatorError, UsageError
@@ -111,12 +111,12 @@ def write_demo_archive(folder: Path, captures: int, hosts: int, seed: int) -> De
     )
 
 
-def _captures(count: int, hosts: int, seed: int) -> list[Capture]:
+def _captures(count: int, hosts: int, seed: int) -> list[DemoCapture]:
     """Return the scenes that fit into ``count`` captures, and ordinary crawls for the rest."""
     dice = Dice(seed)
     crawler = Crawler(dice)
-    stage = Stage(sites(hosts), crawler)
-    made: list[Capture] = []
+    stage = SceneStage(sites(hosts), crawler)
+    made: list[DemoCapture] = []
     for play in SCENES:
         scene = play(stage)
         if len(made) + len(scene) <= count:
@@ -134,7 +134,7 @@ def _clear(folder: Path) -> None:
             path.unlink()
 
 
-def _write_truth(path: Path, captures: Sequence[Capture]) -> int:
+def _write_truth(path: Path, captures: Sequence[DemoCapture]) -> int:
     """Write one line of JSON per capture, in the order of their records.
 
     Return the number of links.

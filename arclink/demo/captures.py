@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from functools import cached_property
 
 from arclink.demo.dice import Dice
-from arclink.demo.pages import Page, TrueLink
+from arclink.demo.pages import DemoPage, TrueLink
 from arclink.demo.places import Location, Reference
 from arclink.model import Timestamp
 
@@ -67,7 +67,7 @@ class Revisit:
 
 
 @dataclass(frozen=True, eq=False)
-class Capture:
+class DemoCapture:
     """One memento of the demo archive.
 
     Attributes:
@@ -86,7 +86,7 @@ class Capture:
     status: int | None
     headers: Headers = ()
     body: bytes = b""
-    page: Page | None = None
+    page: DemoPage | None = None
     location: Reference | None = None
     revisit: Revisit | None = None
     spelled: str | None = None
@@ -142,11 +142,11 @@ class Crawler:
         self,
         crawl: int,
         place: Location,
-        page: Page,
+        page: DemoPage,
         coding: str = "",
         mime: str | None = HTML,
         spelled: str | None = None,
-    ) -> Capture:
+    ) -> DemoCapture:
         """Capture ``page`` with status 200.
 
         Args:
@@ -168,14 +168,14 @@ class Crawler:
         if "chunked" in coding:
             headers.append(("Transfer-Encoding", "chunked"))
             body = chunked(body)
-        return Capture(
+        return DemoCapture(
             self.time(crawl), place, "response", 200, tuple(headers), body, page, spelled=spelled
         )
 
-    def missing(self, crawl: int, place: Location, page: Page) -> Capture:
+    def missing(self, crawl: int, place: Location, page: DemoPage) -> DemoCapture:
         """Capture a 404 that shows ``page``; the graph does not have its links."""
         headers = (("Content-Type", HTML + page.charset.parameter),)
-        return Capture(self.time(crawl), place, "response", 404, headers, page.payload)
+        return DemoCapture(self.time(crawl), place, "response", 404, headers, page.payload)
 
     def redirect(
         self,
@@ -184,11 +184,11 @@ class Crawler:
         status: int,
         location: Reference,
         moment: Timestamp | None = None,
-    ) -> Capture:
+    ) -> DemoCapture:
         """Capture a redirect. Its body also has a link, which the graph does not have."""
         body = f'<html><head><title>{status} {REASONS[status]}</title></head><body><a href="/moved">here</a></body></html>\n'
         headers = (("Content-Type", HTML), ("Location", location.written))
-        return Capture(
+        return DemoCapture(
             moment or self.time(crawl),
             place,
             "response",
@@ -198,29 +198,33 @@ class Crawler:
             location=location,
         )
 
-    def file(self, crawl: int, place: Location, mime: str, body: bytes) -> Capture:
+    def file(self, crawl: int, place: Location, mime: str, body: bytes) -> DemoCapture:
         """Capture a file that is not a page."""
-        return Capture(self.time(crawl), place, "response", 200, (("Content-Type", mime),), body)
+        return DemoCapture(
+            self.time(crawl), place, "response", 200, (("Content-Type", mime),), body
+        )
 
-    def resource(self, crawl: int, place: Location, mime: str, body: bytes) -> Capture:
+    def resource(self, crawl: int, place: Location, mime: str, body: bytes) -> DemoCapture:
         """Capture a file that was not fetched over HTTP: a ``resource`` record."""
-        return Capture(self.time(crawl), place, "resource", None, (("Content-Type", mime),), body)
+        return DemoCapture(
+            self.time(crawl), place, "resource", None, (("Content-Type", mime),), body
+        )
 
     def revisit(
         self,
         crawl: int,
         place: Location,
-        of: Capture,
+        of: DemoCapture,
         status: int | None = 200,
         moment: Timestamp | None = None,
-    ) -> Capture:
+    ) -> DemoCapture:
         """Capture the payload of ``of`` again, at any place.
 
         A status of None makes a record without HTTP headers.
         """
         revisit = Revisit("identical-payload-digest", of.digest, (of.original, of.timestamp))
         headers = () if status is None else of.headers
-        return Capture(
+        return DemoCapture(
             moment or self.time(crawl),
             place,
             "revisit",
@@ -230,13 +234,13 @@ class Crawler:
             revisit=revisit,
         )
 
-    def not_modified(self, crawl: int, of: Capture) -> Capture:
+    def not_modified(self, crawl: int, of: DemoCapture) -> DemoCapture:
         """Capture the answer that nothing changed since ``of``.
 
         The record has no payload digest.
         """
         revisit = Revisit("server-not-modified", None, (of.original, of.timestamp))
-        return Capture(
+        return DemoCapture(
             self.time(crawl),
             of.place,
             "revisit",
@@ -247,6 +251,6 @@ class Crawler:
         )
 
 
-def in_order(captures: Sequence[Capture]) -> list[Capture]:
+def in_order(captures: Sequence[DemoCapture]) -> list[DemoCapture]:
     """Return ``captures`` sorted by time; captures of the same second keep their order."""
     return sorted(captures, key=lambda capture: capture.timestamp)

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from html import escape
 from itertools import chain, islice
 
-from arclink.demo.captures import CRAWLS, Capture, Crawler
+from arclink.demo.captures import CRAWLS, Crawler, DemoCapture
 from arclink.demo.dice import Dice
 from arclink.demo.images import gif
-from arclink.demo.pages import Page, Part, anchor, dead_anchor, element, image, join, paragraph
+from arclink.demo.pages import DemoPage, Part, anchor, dead_anchor, element, image, join, paragraph
 from arclink.demo.places import (
     Location,
     Reference,
@@ -93,7 +93,7 @@ class SiteGraph:
             len(self.residents), LINKS_A_PAGE * len(self.residents), dice
         ):
             self._edges[source].append(self._edge(self.residents[source], self.residents[target]))
-        self._versions: dict[tuple[int, tuple[str | None, ...]], Page] = {}
+        self._versions: dict[tuple[int, tuple[str | None, ...]], DemoPage] = {}
 
     def _resident(self, number: int, sites: Sequence[Site]) -> Resident:
         dice = self._dice
@@ -157,7 +157,7 @@ class SiteGraph:
             return between(source.place.directory, place)
         return scheme_relative(place, fragment) if roll < 0.88 else absolute(place, fragment)
 
-    def page_in(self, resident: Resident, crawl: int) -> Page:
+    def page_in(self, resident: Resident, crawl: int) -> DemoPage:
         """Return a page at the time of a crawl.
 
         The same object as long as nothing in it changes.
@@ -168,7 +168,7 @@ class SiteGraph:
             page = self._versions[resident.number, texts] = self._write(resident, texts)
         return page
 
-    def _write(self, resident: Resident, texts: Sequence[str | None]) -> Page:
+    def _write(self, resident: Resident, texts: Sequence[str | None]) -> DemoPage:
         site, language = resident.site, LANGUAGES[resident.site.language]
         stories: list[Part] = []
         for number, (edge, text) in enumerate(
@@ -184,7 +184,7 @@ class SiteGraph:
         logo = image(origin_relative("/images/logo.gif"), site.name)
         desk = opaque(f"mailto:desk@{site.host.removeprefix('www.')}")
         footer = paragraph(anchor(desk, "✉"), dead_anchor("javascript:history.back()", "«"))
-        return Page(
+        return DemoPage(
             f"{language.topics[resident.topic]} · {site.name} · {resident.number}",
             (
                 navigation(site),
@@ -213,9 +213,9 @@ def navigation(site: Site) -> Part:
     return join(entries, "<nav>\n", "\n", "\n</nav>")
 
 
-def not_found(site: Site, number: int) -> Page:
+def not_found(site: Site, number: int) -> DemoPage:
     """Return the page that a site shows with status 404."""
-    return Page(
+    return DemoPage(
         f"404 · {site.name} · {number}",
         (navigation(site), Part("<p>404</p>")),
         charset=site.charset,
@@ -230,10 +230,10 @@ class Evolution:
         self._graph = graph
         self._crawler = crawler
         self._dice = crawler.dice
-        self._payloads: dict[Page, Capture] = {}
-        self._latest: dict[str, tuple[Page, Capture]] = {}
+        self._payloads: dict[DemoPage, DemoCapture] = {}
+        self._latest: dict[str, tuple[DemoPage, DemoCapture]] = {}
 
-    def captures(self, count: int) -> Iterator[Capture]:
+    def captures(self, count: int) -> Iterator[DemoCapture]:
         """Yield exactly ``count`` captures, crawl by crawl, about the same number in each."""
         for crawl in range(len(CRAWLS)):
             quota = count * (crawl + 1) // len(CRAWLS) - count * crawl // len(CRAWLS)
@@ -262,7 +262,7 @@ class Evolution:
                 else self._dice.below(len(residents))
             ]
 
-    def _visit(self, resident: Resident, crawl: int) -> Iterator[Capture]:
+    def _visit(self, resident: Resident, crawl: int) -> Iterator[DemoCapture]:
         dice, crawler = self._dice, self._crawler
         place = resident.place_in(crawl)
         if dice.chance(0.06):
@@ -277,7 +277,9 @@ class Evolution:
             yield crawler.redirect(crawl, resident.place, 301, absolute(place))
         yield self._capture(resident, place, page, crawl)
 
-    def _capture(self, resident: Resident, place: Location, page: Page, crawl: int) -> Capture:
+    def _capture(
+        self, resident: Resident, place: Location, page: DemoPage, crawl: int
+    ) -> DemoCapture:
         crawler, before, latest = (
             self._crawler,
             self._payloads.get(page),

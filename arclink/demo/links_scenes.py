@@ -1,7 +1,7 @@
 # ruff: noqa: RUF001 - the scenes use letters of many scripts
 """Scenes about links: every class and spelling, bases, elements, texts."""
 
-from arclink.demo.captures import Capture
+from arclink.demo.captures import DemoCapture
 from arclink.demo.images import gif
 from arclink.demo.pages import (
     Part,
@@ -16,7 +16,7 @@ from arclink.demo.pages import (
     srcset,
 )
 from arclink.demo.places import (
-    Base,
+    BaseElement,
     Location,
     Reference,
     absolute,
@@ -28,11 +28,11 @@ from arclink.demo.places import (
     same_document,
     scheme_relative,
 )
-from arclink.demo.scenes import Stage, page
+from arclink.demo.scenes import SceneStage, page
 from arclink.model import Scope
 
 
-def link_classes(stage: Stage) -> list[Capture]:
+def link_classes(stage: SceneStage) -> list[DemoCapture]:
     """Return one page with a link of every class, at two places and under both schemes."""
     other = stage.at(1, "/rules/classes.html")
     parts = [
@@ -57,7 +57,7 @@ def link_classes(stage: Stage) -> list[Capture]:
     ]
 
 
-def scheme_without_slashes(stage: Stage) -> list[Capture]:
+def scheme_without_slashes(stage: SceneStage) -> list[DemoCapture]:
     """Return equal bytes with ``http:x``, which is relative on ``http`` and a host on ``https``."""
     odd = Reference("http:jury.html", Scope.DIRECTORY, "jury.html", elsewhere="http://jury.html/")
     old = page(
@@ -73,21 +73,25 @@ def scheme_without_slashes(stage: Stage) -> list[Capture]:
     ]
 
 
-def bases(stage: Stage) -> list[Capture]:
+def bases(stage: SceneStage) -> list[DemoCapture]:
     """Return pages with ``<base href>``: absolute, relative in each way, and unusable."""
     host = stage.at(1, "/mirror/2010/index.html").host
     table = {
-        "absolute": Base(
+        "absolute": BaseElement(
             f"http://{host}/mirror/2010/index.html",
             Scope.NONE,
             Location("http", host, "/mirror/2010/", "index.html"),
         ),
-        "scheme": Base(f"//{host}/mirror/", Scope.SCHEME, Location("http", host, "/mirror/")),
-        "origin": Base("/archive/2009/", Scope.ORIGIN, Location("http", host, "/archive/2009/")),
-        "directory": Base(
+        "scheme": BaseElement(
+            f"//{host}/mirror/", Scope.SCHEME, Location("http", host, "/mirror/")
+        ),
+        "origin": BaseElement(
+            "/archive/2009/", Scope.ORIGIN, Location("http", host, "/archive/2009/")
+        ),
+        "directory": BaseElement(
             "old/list.html", Scope.DIRECTORY, Location("http", host, "old/", "list.html")
         ),
-        "javascript": Base("javascript:void(0)", Scope.DOCUMENT, Location("http", host)),
+        "javascript": BaseElement("javascript:void(0)", Scope.DOCUMENT, Location("http", host)),
     }
     captures = []
     for name, base in table.items():
@@ -109,7 +113,7 @@ def bases(stage: Stage) -> list[Capture]:
     return captures
 
 
-def elements(stage: Stage) -> list[Capture]:
+def elements(stage: SceneStage) -> list[DemoCapture]:
     """Return links of every element, and pages that refresh or have frames."""
     here = directory_relative
     large, small = here("large.gif"), here("small.gif")
@@ -211,7 +215,7 @@ def elements(stage: Stage) -> list[Capture]:
     ]
 
 
-def no_addresses(stage: Stage) -> list[Capture]:
+def no_addresses(stage: SceneStage) -> list[DemoCapture]:
     """Return references without a target, and others without a host whose target is themselves."""
     parts = [
         dead_anchor("javascript:void(0)", "menu"),
@@ -232,7 +236,7 @@ def no_addresses(stage: Stage) -> list[Capture]:
     return [stage.crawler.page(3, stage.at(0, "/contact.html"), contact)]
 
 
-def spellings(stage: Stage) -> list[Capture]:
+def spellings(stage: SceneStage) -> list[DemoCapture]:
     """Return odd spellings, each with the one URI that the WHATWG URL standard gives it."""
     host = stage.at(1, "/").host
     on_host = f"http://{host}"
@@ -283,7 +287,7 @@ def spellings(stage: Stage) -> list[Capture]:
     return [stage.crawler.page(3, stage.at(0, "/odd/index.html"), odd)]
 
 
-def texts(stage: Stage) -> list[Capture]:
+def texts(stage: SceneStage) -> list[DemoCapture]:
     """Return link texts that are easily broken."""
     table = {
         "Ski &amp; snowboard &mdash; &eacute;tape &#x2603;": "Ski & snowboard — étape ☃",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 
-from arclink.demo.places import Base, Location, Reference
+from arclink.demo.places import BaseElement, Location, Reference
 from arclink.model import Scope
 
 TrueLink = tuple[str, str, str, str | None]
@@ -210,7 +210,7 @@ UTF_8 = Charset()
 
 
 @dataclass(frozen=True, eq=False)
-class Page:
+class DemoPage:
     """A payload: the page that a server answers with, at any place.
 
     Attributes:
@@ -225,7 +225,7 @@ class Page:
     title: str
     parts: Sequence[Part]
     head: Sequence[Part] = ()
-    base: Base | None = None
+    base: BaseElement | None = None
     charset: Charset = UTF_8
     language: str = "en"
     body_tag: str = "body"

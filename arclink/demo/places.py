@@ -90,7 +90,7 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True)
-class Base:
+class BaseElement:
     """A ``<base href>``: the location at which the references of its page are read.
 
     Attributes:

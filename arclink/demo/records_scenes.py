@@ -3,11 +3,11 @@
 
 from dataclasses import replace
 
-from arclink.demo.captures import Capture, Revisit
+from arclink.demo.captures import DemoCapture, Revisit
 from arclink.demo.images import gif
-from arclink.demo.pages import Charset, Page, anchor, image, paragraph
+from arclink.demo.pages import Charset, DemoPage, anchor, image, paragraph
 from arclink.demo.places import (
-    Base,
+    BaseElement,
     Location,
     Reference,
     absolute,
@@ -20,11 +20,11 @@ from arclink.demo.places import (
     same_document,
     scheme_relative,
 )
-from arclink.demo.scenes import Stage, page
+from arclink.demo.scenes import SceneStage, page
 from arclink.model import Scope, Timestamp
 
 
-def soft_404(stage: Stage) -> list[Capture]:
+def soft_404(stage: SceneStage) -> list[DemoCapture]:
     """Return "not found" pages with status 200 and equal bytes at many URIs, one per scope."""
     crawler = stage.crawler
     captures = []
@@ -46,7 +46,7 @@ def soft_404(stage: Stage) -> list[Capture]:
     return captures
 
 
-def _lost_page(stage: Stage, scope: Scope) -> Page:
+def _lost_page(stage: SceneStage, scope: Scope) -> DemoPage:
     links = [
         anchor(absolute(stage.at(1, "/help.html", "https")), "help"),
         anchor(opaque("mailto:webmaster@kalvik2010.example"), "tell us"),
@@ -70,7 +70,9 @@ def _lost_page(stage: Stage, scope: Scope) -> Page:
     }
     # A base that is the page itself: "#footer" still leads to the page, so it is not a link of the
     # graph.
-    base = Base("#page", Scope.DOCUMENT, stage.at(0, "/")) if scope is Scope.DOCUMENT else None
+    base = (
+        BaseElement("#page", Scope.DOCUMENT, stage.at(0, "/")) if scope is Scope.DOCUMENT else None
+    )
     return page(
         f"Page not found ({scope.name.lower()})",
         *(paragraph(link) for link in links[: wide[scope]]),
@@ -78,7 +80,7 @@ def _lost_page(stage: Stage, scope: Scope) -> Page:
     )
 
 
-def revisits(stage: Stage) -> list[Capture]:
+def revisits(stage: SceneStage) -> list[DemoCapture]:
     """Return revisits in several positions relative to their payload.
 
     They come after and before it, at other URIs and without HTTP headers. Some name a capture of
@@ -120,13 +122,13 @@ def revisits(stage: Stage) -> list[Capture]:
     return captures
 
 
-def _naming(capture: Capture, refers_to: tuple[str, Timestamp]) -> Capture:
+def _naming(capture: DemoCapture, refers_to: tuple[str, Timestamp]) -> DemoCapture:
     revisit = capture.revisit
     assert revisit is not None
     return replace(capture, revisit=Revisit(revisit.profile, revisit.digest, refers_to))
 
 
-def not_modified(stage: Stage) -> list[Capture]:
+def not_modified(stage: SceneStage) -> list[DemoCapture]:
     """Return revisits whose server answered "not modified".
 
     They have the payload of the capture that they name, which may be an older one.
@@ -147,7 +149,7 @@ def not_modified(stage: Stage) -> list[Capture]:
     ]
 
 
-def redirects(stage: Stage) -> list[Capture]:
+def redirects(stage: SceneStage) -> list[DemoCapture]:
     """Return redirects of every status, absolute and relative.
 
     One leads to ``https`` in the same second, and equal ones are on two hosts.
@@ -185,7 +187,7 @@ def redirects(stage: Stage) -> list[Capture]:
     return [*captures, plain, replace(arrived, timestamp=plain.timestamp)]
 
 
-def codings(stage: Stage) -> list[Capture]:
+def codings(stage: SceneStage) -> list[DemoCapture]:
     """Return one page plain, compressed, in chunks, and both; each has its own payload digest."""
     years = range(1924, 2010, 4)
     coded = page(
@@ -202,7 +204,7 @@ def codings(stage: Stage) -> list[Capture]:
     return [stage.crawler.page(3, place, coded, coding) for coding, place in places.items()]
 
 
-def charsets(stage: Stage) -> list[Capture]:
+def charsets(stage: SceneStage) -> list[DemoCapture]:
     """Return pages in each charset and form of declaration, with its letters in their links."""
     table = {
         "windows-1252-header": (
@@ -263,7 +265,7 @@ def charsets(stage: Stage) -> list[Capture]:
     return captures
 
 
-def variants(stage: Stage) -> list[Capture]:
+def variants(stage: SceneStage) -> list[DemoCapture]:
     """Return different pages at URI variants with one SURT, and a page that links to each."""
     crawler = stage.crawler
     host = stage.sites[0].host.removeprefix("www.")
@@ -296,7 +298,7 @@ def variants(stage: Stage) -> list[Capture]:
     return captures
 
 
-def other_payloads(stage: Stage) -> list[Capture]:
+def other_payloads(stage: SceneStage) -> list[DemoCapture]:
     """Return payloads that are not HTML pages, and pages that hardly look like HTML."""
     crawler = stage.crawler
     missing = page(

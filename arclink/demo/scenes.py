@@ -8,14 +8,14 @@ completely or not at all.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from arclink.demo.captures import Capture, Crawler
-from arclink.demo.pages import UTF_8, Charset, Page, Part, heading
-from arclink.demo.places import Base, Location
+from arclink.demo.captures import Crawler, DemoCapture
+from arclink.demo.pages import UTF_8, Charset, DemoPage, Part, heading
+from arclink.demo.places import BaseElement, Location
 from arclink.demo.world import Site
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class SceneStage:
     """The sites that a scene may use, and the crawler that captures it."""
 
     sites: Sequence[Site]
@@ -32,18 +32,18 @@ class Stage:
         )
 
 
-Scene = Callable[[Stage], list[Capture]]
+Scene = Callable[[SceneStage], list[DemoCapture]]
 
 
 def page(
     title: str,
     *parts: Part,
     head: Sequence[Part] = (),
-    base: Base | None = None,
+    base: BaseElement | None = None,
     charset: Charset = UTF_8,
     language: str = "en",
     body_tag: str = "body",
-) -> Page:
+) -> DemoPage:
     """Return a page with its title as a heading above ``parts``."""
     shown = parts if body_tag == "frameset" else (heading(title), *parts)
-    return Page(title, shown, head, base, charset, language, body_tag)
+    return DemoPage(title, shown, head, base, charset, language, body_tag)

@@ -4,7 +4,7 @@
 Its page is the example for `arclink links`.
 """
 
-from arclink.demo.captures import Capture
+from arclink.demo.captures import DemoCapture
 from arclink.demo.images import gif
 from arclink.demo.pages import Part, anchor, anchor_around, element, image, paragraph
 from arclink.demo.places import (
@@ -16,18 +16,18 @@ from arclink.demo.places import (
     origin_relative,
     scheme_relative,
 )
-from arclink.demo.scenes import Stage, page
+from arclink.demo.scenes import SceneStage, page
 from arclink.demo.world import LANGUAGES
 
 CEREMONY = Location("http", "www.kalvik2010.example", "/ceremony/", "opening.html")
 
 
-def opening_ceremony(stage: Stage) -> list[Capture]:
+def opening_ceremony(stage: SceneStage) -> list[DemoCapture]:
     """Return the official page in four states, and newspapers and blogs that link to it."""
     return [*_official(stage), *_newspaper(stage), *_others(stage)]
 
 
-def _official(stage: Stage) -> list[Capture]:
+def _official(stage: SceneStage) -> list[DemoCapture]:
     crawler = stage.crawler
     map_image = image(directory_relative("stadium-map.gif"), "Map of the stadium")
     torch = between(CEREMONY.directory, stage.at(0, "/torch/route.html"))
@@ -74,7 +74,7 @@ def _official(stage: Stage) -> list[Capture]:
     return [first, again, on_air, still, last, picture]
 
 
-def _newspaper(stage: Stage) -> list[Capture]:
+def _newspaper(stage: SceneStage) -> list[DemoCapture]:
     crawler, place = stage.crawler, stage.at(1, "/sport/kalvik.html")
     more = paragraph(
         anchor(directory_relative("", climbs=1), "Aurora Daily"),
@@ -114,7 +114,7 @@ def _newspaper(stage: Stage) -> list[Capture]:
     ]
 
 
-def _others(stage: Stage) -> list[Capture]:
+def _others(stage: SceneStage) -> list[DemoCapture]:
     crawler, official = stage.crawler, absolute(CEREMONY)
     texts = {
         "no": (2, "Åpningsseremonien i Kalvik"),
@@ -146,7 +146,7 @@ def _others(stage: Stage) -> list[Capture]:
     return [*captures, *_blog(stage)]
 
 
-def _blog(stage: Stage) -> list[Capture]:
+def _blog(stage: SceneStage) -> list[DemoCapture]:
     crawler, place = stage.crawler, stage.at(3, "/2010/02/opening.html")
     flame = image(absolute(Location("http", CEREMONY.host, "/ceremony/", "flame.gif")), "The flame")
     diary = page(

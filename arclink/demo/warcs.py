@@ -15,13 +15,13 @@ from pathlib import Path
 from warcio.statusandheaders import StatusAndHeaders  # type: ignore[import-untyped]
 from warcio.warcwriter import WARCWriter  # type: ignore[import-untyped]
 
-from arclink.demo.captures import REASONS, Capture, Headers
+from arclink.demo.captures import REASONS, DemoCapture, Headers
 from arclink.model import Timestamp
 
 PROFILES = "http://netpreserve.org/warc/{version}/revisit/{profile}"
 
 
-def write_warcs(folder: Path, captures: Sequence[Capture], seed: int) -> list[Path]:
+def write_warcs(folder: Path, captures: Sequence[DemoCapture], seed: int) -> list[Path]:
     """Write ``captures``, in order, to ``demo-00000.warc.gz`` and so on; return these files."""
     size = captures_a_file(len(captures))
     paths = []
@@ -95,7 +95,7 @@ class _Record:
 
 
 def _records(
-    name: str, captures: Sequence[Capture], ids: uuid.UUID, version: str
+    name: str, captures: Sequence[DemoCapture], ids: uuid.UUID, version: str
 ) -> Iterator[_Record]:
     """Yield the records of one file."""
     made = 0
@@ -144,7 +144,7 @@ def _records(
             )
 
 
-def _capture_record(capture: Capture, headers: Headers, version: str) -> _Record:
+def _capture_record(capture: DemoCapture, headers: Headers, version: str) -> _Record:
     if capture.record_type == "resource":
         return _Record(
             "resource",

@@ -18,9 +18,9 @@ from arclink.export.gexf import MOST_LINKS, MOST_NODES, write_gexf
 from arclink.export.graphml import write_graphml
 from arclink.export.graphs import build_graph
 from arclink.export.link_scan import LeftOut, links_shown
-from arclink.export.manifest import Tally, manifest_of
+from arclink.export.manifest import ExportTally, manifest_of
 from arclink.export.parquet import write_parquet
-from arclink.export.queries import ExportQuery, Form
+from arclink.export.queries import ExportFormat, ExportQuery
 from arclink.export.spells import spells_of
 from arclink.export.tables import IMAGES, LINKS, write_count_rows, write_link_rows, write_nquads
 from arclink.model import ALL_TIME
@@ -38,7 +38,7 @@ class Exported:
     """
 
     query: ExportQuery
-    tally: Tally
+    tally: ExportTally
     files: Mapping[str, int]
 
 
@@ -58,10 +58,10 @@ def export(store: Scans, query: ExportQuery, path: Path) -> Exported:
     _check_time(store, query)
     paths = [
         path,
-        *([_beside(path, "names")] if query.form is Form.ARCS else []),
+        *([_beside(path, "names")] if query.form is ExportFormat.ARCS else []),
         _beside(path, "json"),
     ]
-    tally = Tally()
+    tally = ExportTally()
     with written_whole(paths) as places:
         *files, manifest = places
         if query.form.is_graph:
@@ -103,7 +103,7 @@ def picture_of(store: Scans, query: ExportQuery, folder: Path | None = None) -> 
 
 
 def _write_graph(
-    store: Scans, query: ExportQuery, picture: Picture, files: list[Path], tally: Tally
+    store: Scans, query: ExportQuery, picture: Picture, files: list[Path], tally: ExportTally
 ) -> None:
     if not len(picture.graph.links):
         _check_captures(store, query)
@@ -111,27 +111,30 @@ def _write_graph(
     tally.left_out, tally.cuts = picture.graph.left_out, list(picture.cuts)
     tally.other_kinds = picture.graph.other_kinds
     description = describe(query, picture)
-    if query.form is Form.GEXF:
+    if query.form is ExportFormat.GEXF:
         _check_size(query, picture)
         spells = spells_of(store, query, picture) if query.is_dynamic else None
         _write(files[0], write_gexf(picture, description, spells))
-    elif query.form is Form.GRAPHML:
+    elif query.form is ExportFormat.GRAPHML:
         _write(files[0], write_graphml(picture, description))
     else:
         _write(files[0], write_arcs(picture))
         _write(files[1], write_names(picture))
 
 
-def _write_table(store: Scans, query: ExportQuery, path: Path, tally: Tally) -> None:
+def _write_table(store: Scans, query: ExportQuery, path: Path, tally: ExportTally) -> None:
     left_out = LeftOut()
     shown = links_shown(store, query.links, left_out)
-    if query.form is Form.PARQUET:
+    if query.form is ExportFormat.PARQUET:
         write_parquet(shown, path, tally, query.links.kinds)
-    elif query.form is Form.NQUADS:
+    elif query.form is ExportFormat.NQUADS:
         _write(path, write_nquads(shown, _new_folder(path.parent), tally))
     elif query.level is Level.URI:
         _write(
-            path, write_link_rows(shown, IMAGES if query.form is Form.CSV_IMAGES else LINKS, tally)
+            path,
+            write_link_rows(
+                shown, IMAGES if query.form is ExportFormat.CSV_IMAGES else LINKS, tally
+            ),
         )
     else:
         _write(path, write_count_rows(shown, query, _new_folder(path.parent), tally))

@@ -68,7 +68,7 @@ Links = npt.NDArray[np.void]
 """An array of `LINK`."""
 
 
-class Names:
+class NodeNames:
     """The names and labels of nodes, by number; they stay on disk.
 
     Args:
@@ -111,7 +111,7 @@ class Graph:
     """
 
     level: Level
-    names: Names
+    names: NodeNames
     links: Links
     left_out: int
     other_kinds: int
@@ -272,7 +272,7 @@ def _added_up(rows: Links) -> Links:
 
 @dataclass(frozen=True, slots=True)
 class _ByName:
-    names: Names
+    names: NodeNames
     hashes: npt.NDArray[np.uint64]
 
 
@@ -332,7 +332,9 @@ class _NameRuns:
         if len(np.unique(every)) < len(every):
             raise _SameHashError
         return _ByName(
-            Names(path, np.cumsum(np.concatenate(lengths)) if lengths else np.empty(0, np.int64)),
+            NodeNames(
+                path, np.cumsum(np.concatenate(lengths)) if lengths else np.empty(0, np.int64)
+            ),
             every,
         )
 

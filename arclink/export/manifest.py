@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 
 from arclink.access.kinds import kinds_line
 from arclink.export.cuts import Cut
-from arclink.export.queries import ExportQuery, Form
+from arclink.export.queries import ExportFormat, ExportQuery
 from arclink.model import ALL_TIME
 from arclink.store.protocols import OpenStore
 from arclink.version import VERSION
 
 
 @dataclass(slots=True)
-class Tally:
+class ExportTally:
     """Counts of what was written, updated during the export.
 
     Attributes:
@@ -38,7 +38,7 @@ class Tally:
 
 
 def manifest_of(
-    store: OpenStore, query: ExportQuery, tally: Tally, files: Mapping[str, int]
+    store: OpenStore, query: ExportQuery, tally: ExportTally, files: Mapping[str, int]
 ) -> Mapping[str, object]:
     """Return the manifest as a JSON object (``docs/export.md``, *Manifest*).
 
@@ -76,18 +76,18 @@ def manifest_of(
     }
 
 
-def _counts(query: ExportQuery, tally: Tally) -> Mapping[str, int]:
+def _counts(query: ExportQuery, tally: ExportTally) -> Mapping[str, int]:
     if query.form.is_graph:
         return {"nodes": tally.nodes, "links": tally.links}
-    if query.form is Form.NQUADS:
+    if query.form is ExportFormat.NQUADS:
         return {"rows": tally.rows, "statements": tally.statements}
     return {"rows": tally.rows}
 
 
-def summary(query: ExportQuery, tally: Tally, files: Mapping[str, int]) -> Iterator[str]:
+def summary(query: ExportQuery, tally: ExportTally, files: Mapping[str, int]) -> Iterator[str]:
     """Yield lines for users about what was written."""
     is_graph = query.form.is_graph
-    if query.form is Form.NQUADS:
+    if query.form is ExportFormat.NQUADS:
         yield f"{tally.rows:,} links, {tally.statements:,} statements"
     else:
         yield (

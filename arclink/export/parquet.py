@@ -18,7 +18,7 @@ from arclink.access.replay import moment_of
 from arclink.access.texts import printable, printable_uri
 from arclink.analysis.scipy_extra import analysis_extra
 from arclink.export.link_scan import Shown
-from arclink.export.manifest import Tally
+from arclink.export.manifest import ExportTally
 from arclink.model import ContentId, Outlink, Timestamp, UriR
 from arclink.uris.hosts import domain_of, host_of
 from arclink.uris.resolution import serialised
@@ -44,7 +44,7 @@ COLUMNS = (*TEXTS, "mementos", *TIMES, "timestamps")
 Row = tuple[str | None, ...]
 
 
-def write_parquet(shown: Iterable[Shown], path: Path, tally: Tally, kinds: Kinds) -> None:
+def write_parquet(shown: Iterable[Shown], path: Path, tally: ExportTally, kinds: Kinds) -> None:
     """Write all links to a new file.
 
     Args:

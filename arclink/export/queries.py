@@ -38,7 +38,7 @@ class Spells(Enum):
     IN_FORCE = "in-force"
 
 
-class Form(Enum):
+class ExportFormat(Enum):
     """The file formats; ``docs/export.md`` has a section for each."""
 
     PARQUET = "parquet"
@@ -52,7 +52,7 @@ class Form(Enum):
     @property
     def is_graph(self) -> bool:
         """Whether it has nodes and counted links, instead of a row per link of each page."""
-        return self in (Form.GRAPHML, Form.GEXF, Form.ARCS)
+        return self in (ExportFormat.GRAPHML, ExportFormat.GEXF, ExportFormat.ARCS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class ExportQuery:
     """
 
     links: LinkQuery
-    form: Form
+    form: ExportFormat
     level: Level
     min_count: int = 1
     top: int | None = None
@@ -84,7 +84,7 @@ class ExportQuery:
     @property
     def is_dynamic(self) -> bool:
         """Whether links appear and disappear in the exported graph."""
-        return self.form is Form.GEXF and self.links.at is None
+        return self.form is ExportFormat.GEXF and self.links.at is None
 
     @classmethod
     def from_parameters(cls, parameters: Iterable[tuple[str, str]]) -> Self:
@@ -128,7 +128,7 @@ _ALPHA = declaring.Form(
     _share,
 )
 
-FORMAT = Parameter("format", "What to write.", choice(Form), is_required=True)
+FORMAT = Parameter("format", "What to write.", choice(ExportFormat), is_required=True)
 LEVEL = Parameter("level", "Level of the nodes. Default: host for graphs, else uri.", choice(Level))
 MIN_COUNT = Parameter(
     "min-count",
@@ -166,21 +166,21 @@ PARAMETERS = (
     SPELLS,
 )
 
-_KINDS: Mapping[Form, Kinds] = {
-    Form.CSV: Kinds.of("a@href"),
-    Form.CSV_IMAGES: Kinds.of("img@src"),
-    Form.NQUADS: ALL_KINDS,
+_KINDS: Mapping[ExportFormat, Kinds] = {
+    ExportFormat.CSV: Kinds.of("a@href"),
+    ExportFormat.CSV_IMAGES: Kinds.of("img@src"),
+    ExportFormat.NQUADS: ALL_KINDS,
 }
 """Default kinds of formats that differ from `NAVIGATION`.
 
 Both tables are those of Archives Unleashed.
 """
 
-_URI_ONLY = (Form.PARQUET, Form.CSV_IMAGES, Form.NQUADS)
+_URI_ONLY = (ExportFormat.PARQUET, ExportFormat.CSV_IMAGES, ExportFormat.NQUADS)
 
 
-def _refuse_what_has_no_place(form: Form, given: Given) -> None:
-    graphs = ", ".join(one.value for one in Form if one.is_graph)
+def _refuse_what_has_no_place(form: ExportFormat, given: Given) -> None:
+    graphs = ", ".join(one.value for one in ExportFormat if one.is_graph)
     level = LEVEL.of(given)
     if form in _URI_ONLY and level not in (None, Level.URI):
         _refuse(
@@ -191,11 +191,11 @@ def _refuse_what_has_no_place(form: Form, given: Given) -> None:
     for cut in (TOP, CORE, BACKBONE):
         if given.text(cut) and not form.is_graph:
             _refuse(cut, given, f"none with format={form.value}; only {graphs} can be cut")
-    if given.text(SPELLS) and form is not Form.GEXF:
+    if given.text(SPELLS) and form is not ExportFormat.GEXF:
         _refuse(SPELLS, given, f"none with format={form.value}; only gexf has spells")
     if given.text(SPELLS) and given.text(AT):
         _refuse(SPELLS, given, f"no spells at one time (at={given.text(AT)})")
-    has_counts = form.is_graph or (form is Form.CSV and level in (Level.HOST, Level.DOMAIN))
+    has_counts = form.is_graph or (form is ExportFormat.CSV and level in (Level.HOST, Level.DOMAIN))
     if given.text(MIN_COUNT) and not has_counts:
         _refuse(MIN_COUNT, given, f"none with format={form.value}, whose rows are single links")
 

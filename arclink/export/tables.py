@@ -21,7 +21,7 @@ from arclink.access.texts import printable, printable_uri
 from arclink.analysis.slices import Level
 from arclink.export.cuts import Cut
 from arclink.export.link_scan import Shown
-from arclink.export.manifest import Tally
+from arclink.export.manifest import ExportTally
 from arclink.export.queries import ExportQuery, node_of
 from arclink.export.sums import DistinctLines, Sums
 from arclink.uris.resolution import serialised
@@ -38,7 +38,7 @@ AT_ONCE = 5_000
 
 
 def write_link_rows(
-    shown: Iterable[Shown], columns: Sequence[str], tally: Tally
+    shown: Iterable[Shown], columns: Sequence[str], tally: ExportTally
 ) -> Iterator[bytes]:
     """Yield CSV (RFC 4180): a row per memento and link; UTF-8, lines end with CR LF.
 
@@ -61,7 +61,7 @@ def write_link_rows(
 
 
 def write_count_rows(
-    shown: Iterable[Shown], query: ExportQuery, folder: Path, tally: Tally
+    shown: Iterable[Shown], query: ExportQuery, folder: Path, tally: ExportTally
 ) -> Iterator[bytes]:
     """Yield CSV: numbers of links between hosts or domains, by day, source and target.
 
@@ -90,7 +90,7 @@ def write_count_rows(
     )
 
 
-def write_nquads(shown: Iterable[Shown], folder: Path, tally: Tally) -> Iterator[bytes]:
+def write_nquads(shown: Iterable[Shown], folder: Path, tally: ExportTally) -> Iterator[bytes]:
     """Yield N-Quads in the profile ``links``: a named node per link.
 
     The profile is described in `arclink.access.formats.statements`.
@@ -126,7 +126,9 @@ def write_nquads(shown: Iterable[Shown], folder: Path, tally: Tally) -> Iterator
         yield b"".join(some)
 
 
-def _large_enough(sums: Sums, query: ExportQuery, tally: Tally) -> Iterator[tuple[object, ...]]:
+def _large_enough(
+    sums: Sums, query: ExportQuery, tally: ExportTally
+) -> Iterator[tuple[object, ...]]:
     rows, links = 0, 0
     for (day, source, target), count in sums:
         if count >= query.min_count:
@@ -139,7 +141,7 @@ def _large_enough(sums: Sums, query: ExportQuery, tally: Tally) -> Iterator[tupl
 
 
 def _csv(
-    columns: Sequence[str], rows: Iterator[tuple[object, ...]], tally: Tally
+    columns: Sequence[str], rows: Iterator[tuple[object, ...]], tally: ExportTally
 ) -> Iterator[bytes]:
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer)

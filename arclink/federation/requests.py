@@ -36,7 +36,7 @@ Asked = tuple[Findings, ArchiveReport]
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class QueryLimits:
     """The limits of one query.
 
     instance_seconds: Seconds for one page of one instance.
@@ -73,9 +73,9 @@ class _Progress:
 class Asking:
     """Sends queries to a fixed set of instances and caches their answers. Thread-safe."""
 
-    def __init__(self, instances: Sequence[Instance], limits: Limits | None = None) -> None:
+    def __init__(self, instances: Sequence[Instance], limits: QueryLimits | None = None) -> None:
         self.instances = tuple(instances)
-        self.limits = limits or Limits()
+        self.limits = limits or QueryLimits()
         self._cache = AnswerCache(self.limits.cache_bytes, self.limits.cache_seconds)
         self._free = {
             instance: threading.BoundedSemaphore(self.limits.at_once) for instance in self.instances
@@ -225,7 +225,9 @@ class Asking:
 
 
 @of_one_state
-def ask_store(store: Answers, name: str, query: LinkQuery, limits: Limits, budget: Budget) -> Asked:
+def ask_store(
+    store: Answers, name: str, query: LinkQuery, limits: QueryLimits, budget: Budget
+) -> Asked:
     """Return the findings of a store of this process, within the limits for an instance.
 
     Raises:

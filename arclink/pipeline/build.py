@@ -30,7 +30,7 @@ from arclink.pipeline.progress import Progress
 from arclink.pipeline.rows import IN_STORE, NO_ROW, SharedRows, check_rows, count_lines, share_rows
 from arclink.pipeline.settings import OF_OLDER_STORES, BuildSettings
 from arclink.reasons import Reason
-from arclink.store.protocols import ArchiveFile, Builds, OpenStore
+from arclink.store.protocols import Builds, KnownFile, OpenStore
 
 
 @dataclass(slots=True)
@@ -80,7 +80,7 @@ _UNREAD = (
 
 
 def build(
-    files: Sequence[ArchiveFile],
+    files: Sequence[KnownFile],
     cdx: Sequence[Location],
     store: Builds,
     settings: BuildSettings,
@@ -207,15 +207,15 @@ def _difference(stored: str, now: str) -> str:
     )
 
 
-def _is_known(file: ArchiveFile, known: dict[str, ArchiveFile]) -> bool:
+def _is_known(file: KnownFile, known: dict[str, KnownFile]) -> bool:
     stored = known.get(file.name)
     return stored is not None and (stored.size, stored.fingerprint) == (file.size, file.fingerprint)
 
 
 def _share_rows(
     cdx: Sequence[Location],
-    batches: Sequence[Sequence[ArchiveFile]],
-    stored: Sequence[ArchiveFile],
+    batches: Sequence[Sequence[KnownFile]],
+    stored: Sequence[KnownFile],
     folder: Path,
     prefixes: Sequence[str],
 ) -> SharedRows:
@@ -238,10 +238,10 @@ def _share_rows(
 
 
 def _run_batch(
-    batch: Sequence[ArchiveFile],
+    batch: Sequence[KnownFile],
     rows: SharedRows,
     number: int,
-    stored: Sequence[ArchiveFile],
+    stored: Sequence[KnownFile],
     store: Builds,
     settings: BuildSettings,
     run: JobRunner,
@@ -290,7 +290,7 @@ def _run_batch(
     return counts, damaged
 
 
-def _name_of(batch: Sequence[ArchiveFile]) -> str:
+def _name_of(batch: Sequence[KnownFile]) -> str:
     """Return a name for a batch's graph files that is the same in every build of the same files."""
     digest = hashlib.sha256("\n".join(f"{file.name} {file.fingerprint}" for file in batch).encode())
     return f"batch-{digest.hexdigest()[:16]}"

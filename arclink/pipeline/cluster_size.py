@@ -94,7 +94,7 @@ class Collection:
 
 
 @dataclass(frozen=True, slots=True)
-class Cluster:
+class PlannedCluster:
     """The cluster that builds and stores a collection.
 
     Attributes:
@@ -113,7 +113,7 @@ class Cluster:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class BuildEstimate:
     """Estimated hours and bytes of a build.
 
     Attributes:
@@ -131,7 +131,7 @@ class Plan:
     disk: float
 
 
-def plan(collection: Collection, cluster: Cluster) -> Plan:
+def plan(collection: Collection, cluster: PlannedCluster) -> BuildEstimate:
     """Return the estimated cost of building a collection on a cluster.
 
     >>> small, large = (plan(Collection(10**digits), Cluster(100)) for digits in (6, 9))
@@ -147,7 +147,7 @@ def plan(collection: Collection, cluster: Cluster) -> Plan:
         "load": links * (LOAD + STORE * cluster.replication),
     }
     stored = links * BYTES_A_LINK * cluster.replication
-    return Plan(
+    return BuildEstimate(
         {stage: cluster.hours(one) for stage, one in seconds.items()},
         links,
         links * GRAPH_FILE_BYTES_A_LINK,
@@ -156,7 +156,7 @@ def plan(collection: Collection, cluster: Cluster) -> Plan:
     )
 
 
-def paper_hours(collection: Collection, cluster: Cluster) -> Iterator[tuple[str, float]]:
+def paper_hours(collection: Collection, cluster: PlannedCluster) -> Iterator[tuple[str, float]]:
     """Yield the hours by stage of the paper's equations 1 and 3, for machines of 2012.
 
     They give 88 s (filter) and 5.5 h (extract) for a million captures on one machine.

@@ -13,7 +13,7 @@ import orjson
 from arclink.mapreduce.runs import parts_of
 from arclink.reasons import Reason
 from arclink.rows.findings import CUT, Finding, parse_finding
-from arclink.store.protocols import ArchiveFile, OpenStore
+from arclink.store.protocols import KnownFile, OpenStore
 
 MANIFEST_FIELD = "damaged files"
 """Name of the manifest field that holds the damage."""
@@ -45,7 +45,7 @@ class Damage:
 
 
 def damage_in(
-    folder: Path, files: Sequence[ArchiveFile], with_cdx: Container[str] = ()
+    folder: Path, files: Sequence[KnownFile], with_cdx: Container[str] = ()
 ) -> list[Damage]:
     """Return the damage of a batch's archive files, from the files in its ``findings`` folder.
 
@@ -71,7 +71,7 @@ def damage_in(
     ]
 
 
-def _damage_of(file: ArchiveFile, of_stages: Mapping[str, Finding], has_cdx: bool) -> Damage | None:
+def _damage_of(file: KnownFile, of_stages: Mapping[str, Finding], has_cdx: bool) -> Damage | None:
     index, extract = of_stages.get("index"), of_stages.get("extract")
     faults = [finding for finding in (index, extract) if finding and finding.failed]
     if file.size == 0:

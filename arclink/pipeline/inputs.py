@@ -1,4 +1,4 @@
-"""Inputs of a build: turns files, folders, globs and list files into `ArchiveFile` values.
+"""Inputs of a build: turns files, folders, globs and list files into `KnownFile` values.
 
 `find_archives` expands the inputs to paths, `leave_out_foreign` removes files of other formats,
 `describe` gives each file its name and fingerprint, and `batches_of` groups the files.
@@ -28,11 +28,11 @@ from arclink.archives.locations import (
 )
 from arclink.archives.names import ARCHIVE_SUFFIXES
 from arclink.archives.opener import open_bytes, open_stream
-from arclink.archives.reader import ArchiveFile as RecordFile
+from arclink.archives.reader import ArchiveFile
 from arclink.archives.wacz import archives_in
 from arclink.errors import InputError
 from arclink.rows.cdx import is_file_name
-from arclink.store.protocols import ArchiveFile
+from arclink.store.protocols import KnownFile
 
 LIST_SUFFIXES = (".txt", ".lst", ".list")
 SAMPLE = 1 << 16
@@ -249,7 +249,7 @@ def leave_out_foreign(paths: Sequence[Location]) -> tuple[list[Location], list[s
         try:
             if is_wacz(path.name):
                 archives_in(str(path))
-            RecordFile(str(path)).close()
+            ArchiveFile(str(path)).close()
             archives.append(path)
         except InputError as error:
             complaints.append(str(error))
@@ -259,8 +259,8 @@ def leave_out_foreign(paths: Sequence[Location]) -> tuple[list[Location], list[s
 
 
 def describe(
-    paths: Sequence[Location], known: Mapping[str, ArchiveFile], damaged: Container[str] = ()
-) -> list[ArchiveFile]:
+    paths: Sequence[Location], known: Mapping[str, KnownFile], damaged: Container[str] = ()
+) -> list[KnownFile]:
     """Return the archive files at ``paths``, each under a unique name.
 
     The name is the file's own name, as other tools for web archives use it; for a file in a WACZ,
@@ -289,10 +289,10 @@ def describe(
         depth = name.count("/") + 1
         stored = known.get(name)
         if stored is not None and (stored.size, stored.fingerprint) == (size, fingerprint):
-            files.append(ArchiveFile(name, str(path), size, fingerprint))
+            files.append(KnownFile(name, str(path), size, fingerprint))
             continue
         if stored is not None and name in damaged and stored.path == str(path):
-            files.append(ArchiveFile(name, str(path), size, fingerprint))
+            files.append(KnownFile(name, str(path), size, fingerprint))
             continue
         while _is_taken(name, path, by_name[short], depth, known, size, fingerprint):
             depth += 1
@@ -301,13 +301,13 @@ def describe(
                     f"{path}: another file of this name and folder is already in the store; rename one of them"
                 )
             name = "/".join(path.parts[-depth:])
-        files.append(ArchiveFile(name, str(path), size, fingerprint))
+        files.append(KnownFile(name, str(path), size, fingerprint))
     for file in files:
         _check_name(file)
     return files
 
 
-def _check_name(file: ArchiveFile) -> None:
+def _check_name(file: KnownFile) -> None:
     """Raise InputError if a file's name cannot be a column of the graph's rows."""
     if is_file_name(file.name):
         return
@@ -329,7 +329,7 @@ def _is_taken(
     path: Location,
     namesakes: Sequence[Location],
     depth: int,
-    known: Mapping[str, ArchiveFile],
+    known: Mapping[str, KnownFile],
     size: int,
     mark: str,
 ) -> bool:
@@ -355,12 +355,12 @@ def _fingerprint(path: Location) -> tuple[int, str]:
     return size, digest.hexdigest()[:32]
 
 
-def batches_of(files: Sequence[ArchiveFile], size: int) -> list[list[ArchiveFile]]:
+def batches_of(files: Sequence[KnownFile], size: int) -> list[list[KnownFile]]:
     """Return ``files`` in batches of at most ``size`` bytes, in their order.
 
     A file larger than ``size`` is a batch of its own.
     """
-    batches: list[list[ArchiveFile]] = []
+    batches: list[list[KnownFile]] = []
     filled = 0
     for file in files:
         if not batches or filled + file.size > size:

@@ -9,7 +9,7 @@ import orjson
 
 from arclink.counts import Counts, by_group
 from arclink.pipeline.damage import MANIFEST_FIELD, Damage, to_manifest
-from arclink.store.protocols import ArchiveFile
+from arclink.store.protocols import KnownFile
 from arclink.version import VERSION
 
 FORMAT = 2
@@ -18,7 +18,7 @@ VERSIONS_OF = ("selectolax", "surt", "ada-url", "chardet", "webencodings", "mrjo
 
 
 def format_manifest(
-    files: Sequence[ArchiveFile],
+    files: Sequence[KnownFile],
     settings: Mapping[str, str],
     counts: Counts,
     rows: int,

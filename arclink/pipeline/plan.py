@@ -35,7 +35,7 @@ from arclink.rows.pointers import (
     format_pointer,
     parse_pointer,
 )
-from arclink.store.protocols import ArchiveFile, KnownPayloads
+from arclink.store.protocols import KnownFile, KnownPayloads
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,6 +331,6 @@ def _weight(pointer: Pointer) -> int:
     return pointer.length + 500 if pointer.length > 0 else 10_000
 
 
-def archive_paths(files: Iterable[ArchiveFile]) -> dict[str, str]:
+def archive_paths(files: Iterable[KnownFile]) -> dict[str, str]:
     """Return the paths of archive files by name."""
     return {file.name: file.path for file in files}

@@ -28,14 +28,14 @@ from arclink.rows import relations
 from arclink.rows.findings import FINDINGS
 from arclink.rows.pointers import Pointer
 from arclink.store.graph_files import write_graph_sums
-from arclink.store.protocols import ArchiveFile, Builds, Cluster, KnownPayloads
+from arclink.store.protocols import Builds, Cluster, KnownFile, KnownPayloads
 
 POINTERS = b"pointers"
 PAGES = b"pages"
 RETRIES = b"retries"
 
 
-def index(files: Sequence[ArchiveFile], folder: Path, run: JobRunner) -> Counts:
+def index(files: Sequence[KnownFile], folder: Path, run: JobRunner) -> Counts:
     """Write the CDXJ rows of archive files to ``folder/rows``, and faults to ``folder/findings``.
 
     ``rows`` has one part per task.
@@ -74,7 +74,7 @@ def filter_rows(
 
 def extract(
     folder: Path,
-    archives: Iterable[ArchiveFile],
+    archives: Iterable[KnownFile],
     store: KnownPayloads,
     settings: BuildSettings,
     run: JobRunner,
@@ -204,7 +204,7 @@ def invert(folder: Path, run: JobRunner) -> Counts:
 
 def load(
     folder: Path,
-    files: Sequence[ArchiveFile],
+    files: Sequence[KnownFile],
     settings: Mapping[str, str],
     manifest: str,
     store: Builds,
@@ -223,9 +223,9 @@ def load(
     return store.load(graph, files, settings, manifest, run.cores, cluster)
 
 
-def _shares(files: Sequence[ArchiveFile], tasks: int) -> list[list[ArchiveFile]]:
+def _shares(files: Sequence[KnownFile], tasks: int) -> list[list[KnownFile]]:
     """Return files shared out by bytes: largest first, each to the task with the fewest bytes."""
-    shares: list[list[ArchiveFile]] = [[] for _ in range(max(1, min(tasks, len(files))))]
+    shares: list[list[KnownFile]] = [[] for _ in range(max(1, min(tasks, len(files))))]
     filled = [0] * len(shares)
     for file in sorted(files, key=lambda file: (-file.size, file.name)):
         least = filled.index(min(filled))

@@ -8,16 +8,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from arclink.archives.locations import Location, location_of
 from arclink.archives.names import is_wat
 from arclink.archives.opener import open_bytes
-from arclink.archives.reader import ArchiveFile as RecordFile
-from arclink.archives.reader import ArchiveRecord
+from arclink.archives.reader import ArchiveFile, ArchiveRecord
 from arclink.archives.wat import Described, describe, is_described
 from arclink.errors import InputError, RecordError
 from arclink.rows.cdx import CAPTURES
-from arclink.store.protocols import ArchiveFile
+from arclink.store.protocols import KnownFile
 
 
 def leave_out_described(
-    paths: Sequence[Location], known: Mapping[str, ArchiveFile]
+    paths: Sequence[Location], known: Mapping[str, KnownFile]
 ) -> tuple[list[Location], list[str]]:
     """Return the paths without WATs whose archive file is available, and a message per omitted WAT.
 
@@ -48,7 +47,7 @@ def leave_out_described(
 
 
 def _first_capture(path: Location) -> Described | None:
-    with RecordFile(str(path)) as records:
+    with ArchiveFile(str(path)) as records:
         return next(_captures(records.records()), None)
 
 
@@ -73,7 +72,7 @@ def _holds(path: str, described: Described) -> bool:
     except (OSError, InputError):
         return True
     try:
-        with RecordFile(path) as records:
+        with ArchiveFile(path) as records:
             record = records.record_at(described.place)
     except (InputError, RecordError):
         return False

@@ -135,7 +135,7 @@ class _StrictParser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no
             raise ParsingError("Transfer-Encoding can only be: chunked")
 
 
-class Connection(HTTPChannel):  # type: ignore[misc]  # waitress has no types
+class ClientConnection(HTTPChannel):  # type: ignore[misc]  # waitress has no types
     """A connection that records how long it has waited for its client.
 
     Attributes:
@@ -233,7 +233,7 @@ class _Limiter:
 
     def connect(
         self, server: Server, conn: socket.socket, addr: Any, adj: Any, **others: Any
-    ) -> Connection | None:
+    ) -> ClientConnection | None:
         """Return a new connection, closing another one if there are too many.
 
         None if it is refused.
@@ -247,15 +247,15 @@ class _Limiter:
         elif len(there) >= limits.most:
             crowd = there
         else:
-            return Connection(server, conn, addr, adj, **others)
+            return ClientConnection(server, conn, addr, adj, **others)
         if not _make_room(crowd):
             _refuse(
                 conn, "429 Too Many Requests" if crowd is of_peer else "503 Service Unavailable"
             )
             return None
-        return Connection(server, conn, addr, adj, **others)
+        return ClientConnection(server, conn, addr, adj, **others)
 
-    def add_task(self, channel: Connection) -> None:
+    def add_task(self, channel: ClientConnection) -> None:
         """Queue a request for an answer, or for a 429 if its client has too many in progress."""
         request = channel.requests[0]
         forwarded = str(request.headers.get("X_FORWARDED_FOR", ""))
@@ -280,15 +280,15 @@ class _Limiter:
                     _say(channel.socket, "408 Request Timeout")
                 channel.will_close = True
 
-    def _connections(self) -> Iterable[Connection]:
+    def _connections(self) -> Iterable[ClientConnection]:
         return [
             channel
             for channel in list(self._server.active_channels.values())
-            if isinstance(channel, Connection)
+            if isinstance(channel, ClientConnection)
         ]
 
 
-def _make_room(crowd: Iterable[Connection]) -> bool:
+def _make_room(crowd: Iterable[ClientConnection]) -> bool:
     """Close the connection that has waited longest for its client; return whether there was one."""
     waiting = [channel for channel in crowd if channel.is_waiting]
     if not waiting:

@@ -10,7 +10,7 @@ from arclink.access.answers import answer_link_query
 from arclink.access.declarations import AnyParameter, Given, Parameter, named, sort_out
 from arclink.access.formats.levels import level_as_rows
 from arclink.access.formats.rows import RowAnswer, RowFormat
-from arclink.access.levels import LEVEL_PARAMETERS, Level, LevelQuery, answer_level
+from arclink.access.levels import LEVEL_PARAMETERS, GroupLevel, LevelQuery, answer_level
 from arclink.access.queries import FOLLOW, LINK_PARAMETERS, URI, LinkQuery
 from arclink.access.texts import printable_uri
 from arclink.service.memento import add_memento_headers
@@ -26,7 +26,7 @@ from arclink.service.stores import current_store, stores_of_app
 
 links = Blueprint("links", __name__)
 
-_LEVELS = ("uri", *(level.value for level in Level))
+_LEVELS = ("uri", *(level.value for level in GroupLevel))
 LEVEL = Parameter(
     "level",
     "Links, or counts of them per host or domain.",

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from arclink.access.groups import Budget
 from arclink.access.replay import NO_REPLAY, ReplayPrefix
 from arclink.federation.instances import Instance
-from arclink.federation.requests import Limits
+from arclink.federation.requests import QueryLimits
 from arclink.service.replay.origin import ReplayOrigin
 from arclink.store.embargo import Embargo
 
@@ -44,7 +44,7 @@ class Settings:
     embargo: Embargo = field(default_factory=Embargo)
     archive: str = "here"
     instances: tuple[Instance, ...] = ()
-    limits: Limits = field(default_factory=Limits)
+    limits: QueryLimits = field(default_factory=QueryLimits)
     browse: ReplayOrigin = field(default_factory=ReplayOrigin)
     origins: tuple[str, ...] = ()
     has_pages: bool = True

@@ -38,8 +38,8 @@ from arclink.model import (
 )
 from arclink.reasons import Reason
 from arclink.store.protocols import (
-    ArchiveFile,
     ContentBlock,
+    KnownFile,
     Removed,
     Scans,
     StoreState,
@@ -281,7 +281,7 @@ class EmbargoedStore:
             version=StoreState.of((state.version, self._embargo, self._last_shown()), ()).version,
         )
 
-    def files(self) -> Iterator[ArchiveFile]:
+    def files(self) -> Iterator[KnownFile]:
         """Yield the archive files that hold visible captures. Reads the whole store."""
         names = {memento.file for surt in self.surts(Surt("")) for memento in self.mementos(surt)}
         return (file for file in self._store.files() if file.name in names)

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Self
 
 from arclink.model import Checksum, Payload, UriR
-from arclink.store.protocols import ArchiveFile
+from arclink.store.protocols import KnownFile
 
 
 class EmptyStore:
@@ -16,7 +16,7 @@ class EmptyStore:
     def snapshot(self) -> AbstractContextManager[None]:
         return nullcontext()
 
-    def files(self) -> Iterator[ArchiveFile]:
+    def files(self) -> Iterator[KnownFile]:
         return iter(())
 
     def known_contents(

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from arclink.errors import StoreError
 from arclink.files.sums import damage_in, write_sums
-from arclink.store.protocols import ArchiveFile
+from arclink.store.protocols import KnownFile
 
 _BUFFER = 256 * 1024
 
@@ -98,7 +98,7 @@ def write_graph_sums(graph: Path) -> None:
     write_sums(graph, [path for relation in RELATIONS for path in parts_of(graph, relation)])
 
 
-def identity_of(graph: Path, files: Iterable[ArchiveFile]) -> bytes:
+def identity_of(graph: Path, files: Iterable[KnownFile]) -> bytes:
     """Return the identity of a batch, a SHA-256 digest that distinguishes it from other batches.
 
     The digest covers the archive files, the mementos, the payloads and the sizes of the link files.

@@ -42,7 +42,7 @@ from arclink.model import (
 
 
 @dataclass(frozen=True, slots=True)
-class ArchiveFile:
+class KnownFile:
     """An archive file that a store knows.
 
     Attributes:
@@ -208,7 +208,7 @@ class OpenStore(Protocol):
     def state(self) -> StoreState:
         """Return the identifiers of this state of the store; reads a few rows only."""
 
-    def files(self) -> Iterator[ArchiveFile]:
+    def files(self) -> Iterator[KnownFile]:
         """Yield the archive files that the store knows, by name."""
 
     def setting(self, name: str) -> str | None:
@@ -337,7 +337,7 @@ class KnownPayloads(Protocol):
         state. Iterators that are read after the block continue as if there had been no snapshot.
         """
 
-    def files(self) -> Iterator[ArchiveFile]:
+    def files(self) -> Iterator[KnownFile]:
         """Yield the archive files that the store knows, by name."""
 
     def known_contents(
@@ -366,7 +366,7 @@ class Builds(KnownPayloads, OpenStore, Protocol):
     def load(
         self,
         graph: Path,
-        files: Sequence[ArchiveFile],
+        files: Sequence[KnownFile],
         settings: Mapping[str, str],
         manifest: str,
         cores: int | None = None,

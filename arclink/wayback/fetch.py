@@ -26,7 +26,7 @@ from arclink.wayback.client import Client
 from arclink.wayback.indexes import parse_entry
 from arclink.wayback.records import WarcFiles, cut_back
 from arclink.wayback.replay import MODIFIERS, Fetched, Replay
-from arclink.wayback.state import Known, State, at_place
+from arclink.wayback.state import FolderState, Known, at_place
 
 INDEX = "index.cdxj"
 
@@ -109,7 +109,7 @@ def fetch(
         WaybackError: Another run uses the folder, or the archive does not answer or asks for a long
             wait. Fetched captures are kept and are in the index.
     """
-    with State(
+    with FolderState(
         folder,
         {
             "--wayback": archive.base,
@@ -129,7 +129,7 @@ def fetch(
         return run.report
 
 
-def write_index(state: State, folder: Path) -> None:
+def write_index(state: FolderState, folder: Path) -> None:
     """Write the sorted CDXJ of all finished captures, in place of the previous one."""
     path = folder / INDEX
     new = path.with_suffix(".new")
@@ -152,7 +152,7 @@ class _Run:
         folder: Path,
         client: Client,
         settings: FetchSettings,
-        state: State,
+        state: FolderState,
         told: Callable[[str], None],
     ) -> None:
         self.report = FetchReport()

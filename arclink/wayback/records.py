@@ -33,7 +33,7 @@ NOT_MODIFIED = f"http://netpreserve.org/warc/{WARC_VERSION}/revisit/server-not-m
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RecordAddress:
     """Place of a record: name of the file, offset and length in bytes as stored."""
 
     file: str
@@ -66,7 +66,7 @@ class WarcFiles:
             self._file.close()
             self._file = None
 
-    def write_answer(self, question: str, body: bytes, mime: str) -> Place:
+    def write_answer(self, question: str, body: bytes, mime: str) -> RecordAddress:
         """Append an answer of the archive's index; ``question`` is the URI that was requested."""
         return self._append(
             "metadata",
@@ -76,7 +76,7 @@ class WarcFiles:
             content_type=mime or "text/plain",
         )
 
-    def write_capture(self, capture: Capture, fetched: Fetched) -> Place:
+    def write_capture(self, capture: Capture, fetched: Fetched) -> RecordAddress:
         """Append a capture with its fetched payload; the index's checksum is used if it has one."""
         fields = _fields(capture, fetched.uri_m) | {
             "WARC-Payload-Digest": digest_field(_checksum(capture, fetched))
@@ -106,7 +106,7 @@ class WarcFiles:
 
     def write_revisit(
         self, capture: Capture, uri_m: str, payload: tuple[UriR, Timestamp] | None
-    ) -> Place:
+    ) -> RecordAddress:
         """Append a capture that repeats a payload.
 
         ``payload`` is the original and time of the capture with the payload; None if it is not
@@ -138,7 +138,7 @@ class WarcFiles:
         body: bytes = b"",
         content_type: str = "",
         http: tuple[str, Sequence[tuple[str, str]]] | None = None,
-    ) -> Place:
+    ) -> RecordAddress:
         """Write one record, and flush it to disk."""
         if self._file is None or self._end >= self._size:
             self._begin()
@@ -171,7 +171,7 @@ class WarcFiles:
         }
         self._write(_writer().create_warcinfo_record(self._name, info))
 
-    def _write(self, record: object) -> Place:
+    def _write(self, record: object) -> RecordAddress:
         buffer = BytesIO()
         _writer(buffer).write_record(record)
         data = buffer.getvalue()
@@ -179,7 +179,7 @@ class WarcFiles:
         self._file.write(data)
         self._file.flush()
         os.fsync(self._file.fileno())
-        place = Place(self._name, self._end, len(data))
+        place = RecordAddress(self._name, self._end, len(data))
         self._end += len(data)
         return place
 

@@ -26,7 +26,7 @@ from arclink.errors import InputError, UsageError, WaybackError
 from arclink.model import Checksum, Timestamp, UriR
 from arclink.reasons import Reason
 from arclink.rows.cdx import Capture
-from arclink.wayback.records import Place
+from arclink.wayback.records import RecordAddress
 
 NAME = "fetch.db"
 FORMAT = "1"
@@ -78,7 +78,7 @@ class Known:
     is_ended: bool
 
 
-class State:
+class FolderState:
     """The state of one folder, open for one run.
 
     Args:
@@ -163,7 +163,7 @@ class State:
         """Return the end of each WARC file, in bytes by name."""
         return dict(self._db.execute("SELECT name, size FROM files").fetchall())
 
-    def wrote(self, place: Place) -> None:
+    def wrote(self, place: RecordAddress) -> None:
         """Record a WARC record that is on disk."""
         self._db.execute(
             "INSERT OR REPLACE INTO files VALUES (?, ?)", (place.file, place.offset + place.length)
@@ -369,6 +369,6 @@ def _known(row: Sequence[object]) -> Known:
     return Known(int(str(number)), capture, Reason[str(reason)], bool(is_ended))
 
 
-def at_place(capture: Capture, place: Place) -> Capture:
+def at_place(capture: Capture, place: RecordAddress) -> Capture:
     """Return a capture's row that points to a record."""
     return replace(capture, file=place.file, offset=place.offset, length=place.length)

@@ -17,7 +17,7 @@ from arclink.cli.main import group
 from arclink.errors import ExportError
 from arclink.export import exports as exporting
 from arclink.export.exports import export
-from arclink.export.queries import ExportQuery, Form
+from arclink.export.queries import ExportFormat, ExportQuery
 from arclink.store.location import open_store
 from tests.store.memory_store import MemoryStore, Page
 
@@ -221,7 +221,7 @@ with arclink.open(sys.argv[1]) as graph:
 
 
 def test_exports_made_elsewhere_on_earth_are_the_same_bytes(store: Path, tmp_path: Path) -> None:
-    forms = [form.value for form in Form]
+    forms = [form.value for form in ExportFormat]
     for zone in ("UTC", "Pacific/Auckland"):
         folder = tmp_path / zone
         folder.mkdir(parents=True)

@@ -21,7 +21,7 @@ from arclink.cli.main import group
 from arclink.errors import InstanceError, OperatorError, StoreError, UsageError
 from arclink.federation.http_client import HttpAnswer
 from arclink.federation.instances import Instance, parse_instances
-from arclink.federation.requests import Asking, Limits
+from arclink.federation.requests import Asking, QueryLimits
 from arclink.service.settings import Settings
 from arclink.uris.surts import surt_of
 from tests.access.test_rdf_xml import T1
@@ -32,7 +32,7 @@ from tests.store.memory_store import MemoryStore, Page, link
 
 A, B = "http://a.example/", "http://b.example/"
 QUERY = LinkQuery.from_parameters([("uri", A)])
-QUICK = Limits(instance_seconds=5, whole_seconds=20)
+QUICK = QueryLimits(instance_seconds=5, whole_seconds=20)
 
 Links = dict[tuple[str, str, str, str], dict[str, set[str]]]
 """Timestamps by archive, by direction, SURT of the other end, kind, text."""
@@ -283,7 +283,7 @@ def test_all_instances_are_asked_at_once() -> None:
 
     with ExitStack() as stack:
         urls = [stack.enter_context(playing(play)) for _ in range(5)]
-        limits = Limits(instance_seconds=60, whole_seconds=60)
+        limits = QueryLimits(instance_seconds=60, whole_seconds=60)
         asking = Asking([Instance(str(number), url) for number, url in enumerate(urls)], limits)
         assert {report.outcome for _, report in asking.ask(QUERY)} == {Outcome.ANSWERED}
 
@@ -327,7 +327,7 @@ def test_what_came_before_the_time_was_over_is_kept() -> None:
 
     with handling(Stuck) as url:
         ((found, report),) = Asking(
-            (Instance("x", url),), Limits(instance_seconds=30, whole_seconds=5)
+            (Instance("x", url),), QueryLimits(instance_seconds=30, whole_seconds=5)
         ).ask(QUERY)
         assert not Stuck.is_over.is_set()
         Stuck.is_over.set()
@@ -357,7 +357,7 @@ def test_who_asks_does_not_wait_for_a_thread_that_cannot_be_ended(
 
     monkeypatch.setattr("arclink.federation.requests.fetch", hangs)
     ((found, report),) = Asking(
-        (Instance("x", "http://127.0.0.1:9"),), Limits(whole_seconds=0.2)
+        (Instance("x", "http://127.0.0.1:9"),), QueryLimits(whole_seconds=0.2)
     ).ask(QUERY)
     assert not ended
     is_over.set()

@@ -10,7 +10,7 @@ import pytest
 
 from arclink.errors import InputError
 from arclink.pipeline.inputs import batches_of, describe, find_archives, leave_out_foreign
-from arclink.store.protocols import ArchiveFile
+from arclink.store.protocols import KnownFile
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_a_file_the_store_has_keeps_its_name_and_another_of_that_name_gets_its_o
     ],
 )
 def test_batches_hold_about_their_size(sizes: list[int], expected: list[list[int]]) -> None:
-    files = [ArchiveFile(str(number), "", size, "") for number, size in enumerate(sizes)]
+    files = [KnownFile(str(number), "", size, "") for number, size in enumerate(sizes)]
     assert [[file.size for file in batch] for batch in batches_of(files, 10)] == expected
 
 

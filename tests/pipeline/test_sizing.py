@@ -10,8 +10,8 @@ from arclink.pipeline.cluster_size import (
     BYTES_A_LINK,
     LOAD,
     STORE,
-    Cluster,
     Collection,
+    PlannedCluster,
     paper_hours,
     plan,
 )
@@ -23,10 +23,10 @@ def test_a_plan_is_linear_in_captures_and_in_machines(
     captures: int, factor: int, nodes: int
 ) -> None:
     one, more = (
-        plan(Collection(captures), Cluster(nodes)),
-        plan(Collection(captures * factor), Cluster(nodes)),
+        plan(Collection(captures), PlannedCluster(nodes)),
+        plan(Collection(captures * factor), PlannedCluster(nodes)),
     )
-    spread = plan(Collection(captures), Cluster(nodes * factor))
+    spread = plan(Collection(captures), PlannedCluster(nodes * factor))
     for stage, hours in one.hours.items():
         assert more.hours[stage] == pytest.approx(hours * factor)
         assert spread.hours[stage] == pytest.approx(hours / factor)
@@ -38,8 +38,8 @@ def test_a_plan_is_linear_in_captures_and_in_machines(
 def test_each_copy_costs_its_bytes_and_its_writing() -> None:
     collection = Collection(1_000_000, 0.5, 100)
     one, three = (
-        plan(collection, Cluster(3, replication=1)),
-        plan(collection, Cluster(3, replication=3)),
+        plan(collection, PlannedCluster(3, replication=1)),
+        plan(collection, PlannedCluster(3, replication=3)),
     )
     assert one.links == 50_000_000
     assert (one.stored, three.stored) == (50_000_000 * BYTES_A_LINK, 150_000_000 * BYTES_A_LINK)
@@ -51,7 +51,7 @@ def test_each_copy_costs_its_bytes_and_its_writing() -> None:
 
 def test_the_papers_example_is_what_its_equations_say() -> None:
     """A billion mementos on 100 nodes: "within 2 days"."""
-    hours = dict(paper_hours(Collection(1_000_000_000), Cluster(100)))
+    hours = dict(paper_hours(Collection(1_000_000_000), PlannedCluster(100)))
     assert hours == {"filter": pytest.approx(0.2444, abs=1e-4), "extract": pytest.approx(55)}
 
 

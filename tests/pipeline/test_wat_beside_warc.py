@@ -13,7 +13,7 @@ from arclink.pipeline.inputs import find_archives
 from arclink.pipeline.settings import BuildSettings
 from arclink.pipeline.wat_pairs import leave_out_described
 from arclink.store.location import open_store
-from arclink.store.protocols import ArchiveFile
+from arclink.store.protocols import KnownFile
 from tests.extract.test_wat import changed, write
 from tests.pipeline.batch_orders import ALONE, DIGEST, damaged, page, row
 from tests.pipeline.store_contents import build_store, graph_of, outlinks_of
@@ -65,13 +65,13 @@ def test_a_wat_stays_where_its_archive_file_is_not(both: Path) -> None:
 
 def test_a_wat_of_a_file_that_the_store_has_is_passed_over(both: Path) -> None:
     wat = both / NAMES[1]
-    stored = {NAMES[0]: ArchiveFile(NAMES[0], str(both / "gone" / NAMES[0]), 1, "x")}
+    stored = {NAMES[0]: KnownFile(NAMES[0], str(both / "gone" / NAMES[0]), 1, "x")}
     paths, reasons = leave_out_described([wat], stored)
     assert (paths, len(reasons)) == ([], 1)
 
 
 def test_a_wat_that_the_store_has_is_known_again(both: Path) -> None:
-    stored = {NAMES[1]: ArchiveFile(NAMES[1], str(both / NAMES[1]), 1, "x")}
+    stored = {NAMES[1]: KnownFile(NAMES[1], str(both / NAMES[1]), 1, "x")}
     paths = find_archives([str(both)])
     assert leave_out_described(paths, stored) == (paths, [])
 

@@ -30,7 +30,7 @@ from arclink.model import (
     Surt,
     Timestamp,
 )
-from arclink.store.protocols import ArchiveFile, Builds, GraphStore, Removed, Scans, Takedown
+from arclink.store.protocols import Builds, GraphStore, KnownFile, Removed, Scans, Takedown
 from tests.store.graphs import Graph, graphs, write_next
 from tests.store.memory_store import MemoryStore
 
@@ -49,8 +49,8 @@ slowly = settings(
 )
 
 FILES = [
-    ArchiveFile("a.warc.gz", "/archive/a.warc.gz", 12, "f1"),
-    ArchiveFile("b.warc.gz", "/archive/b.warc.gz", 34, "f2"),
+    KnownFile("a.warc.gz", "/archive/a.warc.gz", 12, "f1"),
+    KnownFile("b.warc.gz", "/archive/b.warc.gz", 34, "f2"),
 ]
 SETTINGS = {"extractor": "1", "rules": "{}"}
 

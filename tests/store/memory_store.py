@@ -40,9 +40,9 @@ from arclink.model import (
 )
 from arclink.rows.relations import parse_inlinks, parse_memento, parse_outlinks, parse_payload
 from arclink.store.protocols import (
-    ArchiveFile,
     Cluster,
     ContentBlock,
+    KnownFile,
     Removed,
     StoreState,
     StoreStats,
@@ -174,10 +174,10 @@ class MemoryStore:
         self._outlinks: dict[ContentId, list[Outlink]] = {}
         self._inlinks: dict[Inlink, Surt] = {}
         self._batches: list[Batch] = []
-        self._files: dict[str, ArchiveFile] = {}
+        self._files: dict[str, KnownFile] = {}
         self._settings: dict[str, str] = {}
         self._takedowns: list[tuple[Takedown, Removed]] = []
-        self._loaded: list[tuple[list[tuple[str, bytes]], list[ArchiveFile]]] = []
+        self._loaded: list[tuple[list[tuple[str, bytes]], list[KnownFile]]] = []
         self.pages: list[Page] = []
         self.is_closed = False
         if first := list(pages):
@@ -206,7 +206,7 @@ class MemoryStore:
     def load(
         self,
         graph: Path,
-        files: Sequence[ArchiveFile],
+        files: Sequence[KnownFile],
         settings: Mapping[str, str],
         manifest: str,
         cores: int | None = None,
@@ -362,7 +362,7 @@ class MemoryStore:
         ]
         return StoreState.of((len(self._batches), list(self.forgotten())), gone)
 
-    def files(self) -> Iterator[ArchiveFile]:
+    def files(self) -> Iterator[KnownFile]:
         return (self._files[name] for name in sorted(self._files))
 
     def setting(self, name: str) -> str | None:

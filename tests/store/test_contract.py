@@ -9,7 +9,7 @@ import pytest
 from arclink.model import Batch, Checksum, Payload, Surt, UriR
 from arclink.store.embargo import Embargo, EmbargoedStore
 from arclink.store.location import open_store
-from arclink.store.protocols import ArchiveFile, Cluster, GraphStore, Scans
+from arclink.store.protocols import Cluster, GraphStore, KnownFile, Scans
 from tests.store.contract import (
     AnswersContract,
     LoadedScans,
@@ -47,7 +47,7 @@ class LoadedEmbargoedStore(EmbargoedStore):
     def load(
         self,
         graph: Path,
-        files: Sequence[ArchiveFile],
+        files: Sequence[KnownFile],
         settings: Mapping[str, str],
         manifest: str,
         cores: int | None = None,

@@ -22,7 +22,7 @@ AT_ONCE = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CaptureRow:
     """One capture as the page shows it.
 
     Attributes:
@@ -90,7 +90,7 @@ def show_captures(
 
 def _row(
     one: Explanation, earlier: Timestamp | None, uri: str, settings: Settings, distinct: int | None
-) -> Row:
+) -> CaptureRow:
     memento, payload = one.memento, one.payload
     is_read = one.reason is Reason.PAYLOAD_READ and payload is not None
     written = dict(one.counts).get(Reason.LINK_KEPT, 0) if is_read else 0
@@ -100,7 +100,7 @@ def _row(
         and (payload.file, payload.offset) != (memento.file, memento.offset)
     )
     replayed = uri_m(settings.replay, memento.timestamp, memento.original)
-    return Row(
+    return CaptureRow(
         timestamp=memento.timestamp,
         uri=printable_uri(memento.original),
         uri_m=None if replayed is None else printable_uri(replayed),

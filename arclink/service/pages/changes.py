@@ -20,7 +20,7 @@ LIMIT = "500"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ChangeRow:
     """One link at two times.
 
     Attributes:
@@ -122,9 +122,9 @@ def _steps(asked: Asked, chronicle: Chronicle) -> list[tuple[str, str]]:
     ][:200]
 
 
-def _row(link: ChangedLink, replay: ReplayPrefix) -> Row:
+def _row(link: ChangedLink, replay: ReplayPrefix) -> ChangeRow:
     uri, kind, text, rel = link.key
-    return Row(
+    return ChangeRow(
         is_out=link.direction is Direction.OUT,
         uri=printable_uri(uri),
         href=about(uri),

@@ -27,7 +27,7 @@ FORMATS = ("json", "jsonl", "csv", "rdfxml", "turtle", "ntriples", "nquads", "js
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class LinkRow:
     """One link as the page shows it.
 
     Attributes:
@@ -108,11 +108,11 @@ def show_links(
     }
 
 
-def _row(member: Member, direction: Direction, answer: LinkAnswer, axis: Axis) -> Row:
+def _row(member: Member, direction: Direction, answer: LinkAnswer, axis: Axis) -> LinkRow:
     uri_ms = [address for _, address in uri_ms_of(member, direction, answer.replay)]
     evidence = member.evidence or ()
     at = answer.query.at
-    return Row(
+    return LinkRow(
         uri=printable_uri(member.uri),
         href=about(member.uri) if at is None else about(member.uri, View.LINKS, at=at),
         text=printable(member.text),

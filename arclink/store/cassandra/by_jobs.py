@@ -14,7 +14,7 @@ import orjson
 from arclink.archives.locations import uses_webhdfs
 from arclink.store.cassandra.addresses import parse_address
 from arclink.store.cassandra.load import RunTasks, run_task
-from arclink.store.cassandra.tables import View
+from arclink.store.cassandra.tables import StoreView
 from arclink.store.cassandra.tasks import Result, Task
 from arclink.store.graph_files import RELATIONS, parts_of
 
@@ -36,7 +36,7 @@ def by_manifests(
         run: Runs the manifests.
     """
 
-    def do(step: int, view: View, tasks: Sequence[Task]) -> None:
+    def do(step: int, view: StoreView, tasks: Sequence[Task]) -> None:
         if not tasks:
             return
         paths = {relation: parts_of(graph, relation) for relation in RELATIONS}
@@ -95,7 +95,7 @@ def load_parts(lines: Iterable[bytes], settings: str) -> Iterator[tuple[str, Res
     """
     given = orjson.loads(settings)
     address = parse_address(given["store"])
-    view = View(frozenset(given["loads"]), frozenset(given["versions"]))
+    view = StoreView(frozenset(given["loads"]), frozenset(given["versions"]))
     for line in lines:
         what, part, path = line.decode().rstrip("\n").split("\t")
         task = Task(what, int(part))

@@ -26,22 +26,22 @@ from arclink.store.cassandra.reader import CassandraReader
 from arclink.store.cassandra.removal import forget_in, takedown_of
 from arclink.store.cassandra.schema import open_database
 from arclink.store.cassandra.steps import Facts, History
-from arclink.store.cassandra.tables import Tables, View
+from arclink.store.cassandra.tables import StoreView, Tables
 from arclink.store.cassandra.tasks import Result, Task, TaskRunner, done_tasks, tasks_of
 from arclink.store.graph_files import RELATIONS, identity_of, parts_of
-from arclink.store.protocols import ArchiveFile
+from arclink.store.protocols import KnownFile
 
 SMALL = 16 << 20
 """Bytes of graph files that one process loads alone: starting others takes longer."""
 
-RunTasks = Callable[[int, View, Sequence[Task]], None]
+RunTasks = Callable[[int, StoreView, Sequence[Task]], None]
 """Runs all tasks of one phase to completion: (step, finished steps, tasks)."""
 
 
 def load_batch(
     store: CassandraReader,
     graph: Path,
-    files: Sequence[ArchiveFile],
+    files: Sequence[KnownFile],
     settings: Mapping[str, str],
     manifest: str,
     run: RunTasks | None = None,
@@ -114,7 +114,7 @@ def _not_done(store: CassandraReader, step: int, tasks: Sequence[Task]) -> list[
 def _note(
     store: CassandraReader,
     step: int,
-    files: Sequence[ArchiveFile],
+    files: Sequence[KnownFile],
     settings: Mapping[str, str],
     manifest: str,
 ) -> None:
@@ -164,7 +164,7 @@ def _without_forgotten(store: CassandraReader, step: int, history: History, fact
         now = History(loads, takedowns, history.view.having(step, version))
         done = forget_in(store, now, takedown_of(takedown).what, version)
         removed[number] = astuple(done.removed)
-        spans.update(done.spans)
+        spans.update(done.times)
         loads = {**loads, step: replace(facts, spans=spans)}
     return replace(facts, version=version, removed=removed, spans=spans)
 
@@ -181,7 +181,7 @@ def _runner_of(store: CassandraReader, graph: Path, cores: int | None) -> Iterat
     size = sum(path.stat().st_size for some in paths.values() for path in some)
     loaders = store.address.loaders or cores or os.cpu_count() or 1
 
-    def here(step: int, view: View, tasks: Sequence[Task]) -> None:
+    def here(step: int, view: StoreView, tasks: Sequence[Task]) -> None:
         runner = TaskRunner(store.tables, view, step)
         for task in tasks:
             runner.run(task, paths[task.relation][task.part])
@@ -191,7 +191,7 @@ def _runner_of(store: CassandraReader, graph: Path, cores: int | None) -> Iterat
         return
     with Loaders(loaders) as processes:
 
-        def there(step: int, view: View, tasks: Sequence[Task]) -> None:
+        def there(step: int, view: StoreView, tasks: Sequence[Task]) -> None:
             left = sorted(tasks, key=lambda task: -paths[task.relation][task.part].stat().st_size)
             while left:
                 calls = [
@@ -278,11 +278,11 @@ def _deaf_to_interrupts() -> Iterator[None]:
 
 
 @cache
-def _runner(address: Address, step: int, view: View) -> TaskRunner:
+def _runner(address: Address, step: int, view: StoreView) -> TaskRunner:
     return TaskRunner(Tables(open_database(address)), view, step)
 
 
-def run_task(address: Address, step: int, view: View, task: Task, path: Path) -> Result:
+def run_task(address: Address, step: int, view: StoreView, task: Task, path: Path) -> Result:
     """Run one task of a load, in a separate process.
 
     Args:

@@ -69,11 +69,11 @@ from arclink.store.cassandra.rows import (
 )
 from arclink.store.cassandra.schema import open_database
 from arclink.store.cassandra.steps import History, Steps
-from arclink.store.cassandra.tables import Chunk, Stream, Tables, View
+from arclink.store.cassandra.tables import Chunk, StoreView, Stream, Tables
 from arclink.store.cassandra.tasks import done_tasks, unpack_surts
 from arclink.store.protocols import (
-    ArchiveFile,
     ContentBlock,
+    KnownFile,
     StoreState,
 )
 from arclink.store.seals import unpacking
@@ -163,7 +163,7 @@ class CassandraReader:
     def mementos(self, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]:
         yield from self.mementos_in(self.history().view, surt, span)
 
-    def mementos_in(self, view: View, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]:
+    def mementos_in(self, view: StoreView, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]:
         """Yield the mementos of a SURT in one state of the store."""
         return self.mementos_of(surt, self.tables.mementos.streams(surt.encode(), view), span)
 
@@ -180,7 +180,7 @@ class CassandraReader:
     def payload(self, checksum: Checksum) -> Payload | None:
         return self.payload_in(self.history().view, checksum)
 
-    def payload_in(self, view: View, checksum: Checksum) -> Payload | None:
+    def payload_in(self, view: StoreView, checksum: Checksum) -> Payload | None:
         """Return a payload in one state of the store."""
         fate = self.fates_in(view, [checksum])[0]
         return None if fate is None else unpack_fate(checksum, fate, self.names)
@@ -220,7 +220,7 @@ class CassandraReader:
                         yield Inlink(uris[form], *heads[head], content)
 
     def _postings(
-        self, view: View, target: Surt, load: int, last: Posting | None
+        self, view: StoreView, target: Surt, load: int, last: Posting | None
     ) -> Iterator[tuple[int, Iterator[Posting]]]:
         """Yield the inlinks of each load from ``load`` on, in order.
 
@@ -317,7 +317,7 @@ class CassandraReader:
                 self._by_cut.popitem(last=False)  # its file is deleted after its last reader
         return by_cut.of(split_content(content)[1])
 
-    def pages_in(self, view: View, checksum: Checksum) -> Iterable[Source]:
+    def pages_in(self, view: StoreView, checksum: Checksum) -> Iterable[Source]:
         """Return the pages that show a payload, by original, in one state of the store."""
         return pages_of(sighting_rows(self.tables.sightings.streams(pack_checksum(checksum), view)))
 
@@ -335,7 +335,7 @@ class CassandraReader:
             if next(self.mementos(surt), None) is not None
         )
 
-    def surts_in(self, view: View, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
+    def surts_in(self, view: StoreView, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
         """Yield the SURTs that start with ``prefix``, in one state of the store."""
         low = after if after is not None and after >= prefix else prefix
         streams = [
@@ -350,7 +350,7 @@ class CassandraReader:
             elif after is None or surt > after:
                 yield Surt(surt)
 
-    def _surts_of(self, view: View, part: SurtRange, low: str) -> Iterator[str]:
+    def _surts_of(self, view: StoreView, part: SurtRange, low: str) -> Iterator[str]:
         """Yield the SURTs of a part, from ``low`` on."""
         fences = unpack_surts(self.tables.surts.get((part.load, part.part, -1), view))
         for row in range(max(0, bisect_right(fences, low) - 1), part.rows):
@@ -360,7 +360,7 @@ class CassandraReader:
                 if surt >= low
             )
 
-    def surt_ranges(self, view: View) -> list[SurtRange]:
+    def surt_ranges(self, view: StoreView) -> list[SurtRange]:
         """Return the parts that hold the SURTs of a state of the store."""
         found: list[SurtRange] = []
         for load in sorted(view.loads):
@@ -432,9 +432,9 @@ class CassandraReader:
     def state(self) -> StoreState:
         return self.history().state
 
-    def files(self) -> Iterator[ArchiveFile]:
+    def files(self) -> Iterator[KnownFile]:
         known = {
-            file[0]: ArchiveFile(*file)
+            file[0]: KnownFile(*file)
             for step in sorted(self.history().loads)
             for file in self._batch(step)[0]
         }
@@ -503,7 +503,7 @@ class CassandraReader:
 
     # Inside
 
-    def fates_in(self, view: View, checksums: Sequence[Checksum]) -> list[bytes | None]:
+    def fates_in(self, view: StoreView, checksums: Sequence[Checksum]) -> list[bytes | None]:
         """Return the packed fate of each payload.
 
         It is that of the first batch that read the payload, else that of the first batch.
@@ -519,21 +519,25 @@ class CassandraReader:
             next((fate for fate in some if fate[0]), some[0] if some else None) for some in fates
         ]
 
-    def numbers_of(self, view: View, contents: Sequence[ContentId]) -> list[tuple[int, int] | None]:
+    def numbers_of(
+        self, view: StoreView, contents: Sequence[ContentId]
+    ) -> list[tuple[int, int] | None]:
         """Return load and number of each content; None if the store has no such content."""
         answers = self.tables.contents.streams_of_each(
             [content.encode() for content in contents], view
         )
         return [_number_in(streams) for streams in answers]
 
-    def _contents_of(self, view: View, load: int, numbers: Sequence[int]) -> list[ContentId | None]:
+    def _contents_of(
+        self, view: StoreView, load: int, numbers: Sequence[int]
+    ) -> list[ContentId | None]:
         """Return contents by their number in a load; None for a removed one."""
         blocks = self.block_contents(view, {(load, *place_of(number)[:2]) for number in numbers})
         places = [(load, *place_of(number)) for number in numbers]
         return [ContentId(blocks[place[:3]][place[3]]) or None for place in places]
 
     def block_contents(
-        self, view: View, wanted: Iterable[tuple[int, int, int]]
+        self, view: StoreView, wanted: Iterable[tuple[int, int, int]]
     ) -> dict[tuple[int, int, int], list[str]]:
         """Return the contents of blocks, by place; an empty text for a removed content."""
         places = sorted(wanted)
@@ -549,7 +553,7 @@ class CassandraReader:
             self._blocks.popitem(last=False)
         return found
 
-    def outlink_block(self, view: View, load: int, number: int) -> OutlinkBlock:
+    def outlink_block(self, view: StoreView, load: int, number: int) -> OutlinkBlock:
         """Return the block with the links of a content."""
         part, block, _ = place_of(number)
         place = load, part, block
@@ -561,7 +565,7 @@ class CassandraReader:
                 self._outlink_blocks.popitem(last=False)
         return known
 
-    def _posting(self, view: View, target: Surt, inlink: Inlink) -> tuple[int, Posting]:
+    def _posting(self, view: StoreView, target: Surt, inlink: Inlink) -> tuple[int, Posting]:
         place = self.numbers_of(view, [inlink.content])[0]
         if place is None:
             raise UsageError(

@@ -1,45 +1,41 @@
-"""Removes captures from a store, and all that only they show, as one step.
+"""Removes captures from a Cassandra store, as one step, and deletes what removals replaced.
 
-The steps follow the path of an answer: the mementos of a SURT, their payloads, the sightings and
-contents of these, their outlinks, and the inlinks of the targets. Nothing is changed in place: new
-versions of the rows are written, with the number of the step, and rows without remaining data
-become empty. When the step is finished, readers use the new versions; `clean` deletes the old ones.
-
-::
-
-    mementos ──▶ payloads ──▶ sightings ──▶ contents that no sighting shows
-                                                          │
-                              surts ◀── inlinks ◀── targets ◀── outlinks
-
-Memory holds the captures, contents and targets of one takedown.
+`arclink.store.blocks.removal` has the steps. Nothing is changed in place: new versions of the rows
+are written, with the number of the step, and rows without remaining data become empty. When the
+step is finished, readers use the new versions; `clean` deletes the old ones.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import astuple, dataclass, field, replace
-from functools import lru_cache
 from itertools import groupby
 from typing import cast
 
-import numpy as np
 import orjson
 
-from arclink.model import Checksum, ContentId, Forgotten, Payload, Span, Surt, Timestamp, UriR
-from arclink.reasons import Reason
-from arclink.store.blocks.byte_layouts import pack_checksum, split_content
-from arclink.store.blocks.outlinks import OutlinkBlock, without
-from arclink.store.blocks.relations import (
-    groups_of,
-    kept_inlinks,
-    kept_mementos,
-    kept_sightings,
-    mementos_of,
-    pack_fate,
+from arclink.model import (
+    Checksum,
+    ContentId,
+    Forgotten,
+    Payload,
+    Source,
+    Span,
+    Surt,
+    Timestamp,
+    UriR,
 )
-from arclink.store.blocks.rows import shows_payload
-from arclink.store.cassandra.reader import PIECES, CassandraReader
+from arclink.store.blocks.byte_layouts import (
+    join_content,
+    pack_checksum,
+    split_content,
+    unpack_checksum,
+)
+from arclink.store.blocks.outlinks import OutlinkBlock, without
+from arclink.store.blocks.relations import MementoItem, in_order, mementos_of, pack_fate
+from arclink.store.blocks.removal import Content, ContentsLeft, IsKept, Removal, Times
+from arclink.store.blocks.rows import Row
+from arclink.store.cassandra.reader import PIECES, CassandraReader, memento_rows
 from arclink.store.cassandra.rows import (
-    content_number,
     pack_mementos,
     place_of,
     repack_inlinks,
@@ -48,22 +44,18 @@ from arclink.store.cassandra.rows import (
     unpack_sightings,
 )
 from arclink.store.cassandra.steps import Facts, History
-from arclink.store.cassandra.tables import Chunk, KeyedTable, View
+from arclink.store.cassandra.tables import Chunk, KeyedTable, StoreView
 from arclink.store.cassandra.tasks import FENCES, LAST, done_tasks, pack_surts, unpack_surts
 from arclink.store.protocols import Removed, Takedown
 from arclink.uris.resolution import content_id
-from arclink.uris.surts import surt_of
-
-Content = tuple[int, int]
-"""Load of a content, and its number in the load."""
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class TakenDown:
     """The numbers of removed items, and the first and last timestamps of changed batches."""
 
     removed: Removed
-    spans: Mapping[int, tuple[str, str]] = field(default_factory=dict)
+    times: Mapping[int, Times] = field(default_factory=dict)
 
 
 def takedown_of(facts: Facts) -> Takedown:
@@ -102,7 +94,7 @@ def forget(store: CassandraReader, takedown: Takedown, *, is_trial: bool) -> Rem
         step = store.steps.begin(b"")
         done = forget_in(
             store,
-            replace(history, view=View(history.view.loads, history.view.versions | {step})),
+            replace(history, view=StoreView(history.view.loads, history.view.versions | {step})),
             takedown.what,
             step,
         )
@@ -110,7 +102,7 @@ def forget(store: CassandraReader, takedown: Takedown, *, is_trial: bool) -> Rem
         facts = Facts(
             "takedown",
             removed={step: astuple(done.removed)},
-            spans=done.spans,
+            spans=done.times,
             takedown=(
                 what.prefix,
                 what.span.first,
@@ -126,7 +118,7 @@ def forget(store: CassandraReader, takedown: Takedown, *, is_trial: bool) -> Rem
 
 def forget_in(
     store: CassandraReader, history: History, what: Forgotten, version: int | None
-) -> Done:
+) -> TakenDown:
     """Write new versions of the rows that hold forgotten data; return the numbers of removed items.
 
     Args:
@@ -135,335 +127,197 @@ def forget_in(
         what: The captures to forget.
         version: Step that the written rows belong to; None to write nothing.
     """
-    return _Forgetting(store, history, what, version).run()
+    store.drop_caches()
+    rows = _CassandraRows(store, history, version)
+    removed = Removal(rows, what).run()
+    store.drop_caches()
+    return TakenDown(removed, rows.times)
 
 
-class _Forgetting:
-    """One removal."""
+class _CassandraRows:
+    """The `RewrittenRows` of a Cassandra store; the key of a payload is its packed checksum.
 
-    def __init__(
-        self, store: CassandraReader, history: History, what: Forgotten, version: int | None
-    ) -> None:
-        self._store, self._tables, self._names = store, store.tables, store.names
+    Without a version nothing is written.
+
+    Attributes:
+        times: New times of batches.
+    """
+
+    def __init__(self, store: CassandraReader, history: History, version: int | None) -> None:
+        self._store, self._tables, self.names = store, store.tables, store.names
         self._history, self._view = history, history.view
-        self._what = what
         self._version = version
         self._writer = store.database.writer()
-        self._surt_of = lru_cache(maxsize=1 << 14)(surt_of)
-        self._places: defaultdict[Checksum, set[tuple[str, int]]] = defaultdict(set)
-        self._originals: defaultdict[Checksum, set[UriR]] = defaultdict(set)
-        self._gone: set[Content] = set()
-        self._linking: set[Content] = set()
-        self._surts: set[str] = set()
-        self._payloads = self._links = self._inlinks = 0
+        self._surts: set[str] = set()  # of rows that were changed
+        self.times: Mapping[int, Times] = {}
 
-    def run(self) -> Done:
-        """Remove everything."""
-        self._store.drop_caches()
-        mementos, spans = self._remove_mementos()
-        self._flush()
-        for checksum in sorted(self._places):
-            self._remove_sightings(checksum)
-        self._flush()
-        for checksum in sorted(self._places):
-            self._remove_what_is_not_shown(checksum)
-        if self._what.has_targets:
-            self._remove_inlinks_of_targets()
-        self._flush()
-        targets = self._remove_outlinks()
-        self._remove_inlinks(targets)
-        self._flush()
-        self._remove_surts()
-        self._flush()
-        self._store.drop_caches()
-        return Done(
-            Removed(mementos, self._payloads, len(self._gone), self._links, self._inlinks), spans
-        )
-
-    def _flush(self) -> None:
+    def flush(self) -> None:
         if self._version is not None:
             self._writer.flush()
 
+    def finish(self) -> None:
+        self._remove_surts()
+        self.flush()
+
+    def _put(self, table: KeyedTable, key: bytes, chunk: Chunk, data: bytes) -> None:
+        if self._version is not None:
+            table.put(self._writer, key, chunk.load, chunk.part, chunk.chunk, data, self._version)
+
     # Mementos
 
-    def _remove_mementos(self) -> tuple[int, dict[int, tuple[str, str]]]:
-        gone: set[tuple[str, ...]] = set()
-        ends: dict[int, tuple[str, str]] = {}
-        for surt in self._covered_surts():
-            for chunk in list(self._tables.mementos.chunks(surt.encode(), self._view)):
+    def rewrite_mementos(
+        self, what: Forgotten, change: Callable[[Surt, int, Row], Row | None]
+    ) -> None:
+        table = self._tables.mementos
+        for surt in self._store.surts_in(self._view, what.prefix):
+            if not what.has(surt):
+                continue
+            self._surts.add(surt)
+            for chunk in list(table.chunks(surt.encode(), self._view)):
                 row = unpack_mementos(surt.encode(), chunk.data)
-                items = mementos_of(row, self._names)
-                is_kept = [not self._what.covers(surt, item[0]) for item in items]
-                for timestamp, original, checksum, file, offset, *_, reason in (
-                    item for item, kept in zip(items, is_kept, strict=True) if not kept
-                ):
-                    gone.add((surt, timestamp, original, checksum))
-                    first, last = ends.get(chunk.load, (timestamp, timestamp))
-                    ends[chunk.load] = min(first, timestamp), max(last, timestamp)
-                    if shows_payload(checksum, reason):
-                        self._places[Checksum(checksum)].add((file, offset))
-                        self._originals[Checksum(checksum)].add(UriR(original))
-                if not all(is_kept):
-                    kept = kept_mementos(row, items, is_kept)
-                    self._rewrite_keyed(
-                        "mementos",
-                        surt.encode(),
-                        chunk,
-                        b"" if kept is None else pack_mementos(*kept.values),
-                    )
-        known = self._history.spans
-        changed = {
-            load
-            for load, (first, last) in ends.items()
-            if first == known[load][0] or last == known[load][1]
-        }
-        self._flush()
-        return len(gone), self._spans(changed) if changed and self._version is not None else {}
+                kept = change(surt, chunk.load, row)
+                if kept is not row:
+                    data = b"" if kept is None else pack_mementos(*kept.values)
+                    self._put(table, surt.encode(), chunk, data)
 
-    def _covered_surts(self) -> Iterator[Surt]:
-        for surt in self._store.surts_in(self._view, self._what.prefix):
-            if self._what.has(surt):
-                self._surts.add(surt)
-                yield surt
+    def mementos(self, surt: Surt) -> Iterator[MementoItem]:
+        streams = self._tables.mementos.streams(surt.encode(), self._view)
+        return in_order(memento_rows(surt, streams), lambda row: mementos_of(row, self.names))
 
-    def _spans(self, loads: set[int]) -> dict[int, tuple[str, str]]:
-        """Return the timestamps of the earliest and latest memento of batches.
-
-        Reads all mementos.
-        """
-        spans = dict.fromkeys(loads, ("", ""))
+    def memento_rows(self, batches: Collection[int]) -> Iterator[tuple[int, Row]]:
+        if self._version is None:
+            return
         for low, high in self._store.database.token_ranges(PIECES):
             for key, streams in self._tables.mementos.scan(low, high, self._view):
-                for chunk in (
-                    chunk
-                    for stream in streams
-                    if stream.load in loads
-                    for chunk in stream
-                    if chunk.data
-                ):
-                    items = mementos_of(unpack_mementos(key, chunk.data), self._names)
-                    first, last = spans[chunk.load]
-                    spans[chunk.load] = (
-                        min(first or items[0][0], items[0][0]),
-                        max(last, items[-1][0]),
-                    )
-        return spans
+                for stream in (stream for stream in streams if stream.load in batches):
+                    for chunk in (chunk for chunk in stream if chunk.data):
+                        yield chunk.load, unpack_mementos(key, chunk.data)
 
-    # Payloads
+    def times_of(self, batches: Iterable[int]) -> Mapping[int, Times]:
+        return self._history.spans
 
-    def _is_kept(self, original: str, timestamp: str) -> bool:
-        is_within = self._what.span.first <= timestamp <= self._what.span.last
-        return not (is_within and self._what.has(self._surt_of(UriR(original))))
+    def set_times(self, times: Mapping[int, Times]) -> None:
+        if self._version is not None:
+            self.times = times
 
-    def _remove_sightings(self, checksum: Checksum) -> None:
-        key = pack_checksum(checksum)
-        for chunk in list(self._tables.sightings.chunks(key, self._view)):
-            row = unpack_sightings(chunk.data)
-            kept = kept_sightings(row, self._is_kept)
-            if kept is not row:
-                self._rewrite_keyed(
-                    "sightings", key, chunk, b"" if kept is None else kept.values[0]
-                )
+    # Payloads and contents
 
-    def _remove_what_is_not_shown(self, checksum: Checksum) -> None:
-        """Remove a payload without sightings, and the contents that no remaining original shows."""
-        known = self._store.payload_in(self._view, checksum)
-        has_place = known is None or (known.file, known.offset) not in self._places[checksum]
-        is_shown = False
-        left: set[ContentId] = set()
-        for original, timestamps in self._pages_left(checksum):
-            is_shown = True
-            if (
-                known is not None
-                and not has_place
-                and (found := self._place_of(checksum, original, timestamps))
-            ):
-                known, has_place = replace(known, file=found[0], offset=found[1]), True
-            if known is not None and known.scope is not None:
-                left.add(content_id(checksum, original, known.scope))
-        gone: set[ContentId] = set()
-        if known is not None and known.scope is not None:
-            gone = {
-                content_id(checksum, original, known.scope)
-                for original in self._originals[checksum]
-            } - left
-        removed = self._remove_contents(gone)
-        if not is_shown:
-            self._payloads += known is not None
-            self._set_fate(checksum, None)
-        elif known is not None:
-            numbers = self._numbers_of(left) if removed else []
-            if len(numbers) == 1:
-                # The stored count may be that of a removed content, so count the links of the
-                # last one.
-                known = _with_links(
-                    known, len(self._block_of(numbers[0]).numbers(numbers[0][1])), 0
-                )
-            self._set_fate(checksum, known)
+    def key_of(self, checksum: Checksum) -> bytes:
+        return pack_checksum(checksum)
 
-    def _pages_left(self, checksum: Checksum) -> Iterator[tuple[UriR, Sequence[Timestamp]]]:
-        """Yield the pages of a payload with their remaining timestamps.
+    def rewrite_sightings(
+        self, keys: Callable[[], Iterator[bytes]], change: Callable[[Row], Row | None]
+    ) -> None:
+        table = self._tables.sightings
+        for key in keys():
+            for chunk in list(table.chunks(key, self._view)):
+                row = unpack_sightings(chunk.data)
+                kept = change(row)
+                if kept is not row:
+                    self._put(table, key, chunk, b"" if kept is None else kept.values[0])
 
-        Forgotten captures are left out even in a trial, which writes nothing.
-        """
-        for original, timestamps in self._store.pages_in(self._view, checksum):
-            kept = [timestamp for timestamp in timestamps if self._is_kept(original, timestamp)]
+    def pages(self, key: bytes, is_kept: IsKept) -> Iterator[Source]:
+        # A trial writes nothing, so the removed captures are still there.
+        for original, timestamps in self._store.pages_in(self._view, unpack_checksum(key)):
+            kept = [timestamp for timestamp in timestamps if is_kept(original, timestamp)]
             if kept:
                 yield original, kept
 
-    def _place_of(
-        self, checksum: str, original: UriR, timestamps: Sequence[Timestamp]
-    ) -> tuple[str, int] | None:
-        """Return file and offset of the first capture of ``original`` that holds a payload.
+    def payload(self, key: bytes) -> tuple[Checksum, Payload | None]:
+        checksum = unpack_checksum(key)
+        return checksum, self._store.payload_in(self._view, checksum)
 
-        Returns:
-            None if only revisits remain.
-        """
-        for one in self._store.mementos_in(self._view, self._surt_of(original)):
-            if (
-                (one.original, one.checksum) == (original, checksum)
-                and one.timestamp in timestamps
-                and one.record_type != "revisit"
-            ):
-                return one.file, one.offset
-        return None
+    def set_payload(self, key: bytes, payload: Payload) -> None:
+        """Write the state of a payload to its first row, and empty its other rows."""
+        if payload != self.payload(key)[1]:
+            self._write_fate(key, pack_fate(payload, self.names))
 
-    def _set_fate(self, checksum: Checksum, payload: Payload | None) -> None:
-        """Write a payload's fate to its first row, and empty its other rows."""
-        key = pack_checksum(checksum)
-        before = None if payload is None else self._store.payload_in(self._view, checksum)
-        if payload is not None and payload == before:
-            return
-        for place, chunk in enumerate(list(self._tables.payloads.chunks(key, self._view))):
-            data = b"" if payload is None or place else pack_fate(payload, self._names)
-            self._rewrite_keyed("payloads", key, chunk, data)
+    def remove_payload(self, key: bytes) -> None:
+        self._write_fate(key, b"")
+
+    def _write_fate(self, key: bytes, fate: bytes) -> None:
+        table = self._tables.payloads
+        for place, chunk in enumerate(list(table.chunks(key, self._view))):
+            self._put(table, key, chunk, b"" if place else fate)
+
+    def remove_contents(
+        self, key: bytes, payload: Payload | None, cuts: set[bytes], originals: Iterable[UriR]
+    ) -> ContentsLeft:
+        if payload is None or payload.scope is None:
+            return ContentsLeft([], [])
+        checksum, scope = payload.checksum, payload.scope
+        left = {join_content(checksum, cut) for cut in cuts}
+        gone = {content_id(checksum, original, scope) for original in originals} - left
+        numbers = self._numbers_of(gone)
+        table = self._tables.contents
+        for content in gone:
+            for chunk in list(table.chunks(content.encode(), self._view)):
+                self._put(table, content.encode(), chunk, b"")
+        return ContentsLeft(numbers, self._numbers_of(left) if numbers else [])
 
     def _numbers_of(self, contents: Iterable[ContentId]) -> list[Content]:
         found = self._store.numbers_of(self._view, sorted(contents))
         return sorted(place for place in found if place is not None)
 
-    def _remove_contents(self, contents: set[ContentId]) -> int:
-        numbers = self._numbers_of(contents)
-        self._gone.update(numbers)
-        for content in contents:
-            for chunk in list(self._tables.contents.chunks(content.encode(), self._view)):
-                self._rewrite_keyed("contents", content.encode(), chunk, b"")
-        return len(numbers)
-
     # Links
 
-    def _remove_inlinks_of_targets(self) -> None:
-        """Remove the links to forgotten targets, and note the contents that have such outlinks."""
-        for surt in sorted(self._surts):
-            for chunk in list(self._tables.inlinks.chunks(surt.encode(), self._view)):
-                _, _, numbers = groups_of(unpack_inlinks(chunk.data))
-                self._linking.update((chunk.load, number) for number in np.unique(numbers).tolist())
-                self._rewrite_keyed("inlinks", surt.encode(), chunk, b"")
+    def block(self, load: int, content: int) -> OutlinkBlock:
+        return self._store.outlink_block(self._view, load, content)
 
-    def _block_of(self, content: Content) -> OutlinkBlock:
-        return self._store.outlink_block(self._view, *content)
-
-    def _remove_outlinks(self) -> dict[str, set[int]]:
-        """Remove the links of removed contents, and the links to forgotten targets.
-
-        Returns:
-            By SURT of a target, the loads of removed contents that link to it.
-        """
-        targets: defaultdict[str, set[int]] = defaultdict(set)
-        touched = sorted(self._gone | self._linking)
-        for (load, part, block), of_block in groupby(
-            touched, lambda content: (content[0], *place_of(content[1])[:2])
-        ):
-            numbers = [number for _, number in of_block]
-            links = self._rewrite_block(load, part, block, numbers)
-            for target in links:
-                targets[self._surt_of(UriR(target))].add(load)
-        return targets
-
-    def _rewrite_block(self, load: int, part: int, block: int, touched: Sequence[int]) -> set[str]:
-        """Remove links of a block; return the targets of removed contents."""
-        place = load, part, block
-        old = OutlinkBlock(
-            self._tables.outlinks.get(place, self._view), content_number(part, block)
+    def write_block(
+        self, load: int, block: OutlinkBlock, gone: frozenset[int], forgotten: frozenset[int]
+    ) -> None:
+        if self._version is None:
+            return
+        place = load, *place_of(block.first)[:2]
+        self._tables.outlinks.put(
+            self._writer, *place, without(block, gone, forgotten), self._version
         )
-        links = old.distinct_links
-        forgotten: frozenset[int] = frozenset()
-        if self._what.has_targets:
-            forgotten = frozenset(
-                number
-                for number, link in enumerate(links)
-                if self._what.has(self._surt_of(UriR(link[0])))
+        if gone:
+            names = [
+                "" if block.first + position in gone else content
+                for position, content in enumerate(self._contents_of(load, block.first))
+            ]
+            self._tables.blocks.put(
+                self._writer, *place, "\n".join(names).encode() or b"\n", self._version
             )
-        gone = frozenset(number for number in touched if (load, number) in self._gone)
-        targets: set[str] = set()
-        for content in gone:
-            numbers = old.numbers(content)
-            self._links += len(numbers)
-            targets.update(links[number][0] for number in np.unique(numbers).tolist())
-        ids = self._store.block_contents(self._view, [place])[place]
-        for content in touched:
-            if content not in gone:
-                all_links = old.numbers(content).tolist()
-                dropped = [number for number in all_links if number in forgotten]
-                self._links += len(dropped)
-                self._inlinks += len({*dropped})
-                self._count_forgotten(
-                    ids[content - old.first],
-                    (load, content),
-                    len(all_links) - len(dropped),
-                    len(dropped),
-                )
-        if self._version is not None:
-            self._tables.outlinks.put(
-                self._writer, *place, without(old, gone, forgotten), self._version
-            )
-            if gone:
-                names = [
-                    "" if old.first + position in gone else content
-                    for position, content in enumerate(ids)
-                ]
-                self._tables.blocks.put(
-                    self._writer, *place, "\n".join(names).encode() or b"\n", self._version
-                )
-        return targets
 
-    def _count_forgotten(self, content: str, place: Content, left: int, dropped: int) -> None:
-        """Update the link counts of a payload after links of a content were removed.
+    def _contents_of(self, load: int, content: int) -> list[str]:
+        """Return the contents of the block that holds a content."""
+        place = load, *place_of(content)[:2]
+        return self._store.block_contents(self._view, [place])[place]
 
-        If the payload has several contents, only the first of them sets the counts.
-        """
-        if not dropped:
-            return
-        checksum, _ = split_content(content)
-        known = self._store.payload_in(self._view, checksum)
+    def counted_by(self, load: int, content: int, is_kept: IsKept) -> tuple[bytes, Payload] | None:
+        name = self._contents_of(load, content)[place_of(content)[2]]
+        key = pack_checksum(split_content(name)[0])
+        checksum, known = self.payload(key)
         if known is None or known.scope is None:
-            return
+            return None
         scope = known.scope
         contents = {
-            content_id(checksum, original, scope) for original, _ in self._pages_left(checksum)
+            content_id(checksum, original, scope) for original, _ in self.pages(key, is_kept)
         }
-        if min(self._numbers_of(contents), default=place) == place:
-            self._set_fate(checksum, _with_links(known, left, dropped))
-            self._flush()
+        first = min(self._numbers_of(contents), default=(load, content))
+        return (key, known) if first == (load, content) else None
 
-    def _remove_inlinks(self, targets: Mapping[str, set[int]]) -> None:
-        by_load = {
-            load: np.array([number for of, number in sorted(self._gone) if of == load], np.int64)
-            for load, _ in self._gone
-        }
-        for surt, loads in sorted(targets.items()):
-            self._surts.add(surt)
-            for chunk in list(self._tables.inlinks.chunks(surt.encode(), self._view)):
-                if chunk.load in loads:
-                    row = unpack_inlinks(chunk.data)
-                    kept = kept_inlinks(row, by_load[chunk.load])
-                    if kept is not row:
-                        self._rewrite_keyed(
-                            "inlinks",
-                            surt.encode(),
-                            chunk,
-                            b"" if kept is None else repack_inlinks(kept),
-                        )
+    def rewrite_inlinks(
+        self, surts: Callable[[], Iterable[bytes]], change: Callable[[int, Row], Row | None]
+    ) -> None:
+        table = self._tables.inlinks
+        for surt in surts():
+            self._surts.add(surt.decode())
+            for chunk in list(table.chunks(surt, self._view)):
+                row = unpack_inlinks(chunk.data)
+                kept = change(chunk.load, row)
+                if kept is not row:
+                    data = b"" if kept is None else repack_inlinks(kept)
+                    self._put(table, surt, chunk, data)
+
+    def rewrite_inlinks_within(
+        self, what: Forgotten, change: Callable[[int, Row], Row | None]
+    ) -> None:
+        covered = [surt.encode() for surt in sorted(self._surts)]  # by `rewrite_mementos`
+        self.rewrite_inlinks(lambda: covered, change)
 
     # SURTs
 
@@ -508,22 +362,6 @@ class _Forgetting:
         return any(
             next(table.chunks(surt.encode(), self._view), None) is not None for table in tables
         )
-
-    def _rewrite_keyed(self, table: str, key: bytes, chunk: Chunk, data: bytes) -> None:
-        if self._version is not None:
-            getattr(self._tables, table).put(
-                self._writer, key, chunk.load, chunk.part, chunk.chunk, data, self._version
-            )
-
-
-def _with_links(payload: Payload, kept: int, forgotten: int) -> Payload:
-    """Return a payload with new counts of kept and forgotten links."""
-    counts = Counter(dict(payload.counts))
-    if (counts[Reason.LINK_KEPT.name], forgotten) == (kept, 0):
-        return payload
-    counts[Reason.LINK_KEPT.name] = kept
-    counts[Reason.LINK_FORGOTTEN.name] += forgotten
-    return replace(payload, counts=tuple((name, count) for name, count in counts.items() if count))
 
 
 def clean(store: CassandraReader) -> None:
@@ -583,7 +421,7 @@ def clean(store: CassandraReader) -> None:
         writer.flush()
 
 
-def _rewrite_ranges(store: CassandraReader, view: View, load: int) -> None:
+def _rewrite_ranges(store: CassandraReader, view: StoreView, load: int) -> None:
     """Update the first and last SURT of each list in the results of a load's tasks."""
     for name, result in done_tasks(store.tables, load).items():
         if not result.get("surts"):
@@ -608,7 +446,7 @@ def _rewrite_ranges(store: CassandraReader, view: View, load: int) -> None:
             )
 
 
-def _superseded(load: int, versions: Iterable[int], view: View) -> set[int]:
+def _superseded(load: int, versions: Iterable[int], view: StoreView) -> set[int]:
     """Return the versions of a row that no reader uses."""
     if load not in view.loads:
         return {*versions}

@@ -17,7 +17,7 @@ from time import monotonic
 
 from arclink.errors import StoreError
 from arclink.store.cassandra.database import Database
-from arclink.store.cassandra.tables import View
+from arclink.store.cassandra.tables import StoreView
 from arclink.store.protocols import StoreState
 
 SILENCE = 120
@@ -95,7 +95,7 @@ class History:
 
     loads: Mapping[int, Facts]
     takedowns: Mapping[int, Facts]
-    view: View
+    view: StoreView
 
     @property
     def refers(self) -> bool:
@@ -269,4 +269,6 @@ def _history_of(steps: Mapping[int, Facts]) -> History:
     loads = {number: facts for number, facts in steps.items() if facts.kind == "load"}
     takedowns = {number: facts for number, facts in steps.items() if facts.kind == "takedown"}
     versions = {facts.version for facts in loads.values()} - {0}
-    return History(loads, takedowns, View(frozenset(loads), frozenset(versions | takedowns.keys())))
+    return History(
+        loads, takedowns, StoreView(frozenset(loads), frozenset(versions | takedowns.keys()))
+    )

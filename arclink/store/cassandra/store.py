@@ -15,8 +15,8 @@ from arclink.store.cassandra.removal import clean, forget, records
 from arclink.store.cassandra.stored_rows import CassandraRows
 from arclink.store.cassandra.verification import violations
 from arclink.store.protocols import (
-    ArchiveFile,
     Cluster,
+    KnownFile,
     Removed,
     StoreStats,
     StoreSums,
@@ -48,7 +48,7 @@ class CassandraStore(CassandraReader):
     def load(
         self,
         graph: Path,
-        files: Sequence[ArchiveFile],
+        files: Sequence[KnownFile],
         settings: Mapping[str, str],
         manifest: str,
         cores: int | None = None,

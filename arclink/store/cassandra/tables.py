@@ -53,7 +53,7 @@ PAGE = 64
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class StoreView:
     """One state of the store: the steps whose rows a reader uses.
 
     Attributes:
@@ -64,9 +64,9 @@ class View:
     loads: frozenset[int] = frozenset()
     versions: frozenset[int] = frozenset()
 
-    def having(self, load: int, version: int) -> "View":
+    def having(self, load: int, version: int) -> "StoreView":
         """Return this state with one more batch and the version of its rows after takedowns."""
-        return View(self.loads | {load}, self.versions | {version})
+        return StoreView(self.loads | {load}, self.versions | {version})
 
 
 class Chunk(NamedTuple):
@@ -90,7 +90,7 @@ It raises a `StoreError` if the row is damaged.
 
 
 def believed(
-    rows: Iterable[Sequence[Any]], view: View, opened: Opened = lambda data, _: data
+    rows: Iterable[Sequence[Any]], view: StoreView, opened: Opened = lambda data, _: data
 ) -> Iterator[Chunk]:
     """Yield the newest visible version of each row (load, part, chunk), except emptied rows.
 
@@ -165,7 +165,7 @@ class Stream:
     """The chunks of one key from one part of a load, in order."""
 
     def __init__(
-        self, table: "KeyedTable", key: bytes, home: list[Chunk], view: View, *, is_full: bool
+        self, table: "KeyedTable", key: bytes, home: list[Chunk], view: StoreView, *, is_full: bool
     ) -> None:
         self._table, self._key, self._view = table, key, view
         self.home = home
@@ -290,11 +290,11 @@ class KeyedTable:
             self._delete, (key, bucket, chunk.load, chunk.part, chunk.chunk, version), len(key)
         )
 
-    def streams(self, key: bytes, view: View, page: int = PAGE) -> Iterator[Stream]:
+    def streams(self, key: bytes, view: StoreView, page: int = PAGE) -> Iterator[Stream]:
         """Yield the streams of a key, by load and part; each one is read on demand."""
         return self._streams(key, self.database.pages(self._home, (key,), page), view)
 
-    def streams_of_each(self, keys: Sequence[bytes], view: View) -> list[list[Stream]]:
+    def streams_of_each(self, keys: Sequence[bytes], view: StoreView) -> list[list[Stream]]:
         """Return the streams of each key, in the order given."""
         answers = self.database.ask_each(self._home, ((key,) for key in keys))
         return [
@@ -302,7 +302,9 @@ class KeyedTable:
             for key, rows in zip(keys, answers, strict=True)
         ]
 
-    def _streams(self, key: bytes, rows: Iterator[Sequence[Any]], view: View) -> Iterator[Stream]:
+    def _streams(
+        self, key: bytes, rows: Iterator[Sequence[Any]], view: StoreView
+    ) -> Iterator[Stream]:
         opened = self.opener(key)
         for _, of_stream in groupby(rows, itemgetter(0, 1)):
             raw = list(of_stream)
@@ -321,13 +323,13 @@ class KeyedTable:
             self._bucket, (key, bucket_of(load, part, chunk), load, part, chunk), 8
         )
 
-    def chunks(self, key: bytes, view: View) -> Iterator[Chunk]:
+    def chunks(self, key: bytes, view: StoreView) -> Iterator[Chunk]:
         """Yield all chunks of a key."""
         for stream in self.streams(key, view):
             yield from (chunk for chunk in stream if chunk.data)
 
     def scan(
-        self, low: int, high: int, view: View, page: int = 500
+        self, low: int, high: int, view: StoreView, page: int = 500
     ) -> Iterator[tuple[bytes, list[Stream]]]:
         """Yield the keys with ``low < token <= high``, each with its streams.
 
@@ -391,11 +393,11 @@ class PlacedTable:
         """Delete a version of a row permanently."""
         writer.put(self._delete, (chunk.load, chunk.part, chunk.chunk, version), 16)
 
-    def get(self, place: tuple[int, int, int], view: View) -> bytes:
+    def get(self, place: tuple[int, int, int], view: StoreView) -> bytes:
         """Return the data at a place; empty if there is no row."""
         return self.get_each([place], view)[0]
 
-    def get_each(self, places: Sequence[tuple[int, int, int]], view: View) -> list[bytes]:
+    def get_each(self, places: Sequence[tuple[int, int, int]], view: StoreView) -> list[bytes]:
         """Return the data at each place, in the order given."""
         answers = self.database.ask_each(self._one, places)
         return [
@@ -404,7 +406,7 @@ class PlacedTable:
         ]
 
     def missing(
-        self, places: Sequence[tuple[int, int, int]], view: View
+        self, places: Sequence[tuple[int, int, int]], view: StoreView
     ) -> list[tuple[int, int, int]]:
         """Return the places without any row, not even one that a takedown emptied."""
         answers = self.database.ask_each(self._one, places)
@@ -415,7 +417,7 @@ class PlacedTable:
             if not any(row[3] in believed_in for row in rows)
         ]
 
-    def scan(self, low: int, high: int, view: View, page: int = 50) -> Iterator[Chunk]:
+    def scan(self, low: int, high: int, view: StoreView, page: int = 50) -> Iterator[Chunk]:
         """Yield the rows with ``low < token <= high``, in arbitrary order."""
         rows = self.database.pages(self._scan, (low, high), page)
         for _, of_place in groupby(rows, itemgetter(0, 1, 2)):

@@ -51,7 +51,7 @@ from arclink.store.cassandra.rows import (
     pack_mementos,
     values_of,
 )
-from arclink.store.cassandra.tables import Tables, View
+from arclink.store.cassandra.tables import StoreView, Tables
 from arclink.store.graph_files import parts_of, read_part
 
 PHASES = (("mementos", "payloads", "outlinks"), ("payloads-again", "outlinks-again"), ("inlinks",))
@@ -130,7 +130,7 @@ class TaskRunner:
         load: Number of the step of this load.
     """
 
-    def __init__(self, tables: Tables, view: View, load: int) -> None:
+    def __init__(self, tables: Tables, view: StoreView, load: int) -> None:
         self._tables = tables
         self._view = view.having(load, 0)
         self._load = load

@@ -77,7 +77,7 @@ class Relation(IntEnum):
     SIGHTINGS = 3
 
 
-class Block:
+class RunBlock:
     """A decoded block: rows by position, in key order."""
 
     def __init__(self, packed: bytes) -> None:
@@ -263,7 +263,7 @@ class _Stream:
         keys: Keys of the remaining rows of the current block; empty after the last block.
     """
 
-    def __init__(self, blocks: Iterator[Block]) -> None:
+    def __init__(self, blocks: Iterator[RunBlock]) -> None:
         self._blocks = blocks
         self.keys: list[bytes] = []
         self._columns: list[list[bytes]] = []
@@ -295,7 +295,7 @@ class Runs:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._cache: OrderedDict[int, Block] = OrderedDict()
+        self._cache: OrderedDict[int, RunBlock] = OrderedDict()
 
     def scan(
         self, relation: Relation, low: bytes = b"", high: bytes | None = None
@@ -329,7 +329,7 @@ class Runs:
         Otherwise the rows are an iterator, that of `scan`. A range in the same blocks as the range
         before it is read from these blocks without another query, so its rows may be a moment old.
         """
-        blocks: list[Block] = []
+        blocks: list[RunBlock] = []
         begin, end = b"", b""
         for low, high in ranges:
             if low < begin or high > end:
@@ -373,7 +373,7 @@ class Runs:
 
     def _blocks_at(
         self, relation: Relation, low: bytes, high: bytes | None
-    ) -> tuple[list[Block], bytes | None]:
+    ) -> tuple[list[RunBlock], bytes | None]:
         """Return the block of each run that may hold ``low``, and the end of their common range.
 
         Before that key, these blocks hold all rows.
@@ -403,7 +403,7 @@ class Runs:
             bounds.append(high)
         return blocks, min(bounds, default=None)
 
-    def _block(self, run: int, number: int) -> Block | None:
+    def _block(self, run: int, number: int) -> RunBlock | None:
         """Return a block of a run; None if it is gone."""
         block = self._cache.get(number)
         if block is None:
@@ -419,7 +419,7 @@ class Runs:
             self._cache.move_to_end(number)
         return block
 
-    def _opened(self, run: int, number: int, data: bytes) -> Block:
+    def _opened(self, run: int, number: int, data: bytes) -> RunBlock:
         """Return a decoded block of a run.
 
         Raises:
@@ -427,7 +427,7 @@ class Runs:
         """
         data = self._connection.unsealed(data, "run", run, "block", number)
         with unpacking(self._connection.name, f"run {run} block {number}"):
-            return Block(decompressed(data))
+            return RunBlock(decompressed(data))
 
     def _missing(self, number: int) -> StoreError:
         return damaged(self._connection.name, f"block {number} is missing")
@@ -479,7 +479,7 @@ class Runs:
                 )
             writer = RunWriter(self._connection, relation, 0)
             for key, values in moved.execute("SELECT key, row FROM rows ORDER BY key"):
-                writer.add(key, *Block(values).rows(b"", None)[0].values)
+                writer.add(key, *RunBlock(values).rows(b"", None)[0].values)
             writer.close()
 
     def _rewrite_block(
@@ -515,7 +515,7 @@ class Runs:
         _write_block(self._connection, run, stay[0].key, data)
         return stay[0].key
 
-    def _decoded(self, row: tuple[int, int, bytes | None]) -> Block:
+    def _decoded(self, row: tuple[int, int, bytes | None]) -> RunBlock:
         run, number, data = row
         if data is None:
             raise self._missing(number)

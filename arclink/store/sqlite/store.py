@@ -79,9 +79,9 @@ from arclink.store.blocks.relations import (
 from arclink.store.blocks.rows import Row
 from arclink.store.graph_files import identity_of
 from arclink.store.protocols import (
-    ArchiveFile,
     Cluster,
     ContentBlock,
+    KnownFile,
     Removed,
     StoreState,
     StoreStats,
@@ -463,13 +463,13 @@ class SqliteStore:
                 self._state = store_state(self._connection)
         return self._state
 
-    def files(self) -> Iterator[ArchiveFile]:
+    def files(self) -> Iterator[KnownFile]:
         with translated(self.path):
             rows = self._connection.execute(
                 "SELECT name, path, size, fingerprint FROM files ORDER BY name"
             ).fetchall()
         for row in rows:
-            yield ArchiveFile(*row)
+            yield KnownFile(*row)
 
     def setting(self, name: str) -> str | None:
         with translated(self.path):
@@ -548,7 +548,7 @@ class SqliteStore:
     def load(
         self,
         graph: Path,
-        files: Sequence[ArchiveFile],
+        files: Sequence[KnownFile],
         settings: Mapping[str, str],
         manifest: str,
         cores: int | None = None,

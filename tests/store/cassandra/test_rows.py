@@ -21,7 +21,15 @@ from arclink.store.cassandra.rows import (
 )
 from arclink.store.cassandra.schema import statements
 from arclink.store.cassandra.steps import Facts, facts_of
-from arclink.store.cassandra.tables import HOME, KEYED, PLACED, Chunk, View, believed, bucket_of
+from arclink.store.cassandra.tables import (
+    HOME,
+    KEYED,
+    PLACED,
+    Chunk,
+    StoreView,
+    believed,
+    bucket_of,
+)
 from arclink.store.cassandra.tasks import pack_surts, unpack_surts
 
 plain = st.text(
@@ -118,7 +126,7 @@ def test_of_each_row_the_newest_version_of_finished_steps_is_believed(
         data = b"".join(row[5] for row in known if row[3] == newest)
         if data:
             expected[load, part, chunk] = data
-    assert list(believed(table, View(loads, versions))) == [
+    assert list(believed(table, StoreView(loads, versions))) == [
         Chunk(*place, data) for place, data in sorted(expected.items())
     ]
 

@@ -10,10 +10,10 @@ import pytest
 
 from arclink.errors import StoreError
 from arclink.store.cassandra.rows import NamesByHash
-from arclink.store.cassandra.tables import PIECE_BYTES, KeyedTable, PlacedTable, View
+from arclink.store.cassandra.tables import PIECE_BYTES, KeyedTable, PlacedTable, StoreView
 
 SURT = b"example,a)/"
-VIEW = View(frozenset({1}), frozenset({7}))
+VIEW = StoreView(frozenset({1}), frozenset({7}))
 
 
 class Rows:
@@ -80,7 +80,7 @@ class TestSeals:
         rows.rows[0][column] = {-6: 1, -5: 9, -4: 9, -3: 0}[column]
         if column == -6:  # a load that is believed, too
             rows.rows[0][column] = 4
-            view = View(frozenset({1, 4}), VIEW.versions)
+            view = StoreView(frozenset({1, 4}), VIEW.versions)
             with pytest.raises(StoreError):
                 _read_with(name, rows, view)
             return
@@ -98,7 +98,7 @@ class TestSeals:
         assert read(name, rows) == [b"links"]
 
 
-def _read_with(name: str, rows: Rows, view: View) -> None:
+def _read_with(name: str, rows: Rows, view: StoreView) -> None:
     if name == "outlinks":
         PlacedTable(rows, name).get_each([(4, 2, 3)], view)  # type: ignore[arg-type]
     else:

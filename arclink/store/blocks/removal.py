@@ -1,0 +1,479 @@
+"""Removes captures from a store, and all that only they show: the steps that every store shares.
+
+The steps follow the path of an answer: the mementos of a SURT, their payloads, the sightings and
+contents of these, their outlinks, and the inlinks of the targets. So the time depends on the size
+of what is forgotten, not on the size of the store.
+
+::
+
+    mementos ──▶ payloads ──▶ sightings ──▶ contents that no sighting shows
+                                                          │
+                                          inlinks ◀── targets ◀── outlinks
+
+Each store rewrites its rows in its own way (`RewrittenRows`). Data that grows with the number of
+removed items is in a temporary file that SQLite deletes; memory holds only the numbers of the
+removed contents.
+"""
+
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from itertools import groupby
+from typing import NamedTuple, Protocol, Self
+
+import numpy as np
+
+from arclink.model import Checksum, Forgotten, Payload, Source, Surt, Timestamp, UriR
+from arclink.reasons import Reason
+from arclink.store.blocks.byte_layouts import Numbers, split_content
+from arclink.store.blocks.outlinks import OutlinkBlock
+from arclink.store.blocks.relations import (
+    MementoItem,
+    Names,
+    groups_of,
+    kept_inlinks,
+    kept_mementos,
+    kept_sightings,
+    mementos_of,
+)
+from arclink.store.blocks.rows import Row, shows_payload
+from arclink.store.protocols import Removed
+from arclink.uris.resolution import content_id
+from arclink.uris.surts import surt_of
+
+Content = tuple[int, int]
+"""Load of a content, and its number in the load; the load is 0 where numbers alone identify it."""
+
+Times = tuple[str, str]
+"""The earliest and the latest timestamp of some mementos."""
+
+IsKept = Callable[[str, str], bool]
+"""Returns whether the captures of an original at a timestamp are kept."""
+
+
+class ContentsLeft(NamedTuple):
+    """Contents of a payload: those that were removed, and those that are left."""
+
+    gone: Collection[Content]
+    left: Collection[Content]
+
+
+class RewrittenRows(Protocol):
+    """The rows of a store, as one removal reads and rewrites them.
+
+    A payload is named by a key, bytes that sort in the order in which the store reads payloads. A
+    function that changes a row returns the same object if the row is unchanged, and None to remove
+    it; it may also be called with rows next to those that are wanted.
+    """
+
+    @property
+    def names(self) -> Names:
+        """Numbers for words that many rows repeat."""
+
+    def flush(self) -> None:
+        """Make the rows that were written so far visible to the next step."""
+
+    def finish(self) -> None:
+        """Tidy up after the last step."""
+
+    def rewrite_mementos(
+        self, what: Forgotten, change: Callable[[Surt, int, Row], Row | None]
+    ) -> None:
+        """Change rows of mementos.
+
+        Args:
+            what: Only rows whose SURT it has are changed.
+            change: Gets the SURT of a row, its batch, and the row.
+        """
+
+    def times_of(self, batches: Iterable[int]) -> Mapping[int, Times]:
+        """Return the recorded times of batches."""
+
+    def memento_rows(self, batches: Collection[int]) -> Iterator[tuple[int, Row]]:
+        """Yield all rows of mementos of some batches, each with its batch."""
+
+    def set_times(self, times: Mapping[int, Times]) -> None:
+        """Record new times of batches."""
+
+    def key_of(self, checksum: Checksum) -> bytes:
+        """Return the key of the payload with this checksum."""
+
+    def rewrite_sightings(
+        self, keys: Callable[[], Iterator[bytes]], change: Callable[[Row], Row | None]
+    ) -> None:
+        """Change the rows of sightings of payloads, which ``keys`` returns sorted at each call."""
+
+    def payload(self, key: bytes) -> tuple[Checksum, Payload | None]:
+        """Return checksum and state of a payload; the state is None if it was never to be read."""
+
+    def set_payload(self, key: bytes, payload: Payload) -> None:
+        """Write the state of a payload."""
+
+    def remove_payload(self, key: bytes) -> None:
+        """Remove a payload."""
+
+    def pages(self, key: bytes, is_kept: IsKept) -> Iterable[Source]:
+        """Return the pages that show a payload, without the captures that are not kept."""
+
+    def mementos(self, surt: Surt) -> Iterator[MementoItem]:
+        """Yield the mementos of a SURT, sorted."""
+
+    def remove_contents(
+        self, key: bytes, payload: Payload | None, cuts: set[bytes], originals: Iterable[UriR]
+    ) -> ContentsLeft:
+        """Remove the contents of a payload that no remaining page shows.
+
+        Args:
+            key: Of the payload.
+            payload: Its state.
+            cuts: Cuts of the contents that remaining pages show.
+            originals: Distinct originals of removed captures of the payload.
+        """
+
+    def block(self, load: int, content: int) -> OutlinkBlock:
+        """Return the block with the outlinks of a content."""
+
+    def write_block(
+        self, load: int, block: OutlinkBlock, gone: frozenset[int], forgotten: frozenset[int]
+    ) -> None:
+        """Write a block of outlinks anew, without some contents and without some links."""
+
+    def counted_by(self, load: int, content: int, is_kept: IsKept) -> tuple[bytes, Payload] | None:
+        """Return key and state of a content's payload, if the content is the first of its payload.
+
+        A payload with several contents counts the links of the first of them.
+        """
+
+    def rewrite_inlinks(
+        self, surts: Callable[[], Iterable[bytes]], change: Callable[[int, Row], Row | None]
+    ) -> None:
+        """Change the rows of inlinks of targets.
+
+        Args:
+            surts: Returns the SURTs of the targets, as bytes and sorted, at each call.
+            change: Gets the load of the contents of a row, and the row.
+        """
+
+    def rewrite_inlinks_within(
+        self, what: Forgotten, change: Callable[[int, Row], Row | None]
+    ) -> None:
+        """Change the rows of inlinks of all targets that a takedown has, and no others."""
+
+
+class _Scratch:
+    """What the steps of a removal pass on to each other, in a temporary file."""
+
+    def __init__(self) -> None:
+        self._connection = sqlite3.connect("", isolation_level=None)
+        self._connection.executescript(_TABLES)
+        self._connection.execute("BEGIN")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
+
+    def add_mementos(self, surt: str, items: Iterable[MementoItem]) -> None:
+        self._connection.executemany(
+            "INSERT OR IGNORE INTO mementos VALUES (?, ?, ?, ?)",
+            ((surt, *item[:3]) for item in items),
+        )
+
+    def count_mementos(self) -> int:
+        return self._one("SELECT count(*) FROM mementos")
+
+    def add_place(self, key: bytes, file: str, offset: int, original: str) -> None:
+        self._connection.execute(
+            "INSERT OR IGNORE INTO places VALUES (?, ?, ?, ?)", (key, file, offset, original)
+        )
+
+    def payload_keys(self) -> Iterator[bytes]:
+        """Yield the keys of payloads that removed captures show, sorted."""
+        rows = self._connection.execute("SELECT DISTINCT key FROM places ORDER BY key")
+        return (key for (key,) in rows)
+
+    def has_place(self, key: bytes, file: str, offset: int) -> bool:
+        place = "SELECT 1 FROM places WHERE key = ? AND file = ? AND offset = ?"
+        return self._connection.execute(place, (key, file, offset)).fetchone() is not None
+
+    def originals(self, key: bytes) -> Iterator[UriR]:
+        """Yield the distinct originals of removed captures of a payload."""
+        rows = self._connection.execute(
+            "SELECT DISTINCT original FROM places WHERE key = ?", (key,)
+        )
+        return (UriR(original) for (original,) in rows)
+
+    def add_gone(self, contents: Iterable[Content]) -> None:
+        self._connection.executemany("INSERT OR REPLACE INTO contents VALUES (?, ?, 1)", contents)
+
+    def add_linking(self, contents: Iterable[Content]) -> None:
+        self._connection.executemany("INSERT OR IGNORE INTO contents VALUES (?, ?, 0)", contents)
+
+    def contents(self) -> Iterator[tuple[int, int, int]]:
+        """Yield load and number of contents whose outlinks change, sorted, and 1 if it is gone."""
+        return self._connection.execute("SELECT * FROM contents ORDER BY load, number")
+
+    def count_gone(self) -> int:
+        return self._one("SELECT count(*) FROM contents WHERE is_gone")
+
+    def gone_by_load(self) -> dict[int, Numbers]:
+        rows = self._connection.execute(
+            "SELECT load, number FROM contents WHERE is_gone ORDER BY load, number"
+        )
+        return {
+            load: np.fromiter((number for _, number in of_load), np.int64)
+            for load, of_load in groupby(rows, lambda row: row[0])
+        }
+
+    def add_targets(self, surts: Iterable[str]) -> None:
+        # As bytes, they sort in the order of the rows.
+        self._connection.executemany(
+            "INSERT OR IGNORE INTO targets VALUES (?)", [(surt.encode(),) for surt in surts]
+        )
+
+    def targets(self) -> Iterator[bytes]:
+        rows = self._connection.execute("SELECT surt FROM targets ORDER BY surt")
+        return (surt for (surt,) in rows)
+
+    def _one(self, query: str) -> int:
+        return int(self._connection.execute(query).fetchone()[0])
+
+
+_TABLES = """
+CREATE TABLE mementos (
+    surt TEXT, timestamp TEXT, original TEXT, checksum TEXT,
+    PRIMARY KEY (surt, timestamp, original, checksum)
+) WITHOUT ROWID;
+CREATE TABLE places (
+    key BLOB, file TEXT, offset INTEGER, original TEXT,
+    PRIMARY KEY (key, file, offset, original)
+) WITHOUT ROWID;
+CREATE TABLE contents (
+    load INTEGER, number INTEGER, is_gone INTEGER, PRIMARY KEY (load, number)
+) WITHOUT ROWID;
+CREATE TABLE targets (surt BLOB PRIMARY KEY) WITHOUT ROWID
+"""
+
+
+class Removal:
+    """One removal.
+
+    Args:
+        rows: Of the store.
+        what: The captures to forget.
+
+    Attributes:
+        checksums: Number of removed payloads, those that were never to be read included.
+    """
+
+    def __init__(self, rows: RewrittenRows, what: Forgotten) -> None:
+        self._rows = rows
+        self._what = what
+        self._surt_of = lru_cache(maxsize=1 << 14)(surt_of)
+        self._payloads = self._links = self._inlinks = self.checksums = 0
+
+    def run(self) -> Removed:
+        """Remove everything; return the numbers of removed items."""
+        with _Scratch() as scratch:
+            self._scratch = scratch
+            self._remove_mementos()
+            self._rows.rewrite_sightings(
+                scratch.payload_keys, lambda row: kept_sightings(row, self._is_kept)
+            )
+            self._rows.flush()
+            for key in scratch.payload_keys():
+                self._remove_what_is_not_shown(key)
+            if self._what.has_targets:
+                self._rows.rewrite_inlinks_within(self._what, self._note_linking)
+            self._rows.flush()
+            self._remove_outlinks()
+            self._remove_inlinks()
+            self._rows.flush()
+            self._rows.finish()
+            return Removed(
+                scratch.count_mementos(),
+                self._payloads,
+                scratch.count_gone(),
+                self._links,
+                self._inlinks,
+            )
+
+    def _is_kept(self, original: str, timestamp: str) -> bool:
+        is_within = self._what.span.first <= timestamp <= self._what.span.last
+        return not (is_within and self._what.has(self._surt_of(UriR(original))))
+
+    # Mementos
+
+    def _remove_mementos(self) -> None:
+        removed: dict[int, Times] = {}  # the times of removed mementos, by batch
+
+        def change(surt: Surt, batch: int, row: Row) -> Row | None:
+            items = mementos_of(row, self._rows.names)
+            is_kept = [not self._what.covers(surt, Timestamp(item[0])) for item in items]
+            gone = [item for item, kept in zip(items, is_kept, strict=True) if not kept]
+            if gone:
+                first, last = removed.get(batch, (gone[0][0], ""))
+                removed[batch] = min(first, gone[0][0]), max(last, gone[-1][0])
+                self._scratch.add_mementos(surt, gone)
+            for _, original, checksum, file, offset, *_, reason in gone:
+                if shows_payload(checksum, reason):
+                    key = self._rows.key_of(Checksum(checksum))
+                    self._scratch.add_place(key, file, offset, original)
+            return kept_mementos(row, items, is_kept)
+
+        self._rows.rewrite_mementos(self._what, change)
+        self._rows.flush()
+        known = self._rows.times_of(removed)
+        changed = {
+            batch
+            for batch, (first, last) in removed.items()
+            if first == known[batch][0] or last == known[batch][1]
+        }
+        if changed:
+            self._rows.set_times(self._times(changed))
+
+    def _times(self, batches: set[int]) -> Mapping[int, Times]:
+        """Return the times of batches. Reads all mementos."""
+        times = dict.fromkeys(batches, ("", ""))
+        for batch, row in self._rows.memento_rows(batches):
+            items = mementos_of(row, self._rows.names)
+            first, last = times[batch]
+            times[batch] = min(first or items[0][0], items[0][0]), max(last, items[-1][0])
+        return times
+
+    # Payloads and contents
+
+    def _remove_what_is_not_shown(self, key: bytes) -> None:
+        """Remove a payload without sightings, and the contents that no remaining original shows.
+
+        The numbers of these contents are noted for the next steps.
+        """
+        checksum, known = self._rows.payload(key)
+        has_place = known is None or not self._scratch.has_place(key, known.file, known.offset)
+        is_shown = False
+        cuts: set[bytes] = set()
+        for original, timestamps in self._rows.pages(key, self._is_kept):
+            is_shown = True
+            if (
+                known is not None
+                and not has_place
+                and (place := self._place_of(checksum, original, timestamps))
+            ):
+                known, has_place = replace(known, file=place[0], offset=place[1]), True
+            if known is not None and known.scope is not None:
+                cuts.add(split_content(content_id(checksum, original, known.scope))[1])
+        contents = self._rows.remove_contents(key, known, cuts, self._scratch.originals(key))
+        self._scratch.add_gone(contents.gone)
+        if not is_shown:
+            self._rows.remove_payload(key)
+            self._payloads += known is not None
+            self.checksums += 1
+        elif known is not None:
+            if contents.gone and len(contents.left) == 1:
+                # The stored count may be that of a removed content, so count the links of the
+                # last one.
+                ((load, number),) = contents.left
+                links = len(self._rows.block(load, number).numbers(number))
+                known = _with_links(known, links, 0)
+            self._rows.set_payload(key, known)
+
+    def _place_of(
+        self, checksum: str, original: UriR, timestamps: Sequence[Timestamp]
+    ) -> tuple[str, int] | None:
+        """Return file and offset of the first capture of ``original`` that holds a payload.
+
+        Returns:
+            None if only revisits remain.
+        """
+        for timestamp, uri, shown, file, offset, _, _, _, record_type, _ in self._rows.mementos(
+            self._surt_of(original)
+        ):
+            if (
+                (uri, shown) == (original, checksum)
+                and timestamp in timestamps
+                and record_type != "revisit"
+            ):
+                return file, offset
+        return None
+
+    # Links
+
+    def _note_linking(self, load: int, row: Row) -> None:
+        """Note the contents that link to a forgotten target; the row is removed."""
+        _, _, numbers = groups_of(row)
+        self._scratch.add_linking((load, number) for number in np.unique(numbers).tolist())
+
+    def _remove_outlinks(self) -> None:
+        """Remove the links of removed contents, and the links to forgotten targets.
+
+        The targets of removed contents are noted for the next step.
+        """
+        for (load, _), contents in groupby(
+            self._scratch.contents(), lambda row: (row[0], self._rows.block(*row[:2]).first)
+        ):
+            numbers = {number: bool(is_gone) for _, number, is_gone in contents}
+            block = self._rows.block(load, next(iter(numbers)))
+            self._rewrite_block(load, block, numbers)
+
+    def _rewrite_block(self, load: int, block: OutlinkBlock, touched: Mapping[int, bool]) -> None:
+        """Remove links of a block.
+
+        Args:
+            load: Of the block.
+            block: The outlinks.
+            touched: Numbers of contents, each with whether it is gone.
+        """
+        links = block.distinct_links
+        forgotten: frozenset[int] = frozenset()
+        if self._what.has_targets:
+            forgotten = frozenset(
+                number
+                for number, link in enumerate(links)
+                if self._what.has(self._surt_of(UriR(link[0])))
+            )
+        gone = frozenset(content for content, is_gone in touched.items() if is_gone)
+        targets: set[str] = set()
+        for content in gone:
+            numbers = block.numbers(content)
+            self._links += len(numbers)
+            targets.update(links[number][0] for number in np.unique(numbers).tolist())
+        for content in touched.keys() - gone:
+            all_links = block.numbers(content).tolist()
+            dropped = [number for number in all_links if number in forgotten]
+            self._links += len(dropped)
+            self._inlinks += len({*dropped})
+            if dropped:
+                self._count_forgotten(load, content, len(all_links) - len(dropped), len(dropped))
+        self._scratch.add_targets(self._surt_of(UriR(target)) for target in sorted(targets))
+        self._rows.write_block(load, block, gone, forgotten)
+
+    def _count_forgotten(self, load: int, content: int, left: int, dropped: int) -> None:
+        """Update the link counts of a payload after links of a content were removed."""
+        counted = self._rows.counted_by(load, content, self._is_kept)
+        if counted is not None:
+            key, payload = counted
+            self._rows.set_payload(key, _with_links(payload, left, dropped))
+            self._rows.flush()
+
+    def _remove_inlinks(self) -> None:
+        gone = self._scratch.gone_by_load()
+
+        def change(load: int, row: Row) -> Row | None:
+            numbers = gone.get(load)
+            return row if numbers is None else kept_inlinks(row, numbers)
+
+        if gone:
+            self._rows.rewrite_inlinks(self._scratch.targets, change)
+
+
+def _with_links(payload: Payload, kept: int, forgotten: int) -> Payload:
+    """Return a payload with new counts of kept and forgotten links."""
+    counts = Counter(dict(payload.counts))
+    if (counts[Reason.LINK_KEPT.name], forgotten) == (kept, 0):
+        return payload
+    counts[Reason.LINK_KEPT.name] = kept
+    counts[Reason.LINK_FORGOTTEN.name] += forgotten
+    return replace(payload, counts=tuple((name, count) for name, count in counts.items() if count))
