@@ -10,6 +10,7 @@
     │   ├── StoreError           a store is missing, not ArcLink's, newer, locked or out of space
     │   ├── CaptureError         a capture cannot be read: none was made, or its payload is not at hand
     │   ├── PipelineError        a step of a build failed
+    │   ├── NetworkError         another machine does not answer, or its answer cannot be read
     │   ├── WaybackError         a Wayback Machine does not answer, or asks ArcLink to stop
     │   ├── InstanceError        another instance does not answer, or answers wrongly
     │   └── ExportError          an export cannot be written, or is too large for its purpose
@@ -25,6 +26,7 @@ The text of an operator's error says what is wrong, where, and what to do. A dat
 """
 
 import errno
+from enum import Enum
 
 from arclink.reasons import Reason
 
@@ -77,6 +79,38 @@ class CaptureError(OperatorError):
 
 class PipelineError(OperatorError):
     """A step of a build failed; the text names the step and the cause."""
+
+
+class NetworkFailure(Enum):
+    """The ways in which an exchange over the network fails; the value says what to do."""
+
+    UNKNOWN_HOST = "check the address"
+    REFUSED = "check the address, and that the server runs"
+    UNREACHABLE = "check the address and the network"
+    NO_TLS = "check that the server speaks HTTPS, and its certificate"
+    SILENT = "try again later, or allow more time"
+    """No byte came for the longest time allowed."""
+    OVER = "try again later, or allow more time in total"
+    """The answer was not complete in time."""
+    NOT_HTTP = "check the address: another kind of server is there"
+    BROKE_OFF = "try again later"
+    TOO_LARGE = "check the address, or allow larger answers"
+
+
+class NetworkError(OperatorError):
+    """Another machine does not answer, or its answer cannot be read.
+
+    Args:
+        failure: The kind of failure.
+        url: The URL of the request.
+        detail: Description of the problem.
+    """
+
+    def __init__(self, failure: NetworkFailure, url: str, detail: str) -> None:
+        self.failure = failure
+        self.url = url
+        self.detail = detail
+        super().__init__(f"{url[:200]}: {detail}; {failure.value}")
 
 
 class WaybackError(OperatorError):

@@ -16,8 +16,8 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 
-from arclink.archives import webhdfs
-from arclink.archives.webhdfs import HdfsBytes, WebHdfs
+from arclink.network import hdfs
+from arclink.network.hdfs import HdfsBytes, WebHdfs
 
 SIZE = 256 << 20
 RECORD = 20_000
@@ -82,7 +82,7 @@ def main() -> None:
                 flush=True,
             )
     for gap in (0, 64 << 10, 256 << 10, 1 << 20, 4 << 20):
-        webhdfs.LARGEST_GAP = gap
+        hdfs.LARGEST_GAP = gap
         offsets = sorted(
             random.Random(2).sample(range(0, SIZE - RECORD, RECORD), int(SIZE / RECORD * 0.03))
         )

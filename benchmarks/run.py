@@ -28,13 +28,14 @@ USUAL = (
     "end_to_end",
     "workers",
     "task_start",
-    "filtering",
+    "filter",
+    "sharing",
     "store_size",
     "look_ups",
     "growth",
     "page_cache",
 )
-LONG = ("synthetic_load", "analysis", "exporting", "serving", "cassandra")
+LONG = ("synthetic_load", "analysis", "exports", "service", "cassandra")
 """Run only when they are named."""
 
 REAL = ROOT.parent / "shared/data/aut/example.warc.gz"
@@ -79,7 +80,7 @@ def main() -> None:
         type=int,
         nargs="+",
         default=[],
-        help="sizes of the graphs of synthetic_load, analysis, exporting",
+        help="sizes of the graphs of synthetic_load, analysis, exports",
     )
     parser.add_argument(
         "--memory-group",

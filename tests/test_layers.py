@@ -19,6 +19,7 @@ ROOMS = (
     "words of the field",
     "native",
     "files",
+    "network",
     "uris",
     "archives",
     "rows",
@@ -54,6 +55,8 @@ PACKAGES_OF_ROOMS = {
     "waitress": {"service"},
     "click": {"cli"},
     "cassandra": {"store"},
+    "urllib3": {"network"},
+    "aiohttp": {"archives"},
 }
 """Third-party packages that only some rooms may import."""
 

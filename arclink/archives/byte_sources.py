@@ -2,7 +2,7 @@
 
 An archive file is read in ranges: one record here, the next a gigabyte further on. `ByteSource` is
 the small interface for this. For a local file a read is one system call on one descriptor; for a
-remote file it is one request (`arclink.archives.remote`, `arclink.archives.webhdfs`).
+remote file it is one request (`arclink.archives.remote`, `arclink.network.hdfs`).
 """
 
 import errno
@@ -11,7 +11,8 @@ import os
 import stat
 from typing import BinaryIO, Protocol, cast
 
-from arclink.archives.locations import scheme_of, uses_webhdfs
+from arclink.archives.locations import scheme_of
+from arclink.network.hdfs import HdfsBytes, uses_webhdfs
 
 
 class ByteSource(Protocol):
@@ -142,8 +143,6 @@ def open_file(place: str) -> ByteSource:
     if scheme_of(place) is None:
         return LocalBytes(place)
     if uses_webhdfs(place):
-        from arclink.archives.webhdfs import HdfsBytes
-
         return HdfsBytes(place)
     from arclink.archives.remote import RemoteBytes
 

@@ -4,7 +4,6 @@ A place is a path, or an address ``scheme://…`` of another machine. A file ins
 like a file in a folder whose name ends in ``!``: ``crawl.wacz!/archive/data.warc.gz``.
 """
 
-import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,9 +15,6 @@ UNLISTED = frozenset({"http", "https"})
 
 In such an address an asterisk is a plain character, and a question mark begins a query.
 """
-
-WEBHDFS = "ARCLINK_WEBHDFS"
-"""The environment variable with the NameNode's HTTP address."""
 
 _INSIDE = ".wacz!/"
 _SCHEME = re.compile("([A-Za-z][A-Za-z0-9+.-]+)://")
@@ -67,15 +63,6 @@ def scheme_of(place: str) -> str | None:
     found = _SCHEME.match(place)
     scheme = found[1].lower() if found else None
     return None if scheme == "file" else scheme
-
-
-def uses_webhdfs(place: str) -> bool:
-    """Return whether a place is in HDFS and is read over HTTP (`arclink.archives.webhdfs`).
-
-    Without the variable that names the NameNode's HTTP address, fsspec's driver reads ``hdfs://``.
-    """
-    scheme = scheme_of(place)
-    return scheme == "webhdfs" or (scheme == "hdfs" and WEBHDFS in os.environ)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ failures are retried.
 
 import errno
 import sys
-import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -16,19 +15,18 @@ import fsspec  # type: ignore[import-untyped]  # it has no types
 
 from arclink.archives.locations import UNLISTED, scheme_of
 from arclink.errors import InputError
+from arclink.network.retries import TemporaryError, retried
+from arclink.version import AGENT
 
 _LEAST = 64 << 10
 _MOST = 8 << 20
 _BLOCK = 64 << 10
 """Block size for fsspec: it would fetch a smaller file as a whole."""
 
-_WAITS = (0.5, 2.0, 8.0)
-"""Seconds to wait before each retry."""
-
 _HTTP_OPTIONS: dict[str, Any] = {  # Any: options differ between drivers
     # Request the stored bytes: a server may compress them in transfer, and a client may decompress
     # bytes that were not compressed in transfer.
-    "headers": {"Accept-Encoding": "identity"},
+    "headers": {"Accept-Encoding": "identity", "User-Agent": AGENT},
     "client_kwargs": {"auto_decompress": False},
 }
 _EXTRAS = {"s3": "s3", "s3a": "s3", "hdfs": "hdfs"}
@@ -140,17 +138,6 @@ def _errors_of_drivers() -> tuple[type[Exception], ...]:
     return (botocore.BotoCoreError, botocore.ClientError) if botocore else ()
 
 
-def _may_pass(error: aiohttp.ClientResponseError) -> bool:
-    """Return whether a retry may succeed after this error (RFC 9110, 15.6; RFC 6585, 4)."""
-    return error.status >= 500 or error.status == 429
-
-
-def _refusal(error: aiohttp.ClientResponseError) -> OSError:
-    if error.status in (404, 410):
-        return OSError(errno.ENOENT, f"no such file (its server answers {error.status})")
-    return OSError(errno.EIO, f"its server answers {error.status} {error.message}")
-
-
 def _patiently(attempt: Callable[[], _T]) -> _T:
     """Return the result of ``attempt``, retried while the server is away or busy.
 
@@ -158,34 +145,39 @@ def _patiently(attempt: Callable[[], _T]) -> _T:
         OSError: The server does not come back, refuses the request, or says that there is no such
             file.
     """
-    for wait in (*_WAITS, None):
+
+    def once() -> _T:
         try:
             return attempt()
         except aiohttp.ClientResponseError as error:
-            if wait is None or not _may_pass(error):
-                raise _refusal(error) from error
+            raise _refusal(error) from error
         except FileNotFoundError as error:
-            cause = error.__cause__  # fsspec reports every failure as a missing file
-            if isinstance(cause, aiohttp.ClientResponseError):
-                if wait is None or not _may_pass(cause):
-                    raise _refusal(cause) from error
-            elif isinstance(cause, (aiohttp.ClientError, TimeoutError, ConnectionError)):
-                if wait is None:
-                    raise OSError(
-                        errno.EHOSTUNREACH,
-                        f"its server cannot be reached: {str(cause) or 'it does not answer'}",
-                    ) from error
-            else:
-                raise OSError(errno.ENOENT, "no such file") from error
+            raise _missing(error.__cause__) from error
         except ValueError as error:
-            raise OSError(
-                errno.ESPIPE, "its server serves no ranges; copy the file to this machine"
-            ) from error
+            what = "its server serves no ranges; copy the file to this machine"
+            raise OSError(errno.ESPIPE, what) from error
         except _errors_of_drivers() as error:
             raise OSError(errno.EIO, str(error)) from error
         except (aiohttp.ClientError, TimeoutError, ConnectionError) as error:
-            if wait is None:
-                raise OSError(errno.EIO, f"{type(error).__name__}: {error}") from error
-        assert wait is not None  # the last attempt returned or raised
-        time.sleep(wait)
-    raise AssertionError("every attempt returns, raises or waits")  # pragma: no cover
+            what = f"{type(error).__name__}: {error}"
+            raise TemporaryError(OSError(errno.EIO, what)) from error
+
+    return retried(once)
+
+
+def _missing(cause: BaseException | None) -> Exception:
+    """Return the error for a missing file: fsspec reports every failure as one."""
+    if isinstance(cause, aiohttp.ClientResponseError):
+        return _refusal(cause)
+    if isinstance(cause, (aiohttp.ClientError, TimeoutError, ConnectionError)):
+        what = f"its server cannot be reached: {str(cause) or 'it does not answer'}"
+        return TemporaryError(OSError(errno.EHOSTUNREACH, what))
+    return OSError(errno.ENOENT, "no such file")
+
+
+def _refusal(error: aiohttp.ClientResponseError) -> Exception:
+    """Return the error for a status; some statuses may pass (RFC 9110, 15.6; RFC 6585, 4)."""
+    if error.status in (404, 410):
+        return OSError(errno.ENOENT, f"no such file (its server answers {error.status})")
+    refusal = OSError(errno.EIO, f"its server answers {error.status} {error.message}")
+    return TemporaryError(refusal) if error.status >= 500 or error.status == 429 else refusal

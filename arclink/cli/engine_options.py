@@ -74,8 +74,8 @@ def runner_of(
         from arclink.mapreduce.spark import SparkRunner
 
         return SparkRunner(runner, cores, tasks, conf=conf.resolve())
-    from arclink.archives.webhdfs import is_hdfs, webhdfs_address
     from arclink.mapreduce.hadoop import HadoopRunner
+    from arclink.network.hdfs import is_hdfs, webhdfs_address
 
     root = (hdfs or f"hdfs:///user/{getpass.getuser()}/arclink/{name}").rstrip("/")
     if not is_hdfs(root):

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
-from arclink.archives.webhdfs import ADDRESS, WebHdfs, webhdfs_address
 from arclink.errors import PipelineError
 from arclink.mapreduce.runs import JobArguments, JobRunner, parts_of, same_versions
+from arclink.network.hdfs import ADDRESS, WebHdfs, webhdfs_address
 
 GIVEN = "given"
 """Folder in HDFS for files from outside the work folder, such as CDX files."""

@@ -8,8 +8,8 @@ from mrjob.fs.hadoop import HadoopFilesystem
 from mrjob.fs.local import LocalFilesystem
 from mrjob.hadoop import HadoopJobRunner
 
-from arclink.archives.webhdfs import WebHdfs, is_hdfs
 from arclink.errors import InputError
+from arclink.network.hdfs import WebHdfs, is_hdfs
 
 
 class HttpFilesystem(HadoopFilesystem):  # type: ignore[misc]  # mrjob has no types

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from arclink.archives.locations import WEBHDFS
 from arclink.errors import PipelineError
 from arclink.mapreduce.runs import JobArguments, JobRunner, same_versions
+from arclink.network.hdfs import ADDRESS
 
 PARTS = "part-*"
 SPECIAL = frozenset(",*?[]{}\\")
@@ -27,8 +27,8 @@ class SparkRunner(JobRunner):
         """
         shutil.rmtree(output, ignore_errors=True)
         options = same_versions()
-        if address := os.environ.get(WEBHDFS):
-            options += ["--cmdenv", f"{WEBHDFS}={address}"]
+        if address := os.environ.get(ADDRESS):
+            options += ["--cmdenv", f"{ADDRESS}={address}"]
         return JobArguments(_names(inputs), _address(output), options)
 
     def tidy(self, output: Path) -> None:

@@ -24,13 +24,13 @@ from arclink.archives.locations import (
     scheme_of,
     short_name,
     split_entry,
-    uses_webhdfs,
 )
 from arclink.archives.names import ARCHIVE_SUFFIXES
 from arclink.archives.opener import open_bytes, open_stream
 from arclink.archives.reader import ArchiveFile
 from arclink.archives.wacz import archives_in
 from arclink.errors import InputError
+from arclink.network.hdfs import find_in_hdfs, uses_webhdfs
 from arclink.rows.cdx import is_file_name
 from arclink.store.protocols import KnownFile
 
@@ -135,8 +135,6 @@ def _expand_remote(url: str, lists: tuple[Location, ...]) -> Iterator[Location]:
     Where the protocol can list files, the URL may also be a folder or a pattern.
     """
     if uses_webhdfs(url) and not url.lower().endswith(LIST_SUFFIXES) and not split_entry(url):
-        from arclink.archives.hdfs_folders import find_in_hdfs
-
         for one in find_in_hdfs(url, _SEARCHED):
             yield from _unpacked(RemotePath(one))
         return

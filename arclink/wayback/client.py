@@ -6,43 +6,40 @@ succeed later (no connection, 429, 503 …) is tried again, after a pause that d
 as long as ``Retry-After`` says (RFC 9110, 10.2.3).
 """
 
-import socket
-import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from http.client import HTTPException
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 from urllib.parse import urlsplit
 
-import urllib3
-from urllib3.connection import HTTPConnection, HTTPSConnection
-from urllib3.exceptions import HTTPError, NewConnectionError, ProtocolError, ReadTimeoutError
-from urllib3.exceptions import TimeoutError as Urllib3TimeoutError
-
 from arclink.archives.records import HttpHeaders
-from arclink.errors import FetchError, UsageError, WaybackError
+from arclink.errors import FetchError, NetworkError, NetworkFailure, UsageError, WaybackError
+from arclink.network.http import HttpClient, Response
+from arclink.network.retries import TemporaryError, doubled, retried
 from arclink.reasons import Reason
-from arclink.version import VERSION
-
-if TYPE_CHECKING:
-    from urllib3._base_connection import BaseHTTPConnection
+from arclink.version import AGENT
 
 PORTS = {"http": 80, "https": 443}
 BUSY = frozenset({429, 503})
 PASSING_ERRORS = frozenset({408, 425, 500, 502, 504, 520, 521, 522, 523, 524})
 """Statuses of a temporary failure of a server, a proxy or its cache (520 to 524)."""
 
-PIECE = 64 << 10
 DEAD_AFTER = 3
 """Failed requests in a row, each with all its tries, after which a run ends."""
 
 SLOWEST = 10
 """Maximum duration of an answer, in timeouts: pieces that each come in time must still end."""
+
+
+_REASONS = {
+    NetworkFailure.SILENT: Reason.FETCH_TIMED_OUT,
+    NetworkFailure.OVER: Reason.FETCH_TIMED_OUT,
+    NetworkFailure.NOT_HTTP: Reason.FETCH_NO_MEMENTO,
+}
+"""Reasons of failures, other than "not reached"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +64,7 @@ class Manners:
     @property
     def agent(self) -> str:
         """The User-Agent (RFC 9110, 10.1.5)."""
-        return f"arclink/{VERSION}" + (f" ({self.contact})" if self.contact else "")
+        return AGENT + (f" ({self.contact})" if self.contact else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,86 +91,6 @@ class Answer:
     is_short: bool = False
 
 
-class _Line:
-    """A connection that keeps a reference to its socket, so that another thread can shut it down.
-
-    The reference lasts until the end of the body. Connecting and the TLS handshake need no watch,
-    because their timeout limits the whole operation.
-    """
-
-    line: socket.socket | None = None
-
-    def connect(self) -> None:
-        super().connect()  # type: ignore[misc]  # of the connection mixed in
-        self.line = getattr(self, "sock", None)
-
-
-class _PlainConnection(_Line, HTTPConnection):
-    """An HTTP connection that can be shut down by a watch."""
-
-
-class _TlsConnection(_Line, HTTPSConnection):
-    """An HTTPS connection that can be shut down by a watch."""
-
-
-class _Pool(urllib3.HTTPConnectionPool):
-    """A pool of one connection that remembers its last connection."""
-
-    last: _Line | None = None
-
-    def _get_conn(self, timeout: float | None = None) -> "BaseHTTPConnection":
-        found = super()._get_conn(timeout)
-        self.last = found if isinstance(found, _Line) else None
-        return found
-
-
-class _PlainPool(_Pool):
-    ConnectionCls = _PlainConnection
-
-
-class _TlsPool(_Pool, urllib3.HTTPSConnectionPool):
-    ConnectionCls = _TlsConnection
-
-
-class _Watch:
-    """Ends a request when its time is over: a server may send a byte now and then without end.
-
-    Socket timeouts measure silence, so they do not end such an answer or such a header.
-    """
-
-    def __init__(self, pool: _Pool, seconds: float) -> None:
-        self.is_over = False
-        self._pool = pool
-        self._seconds = seconds
-        self._timer = threading.Timer(seconds, self._shut)
-        self._timer.daemon = True
-
-    def __enter__(self) -> Self:
-        self._timer.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._timer.cancel()
-
-    def error(self, uri: str) -> FetchError:
-        """Return the error for an answer that was not complete in time."""
-        return FetchError(
-            Reason.FETCH_TIMED_OUT, f"no complete answer within {self._seconds:g} s of {uri[:200]}"
-        )
-
-    def _shut(self) -> None:
-        self.is_over = True
-        line = self._pool.last.line if self._pool.last else None
-        if line is not None:
-            with suppress(OSError):  # closed by its own end at the same moment
-                line.shutdown(socket.SHUT_RDWR)
-
-
 @dataclass(slots=True)
 class Client:
     """A client for the given hosts, and for no others.
@@ -191,10 +108,18 @@ class Client:
     manners: Manners
     sleep: Callable[[float], None] = time.sleep
     requests: int = 0
-    _pools: dict[str, _Pool] = field(default_factory=dict)
+    _http: HttpClient = field(init=False)
     _free_at: float = 0.0
     _dead: int = 0
     _is_closing: bool = False
+
+    def __post_init__(self) -> None:
+        self._http = HttpClient(
+            self.manners.timeout,
+            SLOWEST * self.manners.timeout,
+            self.manners.agent,
+            connecting=30.0,
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -205,8 +130,7 @@ class Client:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        for pool in self._pools.values():
-            pool.close()
+        self._http.close()
 
     def get(
         self, uri: str, limit: int, is_answer: Callable[[Answer], bool] = lambda answer: False
@@ -230,150 +154,93 @@ class Client:
         if origin_of(uri) not in self.origins:
             raise FetchError(Reason.FETCH_OTHER_HOST, uri[:200])
         short = b""
-        problem: FetchError
-        for number in range(1, self.manners.tries + 1):
-            asked_to_wait: float | None = None
+        number = 0
+
+        def attempt() -> Answer:
+            nonlocal short, number
+            number += 1
             try:
                 answer = self._ask(uri, limit)
-                self._dead = 0
-                if is_answer(answer):
-                    return answer
-                if answer.is_short:
-                    if number > 1 and answer.body == short:
-                        return answer
-                    short = answer.body
-                    problem = FetchError(
-                        Reason.FETCH_BROKE_OFF, f"after {len(answer.body)} bytes of {uri[:200]}"
-                    )
-                elif answer.status in BUSY:
-                    asked_to_wait = retry_after(
-                        answer.headers.first("retry-after"), datetime.now(UTC)
-                    )
-                    problem = FetchError(
-                        Reason.FETCH_BUSY, f"status {answer.status} for {uri[:200]}"
-                    )
-                elif answer.status in PASSING_ERRORS:
-                    problem = FetchError(
-                        Reason.FETCH_SERVER_ERROR, f"status {answer.status} for {uri[:200]}"
-                    )
-                else:
-                    return answer
             except FetchError as error:
-                problem = error
-            if number < self.manners.tries:
-                self._wait(
-                    max(self.manners.delay, 1.0) * 2**number
-                    if asked_to_wait is None
-                    else asked_to_wait
-                )
-            elif asked_to_wait is not None:
-                self._check_wait(asked_to_wait)
-        self._count_dead(problem)
-        raise problem
+                raise TemporaryError(error) from error.__cause__
+            self._dead = 0
+            if is_answer(answer) or (answer.is_short and number > 1 and answer.body == short):
+                return answer
+            if answer.is_short:
+                short = answer.body
+            problem, wait = self._problem(answer)
+            if problem is None:
+                return answer
+            raise TemporaryError(problem, wait)
+
+        pauses = doubled(2 * max(self.manners.delay, 1.0), self.manners.tries - 1)
+        try:
+            return retried(attempt, pauses, self._wait)
+        except FetchError as problem:
+            self._count_dead(problem)
+            raise
+
+    def _problem(self, answer: Answer) -> tuple[FetchError | None, float | None]:
+        """Return the error for an answer that may be better next time, and the wait asked for."""
+        uri = answer.uri[:200]
+        if answer.is_short:
+            detail = f"after {len(answer.body)} bytes of {uri}"
+            return FetchError(Reason.FETCH_BROKE_OFF, detail), None
+        if answer.status in BUSY:
+            wait = retry_after(answer.headers.first("retry-after"), datetime.now(UTC))
+            if wait is not None:
+                self._check_wait(wait)
+            return FetchError(Reason.FETCH_BUSY, f"status {answer.status} for {uri}"), wait
+        if answer.status in PASSING_ERRORS:
+            return FetchError(Reason.FETCH_SERVER_ERROR, f"status {answer.status} for {uri}"), None
+        return None, None
 
     def _ask(self, uri: str, limit: int) -> Answer:
         """Send one request, after the pause that is due, and read its answer."""
         self.sleep(max(0.0, self._free_at - time.monotonic()))
         self.requests += 1
-        pool = self._pool(uri)
-        watch = _Watch(pool, SLOWEST * self.manners.timeout)
+        headers = {"Accept": "*/*"} | ({"Connection": "close"} if self._is_closing else {})
         try:
-            with watch:
-                response = pool.urlopen(
-                    "GET",
-                    target_of(uri),
-                    headers=self._headers(),
-                    redirect=False,
-                    retries=False,
-                    preload_content=False,
-                    decode_content=False,
-                )
-                return self._read(uri, response, limit, watch)
-        except (
-            HTTPError,
-            OSError,
-            ValueError,
-        ) as error:  # urllib3 lets some errors of http.client through
-            if watch.is_over:
-                raise watch.error(uri) from error
-            # urllib3 counts a refused connection as a timeout.
-            if isinstance(error, Urllib3TimeoutError) and not isinstance(error, NewConnectionError):
-                raise FetchError(
-                    Reason.FETCH_TIMED_OUT,
-                    f"{self.manners.timeout:g} s without an answer for {uri[:200]}",
-                ) from error
-            # A status below 100 or a thousand headers will not improve with another try; a closed
-            # connection may.
-            if any(
-                isinstance(cause, HTTPException) and not isinstance(cause, ConnectionError)
-                for cause in error.args
-            ):
-                raise FetchError(
-                    Reason.FETCH_NO_MEMENTO, f"the answer is not HTTP: {_words(error)}: {uri[:200]}"
-                ) from error
-            raise FetchError(Reason.FETCH_NOT_REACHED, f"{_words(error)}: {uri[:200]}") from error
+            with self._http.exchange("GET", uri, headers) as response:
+                return self._read(response, limit)
+        except NetworkError as error:
+            reason = _REASONS.get(error.failure, Reason.FETCH_NOT_REACHED)
+            raise FetchError(reason, f"{error.detail}: {uri[:200]}") from error
         finally:
             self._free_at = time.monotonic() + self.manners.delay
 
-    def _headers(self) -> dict[str, str]:
-        headers = {"User-Agent": self.manners.agent, "Accept-Encoding": "identity", "Accept": "*/*"}
-        return headers | ({"Connection": "close"} if self._is_closing else {})
-
-    def _read(
-        self, uri: str, response: urllib3.BaseHTTPResponse, limit: int, watch: "_Watch"
-    ) -> Answer:
+    def _read(self, response: Response, limit: int) -> Answer:
         """Read a body up to the limit.
 
         The connection is closed if a part of the body is not read.
         """
         pieces: list[bytes] = []
         size = 0
-        is_whole = is_short = False
+        is_short = False
         try:
-            for piece in response.stream(PIECE):
+            for piece in response.pieces():
                 pieces.append(piece)
                 size += len(piece)
                 if size > limit:
                     break
-            is_whole = size <= limit
-        except ProtocolError:  # less than announced, or a malformed chunk
-            is_short = True
-        except ReadTimeoutError:
+        except NetworkError as error:
+            if error.failure is NetworkFailure.OVER:
+                raise
             # A replay that passes on a captured Content-Length that is too large makes the reader
             # wait for the rest. If asked to close the connection after its answer, the server shows
             # at once where it ends.
-            is_short = self._is_closing = True
-        finally:
-            if not is_whole:
-                response.close()
-            response.release_conn()
-        if watch.is_over:  # without an announced length, a truncated body looks complete
-            raise watch.error(uri)
+            is_short = True
+            self._is_closing |= error.failure is NetworkFailure.SILENT
         fields = tuple((name, value.strip()) for name, value in response.headers.iteritems())
-        body = b"".join(pieces)[:limit]
         return Answer(
-            uri,
+            response.url,
             response.status,
-            response.reason or "",
+            response.phrase,
             HttpHeaders(fields),
-            body,
+            b"".join(pieces)[:limit],
             size > limit,
             is_short,
         )
-
-    def _pool(self, uri: str) -> _Pool:
-        """Return the pool with the one connection to a URI's host."""
-        origin = origin_of(uri)
-        if origin not in self._pools:
-            parts = urlsplit(uri)
-            kind = _TlsPool if parts.scheme == "https" else _PlainPool
-            timeout = urllib3.Timeout(
-                connect=min(self.manners.timeout, 30.0), read=self.manners.timeout
-            )
-            self._pools[origin] = kind(
-                parts.hostname or "", parts.port, timeout=timeout, maxsize=1, block=True
-            )
-        return self._pools[origin]
 
     def _wait(self, seconds: float) -> None:
         self._check_wait(seconds)
@@ -419,19 +286,6 @@ def origin_of(uri: str) -> str:
     return f"{scheme}://{parts.hostname}:{port or PORTS[scheme]}"
 
 
-def target_of(uri: str) -> str:
-    """Return the request target for a URI: path and query, without normalisation (RFC 9112, 3.2.1).
-
-    The URI inside a URI-M is not changed: its double slashes and dots belong to it, and so does its
-    ``#``, which is percent-encoded.
-    >>> target_of("http://archive.example/web/2010id_/http://h/a/../b?c#d")
-    '/web/2010id_/http://h/a/../b?c%23d'
-    """
-    rest = uri.split("://", 1)[1]
-    path = rest[rest.index("/") :] if "/" in rest else "/"
-    return path.replace("#", "%23")
-
-
 def retry_after(value: str, now: datetime) -> float | None:
     """Return the seconds that a ``Retry-After`` field asks to wait.
 
@@ -450,8 +304,3 @@ def retry_after(value: str, now: datetime) -> float | None:
     if moment.tzinfo is None:  # "-0000": the zone is not known
         moment = moment.replace(tzinfo=UTC)
     return max(0.0, (moment - now).total_seconds())
-
-
-def _words(error: Exception) -> str:
-    """Return an error in one line, without the names of objects."""
-    return str(error).split(">: ")[-1].split("): ")[-1][:200]

@@ -27,6 +27,7 @@ from arclink.errors import InputError, PipelineError
 from arclink.extract import extraction
 from arclink.extract.extraction import ExtractSettings, extract_pointers
 from arclink.model import Checksum, Surt, Timestamp, UriR
+from arclink.network import retries
 from arclink.pipeline import stages
 from arclink.pipeline.inputs import describe, find_archives
 from arclink.pipeline.settings import BuildSettings
@@ -44,7 +45,7 @@ DATA = bytes(range(256)) * 8192
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
-    monkeypatch.setattr(remote, "_WAITS", (0.01, 0.02, 0.03))
+    monkeypatch.setattr(retries, "PAUSES", (0.01, 0.02, 0.03))
     folder = tmp_path / "site"
     folder.mkdir()
     (folder / "data").write_bytes(DATA)
@@ -115,7 +116,7 @@ def test_a_server_that_is_busy_is_asked_again(site: Site) -> None:
 def test_a_server_that_fails_when_it_is_asked_for_a_file_does_not_say_that_there_is_none(
     cause: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remote, "_WAITS", (0.01, 0.01))
+    monkeypatch.setattr(retries, "PAUSES", (0.01, 0.01))
     asked = []
 
     def attempt() -> None:

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from arclink.archives.webhdfs import WebHdfs
 from arclink.mapreduce.hadoop import HadoopRunner
 from arclink.mapreduce.spark import SparkRunner
+from arclink.network.hdfs import WebHdfs
 from tests.engines.builds import Here, build_here
 from tests.mapreduce.contract import Inputs, make_inputs
 

@@ -11,10 +11,10 @@ import pytest
 from click.testing import CliRunner
 
 from arclink.analysis.slices import Level
-from arclink.archives.webhdfs import BLOCK, KEPT, HdfsBytes, WebHdfs
 from arclink.cli.main import group
 from arclink.jobs.rank_pages import RankPages
 from arclink.mapreduce.runs import Job, parts_of
+from arclink.network.hdfs import BLOCK, KEPT, HdfsBytes, WebHdfs
 from arclink.pipeline.jobs import JOBS
 from arclink.rows.relations import parse_inlinks, parse_outlinks
 from tests.engines import deadly_load

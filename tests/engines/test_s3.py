@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from arclink.archives import remote
 from arclink.archives.opener import open_bytes
 from arclink.errors import InputError
+from arclink.network import retries
 from arclink.pipeline.settings import BuildSettings
 from arclink.store.location import open_store
 from tests.archives.made_archives import gzipped, page
@@ -44,7 +44,7 @@ def s3() -> Iterator[str]:
                 "AWS_EC2_METADATA_DISABLED": "true",
             }.items():
                 patch.setenv(name, value)
-            patch.setattr(remote, "_WAITS", (0.01, 0.02, 0.03))
+            patch.setattr(retries, "PAUSES", (0.01, 0.02, 0.03))
             system = fsspec.filesystem("s3")
             system.mkdir(BUCKET)
             system.pipe(f"{BUCKET}/data", DATA)

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from arclink.archives.webhdfs import WebHdfs
 from arclink.cli.main import group
+from arclink.network.hdfs import WebHdfs
 from tests.engines.builds import Here, answers
 from tests.engines.conftest import Hadoop, Spark
 

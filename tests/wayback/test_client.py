@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 import pytest
 
 from arclink.errors import FetchError, UsageError, WaybackError
+from arclink.network.http import target_of
 from arclink.reasons import Reason
-from arclink.wayback.client import Client, Manners, origin_of, retry_after, target_of
+from arclink.wayback.client import Client, Manners, origin_of, retry_after
 from tests.federation.servers import drips, playing
 from tests.wayback.archive_server import (
     FakeArchive,
@@ -72,7 +73,7 @@ def test_a_wait_that_is_too_long_ends_the_run(
     archive: FakeArchive, client: Client, waits: Waits
 ) -> None:
     archive.faults[PATH] = [refuse(503, ("Retry-After", "86400"))]
-    with pytest.raises(WaybackError, match=r"left alone for 86,400 s.*same command again"):
+    with pytest.raises(WaybackError, match=r"pause of 86,400 s.*same command again"):
         client.get(archive.base + PATH[4:], 100)
     assert waits.seconds == []
 

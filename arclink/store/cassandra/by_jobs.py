@@ -11,7 +11,7 @@ from pathlib import Path
 
 import orjson
 
-from arclink.archives.locations import uses_webhdfs
+from arclink.network.hdfs import WebHdfs, uses_webhdfs
 from arclink.store.cassandra.addresses import parse_address
 from arclink.store.cassandra.load import RunTasks, run_task
 from arclink.store.cassandra.tables import StoreView
@@ -109,8 +109,6 @@ def _here(path: str) -> Iterator[Path]:
     if not uses_webhdfs(path):
         yield Path(path)
         return
-    from arclink.archives.webhdfs import WebHdfs
-
     system, name = WebHdfs.of(path)
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "part"

@@ -1,4 +1,4 @@
-"""Files in HDFS, over HTTP (WebHDFS): tasks read archive files, a build manages its folders.
+"""HDFS over HTTP (WebHDFS): addresses, listings, files. Tasks read them, a build manages its folders.
 
 A JVM for each file (``hadoop fs -cat``) costs a second and half a gigabyte; HTTP costs two round
 trips. Addresses are ``webhdfs://namenode:9870/path``, or Hadoop's ``hdfs://…/path``; for the
@@ -9,21 +9,27 @@ Source: https://hadoop.apache.org/docs/stable/hadoop-project-dist/hadoop-hdfs/We
 """
 
 import getpass
-import http.client
 import os
-import time
 from collections import OrderedDict
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from typing import BinaryIO, NamedTuple, Self
+from fnmatch import fnmatch
+from glob import has_magic
+from http import HTTPStatus
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Self
 from urllib.parse import quote, urlsplit
 
 import orjson
 
-from arclink.archives.locations import WEBHDFS
-from arclink.errors import InputError, MissingFileError
+from arclink.errors import InputError, MissingFileError, NetworkError
+from arclink.network.retries import TemporaryError, retried
 
-ADDRESS = WEBHDFS
+if TYPE_CHECKING:
+    from arclink.network.http import Response
+
+ADDRESS = "ARCLINK_WEBHDFS"
+"""The environment variable with the NameNode's HTTP address."""
+
 SCHEMES = ("hdfs://", "webhdfs://")
 BLOCK = 256 << 10
 """Bytes per read."""
@@ -37,16 +43,15 @@ LARGEST_GAP = 1 << 20
 SECONDS = 60.0
 """Maximum seconds to wait for a server."""
 
-ATTEMPTS = 7
-"""Attempts per block: a DataNode may fail during a read, and another one has its blocks."""
+LARGEST_ANSWER = 1 << 30
+"""Maximum bytes of an answer of the NameNode; a folder's listing has about 300 bytes per file."""
 
-PAUSE = 0.5
-"""Seconds before the second attempt; each further pause is twice the one before.
 
-The NameNode continues to name a failed node for some time.
-"""
+class _RefusalError(Exception):
+    """A server of HDFS answers that it cannot do what was requested."""
 
-_LOST = (OSError, http.client.HTTPException)
+
+_LOST = (NetworkError, _RefusalError)
 
 
 class HdfsEntry(NamedTuple):
@@ -60,6 +65,15 @@ class HdfsEntry(NamedTuple):
 def is_hdfs(path: str) -> bool:
     """Return whether a path is an address in HDFS."""
     return path.startswith(SCHEMES)
+
+
+def uses_webhdfs(place: str) -> bool:
+    """Return whether a place is in HDFS and is read over HTTP.
+
+    Without the variable that names the NameNode's HTTP address, fsspec's driver reads ``hdfs://``.
+    """
+    scheme = place.partition("://")[0].lower()
+    return scheme == "webhdfs" or (scheme == "hdfs" and ADDRESS in os.environ)
 
 
 class WebHdfs:
@@ -132,49 +146,45 @@ class WebHdfs:
 
     def write(self, path: str, source: BinaryIO) -> None:
         """Write a file, replacing an existing one; parent folders are made."""
-        with self._connected(self._host, self._port) as connection:
-            connection.request("PUT", self._target(path, "CREATE", "&overwrite=true"))
-            where = self._checked(connection.getresponse(), path, 307).getheader("Location", "")
-        parts = urlsplit(where)
-        with self._connected(parts.hostname or "", parts.port or 80) as connection:
-            connection.request(
-                "PUT",
-                f"{parts.path}?{parts.query}",
-                body=source,
-                headers={"Content-Type": "application/octet-stream"},
-            )
-            self._checked(connection.getresponse(), path, 201)
+        with _exchange("PUT", self._url(path, "CREATE", "&overwrite=true")) as response:
+            where = self._checked(response, path, HTTPStatus.TEMPORARY_REDIRECT)
+        with _exchange("PUT", where.headers.get("Location", ""), source) as response:
+            self._checked(response, path, HTTPStatus.CREATED)
 
     def read(self, path: str, offset: int = 0) -> Generator[bytes, None, None]:
         """Yield the bytes of a file from an offset, in blocks; if a server fails, use another.
 
         Raises:
-            InputError: A block could not be read in `ATTEMPTS` attempts.
+            InputError: A block could not be read, however often it was requested.
         """
-        failures = 0
         gone: set[str] = set()
-        while True:
+        blocks: Generator[bytes, None, None] | None = None
+
+        def next_block() -> bytes:
+            nonlocal blocks
             try:
-                with self.opened(path, offset, gone) as response:
-                    while block := response.read(BLOCK):
-                        if len(block) < BLOCK and response.length:
-                            raise http.client.IncompleteRead(block, response.length)
-                        yield block
-                        offset += len(block)
-                        failures = 0
-                return
+                blocks = blocks or self._blocks(path, offset, gone)
+                return next(blocks, b"")
             except _LOST as error:
-                failures += 1
-                if failures == ATTEMPTS:
-                    raise InputError(
-                        f"{path} in HDFS cannot be read at byte {offset}: {error}"
-                    ) from error
-                time.sleep(PAUSE * 2 ** (failures - 1))
+                blocks = None
+                what = f"{path} in HDFS cannot be read at byte {offset}: {error}"
+                raise TemporaryError(InputError(what)) from error
+
+        try:
+            while block := retried(next_block):
+                yield block
+                offset += len(block)
+        finally:
+            if blocks is not None:
+                blocks.close()
+
+    def _blocks(self, path: str, offset: int, gone: set[str]) -> Generator[bytes, None, None]:
+        with self.opened(path, offset, gone) as response:
+            while block := response.read(BLOCK):
+                yield block
 
     @contextmanager
-    def opened(
-        self, path: str, offset: int, gone: set[str] | None = None
-    ) -> Iterator[http.client.HTTPResponse]:
+    def opened(self, path: str, offset: int, gone: set[str] | None = None) -> Iterator["Response"]:
         """Yield the HTTP response whose body is a file from an offset on.
 
         Args:
@@ -185,20 +195,17 @@ class WebHdfs:
         """
         gone = set() if gone is None else gone
         excluded = f"&excludedatanodes={','.join(sorted(gone))}" if gone else ""
-        with self._connected(self._host, self._port) as connection:
-            connection.request("GET", self._target(path, "OPEN", f"&offset={offset}{excluded}"))
-            redirect = connection.getresponse()
-            if excluded and redirect.status != http.client.TEMPORARY_REDIRECT:
+        with _exchange("GET", self._url(path, "OPEN", f"&offset={offset}{excluded}")) as redirect:
+            if excluded and redirect.status != HTTPStatus.TEMPORARY_REDIRECT:
                 gone.clear()
-                raise http.client.HTTPException("no other DataNode has the block")
-            where = self._checked(redirect, path, 307).getheader("Location", "")
-        parts = urlsplit(where)
+                raise _RefusalError("no other DataNode has the block")
+            self._checked(redirect, path, HTTPStatus.TEMPORARY_REDIRECT)
+        where = redirect.headers.get("Location", "")
         try:
-            with self._connected(parts.hostname or "", parts.port or 80) as connection:
-                connection.request("GET", f"{parts.path}?{parts.query}")
-                yield self._checked(connection.getresponse(), path, 200)
+            with _exchange("GET", where) as response:
+                yield self._checked(response, path, HTTPStatus.OK)
         except _LOST:
-            gone.add(parts.hostname or "")
+            gone.add(urlsplit(where).hostname or "")
             raise
 
     def _ask(
@@ -211,45 +218,46 @@ class WebHdfs:
     ) -> bytes:
         """Return the NameNode's answer; ``missing`` if there is no such path."""
         try:
-            with self._connected(self._host, self._port) as connection:
-                connection.request(method, self._target(path, operation, parameters))
-                response = connection.getresponse()
-                if response.status == http.client.NOT_FOUND and missing is not None:
+            with _exchange(method, self._url(path, operation, parameters)) as response:
+                if response.status == HTTPStatus.NOT_FOUND and missing is not None:
                     return missing
-                return self._checked(response, path, 200).read()
+                return self._checked(response, path, HTTPStatus.OK).body(LARGEST_ANSWER)
         except _LOST as error:
             raise InputError(
-                f"HDFS at {self._host}:{self._port} does not answer ({error}); check that it is running, and check {ADDRESS}"
+                f"HDFS at {self._host}:{self._port} does not answer "
+                f"({error.detail if isinstance(error, NetworkError) else error}); "
+                f"check that it is running, and check {ADDRESS}"
             ) from error
 
-    def _target(self, path: str, operation: str, parameters: str) -> str:
-        return f"/webhdfs/v1{quote(path)}?op={operation}&user.name={quote(self._user)}{parameters}"
+    def _url(self, path: str, operation: str, parameters: str) -> str:
+        user = quote(self._user)
+        return f"{self.address}/webhdfs/v1{quote(path)}?op={operation}&user.name={user}{parameters}"
 
-    def _checked(
-        self, response: http.client.HTTPResponse, path: str, status: int
-    ) -> http.client.HTTPResponse:
+    def _checked(self, response: "Response", path: str, status: HTTPStatus) -> "Response":
         if response.status == status:
             return response
-        said = response.read()
         try:
-            message = orjson.loads(said)["RemoteException"]["message"]
+            message = orjson.loads(response.body(LARGEST_ANSWER))["RemoteException"]["message"]
         except (orjson.JSONDecodeError, KeyError, TypeError):
-            message = f"{response.status} {response.reason}"
+            message = f"{response.status} {response.phrase}"
         if response.status in (
-            http.client.NOT_FOUND,
-            http.client.FORBIDDEN,
-            http.client.UNAUTHORIZED,
+            HTTPStatus.NOT_FOUND,
+            HTTPStatus.FORBIDDEN,
+            HTTPStatus.UNAUTHORIZED,
         ):
             raise InputError(f"{path} in HDFS at {self._host}:{self._port}: {message}")
-        raise http.client.HTTPException(message)
+        raise _RefusalError(message)
 
-    @contextmanager
-    def _connected(self, host: str, port: int) -> Iterator[http.client.HTTPConnection]:
-        connection = http.client.HTTPConnection(host, port, timeout=SECONDS)
-        try:
-            yield connection
-        finally:
-            connection.close()
+
+@contextmanager
+def _exchange(method: str, url: str, source: BinaryIO | None = None) -> Iterator["Response"]:
+    """Yield the response of a server of HDFS, on a connection of its own."""
+    # Tasks that read local files import this module for its addresses alone.
+    from arclink.network.http import HttpClient
+
+    headers = {"Content-Type": "application/octet-stream"} if source is not None else {}
+    with HttpClient(SECONDS) as client, client.exchange(method, url, headers, source) as response:
+        yield response
 
 
 class HdfsBytes:
@@ -343,6 +351,52 @@ def webhdfs_address(url: str) -> str:
 
 
 def _entry(status: dict[str, str | int]) -> HdfsEntry:
-    return HdfsEntry(
-        str(status["pathSuffix"]), status["type"] == "DIRECTORY", int(status["length"])
-    )
+    return HdfsEntry(str(status["pathSuffix"]), status["type"] == "DIRECTORY", int(status["length"]))
+
+
+def find_in_hdfs(url: str, suffixes: Sequence[str]) -> list[str]:
+    """Return the addresses of the files that an address names, sorted.
+
+    Args:
+        url: A file, a folder that is searched with its subfolders, or a pattern for the files of
+            one folder (``hdfs:///crawl/*.warc.gz``).
+        suffixes: Suffixes of the files that are searched for in folders.
+
+    Raises:
+        InputError: The place does not exist, or has no such file.
+    """
+    system, path = WebHdfs.of(url)
+    folder, _, pattern = path.rpartition("/")
+    if has_magic(pattern):
+        above = url.rpartition("/")[0]
+        found = [
+            f"{above}/{entry.name}"
+            for entry in system.entries(folder)
+            if fnmatch(entry.name, pattern) and not entry.is_folder
+        ]
+        if not found:
+            raise InputError(
+                f"no file matches {url!r}: check the pattern, and quote it so that the shell does not expand it"
+            )
+        return found
+    status = system.status(path)
+    if status is None:
+        raise InputError(f"{url}: no such file or folder in HDFS")
+    if not status.is_folder:
+        return [url]
+    found = sorted(_search(url.rstrip("/"), system, path, tuple(suffixes)))
+    if not found:
+        raise InputError(
+            f"{url}: no archive file in this folder (expected names: {', '.join(suffixes)})"
+        )
+    return found
+
+
+def _search(url: str, system: WebHdfs, path: str, suffixes: tuple[str, ...]) -> Iterator[str]:
+    for entry in system.entries(path):
+        if entry.is_folder:
+            yield from _search(
+                f"{url}/{entry.name}", system, f"{path.rstrip('/')}/{entry.name}", suffixes
+            )
+        elif entry.name.lower().endswith(suffixes):
+            yield f"{url}/{entry.name}"
