@@ -351,7 +351,9 @@ def webhdfs_address(url: str) -> str:
 
 
 def _entry(status: dict[str, str | int]) -> HdfsEntry:
-    return HdfsEntry(str(status["pathSuffix"]), status["type"] == "DIRECTORY", int(status["length"]))
+    return HdfsEntry(
+        str(status["pathSuffix"]), status["type"] == "DIRECTORY", int(status["length"])
+    )
 
 
 def find_in_hdfs(url: str, suffixes: Sequence[str]) -> list[str]:
