@@ -501,6 +501,25 @@ def test_the_lock_has_every_dependency_with_hashes(file: str, sections: tuple[st
     assert {name for section in sections for name in declared()[section]} - locked == set()
 
 
+def test_no_test_module_imports_from_another() -> None:
+    """Helpers are in modules of their own: a change of one test changes no other."""
+    test_module = re.compile(r"tests(\.\w+)*\.test_\w+")
+    imports = [
+        f"{path.relative_to(ROOT)} imports {name}"
+        for folder in ("tests", "benchmarks")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_bytes()))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in (
+            [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
+        )
+        if test_module.fullmatch(name)
+    ]
+    assert imports == []
+
+
 # The gate
 
 

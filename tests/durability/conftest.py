@@ -5,6 +5,9 @@ from pathlib import Path
 import pytest
 
 from arclink.demo import write_demo_archive
+from arclink.store.sqlite.store import SqliteStore
+from tests.durability import loads
+from tests.durability.states import state_of
 
 
 @pytest.fixture(scope="session")
@@ -13,3 +16,24 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("archive")
     write_demo_archive(folder, 200, 6, 1)
     return folder
+
+
+@pytest.fixture(scope="session")
+def graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the graphs that `tests.durability.loads` loads."""
+    folder = tmp_path_factory.mktemp("graphs")
+    loads.prepare(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def states(graphs: Path, tmp_path_factory: pytest.TempPathFactory) -> list[object]:
+    """Return the states between the steps of `tests.durability.loads`, in order."""
+    path = tmp_path_factory.mktemp("states") / "links.db"
+    found: list[object] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loads, "note", lambda store: found.append(state_of(store)))
+        SqliteStore(path, create=True).close()
+        loads.note(path)
+        loads.load(path, graphs)
+    return found

@@ -35,7 +35,7 @@ from arclink.store.protocols import Takedown
 from arclink.store.takedown_lists import LISTED, list_path, listed
 from tests.durability.disks import interrupted_at, killed_at, on_disk, operations
 from tests.pipeline.store_contents import graph_of
-from tests.store.sqlite.test_verification import execute
+from tests.store.small_graph import execute
 
 SITE, PAGE = "example,aurora-daily)/", "http://aurora-daily.example/"
 
