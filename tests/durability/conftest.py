@@ -4,18 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from arclink.demo import write_demo_archive
 from arclink.store.sqlite.store import SqliteStore
+from tests.demos import Demos
 from tests.durability import loads
 from tests.durability.states import state_of
 
 
 @pytest.fixture(scope="session")
-def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with three archive files."""
-    folder = tmp_path_factory.mktemp("archive")
-    write_demo_archive(folder, 200, 6, 1)
-    return folder
+def archive(demos: Demos) -> Path:
+    """Return a folder with eight archive files."""
+    return demos.archive(200, 6, 1)
 
 
 @pytest.fixture(scope="session")
