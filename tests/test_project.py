@@ -121,9 +121,7 @@ def test_what_is_foreign_is_recognised(line: str, what: str) -> None:
 
 def test_no_file_is_large() -> None:
     """Data does not belong into the repository; locks are as large as what they lock."""
-    files = [
-        path for path in project_files() if not re.fullmatch(r"requirements.*\.txt", path.name)
-    ]
+    files = [path for path in project_files() if path.parent != ROOT / "requirements"]
     assert [
         (str(path.relative_to(ROOT)), path.stat().st_size)
         for path in files
@@ -486,11 +484,11 @@ def test_dependencies_are_documented() -> None:
 @pytest.mark.parametrize(
     ("file", "sections"),
     [
-        pytest.param("requirements.txt", ("run",), id="run"),
-        pytest.param("requirements-test.txt", ("run", "test"), id="test"),
-        pytest.param("requirements-browser.txt", ("run", "test", "browser"), id="browser"),
-        pytest.param("requirements-fuzz.txt", ("run", "fuzz"), id="fuzz"),
-        pytest.param("requirements-engines.txt", ("run", "test", "engines"), id="engines"),
+        pytest.param("requirements/run.txt", ("run",), id="run"),
+        pytest.param("requirements/test.txt", ("run", "test"), id="test"),
+        pytest.param("requirements/browser.txt", ("run", "test", "browser"), id="browser"),
+        pytest.param("requirements/fuzz.txt", ("run", "fuzz"), id="fuzz"),
+        pytest.param("requirements/engines.txt", ("run", "test", "engines"), id="engines"),
     ],
 )
 def test_the_lock_has_every_dependency_with_hashes(file: str, sections: tuple[str, ...]) -> None:
