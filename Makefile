@@ -88,7 +88,7 @@ $(WITH_BROWSER): requirements/browser.txt $(CHECKS)
 	$(INSTALL) -r requirements/browser.txt
 	@touch $@
 
-.PHONY: help demo check test test-browser engines test-engines test-faults test-wayback test-proxy test-long oracles fuzz fuzz-growth bench format lock clean
+.PHONY: help demo check test test-browser engines test-engines test-faults test-wayback test-proxy test-long oracles fuzz fuzz-growth bench wheels format lock clean
 
 help:  ## Show what make can do
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -204,6 +204,20 @@ test-long: $(CHECKS)  ## Run what takes long: loss of power, failing disks, litt
 	$(SECTION) 'pytest: what takes long'
 	ARCLINK_SOAK=$(SOAK) $(BIN)/python -m pytest -m long --durations=0 $(PYTEST_OPTIONS) tests/durability
 
+# The interpreters that a release has wheels for.
+PYTHONS ?= python3.11 python3.12 python3.13
+TOOLS := .venv-wheels
+
+$(TOOLS)/.installed: requirements/wheels.txt
+	$(SECTION) 'tools for wheels in $(TOOLS), from the locked requirements'
+	@$(PYTHON) -m venv $(TOOLS)
+	$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r $<
+	@touch $@
+
+wheels: $(TOOLS)/.installed  ## Build an sdist and a manylinux wheel for each of $(PYTHONS) into dist/, and check them
+	$(SECTION) 'sdist and wheels in dist/'
+	.ci/wheels $(TOOLS) $(PYTHONS)
+
 format: $(CHECKS)  ## Lay out the code and put right what can be put right without thinking
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
@@ -220,8 +234,9 @@ lock:  ## Write requirements/*.txt anew from setup.cfg and pyproject.toml; newes
 	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra fuzz --constraint requirements/run.txt --output-file requirements/fuzz.txt
 	$(COMPILE) requirements/benchmarks.in --constraint requirements/test.txt --output-file requirements/benchmarks.txt
 	$(COMPILE) requirements/pywb.in --output-file requirements/pywb.txt
+	$(COMPILE) requirements/wheels.in --output-file requirements/wheels.txt
 
 clean:  ## Remove what make made: environments, demo, caches
-	rm -rf $(VENV) .engines .venv-lock $(DEMO) .fuzz build arclink.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .engines .venv-lock $(TOOLS) $(DEMO) .fuzz build dist arclink.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	rm -f arclink/native/*.so
 	find arclink jobs service pig tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
