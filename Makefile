@@ -28,7 +28,7 @@ PYTEST_OPTIONS ?=
 WORKERS ?= 2
 
 # Wheels only, so that of others nothing is compiled; surt is published as source only. It is built with the setuptools of
-# requirements-build.txt, because the one that pip would fetch for the build is checked against no hash.
+# requirements/build.txt, because the one that pip would fetch for the build is checked against no hash.
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes \
           --no-build-isolation --only-binary :all: --no-binary surt
 INSTALL_PROJECT = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
@@ -65,30 +65,30 @@ $(VENV)/bin/python:
 LOOPS := arclink/extract/plain_links.py arclink/filter/shuffle.py arclink/graph/block_links.py arclink/store/blocks/inlink_numbers.py
 
 # A stamp is older than what was installed from: then it is installed again, which is quick when nothing changed.
-$(RUN): requirements-build.txt requirements.txt setup.cfg setup.py pyproject.toml $(wildcard arclink/native/*.pyx arclink/native/*.pxd) $(LOOPS) | $(VENV)/bin/python
+$(RUN): requirements/build.txt requirements/run.txt setup.cfg setup.py pyproject.toml $(wildcard arclink/native/*.pyx arclink/native/*.pxd) $(LOOPS) | $(VENV)/bin/python
 	$(SECTION) 'environment in $(VENV), from the locked requirements'
-	$(INSTALL) -r requirements-build.txt
-	$(INSTALL) -r requirements.txt
+	$(INSTALL) -r requirements/build.txt
+	$(INSTALL) -r requirements/run.txt
 	$(INSTALL_PROJECT)
 	@touch $@
 
-$(CHECKS): requirements-test.txt $(RUN)
+$(CHECKS): requirements/test.txt $(RUN)
 	$(SECTION) 'tools for the tests, from the locked requirements'
-	$(INSTALL) -r requirements-test.txt
+	$(INSTALL) -r requirements/test.txt
 	@touch $@
 
 # pyspark is published as source only, too.
-$(WITH_ENGINES): requirements-engines.txt $(CHECKS)
+$(WITH_ENGINES): requirements/engines.txt $(CHECKS)
 	$(SECTION) 'Spark, and tools for the tests of engines, from the locked requirements'
-	$(INSTALL) --no-binary pyspark -r requirements-engines.txt
+	$(INSTALL) --no-binary pyspark -r requirements/engines.txt
 	@touch $@
 
-$(WITH_BROWSER): requirements-browser.txt $(CHECKS)
+$(WITH_BROWSER): requirements/browser.txt $(CHECKS)
 	$(SECTION) 'what drives a browser, from the locked requirements'
-	$(INSTALL) -r requirements-browser.txt
+	$(INSTALL) -r requirements/browser.txt
 	@touch $@
 
-.PHONY: help demo check test test-browser engines test-engines test-faults test-wayback test-proxy test-long oracles fuzz fuzz-growth bench format lock clean
+.PHONY: help demo check test test-browser engines test-engines test-faults test-wayback test-proxy test-long oracles fuzz fuzz-growth bench wheels format lock clean
 
 help:  ## Show what make can do
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -139,7 +139,7 @@ test-browser: $(WITH_BROWSER)  ## Run the tests of the page for people in a real
 	$(SECTION) 'pytest: the page in a browser'
 	$(BIN)/python -m pytest -m engine --durations=5 $(PYTEST_OPTIONS) tests/browser
 
-$(PYWB)/.installed: tests/wayback/requirements-pywb.txt
+$(PYWB)/.installed: requirements/pywb.txt
 	$(SECTION) 'pywb in $(PYWB), from its locked requirements'
 	@$(PYTHON) -m venv $(PYWB)
 	$(PYWB)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
@@ -161,7 +161,7 @@ SECONDS ?= 60
 FUZZ_TARGETS := cdx_row warc_record html_links feed_links uri_resolution wat
 
 fuzz: $(CHECKS)  ## Feed parsers with what breaks parsers, each for a minute; longer: make fuzz SECONDS=600
-	$(INSTALL) -r requirements-fuzz.txt
+	$(INSTALL) -r requirements/fuzz.txt
 	@for target in $(FUZZ_TARGETS); do \
 	  printf "\n== %s, %s seconds\n" "$$target" "$(SECONDS)"; mkdir -p ".fuzz/$$target"; \
 	  $(BIN)/python -m tests.fuzz $$target -max_total_time=$(SECONDS) -timeout=30 -artifact_prefix=".fuzz/$$target-" ".fuzz/$$target" || exit 1; \
@@ -170,12 +170,12 @@ fuzz: $(CHECKS)  ## Feed parsers with what breaks parsers, each for a minute; lo
 fuzz-growth: $(CHECKS)  ## Search for input whose cost grows faster than its size, for a minute; longer: make fuzz-growth SECONDS=600
 	$(BIN)/python -m tests.fuzz.growth $(SECONDS)
 
-$(BENCH)/venv/.installed: requirements-build.txt benchmarks/requirements.txt | $(VENV)/bin/python
+$(BENCH)/venv/.installed: requirements/build.txt requirements/benchmarks.txt | $(VENV)/bin/python
 	$(SECTION) 'environment of the peers in $(BENCH)/venv, from the locked requirements'
 	@mkdir -p $(BENCH)
 	@$(PYTHON) -m venv $(BENCH)/venv
-	$(subst $(BIN),$(BENCH)/venv/bin,$(INSTALL)) -r requirements-build.txt
-	$(subst $(BIN),$(BENCH)/venv/bin,$(INSTALL)) -r benchmarks/requirements.txt
+	$(subst $(BIN),$(BENCH)/venv/bin,$(INSTALL)) -r requirements/build.txt
+	$(subst $(BIN),$(BENCH)/venv/bin,$(INSTALL)) -r requirements/benchmarks.txt
 	@touch $@
 
 bench: $(RUN) $(BENCH)/venv/.installed  ## Measure ArcLink beside its peers; some ten minutes on an idle machine
@@ -204,24 +204,39 @@ test-long: $(CHECKS)  ## Run what takes long: loss of power, failing disks, litt
 	$(SECTION) 'pytest: what takes long'
 	ARCLINK_SOAK=$(SOAK) $(BIN)/python -m pytest -m long --durations=0 $(PYTEST_OPTIONS) tests/durability
 
+# The interpreters that a release has wheels for.
+PYTHONS ?= python3.11 python3.12 python3.13
+TOOLS := .venv-wheels
+
+$(TOOLS)/.installed: requirements/wheels.txt
+	$(SECTION) 'tools for wheels in $(TOOLS), from the locked requirements'
+	@$(PYTHON) -m venv $(TOOLS)
+	$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r $<
+	@touch $@
+
+wheels: $(TOOLS)/.installed  ## Build an sdist and a manylinux wheel for each of $(PYTHONS) into dist/, and check them
+	$(SECTION) 'sdist and wheels in dist/'
+	.ci/wheels $(TOOLS) $(PYTHONS)
+
 format: $(CHECKS)  ## Lay out the code and put right what can be put right without thinking
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
-lock:  ## Write requirements*.txt anew from setup.cfg and pyproject.toml; newest versions: make lock LOCK_OPTIONS=--upgrade
+lock:  ## Write requirements/*.txt anew from setup.cfg and pyproject.toml; newest versions: make lock LOCK_OPTIONS=--upgrade
 	$(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check --upgrade uv
 	.venv-lock/bin/python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['build-system']['requires'], sep='\n')" \
-	  | $(COMPILE) - --output-file requirements-build.txt
-	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --output-file requirements.txt
-	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra test --constraint requirements.txt --output-file requirements-test.txt
-	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra test --extra emr --extra s3 --extra spark --extra engines --constraint requirements-test.txt --output-file requirements-engines.txt
-	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra test --extra browser --constraint requirements-test.txt --output-file requirements-browser.txt
-	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra fuzz --constraint requirements.txt --output-file requirements-fuzz.txt
-	$(COMPILE) benchmarks/requirements.in --constraint requirements-test.txt --output-file benchmarks/requirements.txt
-	$(COMPILE) tests/wayback/requirements-pywb.in --output-file tests/wayback/requirements-pywb.txt
+	  | $(COMPILE) - --output-file requirements/build.txt
+	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --output-file requirements/run.txt
+	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra test --constraint requirements/run.txt --output-file requirements/test.txt
+	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra test --extra emr --extra s3 --extra spark --extra engines --constraint requirements/test.txt --output-file requirements/engines.txt
+	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra test --extra browser --constraint requirements/test.txt --output-file requirements/browser.txt
+	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra fuzz --constraint requirements/run.txt --output-file requirements/fuzz.txt
+	$(COMPILE) requirements/benchmarks.in --constraint requirements/test.txt --output-file requirements/benchmarks.txt
+	$(COMPILE) requirements/pywb.in --output-file requirements/pywb.txt
+	$(COMPILE) requirements/wheels.in --output-file requirements/wheels.txt
 
 clean:  ## Remove what make made: environments, demo, caches
-	rm -rf $(VENV) .engines .venv-lock $(DEMO) .fuzz build arclink.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .engines .venv-lock $(TOOLS) $(DEMO) .fuzz build dist arclink.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	rm -f arclink/native/*.so
 	find arclink jobs service pig tests benchmarks -name __pycache__ -prune -exec rm -rf {} +

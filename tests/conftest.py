@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.demos import Demos
 from tests.durability.disks import compiled
 
 # A busy machine is no reason to fail.
@@ -30,3 +31,10 @@ def shared_data() -> Path:
 def disk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the library that makes disks fail, and processes end at one of their operations."""
     return compiled(tmp_path_factory.mktemp("disk"))
+
+
+@pytest.fixture(scope="session")
+def demos(tmp_path_factory: pytest.TempPathFactory) -> Demos:
+    """Return the demo archives and stores that all processes of the run share."""
+    base = tmp_path_factory.getbasetemp()
+    return Demos((base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "demos")

@@ -125,7 +125,7 @@ def test_no_file_is_large() -> None:
     files = [
         path
         for path in project_files()
-        if not re.fullmatch(r"requirements.*\.txt", path.name) and path.name not in VENDORED
+        if path.parent != ROOT / "requirements" and path.name not in VENDORED
     ]
     assert [
         (str(path.relative_to(ROOT)), path.stat().st_size)
@@ -489,11 +489,11 @@ def test_dependencies_are_documented() -> None:
 @pytest.mark.parametrize(
     ("file", "sections"),
     [
-        pytest.param("requirements.txt", ("run",), id="run"),
-        pytest.param("requirements-test.txt", ("run", "test"), id="test"),
-        pytest.param("requirements-browser.txt", ("run", "test", "browser"), id="browser"),
-        pytest.param("requirements-fuzz.txt", ("run", "fuzz"), id="fuzz"),
-        pytest.param("requirements-engines.txt", ("run", "test", "engines"), id="engines"),
+        pytest.param("requirements/run.txt", ("run",), id="run"),
+        pytest.param("requirements/test.txt", ("run", "test"), id="test"),
+        pytest.param("requirements/browser.txt", ("run", "test", "browser"), id="browser"),
+        pytest.param("requirements/fuzz.txt", ("run", "fuzz"), id="fuzz"),
+        pytest.param("requirements/engines.txt", ("run", "test", "engines"), id="engines"),
     ],
 )
 def test_the_lock_has_every_dependency_with_hashes(file: str, sections: tuple[str, ...]) -> None:
@@ -502,6 +502,25 @@ def test_the_lock_has_every_dependency_with_hashes(file: str, sections: tuple[st
     assert [entry.partition(" ")[0] for entry in entries if "--hash=sha256:" not in entry] == []
     locked = {normal(entry) for entry in entries}
     assert {name for section in sections for name in declared()[section]} - locked == set()
+
+
+def test_no_test_module_imports_from_another() -> None:
+    """Helpers are in modules of their own: a change of one test changes no other."""
+    test_module = re.compile(r"tests(\.\w+)*\.test_\w+")
+    imports = [
+        f"{path.relative_to(ROOT)} imports {name}"
+        for folder in ("tests", "benchmarks")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_bytes()))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in (
+            [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
+        )
+        if test_module.fullmatch(name)
+    ]
+    assert imports == []
 
 
 # The gate

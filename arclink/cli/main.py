@@ -57,7 +57,25 @@ SECTIONS = {
 """Commands by section, in the order of the help."""
 
 
-group = click.version_option(VERSION, prog_name="arclink")(
+def _show_version(context: click.Context, _: click.Parameter, is_asked: bool) -> None:
+    """Print the version, and whether the slower code runs since there was no C compiler."""
+    if not is_asked:
+        return
+    from arclink.native import is_used
+
+    without = "" if is_used() else " (without compiled modules: slower, with the same answers)"
+    click.echo(f"arclink, version {VERSION}{without}")
+    context.exit()
+
+
+group = click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_show_version,
+    help="Show the version and exit.",
+)(
     LazyCommands(
         "arclink",
         about="The temporal link graph of a web archive: who linked to a page, when, and with which words.",

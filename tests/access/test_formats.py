@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 import pytest
@@ -12,70 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arclink.access.answers import LinkAnswer, Member, answer_link_query
-from arclink.access.archives import InArchives
 from arclink.access.formats import FORMATS
 from arclink.access.formats.table import cell
 from arclink.access.queries import BadParameterError, Direction, LinkQuery
-from arclink.access.reader import MementoSummary
-from arclink.model import Kind, Surt, Timestamp, UriR
+from tests.access.example_answers import NASTY, T1, T2, A, B, C, answer_of, member
 from tests.store.memory_store import MemoryStore, Page, link
-
-A, B, C = "http://a.example/", "http://b.example/", "http://c.example/"
-T1, T2 = "20091103011307", "20100130003005"
-
-NASTY = [
-    pytest.param("a\x00b\x1b[31mc\x9b2J", id="control characters"),
-    pytest.param("line\nbreak\ttab\r\nend", id="line ends and tabs"),
-    pytest.param("]]> <![CDATA[ <b>&amp;&lt;", id="XML"),
-    pytest.param("\"double\" 'single' `back`", id="quotes"),
-    pytest.param("اتصل بنا עברית", id="right to left"),
-    pytest.param("\u202eevil\u2066", id="overrides"),
-    pytest.param("👩\u200d👩\u200d👧 e\u0301 한국어 中文", id="emoji, combining, wide"),
-    pytest.param("\ud800 lone \udfff", id="lone surrogates"),
-    pytest.param("\ufffe\uffff\ufdd0", id="no characters"),
-    pytest.param("=1+1;@x", id="formula"),
-    pytest.param("", id="empty"),
-]
-
-
-def member(
-    uri: str,
-    text: str,
-    *times: str,
-    kind: str = "a@href",
-    rel: str | None = None,
-    variants: Sequence[str] = (A,),
-    surt: str = "s",
-    archives: InArchives | None = None,
-) -> Member:
-    return Member(
-        UriR(uri),
-        Surt(surt),
-        Kind(kind),
-        text,
-        rel,
-        tuple(map(Timestamp, times)),
-        tuple(map(UriR, variants)),
-        archives,
-    )
-
-
-def answer_of(
-    outlinks: Iterable[Member] = (),
-    inlinks: Iterable[Member] = (),
-    uri: str = A,
-    is_grouped: bool = True,
-) -> LinkAnswer:
-    return LinkAnswer(
-        LinkQuery(UriR(uri), Surt("example,a)/")),
-        MementoSummary(2, Timestamp(T1), Timestamp(T2), 2, 2),
-        (),
-        tuple(outlinks),
-        tuple(inlinks),
-        is_grouped,
-        is_grouped,
-        None,
-    )
 
 
 def written(name: str, answer: LinkAnswer) -> bytes:

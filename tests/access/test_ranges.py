@@ -28,8 +28,8 @@ from arclink.federation.merged_answers import MergedQuery
 from arclink.model import ALL_TIME, Memento, Span, Surt
 from arclink.store.protocols import GraphStore, StoreState
 from arclink.uris.surts import surt_of
+from tests.access.rdf_readers import READERS, read_by_oxigraph, read_by_rdflib, written
 from tests.access.sqlite_pages import load_pages, store_of_pages
-from tests.access.test_rdf_formats import READERS, read_by_oxigraph, read_by_rdflib, written
 from tests.service.conftest import client_of
 from tests.store.memory_store import MemoryStore, Page, link
 

@@ -2,13 +2,10 @@
 other.
 """
 
-import io
-import warnings
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 
-import pyoxigraph
 import pytest
 import rdflib
 from hypothesis import given, settings
@@ -22,37 +19,9 @@ from arclink.access.formats.iris import iri
 from arclink.access.queries import LinkQuery
 from arclink.model import Surt, Timestamp, UriR
 from arclink.uris.surts import surt_of
-from tests.access.test_formats import NASTY, A, B, C, answer_of, member
-from tests.access.test_rdf_xml import ODD_URIS, T1, T2, TWG, as_rdflib
-
-READERS = {
-    "rdfxml": ("xml", pyoxigraph.RdfFormat.RDF_XML),
-    "turtle": ("turtle", pyoxigraph.RdfFormat.TURTLE),
-    "ntriples": ("nt", pyoxigraph.RdfFormat.N_TRIPLES),
-    "nquads": ("nquads", pyoxigraph.RdfFormat.N_QUADS),
-    "jsonld": ("json-ld", pyoxigraph.RdfFormat.JSON_LD),
-}
-ODD = list(dict.fromkeys(str(case.values[0]) for case in (*NASTY, *ODD_URIS)))
-
-
-def written(name: str, profile: str, answer: LinkAnswer) -> bytes:
-    return b"".join(FORMATS[name].in_profile(profile).write(answer))
-
-
-def read_by_rdflib(name: str, document: bytes) -> rdflib.Graph:
-    dataset, graph = rdflib.Dataset(), rdflib.Graph()
-    with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", DeprecationWarning
-        )  # rdflib 7 calls what it deprecates itself
-        dataset.parse(io.BytesIO(document), format=READERS[name][0])
-    for subject, predicate, value, _ in dataset.quads():
-        graph.add((subject, predicate, value))
-    return graph
-
-
-def read_by_oxigraph(name: str, document: bytes) -> rdflib.Graph:
-    return as_rdflib(pyoxigraph.parse(document, READERS[name][1]))
+from tests.access.example_answers import A, B, C, answer_of, member
+from tests.access.rdf_listings import T1, T2, TWG
+from tests.access.rdf_readers import ODD, READERS, read_by_oxigraph, read_by_rdflib, written
 
 
 def test_there_is_a_reader_for_every_format_of_rdf() -> None:

@@ -12,28 +12,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.sparse import coo_matrix, csr_matrix
+from scipy.sparse import csr_matrix
 
 from arclink.analysis import edges
 from arclink.analysis.pagerank import RankOptions, agreement, first_ranked, place_of, rank
 from arclink.analysis.slices import Slice
 from arclink.analysis.windows import WHOLE
 from arclink.errors import UsageError
-
-
-@st.composite
-def matrices(draw: st.DrawFn) -> csr_matrix:
-    nodes = draw(st.integers(1, 12))
-    places = st.integers(0, nodes - 1)
-    drawn = draw(st.dictionaries(st.tuples(places, places), st.integers(1, 9), max_size=40))
-    return matrix_of(nodes, [(*pair, weight) for pair, weight in drawn.items()])
-
-
-def matrix_of(nodes: int, triples: list[tuple[int, int, int]]) -> csr_matrix:
-    sources, targets, weights = zip(*triples, strict=True) if triples else ((), (), ())
-    return coo_matrix(
-        (np.array(weights, dtype=np.int64), (sources, targets)), shape=(nodes, nodes)
-    ).tocsr()
+from tests.analysis.matrices import matrices, matrix_of
 
 
 def edges_of(matrix: csr_matrix, options: RankOptions) -> list[tuple[int, int, int]]:

@@ -32,7 +32,7 @@ from arclink.analysis.slice_builder import build_slices
 from arclink.analysis.slices import SliceOptions
 from arclink.analysis.windows import Windows
 from arclink.store.location import open_store
-from tests.analysis.test_pagerank import matrices, matrix_of
+from tests.analysis.matrices import matrices, matrix_of
 
 
 def graph_of(matrix: csr_matrix) -> "networkx.DiGraph[int]":

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from arclink.analysis.charts import Points, Series, bars, log_log
 from arclink.cli.main import group
 from arclink.store.location import open_store
-from tests.analysis.test_slice_cache import a_graph
+from tests.analysis.small_graphs import a_graph
 from tests.store.contract import load_next
 
 

@@ -12,27 +12,11 @@ from arclink.analysis.slices import SliceOptions, Slices
 from arclink.analysis.windows import Windows
 from arclink.cli.main import group
 from arclink.errors import UsageError
-from arclink.model import Kind, Outlink, Scope, UriR
 from arclink.store.location import open_store
+from tests.analysis.small_graphs import a_graph
 from tests.store.contract import load_next
-from tests.store.graphs import Graph, PayloadTruth, checksum_of, memento
 
 MONTHS = SliceOptions(Windows.parse("month"))
-
-
-def a_graph() -> Graph:
-    links = tuple(
-        Outlink(UriR(uri), Kind("a@href"), "", None)
-        for uri in ("http://a.example/", "http://gone.example/")
-    )
-    truths = {
-        checksum_of(name): PayloadTruth(checksum_of(name), Scope.NONE, True, links[:size])
-        for name, size in (("p1", 1), ("p2", 2))
-    }
-    first = memento("http://a.example/", "20091103011307", checksum_of("p2"))
-    return Graph(
-        truths, [[first], [memento("http://b.example/", "20100130003005", checksum_of("p1"))]]
-    )
 
 
 @pytest.fixture

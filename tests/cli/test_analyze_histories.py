@@ -9,22 +9,17 @@ import pytest
 from click.testing import CliRunner, Result
 
 from arclink.cli.main import group
-from arclink.demo import write_demo_archive
 from arclink.errors import UsageError
 from arclink.model import Surt
-from arclink.pipeline.settings import BuildSettings
-from tests.pipeline.store_contents import build_store
+from tests.demos import Demos
 
 OPENING = "http://www.kalvik2010.example/ceremony/opening.html"
 NEWSPAPER = "http://aurora-daily.example/"
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> str:
-    folder = tmp_path_factory.mktemp("analyze")
-    write_demo_archive(folder / "archive", captures=300, hosts=12, seed=1)
-    build_store(folder / "archive", folder / "links.db", BuildSettings(runner="inline"))
-    return str(folder / "links.db")
+def store(demos: Demos, tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(demos.copy(tmp_path_factory.mktemp("analyze")))
 
 
 def analyze(store: str, *arguments: str) -> str:

@@ -10,13 +10,13 @@ from click.testing import CliRunner, Result
 
 from arclink.cli.build import command as build
 from arclink.cli.forget import command as forget
-from arclink.demo import write_demo_archive
 from arclink.errors import ArclinkError, StoreError, UsageError
 from arclink.model import Surt
 from arclink.service.application import create_app
 from arclink.store.location import open_store
 from arclink.store.protocols import Violation
 from arclink.store.takedown_lists import LISTED
+from tests.demos import Demos
 from tests.durability.disks import killed_at, operations
 from tests.pipeline.store_contents import graph_of
 
@@ -24,17 +24,13 @@ SITE, PAGE = "example,aurora-daily)/", "http://aurora-daily.example/"
 
 
 @pytest.fixture(scope="module")
-def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("archive")
-    write_demo_archive(folder, 200, 6, 1)
-    return folder
+def archive(demos: Demos) -> Path:
+    return demos.archive(200, 6, 1)
 
 
 @pytest.fixture(scope="module")
-def built(archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("built") / "links.db"
-    run_build(archive, path)
-    return path
+def built(demos: Demos, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return demos.copy(tmp_path_factory.mktemp("built"), 200, 6, 1)
 
 
 @pytest.fixture

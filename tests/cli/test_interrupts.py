@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from arclink.demo import write_demo_archive
 from arclink.store.location import open_store
+from tests.demos import Demos
 from tests.durability.disks import interrupted_at, on_disk, operations
 from tests.pipeline.store_contents import graph_of
 
@@ -19,10 +19,8 @@ Argument = str | bytes | Path
 
 
 @pytest.fixture(scope="module")
-def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("archive")
-    write_demo_archive(folder, 300, 8, 2)
-    return folder
+def archive(demos: Demos) -> Path:
+    return demos.archive(200, 6, 1)
 
 
 def command(*arguments: Argument) -> list[Argument]:
@@ -30,10 +28,8 @@ def command(*arguments: Argument) -> list[Argument]:
 
 
 @pytest.fixture(scope="module")
-def built(archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    store = tmp_path_factory.mktemp("built") / "links.db"
-    subprocess.run(command("build", archive, "--store", store, "--quiet"), check=True)
-    return store
+def built(demos: Demos, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return demos.copy(tmp_path_factory.mktemp("built"), 200, 6, 1)
 
 
 def test_a_build_that_is_interrupted_says_how_to_go_on(

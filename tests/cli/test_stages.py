@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from arclink.cli.main import group
-from arclink.demo import write_demo_archive
 from arclink.errors import UsageError
+from tests.demos import Demos
 
 SITE = "example,aurora-daily)/"
 
@@ -22,10 +22,10 @@ def lines_of(folder: Path) -> list[bytes]:
 
 
 @pytest.fixture(scope="module")
-def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def indexed(demos: Demos, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the rows of a demo archive, beside the archive."""
     folder = tmp_path_factory.mktemp("indexed")
-    write_demo_archive(folder / "archive", 200, 6, 1)
+    (folder / "archive").symlink_to(demos.archive(200, 6, 1))
     assert (
         run(
             "index", folder / "archive", "--folder", folder / "batch", "--runner", "inline"

@@ -13,7 +13,7 @@ from arclink.store.protocols import Takedown
 from arclink.store.sqlite.store import SqliteStore
 from arclink.store.takedown_lists import LISTED as LISTED
 from tests.store.contract import FILES, SETTINGS
-from tests.store.sqlite.test_load import write_pages
+from tests.store.page_graphs import write_pages
 
 BATCHES = 4
 STEPS = BATCHES + 1

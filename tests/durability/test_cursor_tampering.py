@@ -9,7 +9,7 @@ from arclink.access.groups import Budget
 from arclink.service.application import create_app
 from arclink.store.sqlite.store import SqliteStore
 from tests.store.contract import FILES, SETTINGS
-from tests.store.sqlite.test_load import write_pages
+from tests.store.page_graphs import write_pages
 
 HUB = "http://hub.example/"
 

@@ -8,36 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from arclink.store.sqlite.store import SqliteStore
-from tests.durability import loads
 from tests.durability.disks import on_disk
-from tests.pipeline.store_contents import graph_of
-
-
-@pytest.fixture(scope="module")
-def graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("graphs")
-    loads.prepare(folder)
-    return folder
-
-
-def state_of(path: Path) -> object:
-    with SqliteStore(path) as store:
-        assert [one.invariant for one in store.verify() if one.invariant != loads.LISTED] == []
-        return len([*store.batches()]), len([*store.forgotten()]), frozenset(graph_of(store))
-
-
-@pytest.fixture(scope="module")
-def states(graphs: Path, tmp_path_factory: pytest.TempPathFactory) -> list[object]:
-    """Return the states between the steps, in order."""
-    path = tmp_path_factory.mktemp("states") / "links.db"
-    found: list[object] = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loads, "note", lambda store: found.append(state_of(store)))
-        SqliteStore(path, create=True).close()
-        loads.note(path)
-        loads.load(path, graphs)
-    return found
+from tests.durability.states import state_of
 
 
 def run(

@@ -10,9 +10,7 @@ from pathlib import Path
 import pytest
 
 from arclink.store.sqlite.store import SqliteStore
-from tests.durability.test_faulty_disks import graphs, state_of, states
-
-__all__ = ["graphs", "states"]  # fixtures
+from tests.durability.states import state_of
 
 MIB = 1 << 20
 CALLS = {

@@ -18,9 +18,7 @@ import pytest
 
 from arclink.store.sqlite.store import SqliteStore
 from tests.durability.disks import Event, events_of, on_disk
-from tests.durability.test_faulty_disks import graphs, state_of, states
-
-__all__ = ["graphs", "states"]  # fixtures
+from tests.durability.states import state_of
 
 SECTOR = 512
 

@@ -16,7 +16,7 @@ from arclink.cli.main import group
 from arclink.demo import write_demo_archive
 from arclink.store.cassandra.addresses import parse_address
 from tests.engines.conftest import Cassandra, running_cassandra
-from tests.engines.test_cassandra_answers import fetch
+from tests.engines.fetching import fetch
 from tests.service.conftest import served
 
 pytestmark = pytest.mark.slow

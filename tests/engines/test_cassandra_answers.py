@@ -1,6 +1,5 @@
 """A store in Cassandra answers as one in SQLite does: in the library, and over HTTP."""
 
-import http.client
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from arclink.model import Surt
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
 from tests.engines.conftest import Cassandra
+from tests.engines.fetching import fetch
 from tests.service.conftest import served
 
 
@@ -98,15 +98,6 @@ def test_both_stores_hold_the_same(both: Both) -> None:
         ):
             assert answer == expected, name
         assert list(other.verify()) == []
-
-
-def fetch(port: int, path: str) -> tuple[int, bytes]:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-    connection.request("GET", path, headers={"Host": "arclink.example"})
-    response = connection.getresponse()
-    found = response.status, response.read()
-    connection.close()
-    return found
 
 
 NEXT = re.compile(rb'"next":"([^"]*)"')

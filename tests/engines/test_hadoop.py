@@ -21,7 +21,7 @@ from tests.engines import deadly_load
 from tests.engines.builds import ORIGINALS, Here, answers, build, counts_of
 from tests.engines.conftest import ROOT, Cassandra, Hadoop
 from tests.engines.deadly_load import DeadlyLoad
-from tests.jobs.test_rank_pages import assert_near, options_of, ranked, ranks_in
+from tests.jobs.ranks import assert_near, options_of, ranked, ranks_in
 
 
 @pytest.mark.slow

@@ -36,7 +36,7 @@ from tests.engines.builds import (
 )
 from tests.engines.conftest import ROOT, Spark
 from tests.engines.two_steps import CountCounts, OnMrjobsRunner
-from tests.jobs.test_rank_pages import assert_near, options_of, ranked, ranks_in
+from tests.jobs.ranks import assert_near, options_of, ranked, ranks_in
 from tests.mapreduce.contract import without_blocks
 
 VERSIONS = versions.versions_here()

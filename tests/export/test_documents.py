@@ -16,7 +16,7 @@ from arclink.export.queries import ExportQuery
 from arclink.export.spells import spells_of
 from arclink.store.location import open_store
 from tests.export.conftest import Export
-from tests.export.test_graphs import told as edges_told
+from tests.export.edges import told as edges_told
 from tests.store.memory_store import MemoryStore, Page, link
 
 ODD = [

@@ -18,7 +18,7 @@ from arclink.analysis.slice_cache import open_slices
 from arclink.analysis.slices import Level, SliceOptions
 from arclink.export import cuts as cutting
 from arclink.export import graphs
-from arclink.export.cuts import Picture, in_core, significance
+from arclink.export.cuts import in_core, significance
 from arclink.export.exports import picture_of
 from arclink.export.graphs import LINK
 from arclink.export.markup import links_of, nodes_of
@@ -26,18 +26,8 @@ from arclink.export.queries import ExportQuery
 from arclink.model import Kind
 from arclink.store.location import open_store
 from arclink.uris.surts import surt_of
+from tests.export.edges import Edges, told
 from tests.pipeline.store_contents import TrueMemento
-
-Edges = dict[tuple[str, str], tuple[int, int, int]]
-
-
-def told(picture: Picture) -> Edges:
-    """Return links by the names of their ends: mementos, first, last."""
-    names = [name for _, name, _ in nodes_of(picture)]
-    return {
-        (names[source], names[target]): (mementos, first, last)
-        for source, target, mementos, first, last in links_of(picture.links)
-    }
 
 
 def edges_of(store: Path, **parameters: str) -> Edges:

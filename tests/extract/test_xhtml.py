@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from arclink.extract.html import extract_links
 from arclink.extract.xhtml import with_end_tags
 from tests.archives.made_archives import http, warc
-from tests.extract.test_wat import extracted
+from tests.extract.wat_records import extracted
 
 
 def targets(page: bytes | str) -> list[str]:

@@ -24,7 +24,7 @@ from arclink.federation.instances import Instance, parse_instances
 from arclink.federation.requests import Asking, QueryLimits
 from arclink.service.settings import Settings
 from arclink.uris.surts import surt_of
-from tests.access.test_rdf_xml import T1
+from tests.access.rdf_listings import T1
 from tests.federation.conftest import FOREIGN_TEXT, FOREIGN_TIME, Archives
 from tests.federation.servers import Play, drips, handling, playing, response, sends
 from tests.service.conftest import client_of

@@ -22,9 +22,9 @@ from arclink.federation.merge import Findings
 from arclink.federation.names import absolute_name
 from arclink.federation.validation import believe
 from arclink.model import UriR
-from tests.access.test_formats import A, B, answer_of, member
-from tests.access.test_rdf_formats import ODD
-from tests.access.test_rdf_xml import LISTING_1, T1, T2
+from tests.access.example_answers import A, B, answer_of, member
+from tests.access.rdf_listings import LISTING_1, T1, T2
+from tests.access.rdf_readers import ODD
 
 QUERY = LinkQuery.from_parameters([("uri", A)])
 VANCOUVER = LinkQuery.from_parameters([("uri", "vancouver2010.com")])

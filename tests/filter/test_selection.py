@@ -16,7 +16,7 @@ from arclink.filter.rules import DEFAULT_RULES, Rules
 from arclink.filter.selection import map_captures, reduce_captures
 from arclink.model import Checksum, Forgotten, Memento, Span, Surt, Timestamp, UriR
 from arclink.reasons import Reason
-from arclink.rows.cdx import Capture, format_row, parse_row
+from arclink.rows.cdx import Capture, parse_row
 from arclink.rows.pointers import (
     NO_FILE,
     ORIGINALS,
@@ -29,11 +29,7 @@ from arclink.rows.pointers import (
 )
 from arclink.rows.relations import MEMENTOS, format_memento, parse_memento, split_block
 from arclink.uris.surts import surt_of
-
-ONE, TWO, THREE = ("A" * 31 + last for last in "ABC")
-EMPTY = "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"
-FAR = "http://far.example/"
-REFUSED = "http://h:99999999/"
+from tests.filter.generated import EMPTY, FAR, ONE, REFUSED, TWO, lines, revisit, row, rule_sets
 
 
 class Filtered:
@@ -58,8 +54,8 @@ class Filtered:
         assert not any(b"\t" in key or b"\n" in key + value for key, value in pairs)
         relations: dict[bytes, list[bytes]] = {MEMENTOS: [], POINTERS: []}
         for key, group in groupby(sorted(pairs), itemgetter(0)):
-            for relation, row in reduce_captures(key, (value for _, value in group), self.counts):
-                relations[relation].append(row)
+            for relation, line in reduce_captures(key, (value for _, value in group), self.counts):
+                relations[relation].append(line)
         self.lines = len(lines)
         self.blocks = [len(list(split_block(rows))) for rows in relations[MEMENTOS]]
         self.mementos = sorted(
@@ -70,27 +66,6 @@ class Filtered:
 
     def total(self, group: str) -> int:
         return sum(count for reason, count in self.counts.items() if reason.group == group)
-
-
-def row(
-    original: str = "http://example.org/",
-    timestamp: str = "20140103030321",
-    checksum: str = ONE,
-    mime: str = "text/html",
-    status: str = "200",
-    file: str = "a.warc.gz",
-    offset: int = 5,
-) -> bytes:
-    return f"{surt_of(original)} {timestamp} {original} {mime} {status} {checksum} - - 100 {offset} {file}\n".encode()
-
-
-def revisit(
-    original: str = "http://example.org/",
-    timestamp: str = "20140103030322",
-    checksum: str = ONE,
-    file: str = "a.warc.gz",
-) -> bytes:
-    return row(original, timestamp, checksum, "warc/revisit", "-", file, 900)
 
 
 def payload(
@@ -473,48 +448,6 @@ def test_memory_does_not_grow_with_the_uris_of_a_payload(monkeypatch: pytest.Mon
 
 
 # Held against a plain program.
-
-originals = st.sampled_from(
-    [
-        "http://example.org/",
-        "http://www.example.org/",
-        "http://example.org/a.gif",
-        "http://example.org/b?x=1",
-        FAR,
-        REFUSED,
-    ]
-)
-lines = st.one_of(
-    st.builds(
-        row,
-        originals,
-        st.sampled_from(["20140103030321", "20140103030322", "20150101000000", "2014"]),
-        st.sampled_from([ONE, ONE, TWO, THREE, "-", EMPTY]),
-        st.sampled_from(
-            ["text/html", "text/html", "image/gif", "warc/revisit", "warc/request", "unk"]
-        ),
-        st.sampled_from(["200", "200", "404", "302", "-"]),
-        st.sampled_from(["a.warc.gz", "b.warc.gz", "c.warc.gz", "d.warc.gz"]),
-        st.integers(0, 12),
-    ),
-    st.sampled_from(
-        [
-            b" CDX N b a m s k r M S V g\n",
-            b"x\n",
-            format_row(parse_row(row())),
-            format_row(parse_row(revisit())),
-        ]
-    ),
-)
-rule_sets = st.sampled_from(
-    [
-        DEFAULT_RULES,
-        Rules(read_redirects=False),
-        Rules(mimes=("image/*",)),
-        Rules(prefixes=("org,example)",)),
-        Rules(checksum=False),
-    ]
-)
 
 
 def filter_plainly(

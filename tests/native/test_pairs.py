@@ -35,11 +35,11 @@ from arclink.store.blocks.rows import Row
 from arclink.timestamps import TimestampError, normal_timestamp
 from arclink.uris.resolution import class_of, concatenated
 from arclink.uris.surts import _stem
-from tests.filter.test_selection import lines, rule_sets
-from tests.rows.test_cdx import lines_of_any_kind
-from tests.uris.test_resolution import from_above, references
-from tests.uris.test_surts import by_package as by_package_alone
-from tests.uris.test_surts import pieces, sites
+from tests.filter.generated import lines, rule_sets
+from tests.rows.generated import lines_of_any_kind
+from tests.uris.generated_references import from_above, references
+from tests.uris.generated_uris import by_package as by_package_alone
+from tests.uris.generated_uris import pieces, sites
 
 Function = Callable[..., Any]  # Any: of any signature
 

@@ -5,16 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from arclink.demo import write_demo_archive
-from arclink.pipeline.settings import BuildSettings
-from tests.pipeline.store_contents import TrueMemento, build_store
+from tests.demos import Demos
+from tests.pipeline.store_contents import TrueMemento
 
 
 @pytest.fixture(scope="session")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("demo") / "archive"
-    write_demo_archive(folder, captures=300, hosts=12, seed=1)
-    return folder
+def demo(demos: Demos) -> Path:
+    return demos.archive()
 
 
 @pytest.fixture(scope="session")
@@ -25,7 +22,5 @@ def truth(demo: Path) -> list[TrueMemento]:
 
 
 @pytest.fixture(scope="session")
-def store(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("store") / "links.db"
-    build_store(demo, path, BuildSettings(cores=2))
-    return path
+def store(demos: Demos, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return demos.copy(tmp_path_factory.mktemp("store"))

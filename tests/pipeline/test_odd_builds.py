@@ -18,21 +18,10 @@ from arclink.reasons import Reason
 from arclink.rows.cdx import LONGEST_URI
 from arclink.store.location import open_store
 from tests.archives.made_archives import gzipped, http, warc
+from tests.pipeline.cdx_of_files import cdx_of
 from tests.pipeline.store_contents import build_store, graph_of, outlinks_of
 
 ALONE = BuildSettings(runner="inline", cores=1)
-
-
-def cdx_of(archive: Path, names: list[str], path: Path) -> Path:
-    from collections import Counter
-
-    from arclink.filter.index import index_archive
-
-    rows = [
-        row + b"\n" for name in names for row in index_archive(str(archive / name), name, Counter())
-    ]
-    path.write_bytes(b"".join(sorted(rows)))
-    return path
 
 
 def test_files_without_captures_are_a_batch_like_any_other(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.store.location import open_store
 from tests.archives.made_archives import warc
-from tests.extract.test_wat import changed, write
+from tests.extract.wat_records import changed, write
 from tests.pipeline.batch_orders import (
     DIGEST,
     damaged,

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from arclink.demo import write_demo_archive
 from arclink.store.location import open_store
 from tests.durability.disks import killed_at, operations
 from tests.pipeline.store_contents import graph_of
@@ -25,10 +24,8 @@ def command(archive: Path, store: Path) -> Sequence[str]:
 
 
 @pytest.fixture(scope="module")
-def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("restart") / "archive"
-    write_demo_archive(folder, captures=300, hosts=12, seed=3)
-    return folder
+def archive(demo: Path) -> Path:
+    return demo
 
 
 def test_a_build_killed_at_random_moments_loses_and_repeats_nothing(

@@ -14,7 +14,7 @@ from arclink.pipeline.settings import BuildSettings
 from arclink.pipeline.wat_pairs import leave_out_described
 from arclink.store.location import open_store
 from arclink.store.protocols import KnownFile
-from tests.extract.test_wat import changed, write
+from tests.extract.wat_records import changed, write
 from tests.pipeline.batch_orders import ALONE, DIGEST, damaged, page, row
 from tests.pipeline.store_contents import build_store, graph_of, outlinks_of
 

@@ -16,8 +16,8 @@ from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.store.location import open_store
 from tests.archives.made_archives import gzipped, http, warc
+from tests.pipeline.cdx_of_files import cdx_of
 from tests.pipeline.store_contents import build_store, outlinks_of
-from tests.pipeline.test_odd_builds import cdx_of
 
 ALONE = BuildSettings(runner="inline", cores=1)
 UNWRAPPING = replace(ALONE, extract=ExtractSettings(wayback=()))

@@ -3,19 +3,14 @@ nothing.
 """
 
 import http.client
-import json
 import logging
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -33,6 +28,7 @@ from arclink.service.shutdown import finish
 from arclink.service.validators import CHANGING
 from tests.access.sqlite_pages import load_pages
 from tests.service.conftest import PAGES, T1, T2, A, B, client_of
+from tests.service.running import BIG, serving
 from tests.store.memory_store import MemoryStore, Page, link
 
 ESCAPE = "\x1b"
@@ -194,73 +190,6 @@ def test_a_log_holds_no_control_character_of_a_stranger(formatter: logging.Forma
 
 
 # The running service
-
-
-@dataclass(frozen=True)
-class Running:
-    """A service in a process of its own."""
-
-    process: subprocess.Popen[str]
-    port: int
-    log: Path
-
-    def get(self, path: str) -> tuple[int, bytes]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        try:
-            connection.request("GET", path)
-            response = connection.getresponse()
-            return response.status, response.read()
-        finally:
-            connection.close()
-
-    def events(self) -> list[dict[str, object]]:
-        return [json.loads(line) for line in self.log.read_text().splitlines()]
-
-
-@contextmanager
-def serving(folder: Path, *options: str) -> Iterator[Running]:
-    """Run ``arclink serve`` over `BIG` until the block ends."""
-    load_pages(folder / "links.db", folder / "graph", [[Page(A, T1, BIG)]])
-    command = [
-        sys.executable,
-        "-m",
-        "arclink.cli.main",
-        "serve",
-        "--store",
-        str(folder / "links.db"),
-        "--port",
-        "0",
-        *options,
-    ]
-    with (folder / "log").open("w") as log:
-        process = subprocess.Popen(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-            env={**os.environ, "PYTHONUNBUFFERED": "1"},
-        )
-    try:
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        yield Running(
-            process, int(line.split("http://127.0.0.1:")[1].split("/")[0]), folder / "log"
-        )
-    finally:
-        process.terminate()
-        process.wait(60)
-        if process.stdout is not None:
-            process.stdout.close()
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        port: int = found.getsockname()[1]
-        return port
-
-
-BIG = [link(f"http://b.example/{number}", "x" * 900) for number in range(8_000)]
-"""Links whose answer is larger than what sockets hold."""
 
 
 def test_workers_count_together_and_one_that_dies_is_replaced(tmp_path: Path) -> None:

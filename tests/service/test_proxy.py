@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.service.conftest import A
-from tests.service.test_operation import free_port, serving
+from tests.service.running import free_port, serving
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -23,7 +23,6 @@ from arclink.cli.backup import command as backup_command
 from arclink.cli.build import command as build_command
 from arclink.cli.forget import command as forget_command
 from arclink.cli.restore import command as restore_command
-from arclink.demo import write_demo_archive
 from arclink.errors import StoreError, UsageError
 from arclink.files.atomic import unwritable
 from arclink.model import Forgotten, Surt
@@ -33,18 +32,17 @@ from arclink.store.backups import back_up, restore
 from arclink.store.location import open_store, work_folder
 from arclink.store.protocols import Takedown
 from arclink.store.takedown_lists import LISTED, list_path, listed
+from tests.demos import Demos
 from tests.durability.disks import interrupted_at, killed_at, on_disk, operations
 from tests.pipeline.store_contents import graph_of
-from tests.store.sqlite.test_verification import execute
+from tests.store.small_graph import execute
 
 SITE, PAGE = "example,aurora-daily)/", "http://aurora-daily.example/"
 
 
 @pytest.fixture(scope="module")
-def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("archive")
-    write_demo_archive(folder, 200, 6, 1)
-    return folder
+def archive(demos: Demos) -> Path:
+    return demos.archive(200, 6, 1)
 
 
 def build(inputs: Iterable[Path], store: Path, *options: str) -> None:

@@ -12,7 +12,7 @@ from arclink.errors import StoreError
 from arclink.store.blocks import checks
 from arclink.store.sqlite.store import SqliteStore
 from tests.store.contract import FILES, SETTINGS
-from tests.store.sqlite.test_verification import execute, write_graph
+from tests.store.small_graph import execute, write_graph
 
 
 @pytest.fixture(name="path")

@@ -24,6 +24,7 @@ from arclink.uris.resolution import (
     fields_of,
     scope_of,
 )
+from tests.uris.generated_references import from_above, references
 
 
 def resolved(reference: str, base: str | None) -> str | None:
@@ -137,47 +138,6 @@ def test_odd_uris_are_normalized(shared_data: Path) -> None:
 
 # Plain references take a short way; it must lead where the parser does.
 
-SIGNS = [
-    *"abzAZ09/\\.:?#%@&='\"<>[]{}|^`~!$()*+,;-_ \t\n\r\x00\x1f\x7fä\u2028\ud800",
-    "//",
-    "/.",
-    "..",
-    "%2e",
-    "%2E",
-    "%41",
-]
-SCHEMES = [
-    "http:",
-    "https:",
-    "HTTP:",
-    "http://",
-    "https://",
-    "ftp://",
-    "ws://",
-    "file:",
-    "C:",
-    "C|",
-    "foo:",
-    "foo://",
-    "mailto:",
-]
-HOSTS = [
-    "www.",
-    "example",
-    ".org",
-    "h.org",
-    "xn--",
-    "xn--a",
-    ":80",
-    ":443",
-    ":8080",
-    "user@",
-    "1.2.3.4",
-    "0x7f",
-    ".1",
-    "[::1]",
-]
-references = st.lists(st.sampled_from([*SIGNS, *SCHEMES, *HOSTS]), max_size=8).map("".join)
 
 PAGES = [
     "http://www.example.org/a/b/page.html?q=1#f",
@@ -234,9 +194,6 @@ BASES = [
     "http://[",
     "foo:x",
 ]
-
-
-from_above = st.tuples(st.integers(1, 5).map("../".__mul__), references).map("".join)
 
 
 @given(references | from_above, st.sampled_from(PAGES))

@@ -17,6 +17,7 @@ from arclink.errors import UriError
 from arclink.reasons import Reason
 from arclink.uris import surts
 from arclink.uris.surts import surt_of, surt_of_query, surt_or_none
+from tests.uris.generated_uris import by_package, pieces, sites
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -32,15 +33,6 @@ def _no_name_service() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(socket, "gethostbyname_ex", numeric_only)
         yield
-
-
-def by_package(uri: str) -> str | None:
-    """Return the package's SURT; None if it refuses the URI, with whatever exception."""
-    try:
-        key: str = surt.surt(uri)
-    except Exception:
-        return None
-    return key
 
 
 def differences(uris: Iterable[str]) -> list[tuple[str, str | None, str | None]]:
@@ -267,41 +259,6 @@ ODD = [
 @pytest.mark.parametrize("uri", ODD, ids=lambda uri: ascii(uri[:40]))
 def test_an_odd_uri_has_the_surt_of_the_package(uri: str) -> None:
     assert surt_or_none(uri) == by_package(uri)
-
-
-SIGNS = [*"abzAZ09/?#&=.:;%@()<>'\"\\~ \t\n\x00\x7fäü\u2028\uff12", "//", "/.", ".."]
-ESCAPES = ["%2e", "%2F", "%25", "25", "%3f", "%23", "%41", "%c3%9f", "%0A"]
-HOSTS = [
-    "www.",
-    "www1.",
-    "h.org",
-    ":80",
-    ":443",
-    ":8080",
-    ":x",
-    "u@",
-    "http://",
-    "https://",
-    "mailto:",
-    "1.2.3.4",
-    "256.1",
-    "010.1",
-    "[::1]",
-]
-SESSIONS = ["sid=", "cfid=1&cftoken=2", "jsessionid=", "a" * 32, f"({'a' * 24})/", ".aspx"]
-pieces = st.sampled_from([*SIGNS, *ESCAPES, *HOSTS, *SESSIONS])
-sites = st.sampled_from(
-    [
-        "http://h.org",
-        "http://www.h.org",
-        "https://H.org:80",
-        "http://h",
-        "http://1.2.3",
-        "http://256.1",
-        "http://http:",
-        "",
-    ]
-)
 
 
 @given(sites, st.lists(pieces, max_size=10).map("".join))

@@ -22,7 +22,6 @@ from arclink.model import (
     ContentId,
     Inlink,
     Kind,
-    Memento,
     Outlink,
     Payload,
     Scope,
@@ -40,36 +39,7 @@ from arclink.store.sqlite.runs import Relation, Runs
 from arclink.store.sqlite.store import SqliteStore
 from tests.store.contract import FILES, SETTINGS, canonical
 from tests.store.graphs import checksum_of, memento, write_batch
-
-HUB = UriR("http://hub.example/")
-
-
-def write_pages(folder: Path, first: int, last: int, text: str = "Hub") -> Path:
-    """Write a batch of pages that link to the hub and to one page more each."""
-    mementos: list[Memento] = []
-    payloads, contents = [], {}
-    for number in range(first, last):
-        original = UriR(f"http://pages.example/{number:06d}")
-        checksum = checksum_of(f"p{number}")
-        links = [
-            Outlink(HUB, Kind("a@href"), text, None),
-            Outlink(UriR(f"{original}/next"), Kind("a@href"), "next", "next"),
-        ]
-        mementos.append(memento(original, "20100101000000", checksum))
-        payloads.append(
-            Payload(
-                checksum,
-                Scope.NONE,
-                "utf-8",
-                "a.warc.gz",
-                number,
-                "PAYLOAD_READ",
-                (("LINK_KEPT", 2),),
-            )
-        )
-        contents[ContentId(checksum)] = (original, links)
-    write_batch(folder, mementos, payloads, contents)
-    return folder
+from tests.store.page_graphs import HUB, write_pages
 
 
 @pytest.fixture(name="store")

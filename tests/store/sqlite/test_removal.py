@@ -39,7 +39,7 @@ from arclink.store.takedown_files import format_takedowns, read_takedowns
 from tests.store.contract import FILES, SETTINGS
 from tests.store.graphs import checksum_of, memento, write_batch
 from tests.store.old_layouts import without_checksums
-from tests.store.sqlite.test_verification import PAGES, READ, SHARED, execute, write_graph
+from tests.store.small_graph import PAGES, READ, SHARED, execute, write_graph
 
 EXAMPLE = Takedown(Forgotten(Surt("org,example)/a")), "of the owner", "2026-11-21T20:00:00Z")
 SECRET = b"zq7secret"

@@ -1,13 +1,12 @@
 """``verify`` sees a store that was broken, in each way it can be."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import zstandard
 
-from arclink.model import ContentId, Kind, Outlink, Payload, Scope, Surt, UriR
+from arclink.model import Outlink, Payload, Scope, Surt
 from arclink.store.blocks import checks, verification
 from arclink.store.blocks.byte_layouts import pack_checksum
 from arclink.store.blocks.outlinks import pack_outlinks
@@ -16,52 +15,10 @@ from arclink.store.blocks.rows import Row
 from arclink.store.protocols import Violation
 from arclink.store.sqlite.outlinks import opened_block, write_block
 from arclink.store.sqlite.runs import Relation, Runs, RunWriter
-from arclink.store.sqlite.schema import Connection, connect
 from arclink.store.sqlite.store import SqliteStore
-from arclink.uris.resolution import content_id
 from tests.store.contract import FILES, SETTINGS
-from tests.store.graphs import checksum_of, memento, write_batch
-
-PAGES = [
-    UriR("http://example.org/a/1"),
-    UriR("http://www.example.org/a/2"),
-    UriR("http://example.org/b/1"),
-    UriR("http://example.org/c"),
-]
-READ, SHARED, UNREAD = checksum_of("p1"), checksum_of("p2"), checksum_of("p3")
-
-
-def write_graph(folder: Path) -> Path:
-    """Write a batch: a payload seen at one page, one seen in two folders, and one that was not
-    read.
-    """
-    links = [
-        Outlink(PAGES[2], Kind("a@href"), "two", None),
-        Outlink(PAGES[2], Kind("a@href"), "two", None),
-    ]
-    links.append(Outlink(UriR("http://target.example/"), Kind("a@href"), "three", "next"))
-    payloads = [
-        Payload(READ, Scope.NONE, "utf-8", "a.warc.gz", 1, "PAYLOAD_READ", (("LINK_KEPT", 3),)),
-        Payload(
-            SHARED, Scope.DIRECTORY, "utf-8", "a.warc.gz", 2, "PAYLOAD_READ", (("LINK_KEPT", 1),)
-        ),
-        Payload(UNREAD, None, "-", "a.warc.gz", 3, "PAYLOAD_DAMAGED"),
-    ]
-    contents = {
-        ContentId(READ): (PAGES[0], links),
-        content_id(SHARED, PAGES[1], Scope.DIRECTORY): (PAGES[1], links[2:]),
-        content_id(SHARED, PAGES[2], Scope.DIRECTORY): (PAGES[2], links[2:]),
-    }
-    mementos = [
-        memento(PAGES[0], "20100101000000", READ),
-        memento(PAGES[1], "20100101000000", SHARED),
-        memento(PAGES[2], "20100101000000", SHARED, "revisit"),
-        memento(PAGES[3], "20100101000000", UNREAD),
-        memento(PAGES[3], "20110101000000", READ, reason="MEMENTO_STATUS"),
-        memento(PAGES[3], "20120101000000", "-"),
-    ]
-    write_batch(folder, mementos, payloads, contents)
-    return folder
+from tests.store.graphs import memento, write_batch
+from tests.store.small_graph import PAGES, READ, SHARED, execute, opened, write_graph
 
 
 @pytest.fixture(name="path")
@@ -69,12 +26,6 @@ def path_of_store(tmp_path: Path) -> Path:
     with SqliteStore(tmp_path / "links.db", create=True) as store:
         store.load(write_graph(tmp_path / "1"), FILES, SETTINGS, "{}")
     return tmp_path / "links.db"
-
-
-@contextmanager
-def opened(path: Path) -> Iterator[Connection]:
-    with closing(connect(path)) as connection:
-        yield connection
 
 
 def violations(path: Path) -> list[Violation]:
@@ -130,16 +81,6 @@ def rewrite_outlinks(
         )
         packed = pack_outlinks(columns, range(len(links)), [len(page) for page in pages])  # type: ignore[arg-type]
         write_block(connection, first, zstandard.compress(packed))
-
-
-def execute(*statements: str, parameters: Sequence[object] = ()) -> Callable[[Path], None]:
-    def change(path: Path) -> None:
-        with opened(path) as connection:
-            for statement in statements:
-                connection.execute(statement, parameters)
-                assert connection.changes() or statement.startswith(("PRAGMA", "DROP"))
-
-    return change
 
 
 def lose_a_link(path: Path) -> None:

@@ -1,0 +1,15 @@
+"""Edges as the export reports them."""
+
+from arclink.export.cuts import Picture
+from arclink.export.markup import links_of, nodes_of
+
+Edges = dict[tuple[str, str], tuple[int, int, int]]
+
+
+def told(picture: Picture) -> Edges:
+    """Return links by the names of their ends: mementos, first, last."""
+    names = [name for _, name, _ in nodes_of(picture)]
+    return {
+        (names[source], names[target]): (mementos, first, last)
+        for source, target, mementos, first, last in links_of(picture.links)
+    }

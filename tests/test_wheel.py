@@ -1,0 +1,108 @@
+"""What is installed is what ArcLink needs, and nothing beside it."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterable
+from configparser import ConfigParser
+from pathlib import Path
+
+import pytest
+
+from arclink.version import VERSION
+from tests.wheel_contents import ROOT, compiled_modules, names_in, problems_of
+
+SOURCES = (
+    "arclink",
+    "setup.py",
+    "setup.cfg",
+    "pyproject.toml",
+    "MANIFEST.in",
+    "README.md",
+    "LICENSE",
+)
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a wheel that was built where there is no C compiler."""
+    folder = tmp_path_factory.mktemp("wheel")
+    ours = shutil.ignore_patterns("*.so", "__pycache__", "*.c")
+    for name in SOURCES:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, folder / "source" / name, ignore=ours)
+        else:
+            shutil.copy(ROOT / name, folder / "source" / name)
+    build = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
+    done = subprocess.run(
+        [sys.executable, "-c", build, str(folder)],
+        cwd=folder / "source",
+        env={**os.environ, "CC": "false"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    (found,) = folder.glob("*.whl")
+    return found
+
+
+def test_a_wheel_holds_the_package_and_all_that_it_reads(wheel: Path) -> None:
+    assert list(problems_of(names_in(wheel), ROOT / "arclink", is_compiled=False)) == []
+
+
+@pytest.mark.parametrize(
+    ("more", "fewer", "problem"),
+    [
+        (["tests/__init__.py"], [], "tests/__init__.py is not below arclink"),
+        (["jobs/invert.py"], [], "jobs/invert.py is not below arclink"),
+        (["arclink/native/surts.c"], [], "arclink/native/surts.c is for the build"),
+        ([], ["arclink/py.typed"], "arclink/py.typed is missing"),
+        (
+            [],
+            ["arclink/service/templates/base.html"],
+            "arclink/service/templates/base.html is missing",
+        ),
+        (["arclink/native/surts.so"], [], "compiled modules are ['surts'], not []"),
+    ],
+    ids=["tests", "a folder of old", "generated C", "types", "a template", "a module of its own"],
+)
+def test_what_is_wrong_in_a_wheel_is_said(
+    wheel: Path, more: Iterable[str], fewer: Iterable[str], problem: str
+) -> None:
+    names = (names_in(wheel) | {*more}) - {*fewer}
+    assert list(problems_of(names, ROOT / "arclink", is_compiled=False)) == [problem]
+
+
+def test_every_module_that_is_compiled_is_expected_in_a_release(wheel: Path) -> None:
+    (problem,) = problems_of(names_in(wheel), ROOT / "arclink", is_compiled=True)
+    assert problem == f"compiled modules are [], not {sorted(compiled_modules(ROOT / 'arclink'))}"
+    assert {"surts", "shuffle"} < compiled_modules(ROOT / "arclink")
+
+
+@pytest.mark.parametrize(("switch", "says"), [("no", True), ("yes", False)])
+def test_the_version_says_whether_the_slower_code_runs(switch: str, says: bool) -> None:
+    shown = subprocess.run(
+        [sys.executable, "-m", "arclink.cli.main", "--version"],
+        env={**os.environ, "ARCLINK_NATIVE": switch},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert shown.startswith(f"arclink, version {VERSION}")
+    assert ("without compiled modules: slower, with the same answers" in shown) == says
+
+
+def test_metadata_and_citation_agree() -> None:
+    """The version has one place; what is written twice is the same."""
+    config = ConfigParser()
+    config.read(ROOT / "setup.cfg", encoding="utf-8")
+    citation = (ROOT / "CITATION.cff").read_text("utf-8")
+    metadata = config["metadata"]
+    assert metadata["version"] == "attr: arclink.version.VERSION"
+    assert "version" not in tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    assert f"\nlicense: {metadata['license_expression']}\n" in citation
+    assert f"\nkeywords: [{metadata['keywords']}]\n" in citation
+    assert metadata["project_urls"].strip().removeprefix("Paper = ") in citation

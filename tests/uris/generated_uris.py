@@ -1,0 +1,58 @@
+"""Generated URIs, and their SURTs by the package."""
+
+import surt  # type: ignore[import-untyped]  # has no types
+from hypothesis import strategies as st
+
+
+def by_package(uri: str) -> str | None:
+    """Return the package's SURT; None if it refuses the URI, with whatever exception."""
+    try:
+        key: str = surt.surt(uri)
+    except Exception:
+        return None
+    return key
+
+
+SIGNS = [*"abzAZ09/?#&=.:;%@()<>'\"\\~ \t\n\x00\x7fäü\u2028\uff12", "//", "/.", ".."]
+
+
+ESCAPES = ["%2e", "%2F", "%25", "25", "%3f", "%23", "%41", "%c3%9f", "%0A"]
+
+
+HOSTS = [
+    "www.",
+    "www1.",
+    "h.org",
+    ":80",
+    ":443",
+    ":8080",
+    ":x",
+    "u@",
+    "http://",
+    "https://",
+    "mailto:",
+    "1.2.3.4",
+    "256.1",
+    "010.1",
+    "[::1]",
+]
+
+
+SESSIONS = ["sid=", "cfid=1&cftoken=2", "jsessionid=", "a" * 32, f"({'a' * 24})/", ".aspx"]
+
+
+pieces = st.sampled_from([*SIGNS, *ESCAPES, *HOSTS, *SESSIONS])
+
+
+sites = st.sampled_from(
+    [
+        "http://h.org",
+        "http://www.h.org",
+        "https://H.org:80",
+        "http://h",
+        "http://1.2.3",
+        "http://256.1",
+        "http://http:",
+        "",
+    ]
+)
