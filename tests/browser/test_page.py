@@ -36,7 +36,7 @@ def texts(page: "Page", selector: str) -> list[str]:
 def test_a_page_looks_the_same_the_second_time(
     browser: "Browser", service: Service, view: str
 ) -> None:
-    """Opened again, reloaded, gone back to, and come to from another page: the server answers 304."""
+    """Opened again, reloaded, or reached from another page: the server answers 304."""
     with looking(browser, service) as page:
         statuses: list[int] = []
         page.on(

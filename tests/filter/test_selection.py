@@ -520,7 +520,7 @@ rule_sets = st.sampled_from(
 def filter_plainly(
     rows: Sequence[bytes], rules: Rules
 ) -> tuple[list[Memento], list[Pointer], Counter[Reason]]:
-    """Return mementos, pointers and counts as the documents define them, with everything in memory."""
+    """Return mementos, pointers and counts as defined in the documents, computed in memory."""
     counts: Counter[Reason] = Counter()
     mementos: list[Memento] = []
     pointers: list[Pointer] = []

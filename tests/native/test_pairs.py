@@ -465,7 +465,7 @@ places = st.sampled_from(
 
 
 def numbered(number: Function, pages: Sequence[tuple[str, list[str]]]) -> list[object]:
-    """Return what becomes of the links of pages of one block, and all that is remembered of them."""
+    """Return the result for the links of the pages of one block, and the remembered state."""
     codes: dict[str, int] = {}
     number_of: dict[bytes, int] = {}
     found: list[Link] = []
