@@ -318,8 +318,8 @@ def test_hostile_pages_run_nothing(browser: "Browser", service: Service, view: s
             "This page is unknown",
             "http://snowblind.blog.example/guide/",
         ),
-        ("/empty/", 200, "This graph is still empty", "look again"),
-        ("/empty/?uri=example.org", 200, "The graph is still empty", "look again"),
+        ("/empty/", 200, "This graph is still empty", "reload"),
+        ("/empty/?uri=example.org", 200, "The graph is still empty", "reload"),
         (
             "/gone/?uri=example.org&view=graph",
             503,

@@ -65,7 +65,7 @@ BAD: list[tuple[Play, str, str]] = [
     (sends(OK + b"Content-Length: 10\r\n\r\nabc"), "was truncated: 3 of 10 bytes", "cut short"),
     (
         sends(OK + b"Transfer-Encoding: chunked\r\n\r\n5\r\nabc"),
-        "no HTTP|cut short|failed",
+        "not HTTP|truncated|failed",
         "cut in a chunk",
     ),
     (
@@ -73,10 +73,10 @@ BAD: list[tuple[Play, str, str]] = [
         "is compressed",
         "compressed",
     ),
-    (sends(b"SSH-2.0-OpenSSH\r\n"), "is no HTTP", "no HTTP"),
-    (sends(b""), "is no HTTP|connection failed", "nothing"),
-    (sends(b"HTTP/1.1 200 OK\r\nX: " + b"y" * 100_000 + b"\r\n\r\n"), "is no HTTP", "huge header"),
-    (sends(b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 1000 + b"\r\n"), "is no HTTP", "many headers"),
+    (sends(b"SSH-2.0-OpenSSH\r\n"), "is not HTTP", "no HTTP"),
+    (sends(b""), "is not HTTP|connection failed", "nothing"),
+    (sends(b"HTTP/1.1 200 OK\r\nX: " + b"y" * 100_000 + b"\r\n\r\n"), "is not HTTP", "huge header"),
+    (sends(b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 1000 + b"\r\n"), "is not HTTP", "many headers"),
     (drips(b""), r"no complete answer within 0\.7 s", "drips its status line"),
     (drips(b"HTTP/1.1 200 OK\r\nX: "), r"no complete answer within 0\.7 s", "drips its header"),
     (drips(OK + b"\r\n"), r"no complete answer within 0\.7 s", "drips its body"),

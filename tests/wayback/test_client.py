@@ -72,7 +72,7 @@ def test_a_wait_that_is_too_long_ends_the_run(
     archive: FakeArchive, client: Client, waits: Waits
 ) -> None:
     archive.faults[PATH] = [refuse(503, ("Retry-After", "86400"))]
-    with pytest.raises(WaybackError, match=r"left alone for 86,400 s.*same command again"):
+    with pytest.raises(WaybackError, match=r"a pause of 86,400 s.*same command again"):
         client.get(archive.base + PATH[4:], 100)
     assert waits.seconds == []
 

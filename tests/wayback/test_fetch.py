@@ -482,7 +482,7 @@ def test_a_file_that_was_shortened_is_noticed(
     archive.pages = PAGES
     run(archive, client, tmp_path)
     os.truncate(tmp_path / "wayback-00001.warc.gz", 100)
-    with pytest.raises(InputError, match="shorter or gone"):
+    with pytest.raises(InputError, match="shorter or missing"):
         run(archive, client, tmp_path)
 
 
