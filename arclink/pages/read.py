@@ -1,4 +1,4 @@
-"""A capture as it was recorded: status, archived headers and body, streamed.
+"""A capture as recorded: status, archived headers and body, streamed.
 
 `PageReader` finds the records of a capture in its archive files and checks that each is the one
 that the store means, because files move, change, and share names. A body is never held in memory as
@@ -62,7 +62,7 @@ class _Holder:
 
 
 class CapturedPage:
-    """A capture, as it was recorded. Close it, or use ``with``.
+    """A capture as recorded. Close it, or use ``with``.
 
     Attributes:
         memento: The capture that was asked for.
@@ -127,7 +127,7 @@ class CapturedPage:
             )
 
     def sent(self) -> Iterator[bytes]:
-        """Yield the body without transfer coding, and with its content codings: what a client saves.
+        """Yield the body without transfer coding, with its content codings, as a client saves it.
 
         Raises:
             RecordError: See `recorded`.
@@ -405,7 +405,7 @@ def _state_of(path: str) -> object:
 
 
 def _is_meant(record: ArchiveRecord, place: RecordPlace) -> bool:
-    """Return whether a record is the one that the store means: by URI and time, or by its digest."""
+    """Return whether a record is the one in the store, by URI and time, or by its digest."""
     if place.original:
         uri, timestamp = record.uri, record.timestamp
         wrapped = None if _is_uri(uri, place) else _ANY_ARCHIVE.unwrap(uri)

@@ -159,7 +159,7 @@ class _Wanted:
         self._lines.close()
 
     def add(self, pointer: Pointer) -> None:
-        """Add a pointer; one of the last resort, or to recorded links, gets the paths of all captures."""
+        """Add a pointer; a last resort, or recorded links, get the paths of all captures."""
         path = self._path_of(pointer.file)
         all_paths: str | list[str] = path
         if pointer.kind in (PointerKind.LAST_RESORT, PointerKind.RECORDED):

@@ -255,7 +255,7 @@ def row_of(line: bytes) -> cdx.Row | None:
 
 
 def shared_by(line: bytes) -> bytes | None:
-    """Return the archive file by which the scanner shares a line out; None if it leaves the line."""
+    """Return the archive file of a line by the scanner; None if it leaves the line."""
     file = cdx.file_of(line)
     shared: defaultdict[int, list[bytes]] = defaultdict(list)
     end = SHARE_PLAIN[1]([line], 0, {file: 7}, cdx.what_of, shared)
