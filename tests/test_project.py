@@ -473,7 +473,7 @@ def test_every_package_imported_is_declared(
 
 
 def test_dependencies_are_documented() -> None:
-    """docs/dependencies.md has a row for each package of setup.cfg, and for no other."""
+    """docs/dependencies.md has exactly one row for each package of setup.cfg."""
     chapters = re.split("^## To .*", text_of("docs/dependencies.md"), flags=re.MULTILINE)[1:]
     for chapter, section in zip(
         chapters, ("run", "test", "browser", "fuzz", "engines"), strict=True

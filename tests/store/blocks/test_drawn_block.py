@@ -1,4 +1,4 @@
-"""The block of outlinks that docs/store-schema.md draws is the one that ArcLink writes."""
+"""The block of outlinks drawn in docs/store-schema.md is what ArcLink writes."""
 
 import re
 from pathlib import Path
