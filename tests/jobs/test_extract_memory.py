@@ -1,4 +1,4 @@
-"""The extract job passes over a page that gets no memory, in the task itself, so on every engine."""
+"""The extract job skips a page without memory, in the task itself, so on every engine."""
 
 import io
 import json
