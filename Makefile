@@ -1,5 +1,5 @@
-# Everything starts here: `make demo` to see ArcLink at work, `make test` for every check, `make help` for the rest.
-# Needed: make and Python 3.11 or later. Another interpreter: make PYTHON=python3.12 demo
+# `make demo` shows ArcLink at work, `make test` runs every check, `make help` lists all targets.
+# You need make and Python 3.11 or later. With another interpreter: make PYTHON=python3.12 demo
 
 PYTHON ?= python3
 SHELL := /bin/sh
@@ -7,7 +7,8 @@ SHELL := /bin/sh
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
-# Tests and benchmarks start hundreds of processes; without bytecode on disk each would compile all it imports anew.
+# Tests and benchmarks start hundreds of processes: without bytecode on disk each would compile all
+# imported modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
 VENV := .venv
@@ -17,41 +18,43 @@ CHECKS := $(VENV)/.installed-test
 WITH_ENGINES := $(VENV)/.installed-engines
 WITH_BROWSER := $(VENV)/.installed-browser
 
-# Where Hadoop, Pig, Cassandra and their running clusters are kept: outside git. Another place: make ENGINES=/var/tmp/engines engines
+# Folder of Hadoop, Pig, Cassandra and their running clusters, not in git. With another folder:
+# make ENGINES=/var/tmp/engines engines
 ENGINES ?= $(CURDIR)/.engines
 export ENGINES
 
 CODE := arclink jobs service pig tests benchmarks
 # Extra options for the test runner: make test PYTEST_OPTIONS="-k revisit -x"
 PYTEST_OPTIONS ?=
-# Tests at a time. Each worker imports everything once more: two take a fifth more CPU time in all than one.
+# Number of parallel tests. Each worker imports everything again: two workers need 20 % more CPU time than one.
 WORKERS ?= 2
 
-# Wheels only, so that of others nothing is compiled; surt is published as source only. It is built with the setuptools of
-# requirements/build.txt, because the one that pip would fetch for the build is checked against no hash.
+# Only wheels, so that no package is compiled; surt is published only as source. It is built with the
+# setuptools of requirements/build.txt, because pip would fetch another one without checking its hash.
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes \
           --no-build-isolation --only-binary :all: --no-binary surt
 INSTALL_PROJECT = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 
-# One lock for every platform and every Python from 3.11 on, with the hashes of all files that are published for a version.
+# One lock for all platforms and every Python from 3.11 on, with the hashes of all published files of a version.
 COMPILE = .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
           --custom-compile-command 'make lock' $(LOCK_OPTIONS)
 LOCK_OPTIONS ?=
 # Extras that `make demo` and `make test` install, so that everything works out of the box.
 LOCKED_EXTRAS := --extra analysis --extra cassandra --extra rdf
 
-# pywb, the Wayback Machine that `make test-wayback` talks to: its packages are older than ours. Some are published as source only.
+# pywb, the Wayback Machine of `make test-wayback`: it needs older packages than ArcLink. Some are published
+# only as source.
 PYWB := $(ENGINES)/pywb
 
 SECTION = @printf '\n== %s\n'
 
-# What the benchmarks generate, and the environment of those ArcLink is measured against; used again when it is there.
+# Generated data of the benchmarks, and the environment of the peers; existing files are used again.
 BENCH ?= build/bench
 # make bench BENCH_OPTIONS="--only growth --captures 3000 30000 300000 --write"; all of them: benchmarks/README.md
 BENCH_OPTIONS ?=
 
 DEMO := demo
-# The most talked about page of the demo archive with this seed; `arclink demo-archive` prints it too.
+# The page with most links in the demo archive with this seed; `arclink demo-archive` prints it, too.
 DEMO_URI := http://www.kalvik2010.example/ceremony/opening.html
 
 $(VENV)/bin/python:
@@ -61,10 +64,10 @@ $(VENV)/bin/python:
 	@$(PYTHON) -m venv $(VENV) || { \
 	  printf '%s\n' 'Python could not make an environment; on Debian and Ubuntu: apt install python3-venv' >&2; rm -rf $(VENV); exit 1; }
 
-# Python that is compiled as it is, like LOOPS in setup.py; after a change it has to be compiled again.
+# Python files that are compiled, like LOOPS in setup.py; compile them again after a change.
 LOOPS := arclink/extract/plain_links.py arclink/filter/shuffle.py arclink/graph/block_links.py arclink/store/blocks/inlink_numbers.py
 
-# A stamp is older than what was installed from: then it is installed again, which is quick when nothing changed.
+# If a stamp is older than its sources, packages are installed again; this is quick if nothing changed.
 $(RUN): requirements/build.txt requirements/run.txt setup.cfg setup.py pyproject.toml $(wildcard arclink/native/*.pyx arclink/native/*.pxd) $(LOOPS) | $(VENV)/bin/python
 	$(SECTION) 'environment in $(VENV), from the locked requirements'
 	$(INSTALL) -r requirements/build.txt
@@ -77,7 +80,7 @@ $(CHECKS): requirements/test.txt $(RUN)
 	$(INSTALL) -r requirements/test.txt
 	@touch $@
 
-# pyspark is published as source only, too.
+# pyspark is published only as source, too.
 $(WITH_ENGINES): requirements/engines.txt $(CHECKS)
 	$(SECTION) 'Spark, and tools for the tests of engines, from the locked requirements'
 	$(INSTALL) --no-binary pyspark -r requirements/engines.txt
@@ -93,28 +96,28 @@ $(WITH_BROWSER): requirements/browser.txt $(CHECKS)
 help:  ## Show what make can do
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
 
-demo: $(RUN)  ## Build the graph of a small made-up archive and ask it who linked to a page
+demo: $(RUN)  ## Build the graph of a small generated archive and show the links to a page
 	@rm -rf $(DEMO)/archive $(DEMO)/links.db*
 	$(SECTION) 'a small archive of an invented world: $(DEMO)/archive'
 	$(BIN)/arclink demo-archive $(DEMO)/archive --captures 300 --hosts 12 --seed 1
 	$(SECTION) 'its link graph: $(DEMO)/links.db'
 	$(BIN)/arclink build $(DEMO)/archive --store $(DEMO)/links.db
-	$(SECTION) 'which links does a page have, who linked to it, when, and with which words?'
+	$(SECTION) 'the links of a page: to which pages, from which pages, when, and with which words?'
 	$(BIN)/arclink links $(DEMO_URI) --store $(DEMO)/links.db
 	$(SECTION) 'what next?'
 	@printf '%-19s %s\n' \
 	  'Who linked to it:' '$(BIN)/arclink links $(DEMO_URI) --store $(DEMO)/links.db --direction in' \
 	  'As of a day:' '$(BIN)/arclink links $(DEMO_URI) --store $(DEMO)/links.db --at 20100213' \
-	  'What became of it:' '$(BIN)/arclink explain $(DEMO_URI) --store $(DEMO)/links.db' \
+	  'Its captures:' '$(BIN)/arclink explain $(DEMO_URI) --store $(DEMO)/links.db' \
 	  'In a browser:' '$(BIN)/arclink serve --store $(DEMO)/links.db    (then open the address it prints)' \
 	  'Your own files:' '$(BIN)/arclink build FOLDER-WITH-WARC-FILES --store links.db' \
-	  'All the rest:' 'docs/commands.md, README.md, and $(BIN)/arclink --help'
+	  'All commands:' 'docs/commands.md, README.md, and $(BIN)/arclink --help'
 
-# Tests of values alone: they build no archive and start no process.
+# Tests of pure functions: they build no archive and start no process.
 CHECK_TESTS := tests/uris tests/rows tests/graph tests/access tests/federation/test_merging.py tests/federation/test_reading.py \
                tests/store/blocks tests/test_timestamps.py tests/test_layers.py
 
-check: $(CHECKS)  ## Run the quick half of the checks, in less than a minute: lint, types, tests of values
+check: $(CHECKS)  ## Run the quick checks, in less than a minute: lint, types, tests of values
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy $(CODE)
@@ -149,18 +152,18 @@ test-wayback: $(CHECKS) $(PYWB)/.installed  ## Run the tests that fetch from a r
 	$(SECTION) 'pytest: a real Wayback Machine'
 	$(BIN)/python -m pytest -m engine tests/wayback $(PYTEST_OPTIONS)
 
-test-proxy: $(CHECKS)  ## Run the tests of the service behind a real nginx, which has to be installed
+test-proxy: $(CHECKS)  ## Run the tests of the service with a real nginx as proxy, which has to be installed
 	$(SECTION) 'pytest: a real nginx'
 	$(BIN)/python -m pytest -m engine tests/service/test_proxy.py $(PYTEST_OPTIONS)
 
-oracles: $(CHECKS)  ## Compare every real page at hand with what the second extractor finds (minutes)
+oracles: $(CHECKS)  ## Compare all available real pages with the second extractor (minutes)
 	ARCLINK_ALL_PAGES=1 $(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_OPTIONS) tests/extract/test_oracles.py
 
-# Each target for so many seconds: make fuzz SECONDS=600. What was found is in .fuzz, and becomes a test.
+# Seconds per target: make fuzz SECONDS=600. Findings are in .fuzz, and become tests.
 SECONDS ?= 60
 FUZZ_TARGETS := cdx_row warc_record html_links feed_links uri_resolution wat
 
-fuzz: $(CHECKS)  ## Feed parsers with what breaks parsers, each for a minute; longer: make fuzz SECONDS=600
+fuzz: $(CHECKS)  ## Run the parsers on generated input, each for a minute; longer: make fuzz SECONDS=600
 	$(INSTALL) -r requirements/fuzz.txt
 	@for target in $(FUZZ_TARGETS); do \
 	  printf "\n== %s, %s seconds\n" "$$target" "$(SECONDS)"; mkdir -p ".fuzz/$$target"; \
@@ -178,29 +181,29 @@ $(BENCH)/venv/.installed: requirements/build.txt requirements/benchmarks.txt | $
 	$(subst $(BIN),$(BENCH)/venv/bin,$(INSTALL)) -r requirements/benchmarks.txt
 	@touch $@
 
-bench: $(RUN) $(BENCH)/venv/.installed  ## Measure ArcLink beside its peers; some ten minutes on an idle machine
+bench: $(RUN) $(BENCH)/venv/.installed  ## Measure ArcLink and its peers; about ten minutes on an idle machine
 	$(BIN)/python -m benchmarks.run --folder $(BENCH) $(BENCH_OPTIONS)
 
 engines: $(WITH_ENGINES)  ## Install Hadoop, Pig, Spark and Cassandra, to try a cluster on this machine (docs/engines.md)
 	$(SECTION) 'engines in $(ENGINES)'
 	@for script in engines/*.sh; do case $$script in engines/lib.sh | engines/chromium.sh) ;; *) $$script install || exit 1 ;; esac; done
 
-# Tests of one file follow each other in one worker: each worker starts an engine once, and two keep two cores at work.
+# Tests of one file run in one worker, so each worker starts an engine once; two workers use two cores.
 TEST_ENGINES = ARCLINK_EXAMPLES=10 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --durations=15 $(PYTEST_OPTIONS)
 
 test-engines: engines $(PYWB)/.installed  ## Run the tests that need a server: Hadoop, Pig, Spark, Cassandra, EMR (moto), pywb; they start and stop it
 	$(SECTION) 'pytest: engines'
 	$(TEST_ENGINES) -m 'engine and not slow' tests/engines tests/wayback
 
-test-faults: engines  ## Run those of them that take longest: tasks and nodes that are killed, damaged stores, Pig on Hadoop, some fuzzing
+test-faults: engines  ## Run the slow tests of engines: killed tasks and nodes, damaged stores, Pig on Hadoop, some fuzzing
 	$(SECTION) 'pytest: engines, what takes longest'
 	$(TEST_ENGINES) -m 'engine and slow' tests/engines
 	$(MAKE) fuzz SECONDS=30
 
-# Outside of CI. A shorter soak: make test-long SOAK=300.
+# Not part of CI. For a shorter run: make test-long SOAK=300.
 SOAK ?= 3600
 
-test-long: $(CHECKS)  ## Run what takes long: loss of power, failing disks, little memory, an hour of build and service together
+test-long: $(CHECKS)  ## Run the long tests: loss of power, failing disks, little memory, an hour of build and service together
 	$(SECTION) 'pytest: what takes long'
 	ARCLINK_SOAK=$(SOAK) $(BIN)/python -m pytest -m long --durations=0 $(PYTEST_OPTIONS) tests/durability
 
@@ -218,11 +221,11 @@ wheels: $(TOOLS)/.installed  ## Build an sdist and a manylinux wheel for each of
 	$(SECTION) 'sdist and wheels in dist/'
 	.ci/wheels $(TOOLS) $(PYTHONS)
 
-format: $(CHECKS)  ## Lay out the code and put right what can be put right without thinking
+format: $(CHECKS)  ## Format the code and apply automatic fixes
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
-lock:  ## Write requirements/*.txt anew from setup.cfg and pyproject.toml; newest versions: make lock LOCK_OPTIONS=--upgrade
+lock:  ## Write requirements/*.txt from setup.cfg and pyproject.toml; newest versions: make lock LOCK_OPTIONS=--upgrade
 	$(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check --upgrade uv
 	.venv-lock/bin/python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['build-system']['requires'], sep='\n')" \
@@ -236,7 +239,7 @@ lock:  ## Write requirements/*.txt anew from setup.cfg and pyproject.toml; newes
 	$(COMPILE) requirements/pywb.in --output-file requirements/pywb.txt
 	$(COMPILE) requirements/wheels.in --output-file requirements/wheels.txt
 
-clean:  ## Remove what make made: environments, demo, caches
+clean:  ## Remove generated files: environments, demo, caches
 	rm -rf $(VENV) .engines .venv-lock $(TOOLS) $(DEMO) .fuzz build dist arclink.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	rm -f arclink/native/*.so
 	find arclink jobs service pig tests benchmarks -name __pycache__ -prune -exec rm -rf {} +

@@ -18,7 +18,7 @@ LOOPS = (
     "graph/block_links.py",
     "store/blocks/inlink_numbers.py",
 )
-"""Python modules that are compiled as they are, from the package's folder."""
+"""Python modules that are compiled unchanged, from the package's folder."""
 
 
 class BuildStamped(build_ext):

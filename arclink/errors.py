@@ -8,7 +8,7 @@
     │   ├── InputError           an archive or CDX file cannot be used at all
     │   │   └── MissingFileError     an archive file does not exist at its place
     │   ├── StoreError           a store is missing, not ArcLink's, newer, locked or out of space
-    │   ├── CaptureError         a capture cannot be read: none was made, or its payload is not at hand
+    │   ├── CaptureError         a capture cannot be read: missing, or without payload
     │   ├── PipelineError        a step of a build failed
     │   ├── NetworkError         another machine does not answer, or its answer cannot be read
     │   ├── WaybackError         a Wayback Machine does not answer, or asks ArcLink to stop
@@ -63,7 +63,7 @@ class StoreError(OperatorError):
 
 
 class CaptureError(OperatorError):
-    """A capture cannot be read: there is none, or its archive file or payload is not at hand.
+    """A capture cannot be read: it does not exist, or its archive file or payload is missing.
 
     Args:
         text: What is wrong; for a capture, with the name of its archive file.

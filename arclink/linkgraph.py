@@ -393,7 +393,7 @@ class LinkGraph:
         )
 
     def export(self, path: str | PathLike[str], format: str, **parameters: Any) -> "Exported":  # noqa: A002  # the option's name
-        """Write the graph to a file with a manifest, like ``arclink export`` (``docs/export.md``).
+        """Write the graph to a file with a manifest (``docs/export.md``).
 
         Args:
             path: The path of the file; an existing file is replaced.

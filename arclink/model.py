@@ -158,8 +158,8 @@ class Payload:
         scope: The widest scope of its links; None if it was not read.
         charset: WHATWG name of the charset it was decoded with; ``-`` if it was not read.
         file: Name of the archive file it was read from, or should have been read from.
-        reason: ``PAYLOAD_READ``; ``PAYLOAD_RECORDED`` if only the crawler's list of its links was
-            read; or the name of the `Reason` member that says why it was not read.
+        reason: ``PAYLOAD_READ``, ``PAYLOAD_RECORDED`` if only the crawler's list of links was read,
+            or the name of the `Reason` member that says why it was not read.
         counts: Links of the page by name of their `Reason` member; only reasons that occur.
     """
 

@@ -166,7 +166,7 @@ class Bench:
         return [str(interpreter), "-m", *words]
 
     def java(self, *words: str) -> list[str]:
-        """Return the command that runs a Java class with the peers' jars, built when they are not there.
+        """Return the command that runs a Java class with the peers' jars; build missing jars.
 
         Raises:
             NotHereError: There is no Java, or no Maven to build with.
@@ -205,7 +205,7 @@ class Bench:
     def rounds(
         self, *measures: Callable[[], Figure], beside: Sequence[Callable[[], object]] = ()
     ) -> list[Figure]:
-        """Measure one after the other, all of them as often as asked, and return of each the run with the least CPU time.
+        """Measure all of them in turns, and return the run with the least CPU time of each.
 
         The machine's speed changes by a third within minutes: what is compared takes turns, so that
         each has its share of calm moments.

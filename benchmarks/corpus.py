@@ -10,7 +10,7 @@ Everything follows from the seed and a place (host, URI, version), never from wh
 so files are made side by side, and a fourth crawl can be made later.
 
     python -m benchmarks.corpus FOLDER --captures 30000
-    python -m benchmarks.corpus FOLDER --captures 30000 --addition      # a fourth crawl, with 1 % more captures
+    python -m benchmarks.corpus FOLDER --captures 30000 --addition    # 1 % more captures
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Archive files to a store that can be asked, beside the floor and the peers that list links only."""
+"""From archive files to a store, compared with the floor and peers that only list links."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -20,7 +20,7 @@ from arclink.uris.surts import surt_of
 
 
 def write_flat(where: str, folder: Path) -> dict[str, int]:
-    """Return how many links, distinct URIs, distinct texts, and distinct (target, text) pairs there are."""
+    """Return the numbers of links, distinct URIs, texts, and (target, text) pairs."""
     surt_for = lru_cache(maxsize=1 << 20)(surt_of)
     contents: dict[ContentId, None] = {}
     uris: set[str] = set()

@@ -55,7 +55,7 @@ class Times:
 
 
 def measure(bench: Bench) -> Iterator[Table]:
-    """Yield a table for the store of the largest corpus, and one for a hub that a million pages link to."""
+    """Yield tables for the store of the largest corpus and for a hub with a million inlinks."""
     size = max(bench.sizes)
     yield of_store(bench, bench.build(bench.corpus(size)).store, f"{size:,} captures")
     store = bench.folder / "stores/hub.db"

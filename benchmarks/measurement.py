@@ -112,7 +112,7 @@ def _spawn(
 
 
 class _Sampler(threading.Thread):
-    """Adds up, now and then, the memory of a process and its descendants (proportional set size, proc(5))."""
+    """Sums at intervals the memory of a process and its descendants (PSS, proc(5))."""
 
     def __init__(self, pid: int) -> None:
         super().__init__(daemon=True)

@@ -62,7 +62,7 @@ def with_a_jvm(url: str, offsets: Sequence[int]) -> int:
 
 
 def main() -> None:
-    """Print seconds, CPU seconds of this process and its children, and requests, for each way and share."""
+    """Print seconds, CPU seconds with children, and requests, for each way and share."""
     system, _ = WebHdfs.of(f"hdfs://cluster{PATH}")
     system.write(PATH, io.BytesIO(os.urandom(SIZE)))
     ways: list[Callable[[str, Sequence[int]], int]] = [forwards, ranges, whole, with_a_jvm]

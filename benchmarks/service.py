@@ -88,7 +88,7 @@ def _graph(bench: Bench, number: int, pages: int) -> Path:
 
 
 def of_load(bench: Bench, store: Path) -> Table:
-    """Return requests a second and their times, for ordinary URIs and the hub, with one worker and with two."""
+    """Return requests per second and times for ordinary URIs and the hub, with 1 and 2 workers."""
     ordinary = [
         f"/linkQuery?format=json&uri={quote(uri, safe='')}"
         for uri in sample(bench, store).read_text("utf-8").split()
@@ -154,7 +154,7 @@ def ask(address: str, paths: Sequence[str], goes_on: Callable[[], bool] = lambda
 
 
 def of_streams(store: Path) -> Table:
-    """Return what all links to the hub cost in each format that streams, each from a service of its own."""
+    """Return the cost of all links to the hub in each streaming format, each in a new service."""
     rows: list[list[Cell]] = []
     for form in FORMATS:
         with service(store) as address:
@@ -197,7 +197,7 @@ def of_streams(store: Path) -> Table:
 
 
 def _peak_megabytes() -> float:
-    """Return the peak of the largest process that this one has started and that still runs (proc(5), ``VmHWM``)."""
+    """Return the peak memory of the largest running child process (proc(5), ``VmHWM``)."""
     peaks = [0.0]
     for pid in descendants(os.getpid())[1:]:
         for line in Path(f"/proc/{pid}/status").read_text().splitlines():

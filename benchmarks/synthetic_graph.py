@@ -1,4 +1,4 @@
-"""Graph files of a made-up graph of any size (docs/graph-files.md), a batch at a time, for `arclink load`.
+"""Graph files of a generated graph of any size, in batches, for `arclink load`.
 
 Each page links once to one hub, else half within its site of 1,000 pages and half anywhere by a
 power law; a link has one of four texts that its target has. Pages of a batch are new, what they

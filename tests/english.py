@@ -1,4 +1,4 @@
-"""Phrases that readers had to read twice, and the texts of the project that must not contain them."""
+"""Phrases that readers had to read twice, and the texts that must not contain them."""
 
 import ast
 import io
@@ -11,7 +11,7 @@ from typing import NamedTuple
 PHRASES = {
     r"made[- ]up": "generated, synthetic",
     r"st(?:ands?|ood) (?:in|at|there|beside|behind|under)": "is in, is at",
-    r"(?:there (?:is|are|was|were)|has|have|is|are) none(?! of)": "is not a …, has no …",
+    r"(?:is|are) none(?! of)": "is not a …, has no …",
     r"[Tt]ell(?:s|ing)? (?:whether|apart|how|what|which|when|who|why|where)": "show, report",
     r"told (?:apart|whether|how|what|which|when|who|why|where|to)": "distinguished, reported",
     r"who(?:ever)? asks?": "the caller",
@@ -40,6 +40,9 @@ PHRASES = {
 """Pattern of a phrase, and what to write instead."""
 
 _PHRASE = {re.compile(rf"\b(?:{pattern})\b"): instead for pattern, instead in PHRASES.items()}
+
+_NO_PROSE = re.compile(r"`[^`]*`|\]\([^)]*\)|\{%.*?%\}|\{\{.*?\}\}|<[^<>]*>")
+"""Code in Markdown, addresses of links, tags and instructions in templates."""
 
 
 class Text(NamedTuple):
@@ -70,7 +73,7 @@ def texts_of(path: Path) -> Iterator[Text]:
         if line.lstrip().startswith("```"):
             is_code = not is_code
         elif not is_code:
-            yield Text(number, re.sub(r"`[^`]*`|\]\([^)]*\)", "`", line))
+            yield Text(number, _NO_PROSE.sub(" ` ", line))
 
 
 def findings(text: str) -> list[str]:

@@ -42,7 +42,7 @@ ROOMS = (
     "cli",
     "__main__",
 )
-"""From the words that all rooms use to what users call. `ARCHITECTURE.md` has a heading for each."""
+"""The rooms, from shared words to user interfaces. `ARCHITECTURE.md` has a heading for each."""
 
 STORE_ROOMS = ("protocols", "blocks", "sqlite", "cassandra", "location")
 """Inside ``store``: the two stores do not know each other; only ``location`` knows both."""

@@ -173,7 +173,7 @@ def test_every_command_is_in_the_table_of_commands() -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_options_are_documented_of(name: str) -> None:
-    """Every option a command has is in its section, and every option of the section is one it has."""
+    """The options in the section of a command are exactly the options of the command."""
     documented = set(re.findall(r"`(--[a-z-]+)", section_of(name)))
     assert documented == options_of(command_called(name))
 
@@ -476,7 +476,7 @@ def test_every_package_imported_is_declared(
 
 
 def test_dependencies_are_documented() -> None:
-    """docs/dependencies.md has a row for each package of setup.cfg, and for no other."""
+    """docs/dependencies.md has exactly one row for each package of setup.cfg."""
     chapters = re.split("^## To .*", text_of("docs/dependencies.md"), flags=re.MULTILINE)[1:]
     for chapter, section in zip(
         chapters, ("run", "test", "browser", "fuzz", "engines"), strict=True

@@ -20,7 +20,7 @@ EXPLAIN_PARAMETERS = (URI, FROM, TO)
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """One memento and what became of it.
+    """One memento and what happened to it.
 
     Attributes:
         reason: `Reason.PAYLOAD_READ` or `Reason.PAYLOAD_RECORDED` if its links are known, else the
@@ -40,7 +40,7 @@ class Explanation:
 
 
 def explain(store: Answers, uri: str, span: Span = ALL_TIME) -> Iterator[Explanation]:
-    """Yield what became of each memento of ``uri`` and its variants within ``span``, oldest first.
+    """Yield the explanation of each memento of a URI and its variants in a span, oldest first.
 
     Each group of up to `TOGETHER` mementos is read from one state of the store.
 

@@ -147,7 +147,7 @@ def command(
         settings = replace(settings, cores=1)
     paths, complaints = leave_out_foreign(find_archives(inputs))
     for complaint in complaints:
-        click.echo(f"passed over: {complaint}", err=True)
+        click.echo(f"skipped: {complaint}", err=True)
     cdx_paths = find_cdx(cdx)
     folder = Path(work) if work else work_folder(store)
     run = runner_of(runner, settings.cores, folder, engine_conf, hdfs, local_path_of(store).name)
@@ -167,7 +167,7 @@ def command(
                 known = {file.name: file for file in opened.files()}
                 paths, described = leave_out_described(paths, known)
                 for complaint in described:
-                    click.echo(f"passed over: {complaint}", err=True)
+                    click.echo(f"skipped: {complaint}", err=True)
                 files = describe(paths, known, known_damage(opened))
                 report = build(files, cdx_paths, opened, settings, folder, progress, run)
         except ArclinkError:

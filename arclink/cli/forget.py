@@ -96,7 +96,7 @@ def command(
                 remove_slices(store)
             if cleans is not False and not is_trial:
                 opened.clean()
-                click.echo(f"{store}: written anew, {opened.sums().bytes:,} bytes.")
+                click.echo(f"{store}: written again, {opened.sums().bytes:,} bytes.")
     if lists or export_path:
         with open_store(store) as opened:
             known = list(opened.forgotten())

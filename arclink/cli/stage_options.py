@@ -147,7 +147,7 @@ def archives_of(inputs: Sequence[str], known: Mapping[str, KnownFile]) -> list[K
 
     paths, complaints = leave_out_foreign(find_archives(inputs))
     for complaint in complaints:
-        click.echo(f"passed over: {complaint}", err=True)
+        click.echo(f"skipped: {complaint}", err=True)
     return describe(paths, known)
 
 

@@ -1,4 +1,7 @@
-"""The state of one filter task: what it knows of originals and rows, and what waits for the shuffle."""
+"""The state of one filter task.
+
+Its originals and rows, and the output that waits for the shuffle.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -47,7 +50,7 @@ class Verdict:
 
 
 class FilterTask(Protocol):
-    """What `arclink.filter.shuffle.take` reads and changes; `arclink.filter.selection.Mapper` has it.
+    """State that `arclink.filter.shuffle.take` reads and changes, kept by the `Mapper`.
 
     Attributes:
         counts: Gets a reason for each row.

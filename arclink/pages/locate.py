@@ -43,7 +43,7 @@ _LOCATION = Kind("http@location")
 
 
 class Neighbours(NamedTuple):
-    """The captures of a URI around one of them; None where there is none.
+    """The captures of a URI around one of them; None for a missing one.
 
     Attributes:
         first: The oldest one.
@@ -130,7 +130,7 @@ def capture_in_force(store: Scans, uri: str, at: Timestamp = ALL_TIME.last) -> M
 
 @of_one_state
 def capture_at(store: Scans, uri: str, timestamp: Timestamp) -> Memento | None:
-    """Return the capture of a URI at exactly this time; None if there is none.
+    """Return the capture of a URI at exactly this time; None if it has no such capture.
 
     A capture of another variant of the URI counts, unless it only redirects to a variant of itself:
     to a browser that asks for the target, that would be an endless loop.

@@ -1,4 +1,4 @@
-"""A capture as it was recorded: status, archived headers and body, streamed.
+"""A capture as recorded: status, archived headers and body, streamed.
 
 `PageReader` finds the records of a capture in its archive files and checks that each is the one
 that the store means, because files move, change, and share names. A body is never held in memory as
@@ -63,7 +63,7 @@ class _Holder:
 
 
 class CapturedPage:
-    """A capture, as it was recorded. Close it, or use ``with``.
+    """A capture as recorded. Close it, or use ``with``.
 
     Attributes:
         memento: The capture that was asked for.
@@ -130,7 +130,7 @@ class CapturedPage:
             )
 
     def sent(self) -> Iterator[bytes]:
-        """Yield the body without transfer coding, and with its content codings: what a client saves.
+        """Yield the body without transfer coding, with its content codings, as a client saves it.
 
         Raises:
             RecordError: See `recorded`.

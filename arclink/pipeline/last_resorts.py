@@ -12,7 +12,7 @@ were followed:
 If these captures were in separate batches, each case would be resolved. This module gives the same
 result within one batch: it reads the mementos of the batch once per round in which a payload still
 waits. With ``--heritrix-outlinks``, payloads that still wait at the end get the links that the
-crawler recorded beside their revisits. Waiting payloads are kept in a temporary SQLite database,
+crawler recorded next to their revisits. Waiting payloads are kept in a temporary SQLite database,
 because a batch may consist of revisits only and wait for millions of payloads.
 """
 

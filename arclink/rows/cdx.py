@@ -283,7 +283,7 @@ A whole collection has few different ones, so ArcLink computes what follows from
 """
 
 Details = tuple[str, str, str, str]
-"""The fields ``refers_to_uri``, ``refers_to_timestamp``, ``location`` and ``profile`` of `Capture`."""
+"""Fields ``refers_to_uri``, ``refers_to_timestamp``, ``location``, ``profile`` of `Capture`."""
 
 Row = tuple[bytes, bytes, bytes, bytes, bytes, bytes, bytes, What, Details | None]
 """A capture as a plain tuple, because there are billions.
@@ -378,11 +378,11 @@ def share_plain(
     what_of: WhatOf,
     shared: Mapping[int, list[bytes]],
 ) -> int:
-    """Append plain lines to the lines of their batches, and return the index of the first other one.
+    """Append plain lines to their batches, and return the index of the first other line.
 
     The result is the index of the first line that is not plain, or whose archive file is not in
-    ``batch_of``; if there is none, the number of lines. Without the compiled module no line is
-    plain.
+    ``batch_of``; if all lines are plain, the number of lines. Without the compiled module no line
+    is plain.
 
     Args:
         lines: Lines as for `read_row_lists`, with their columns in the usual order.

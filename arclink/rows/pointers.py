@@ -46,7 +46,7 @@ class PointerKind(Enum):
     """Read the page from the first readable one of many captures, in any files."""
 
     RECORDED = "recorded"
-    """Read the links that the crawler recorded beside the first of many revisits of one original.
+    """Read the links that the crawler recorded next to the first of many revisits of one original.
 
     The payload itself is not at hand.
     """

@@ -55,7 +55,7 @@ POLICY = (
 """Policy of archived bytes that a browser shows directly."""
 
 LONGEST_HEADER = 8_000
-"""Maximum characters of an archived header; longer ones are left out, because clients refuse them."""
+"""Maximum characters of an archived header; clients refuse longer ones, which are left out."""
 
 MOST_HEADER_CHARACTERS = 32_000
 """Maximum characters of all archived headers of one answer."""

@@ -90,7 +90,7 @@ def uri_in_path(request: Request, before: str, decoded: str) -> str:
 
 
 def rest_in_path(request: Request, before: str, decoded: str) -> str:
-    """Return the text after ``before`` in the request target, as it was written there.
+    """Return the text after ``before`` in the request target, unchanged.
 
     See `uri_in_path`.
     """

@@ -30,7 +30,7 @@ OPENAPI_VERSION: Final = "3.1.0"
 _STATUSES: Mapping[int, str] = {
     400: "A parameter is wrong, unknown or given twice; the problem names it, its value and the allowed values.",
     404: "There is no such path, or TimeMaps in link format without a replay prefix. Links: never for a URI "
-    "that the graph does not know. Captures: also if there is none, or its payload is not at hand.",
+    "that the graph does not know. Captures: also if the URI has no capture, or its payload is not at hand.",
     406: "No available format is in Accept; the problem lists the available ones.",
     414: "The query part of the request is too long.",
     502: "No archive answered; the problem says why for each. For a capture: its record is damaged, or another record is at its place.",

@@ -2,8 +2,8 @@
 
 How large they are, and how long a look-up takes.
 
-python -m benchmarks.peers.flat_stores write FOLDER             from mementos.tsv and links.tsv, in two orders
-python -m benchmarks.peers.flat_stores ask FOLDER URIS.TSV      median ms of a look-up, for each kind
+python -m benchmarks.peers.flat_stores write FOLDER             from mementos.tsv, links.tsv
+python -m benchmarks.peers.flat_stores ask FOLDER URIS.TSV      median ms per kind of look-up
 """
 
 import json

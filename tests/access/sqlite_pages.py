@@ -10,7 +10,7 @@ from tests.store.memory_store import Page, graph_of_pages
 
 
 def load_pages(where: Path, graph: Path, batches: Iterable[Sequence[Page]]) -> None:
-    """Load ``pages`` into the store at ``where``, each batch from its own folder below ``graph``."""
+    """Load ``pages`` into the store at ``where``; each batch has a folder below ``graph``."""
     with open_store(str(where), create=True) as store:
         for number, pages in enumerate(batches):
             folder = graph / str(number)

@@ -1,4 +1,4 @@
-"""TimeMaps, read back by a plain reader of link format, and held against the mementos of the store."""
+"""TimeMaps, read by a simple reader of link format and compared with the store's mementos."""
 
 import json
 import re

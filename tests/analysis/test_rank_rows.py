@@ -108,7 +108,7 @@ def test_a_window_without_captures_is_there_without_nodes(demo_store: str) -> No
         pytest.param(
             ["--by", "2010-02/2010-01"], "ends before it begins", id="range the wrong way round"
         ),
-        pytest.param(["--by", "2010,2010"], "there twice", id="window twice"),
+        pytest.param(["--by", "2010,2010"], "is named twice", id="window twice"),
         pytest.param(["--level", "page"], "Allowed: uri, host, domain", id="no level"),
         pytest.param(["--weight", "bytes"], "mementos, contents, links", id="no weight"),
         pytest.param(

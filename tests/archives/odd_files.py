@@ -1,8 +1,8 @@
-"""The table of docs/odd-files.md: what becomes of each record of each odd file at hand, beside what
-two other readers find.
+"""The table of odd-files.md: the outcome of each record of each odd file, and the records that two
+other readers find.
 
-Written anew by ``python -m tests.archives.odd_files FOLDER > docs/odd-files.md``; a test holds that
-it says what is so.
+``python -m tests.archives.odd_files FOLDER > tests/archives/odd-files.md`` writes it, and a test
+compares it with the code.
 """
 
 import io
@@ -34,13 +34,14 @@ ROWS = (
 
 HEAD = """# Odd files
 
-What becomes of each record of the odd files that ArcLink is tested with, and of each line of the odd CDX files. The files
-themselves are other projects' test data and not in this repository. *Records* is what a file was taken apart into; each is
-*kept* or has a [reason](reasons.md). *warcio* and *fastwarc* are the records that these readers give before they end, `!` if
-that is with an error; fastwarc reads no ARC. A test makes this page anew and compares.
+This page lists the odd files of the tests, with the outcome of each record of archive files and each line of CDX
+files. The files are test data of other projects and not in this repository. *Records* is the number of records
+that ArcLink finds; each is *kept* or has a [reason](../../docs/reasons.md). *warcio* and *fastwarc* are the numbers
+of records that these readers return before they end, with `!` if they end with an error; fastwarc does not read
+ARC. A test makes this page again and compares.
 
-Where ArcLink finds fewer records than another reader, the reason is in the test (`FEWER_RECORDS`): what that reader takes for
-a record is none.
+Where ArcLink finds fewer records than another reader, the test has the reason (`FEWER_RECORDS`): the other reader
+returns something that is not a record.
 
 ## Archive files
 

@@ -175,10 +175,10 @@ def test_every_record_of_a_sound_archive_has_what_a_capture_needs(shared_data: P
 
 
 def test_the_page_of_odd_files_says_what_is_so(shared_data: Path) -> None:
-    """Make it anew with `python -m tests.archives.odd_files FOLDER > docs/odd-files.md` and look at
-    what differs.
+    """If it fails, write the page again with `python -m tests.archives.odd_files FOLDER >
+    tests/archives/odd-files.md` and review the differences.
     """
-    page = Path(__file__).parents[2] / "docs" / "odd-files.md"
+    page = Path(__file__).parent / "odd-files.md"
     assert odd_files(shared_data).splitlines() == page.read_text("utf-8").splitlines()
 
 

@@ -190,7 +190,7 @@ def what_does_not_apply(page: "Page", *, has_script: bool = True) -> list[str]:
 
 
 def look_again(page: "Page", addresses: list[str], *, has_script: bool) -> list[str]:
-    """Open each address again, reload it, and go back to it; return what did not apply, and when."""
+    """Open each address again, reload it, and go back to it; return the failures."""
     ways: list[tuple[str, Callable[[str], object]]] = [
         ("opened again", page.goto),
         ("reloaded", lambda _: page.reload()),

@@ -34,7 +34,7 @@ def texts(page: "Page", selector: str) -> list[str]:
 def test_a_page_looks_the_same_the_second_time(
     browser: "Browser", service: Service, view: str
 ) -> None:
-    """Opened again, reloaded, gone back to, and come to from another page: the server answers 304."""
+    """Opened again, reloaded, or reached from another page: the server answers 304."""
     with looking(browser, service) as page:
         statuses: list[int] = []
         page.on(
@@ -316,8 +316,8 @@ def test_hostile_pages_run_nothing(browser: "Browser", service: Service, view: s
             "This page is unknown",
             "http://snowblind.blog.example/guide/",
         ),
-        ("/empty/", 200, "This graph is still empty", "look again"),
-        ("/empty/?uri=example.org", 200, "The graph is still empty", "look again"),
+        ("/empty/", 200, "This graph is still empty", "reload"),
+        ("/empty/?uri=example.org", 200, "The graph is still empty", "reload"),
         (
             "/gone/?uri=example.org&view=graph",
             503,

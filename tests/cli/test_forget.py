@@ -69,10 +69,10 @@ def breaches(store: Path) -> list[Violation]:
     [
         pytest.param([], "name a SURT prefix", id="nothing"),
         pytest.param([""], "an empty SURT prefix", id="empty"),
-        pytest.param(["org, example)/"], "no blanks", id="blank"),
+        pytest.param(["org, example)/"], "no spaces", id="blank"),
         pytest.param(
             ["http://www.a.example:80/b/"],
-            r"a URL, .* give 'example,a\)/b' for this page .*'example,a\)/' for the site",
+            r"a URL, .* write 'example,a\)/b' for this page .*'example,a\)/' for the site",
             id="URL",
         ),
         pytest.param(
@@ -81,7 +81,7 @@ def breaches(store: Path) -> list[Violation]:
             id="host and port",
         ),
         pytest.param(["http://"], "neither a SURT prefix", id="no URL"),
-        pytest.param(["Org,example)/"], r"give 'org,example\)/'", id="upper case"),
+        pytest.param(["Org,example)/"], r"write 'org,example\)/'", id="upper case"),
         pytest.param(["org,a)/", "--from", "2010x"], "--from or --to", id="no time"),
         pytest.param(["org,a)/", "--from", "2011", "--to", "2010"], "is after", id="no span"),
         pytest.param(
@@ -110,7 +110,7 @@ def test_a_wrong_call_says_what_is_right(store: Path, arguments: list[str], mess
 )
 def test_a_line_of_another_kind_is_no_takedown(store: Path, tmp_path: Path, line: str) -> None:
     (tmp_path / "list").write_text(f"\n{line}\n")
-    with pytest.raises(UsageError, match="line 2: no takedown"):
+    with pytest.raises(UsageError, match="line 2: not a takedown"):
         run(store, "--import", str(tmp_path / "list"))
 
 

@@ -1,4 +1,4 @@
-"""Ctrl-C, full disks, few open files and names that are not UTF-8: one sentence, never a traceback."""
+"""Ctrl-C, full disks, few open files, names that are not UTF-8: a sentence, no traceback."""
 
 import os
 import resource

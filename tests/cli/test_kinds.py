@@ -35,7 +35,7 @@ def built(folder: Path, pages: dict[str, str]) -> str:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A site whose pages all have an icon and a style sheet, and of which some lead to one of them."""
+    """A site whose pages all have an icon and a style sheet; some link to one of the pages."""
     furniture = '<link rel=icon href="/favicon.ico"><link rel=stylesheet href="/style.css">'
     pages = {f"p{n}": furniture + ('<a href="/hub">hub</a>' if n % 2 else "") for n in range(8)}
     return built(tmp_path_factory.mktemp("kinds") / "site", pages)

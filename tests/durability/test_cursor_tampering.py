@@ -1,4 +1,4 @@
-"""A cursor with any byte changed is refused: never a wrong answer, never an error of the service."""
+"""A cursor with a changed byte is refused, without wrong answers or internal errors."""
 
 from urllib.parse import quote
 

@@ -84,7 +84,7 @@ def recorded(disk: Path, graphs: Path, folder: Path) -> list[Event]:
 
 
 def disk_at(first: bytes, events: Sequence[Event]) -> tuple[dict[str, RecordedFile], int]:
-    """Return the files by name after some operations, and the number of steps acknowledged by then."""
+    """Return the files by name after some operations, and the number of acknowledged steps."""
     files = {"links.db": RecordedFile(bytearray(first))}
     steps = 0
     for event in events:

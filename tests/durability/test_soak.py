@@ -33,7 +33,7 @@ def command(*arguments: object) -> list[str]:
 
 
 class Reader(threading.Thread):
-    """Asks at random until told to stop; notes statuses, and answers that name what was forgotten."""
+    """Sends random queries until stopped; records statuses, and answers with forgotten data."""
 
     def __init__(self, base: str, seed: int, is_forgotten: threading.Event) -> None:
         super().__init__(daemon=True)

@@ -66,7 +66,7 @@ def write_poisoned_archive(folder: Path) -> None:
 
 
 def crashed(rows: Iterable[object]) -> int:
-    """Return how many payloads extract says it could not read because they took their parser down."""
+    """Return the number of payloads that crashed their parser."""
     return sum("PAYLOAD_CRASHED" in repr(row) for row in rows)
 
 

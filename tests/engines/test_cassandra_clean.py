@@ -45,7 +45,7 @@ def texts_about(site: int) -> list[bytes]:
 
 
 def texts_of(url: str) -> Iterator[tuple[str, int, int, bytes]]:
-    """Yield of each row its table, load, version, and everything that stands in it, uncompressed."""
+    """Yield table, load, version, and uncompressed content of each row."""
     database = open_database(parse_address(url))
     for table in (*KEYED, *PLACED):
         key = f"{KEYED[table]}, " if table in KEYED else ""

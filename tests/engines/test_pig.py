@@ -51,7 +51,7 @@ def batch(inputs: Inputs) -> Path:
 
 @pytest.fixture(scope="module")
 def rows(batch: Path, shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One file with the rows of the demo archive (CDXJ) and of real CDX files, of odd shapes too."""
+    """A file with rows of the demo archive (CDXJ) and of real and odd CDX files."""
     parts = [
         *parts_of(batch / "rows"),
         *sorted(shared_data.glob("flink_web/*.cdx")),
@@ -81,7 +81,7 @@ def rows(batch: Path, shared_data: Path, tmp_path_factory: pytest.TempPathFactor
 def filtered(
     rows: Path, rules: Rules, folder: Path, takedowns: Sequence[Takedown] = ()
 ) -> tuple[Counts, Sequence[str], Sequence[tuple[str, ...]]]:
-    """Return what ArcLink's filter makes of rows: counts, mementos, and the captures that are read."""
+    """Return the result of ArcLink's filter: counts, mementos, and the captures to read."""
     settings = BuildSettings(rules=rules, forgotten=tuple(takedown.what for takedown in takedowns))
     counts = stages.filter_rows([rows], folder, settings, JobRunner("local", 2, folder / "tasks"))
     mementos = [

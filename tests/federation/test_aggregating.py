@@ -170,7 +170,7 @@ def test_the_foreign_archive_answers_for_a_range_but_not_for_a_time(foreign: str
     failed = aggregate(*words, "--at", "2010")
     assert isinstance(failed.exception, OperatorError)
     assert "paper: failed" in failed.output
-    assert "what was in force at a time" in failed.output
+    assert "what was in force at that time" in failed.output
 
 
 def test_the_command_says_who_failed_and_exits_with_3(archives: Archives) -> None:
@@ -242,7 +242,7 @@ BAD: dict[str, tuple[Play, str]] = {
         "'text/html', which is neither JSON nor RDF/XML",
     ),
     "no type": (sends(b"HTTP/1.1 200 OK\r\n\r\nx"), "'', which is neither"),
-    "no JSON": (sends(response(b"<html>")), "no JSON"),
+    "no JSON": (sends(response(b"<html>")), "not JSON"),
     "about another URI": (
         sends(response(json_answer("x").replace(b"a.example", b"z.example"))),
         "answers about http://z.example/",
@@ -340,7 +340,7 @@ def test_an_instance_that_hangs_is_not_asked_by_ever_more_threads() -> None:
         asking = Asking((Instance("x", url),), replace(QUICK, at_once=1))
         asking._free[asking.instances[0]].acquire()
         ((_, report),) = asking.ask(QUERY)
-    assert "busy with 1 questions" in report.detail
+    assert "busy with 1 requests" in report.detail
 
 
 def test_who_asks_does_not_wait_for_a_thread_that_cannot_be_ended(

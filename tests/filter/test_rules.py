@@ -254,7 +254,7 @@ def test_the_selection_is_by_surt_prefix_and_time(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        pytest.param("{", "no JSON", id="no JSON"),
+        pytest.param("{", "not JSON", id="no JSON"),
         pytest.param("[]", "not a JSON object", id="list"),
         pytest.param(
             '{"stati": []}', "unknown rule 'stati'; known are statuses, mimes", id="unknown"

@@ -453,7 +453,7 @@ def test_memory_does_not_grow_with_the_uris_of_a_payload(monkeypatch: pytest.Mon
 def filter_plainly(
     rows: Sequence[bytes], rules: Rules
 ) -> tuple[list[Memento], list[Pointer], Counter[Reason]]:
-    """Return mementos, pointers and counts as the documents define them, with everything in memory."""
+    """Return mementos, pointers and counts as defined in the documents, computed in memory."""
     counts: Counter[Reason] = Counter()
     mementos: list[Memento] = []
     pointers: list[Pointer] = []

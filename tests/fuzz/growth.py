@@ -201,7 +201,7 @@ def _cost_of_page(name: str, seed: int) -> float:
 
 
 def main(seconds: float, seed: int) -> int:
-    """Search for so many seconds; print what grows too fast and return the number of such inputs."""
+    """Search for a number of seconds; print inputs that grow too fast, and return their number."""
     found, tried, end = 0, 0, time.monotonic() + seconds
     while time.monotonic() < end:
         for name in TARGETS:

@@ -1,4 +1,4 @@
-"""The task of extract passes over a page that gets no memory, so every engine does."""
+"""The extract job skips a page without memory, in the task itself, so on every engine."""
 
 import io
 import json

@@ -255,7 +255,7 @@ def row_of(line: bytes) -> cdx.Row | None:
 
 
 def shared_by(line: bytes) -> bytes | None:
-    """Return the archive file by which the scanner shares a line out; None if it leaves the line."""
+    """Return the archive file of a line by the scanner; None if it leaves the line."""
     file = cdx.file_of(line)
     shared: defaultdict[int, list[bytes]] = defaultdict(list)
     end = SHARE_PLAIN[1]([line], 0, {file: 7}, cdx.what_of, shared)
@@ -465,7 +465,7 @@ places = st.sampled_from(
 
 
 def numbered(number: Function, pages: Sequence[tuple[str, list[str]]]) -> list[object]:
-    """Return what becomes of the links of pages of one block, and all that is remembered of them."""
+    """Return the result for the links of the pages of one block, and the remembered state."""
     codes: dict[str, int] = {}
     number_of: dict[bytes, int] = {}
     found: list[Link] = []

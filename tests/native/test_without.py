@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def tables_of_a_build(archive: Path, store: Path, switch: str) -> dict[str, list[str]]:
-    """Return the rows of all tables that a build leaves, but for the CPU seconds in the manifest."""
+    """Return the rows of all tables after a build, without the CPU seconds in the manifest."""
     command = [sys.executable, "-m", "arclink.cli.main", "build", archive, "--store", store]
     settings = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
     done = subprocess.run(

@@ -60,7 +60,7 @@ def links_of(store: GraphStore, *surts: str) -> dict[tuple[str, str], list[str] 
 def same_in_all_batches(
     folder: Path, tmp_path: Path, settings: BuildSettings, cdx: list[Path]
 ) -> Path:
-    """Build the files of a folder in one batch, and one by one in every order; return the first store."""
+    """Build files in one batch, and one by one in every order; return the first store."""
     one = tmp_path / "one.db"
     build_store(folder, one, settings, cdx=cdx)
     files = sorted(map(str, folder.iterdir()))

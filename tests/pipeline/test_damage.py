@@ -109,7 +109,7 @@ def test_what_is_wrong_with_a_file_is_named(
         ),
         pytest.param(
             lambda offset: offset + 10_000_000,
-            "9 of 9 records that its CDX lists are past its end, the first at byte 10,000,000 .*cut short, or",
+            "9 of 9 records that its CDX lists are past its end, the first at byte 10,000,000 .*truncated, or",
             True,
             id="all past the end",
         ),

@@ -42,7 +42,7 @@ def test_the_archive_file_is_read_and_its_wat_passed_over(both: Path, tmp_path: 
     )
     assert done.exit_code == 0, done.output
     assert (
-        f"passed over: {both / NAMES[1]} describes {both / NAMES[0]}, which is in the input itself"
+        f"skipped: {both / NAMES[1]} describes {both / NAMES[0]}, which is in the input itself"
         in done.output
     )
     build_store(both / NAMES[0], tmp_path / "warc.db", BuildSettings(cores=2))

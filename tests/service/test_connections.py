@@ -37,7 +37,7 @@ Opener = Callable[..., socket.socket]
 
 @contextmanager
 def opener(port: int) -> Iterator[Opener]:
-    """Yield what connects from an address of the loopback; all connections are closed at the end."""
+    """Yield a function that connects from a loopback address; close all connections at the end."""
     with ExitStack() as stack:
 
         def connect(address: str = "127.0.0.1") -> socket.socket:

@@ -160,7 +160,7 @@ class Asking(threading.Thread):
 
 @contextmanager
 def serving(where: Path) -> Iterator[int]:
-    """Run ``arclink serve`` until the block ends; yield its port. Nothing may be wrong in its eyes."""
+    """Run ``arclink serve`` until the block ends; yield its port. It must log no error."""
     command = [
         sys.executable,
         "-m",

@@ -136,7 +136,7 @@ def test_a_level_gives_counts_instead_of_links(client: FlaskClient) -> None:
 def test_a_cursor_of_counted_rows_starts_again_after_a_batch(
     path: str, rows: str, name: str
 ) -> None:
-    """A batch may put a row before those that were given: to go on behind them would leave one out."""
+    """A batch may add a row before those already returned: continuing after them would miss it."""
 
     def linking(host: str, time: str) -> Page:
         return Page(f"http://{host}/", time, [link(B, host)])

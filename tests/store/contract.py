@@ -1,4 +1,4 @@
-"""What every store must do, a suite for each of its protocols: a subclass says how a store is made."""
+"""The contract of stores, one suite per protocol; a subclass makes the store."""
 
 import os
 import tempfile
@@ -138,7 +138,7 @@ class LoadedScans(Scans, Builds, Protocol):
 
 
 class Contract:
-    """Makes the stores of a contract: empty ones, each with an empty `MemoryStore` to compare with."""
+    """Makes the stores of a contract: empty, each with an empty `MemoryStore` for comparison."""
 
     def opened(self, folder: Path) -> AbstractContextManager[LoadedScans]:
         """Return an empty store in a folder."""

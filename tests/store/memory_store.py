@@ -1,7 +1,7 @@
 """`MemoryStore`: a `GraphStore` of plain dictionaries: slow, and right at a glance.
 
-Other stores are compared with it, and tests of answers ask it. It is loaded from graph files, as every
-store is, or from `Page` values.
+Other stores are compared with it, and tests of answers ask it. It is loaded from graph files, as
+every store is, or from `Page` values.
 """
 
 import hashlib
@@ -66,8 +66,10 @@ class Page:
 
     Attributes:
         links: None if the payload was not read.
-        reason: Why it was not read: a rule about its own row (``MEMENTO_…``), or the payload's end (``PAYLOAD_…``).
-        is_shared: Its links resolve alike at every URI, so that equal links are one content; else each URI has its own.
+        reason: Why it was not read: a rule about its own row (``MEMENTO_…``), or the payload's end
+            (``PAYLOAD_…``).
+        is_shared: Its links resolve alike at every URI, so that equal links are one content; else
+            each URI has its own.
     """
 
     original: str

@@ -190,7 +190,7 @@ def test_a_damaged_list_is_not_passed_over(store: Path, backup: Path, damage: by
     back_up(store, backup)
     lose(store)
     list_path(store).write_bytes(damage)
-    with pytest.raises(UsageError, match=r"links.db.takedowns, line 1: no takedown"):
+    with pytest.raises(UsageError, match=r"links.db.takedowns, line 1: not a takedown"):
         restore(backup, store)
     assert not store.exists()
 

@@ -360,7 +360,7 @@ def test_captures_without_digest_are_compared_by_their_own(
 def test_a_page_that_was_not_modified_is_not_asked_for(
     archive: FakeArchive, client: Client, tmp_path: Path
 ) -> None:
-    """Its row has the digest of nothing, as crawlers write it; a build finds the capture before it."""
+    """Its row has the digest of the empty payload; a build finds the capture before it."""
     archive.pages = [PAGES[0], Page(SITE, "20100601000000", b"", is_revisit=True), PAGES[3]]
     report = run(archive, client, tmp_path / "f")
     assert fetched(report.counts) == {"FETCH_STORED": 2, "FETCH_NOT_MODIFIED": 1}
@@ -482,7 +482,7 @@ def test_a_file_that_was_shortened_is_noticed(
     archive.pages = PAGES
     run(archive, client, tmp_path)
     os.truncate(tmp_path / "wayback-00001.warc.gz", 100)
-    with pytest.raises(InputError, match="shorter or gone"):
+    with pytest.raises(InputError, match="shorter or missing"):
         run(archive, client, tmp_path)
 
 

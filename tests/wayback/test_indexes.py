@@ -153,7 +153,7 @@ def test_a_timemap_is_read() -> None:
 
 
 def test_a_page_is_no_timemap() -> None:
-    with pytest.raises(FetchError, match="no TimeMap"):
+    with pytest.raises(FetchError, match="not a TimeMap"):
         parse_timemap(b"<html>", BASE, memento_uris(BASE))
 
 

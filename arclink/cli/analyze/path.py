@@ -79,7 +79,7 @@ def command(
     most_hops: int,
     name: str,
 ) -> None:
-    """Show a path of links from FROM_URI to TO_URI whose times never go back (docs/analysis.md).
+    """Show a path of links from FROM_URI to TO_URI whose times never go back.
 
     --from and --to limit the times at which links are followed.
     """

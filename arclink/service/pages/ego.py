@@ -41,9 +41,8 @@ class Neighbour:
 
     Attributes:
         label: The name as shown, in two parts; the first part may be shortened.
-        links: Number of links at the chosen time; of all times if no time is chosen, or if there
-            are
-            none at that time.
+        links: Number of links at the chosen time; of all times if no time is chosen, or if no link
+            exists at that time.
         words: The texts of its links; for pages only.
     """
 

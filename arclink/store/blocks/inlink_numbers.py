@@ -117,7 +117,7 @@ def unpack_postings(
     if len(counts) != heads or sum(counts) != len(steps) or 0 in counts:
         raise ValueError(
             f"inlinks of {heads} heads have {len(counts)} counts, of {sum(counts)} numbers"
-            f" {len(steps)}, or a head has none"
+            f" {len(steps)}, or a head has no count"
         )
     for head in range(len(counts)):
         number = first

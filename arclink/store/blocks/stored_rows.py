@@ -1,4 +1,4 @@
-"""The rows of a whole store, as counting and verification read them: each store has its own reader."""
+"""The rows of a whole store, for counting and verification; each store has its own reader."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
@@ -30,8 +30,8 @@ class StoredPayload(NamedTuple):
     Attributes:
         key: Names the payload in its sightings; a number or a checksum.
         bucket: A small number that follows from the key; many payloads share it.
-        scope: None if the payload was not read, or if only the crawler's list of its links is known,
-            which belongs to some of its originals only.
+        scope: None if the payload was not read, or if only the crawler's list of its links is
+            known, which belongs to some of its originals only.
     """
 
     key: int | str
@@ -110,7 +110,7 @@ class VerifiedRows(CountedRows, Protocol):
         """Return a name of a content for messages."""
 
     def takedowns(self) -> Iterable[Forgotten]:
-        """Return what the store was told to forget."""
+        """Return the takedowns of the store."""
 
     def mementos_within(self, what: Forgotten) -> Iterator[tuple[Surt, MementoItem]]:
         """Yield the mementos of the SURTs that a takedown has."""

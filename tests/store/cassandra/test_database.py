@@ -124,4 +124,4 @@ def test_a_missing_quorum_is_said_with_its_numbers(error: Exception, answered: s
 def test_another_failure_does_not_speak_of_replicas(error: Exception, says: str) -> None:
     said = said_of(error)
     assert says in said
-    assert "replicas" not in said.partition("See the nodes")[0].replace("replica nodes", "")
+    assert "replicas" not in said.partition("Read the nodes")[0].replace("replica nodes", "")

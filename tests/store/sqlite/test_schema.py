@@ -273,9 +273,9 @@ def test_a_path_or_url_names_a_file(where: str, path: str) -> None:
         pytest.param("cassandra://localhost", "keyspace", id="Cassandra without keyspace"),
         pytest.param("postgres://localhost/links", "not a store", id="other URL"),
         pytest.param("sqlite://links.db", "not a store", id="two slashes"),
-        pytest.param("sqlite:///", "names no file", id="no path"),
-        pytest.param("", "names no file", id="nothing"),
-        pytest.param("a\0b", "names no file", id="NUL"),
+        pytest.param("sqlite:///", "not the name of a file", id="no path"),
+        pytest.param("", "not the name of a file", id="nothing"),
+        pytest.param("a\0b", "not the name of a file", id="NUL"),
     ],
 )
 def test_what_names_no_store_is_a_wrong_call(where: str, message: str) -> None:

@@ -1,0 +1,110 @@
+"""Texts of the project use plain English: no phrase of `tests.english.PHRASES` is in them."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.english import PHRASES, findings, texts_of, texts_of_python
+
+ROOT = Path(__file__).resolve().parents[1]
+
+SEARCHED = (
+    "arclink/*.py",
+    "arclink/*.html",
+    "arclink/*.cql",
+    "docs/*.md",
+    "jobs/*.py",
+    "pig/*",
+    "service/*.py",
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "Makefile",
+    "README.md",
+    "SECURITY.md",
+    "setup.py",
+)
+
+FILES_LEFT_OUT = {
+    "docs/decisions/": "a decision record is not changed after the decision",
+    "docs/commands.md": "its tables repeat the help texts, which are searched",
+    "arclink/demo/": "the generated pages contain invented English texts",
+    "arclink/extract/extraction.py": "its prose is rewritten together with its code",
+    "arclink/extract/heritrix.py": "its prose is rewritten together with its code",
+    "arclink/extract/isolation.py": "its prose is rewritten together with its code",
+}
+
+ALLOWED = {
+    ("arclink/pipeline/last_resorts.py", "behind"): "the name of a temporary SQL table",
+}
+"""Phrases that one file may contain, with the reason."""
+
+
+def files() -> list[Path]:
+    listed = subprocess.run(
+        ["git", "ls-files", *SEARCHED], cwd=ROOT, capture_output=True, text=True, check=False
+    ).stdout.split()
+    names = listed or [
+        path.relative_to(ROOT).as_posix() for glob in SEARCHED for path in ROOT.rglob(glob)
+    ]
+    return [ROOT / name for name in names if not name.startswith(tuple(FILES_LEFT_OUT))]
+
+
+def test_texts_use_plain_english() -> None:
+    """If it fails, rewrite the sentence; or add an exception with its reason to `ALLOWED`."""
+    found = [
+        f"{path.relative_to(ROOT)}:{text.line}: {finding}"
+        for path in files()
+        for text in texts_of(path)
+        for finding in findings(text.words)
+        if (path.relative_to(ROOT).as_posix(), finding.split("'")[1]) not in ALLOWED
+    ]
+    assert found == []
+
+
+def test_every_exception_is_needed() -> None:
+    for name, phrase in ALLOWED:
+        texts = " ".join(text.words for text in texts_of(ROOT / name))
+        assert any(f"'{phrase}'" in finding for finding in findings(texts)), name
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        pytest.param("Return what the page shows.", id="return what"),
+        pytest.param("Tell whether a row is one.", id="tell whether"),
+        pytest.param("What nobody asked for.", id="nobody"),
+        pytest.param("Read are, plain or gzip:", id="participle first"),
+        pytest.param("The file is kept beside the store.", id="beside"),
+        pytest.param("The links behind the first one.", id="behind"),
+        pytest.param("It takes a tenth of the time.", id="share in words"),
+        pytest.param("A made-up graph.", id="made-up"),
+        pytest.param("The name stands in the\n    row.", id="over two lines"),
+    ],
+)
+def test_a_forbidden_phrase_is_found(sentence: str) -> None:
+    assert findings(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        pytest.param("Return the mementos of one SURT, oldest first.", id="a noun"),
+        pytest.param("The store is next to the archive files.", id="next to"),
+        pytest.param("None of them is a capture.", id="none of"),
+    ],
+)
+def test_a_plain_sentence_passes(sentence: str) -> None:
+    assert findings(sentence) == []
+
+
+def test_docstrings_comments_and_messages_of_python_are_searched() -> None:
+    source = (
+        '"""Nobody reads this."""\nraise ValueError("nobody reads this")  # nobody reads this\n'
+    )
+    assert [len(findings(text.words.lower())) for text in texts_of_python(source)] == [1, 1, 1]
+
+
+def test_every_phrase_has_a_replacement() -> None:
+    assert all(PHRASES.values())
