@@ -88,7 +88,7 @@ $(WITH_BROWSER): requirements-browser.txt $(CHECKS)
 	$(INSTALL) -r requirements-browser.txt
 	@touch $@
 
-.PHONY: help demo check test test-browser engines test-engines test-faults test-wayback test-proxy test-long oracles fuzz fuzz-growth bench format lock clean
+.PHONY: help demo docs check test test-browser engines test-engines test-faults test-wayback test-proxy test-long oracles fuzz fuzz-growth bench format lock clean
 
 help:  ## Show what make can do
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -203,6 +203,9 @@ SOAK ?= 3600
 test-long: $(CHECKS)  ## Run what takes long: loss of power, failing disks, little memory, an hour of build and service together
 	$(SECTION) 'pytest: what takes long'
 	ARCLINK_SOAK=$(SOAK) $(BIN)/python -m pytest -m long --durations=0 $(PYTEST_OPTIONS) tests/durability
+
+docs: $(CHECKS)  ## Write the reference tables of docs/ anew, from the declarations in the code
+	$(BIN)/python -m tests.reference.tables
 
 format: $(CHECKS)  ## Lay out the code and put right what can be put right without thinking
 	$(BIN)/ruff check --fix-only .

@@ -33,13 +33,13 @@ class Reason(Enum):
     FILE_INDEXED = (
         "files",
         "indexed",
-        "The file was read from end to end to write the CDX rows it came without.",
+        "The whole file was read to write its CDX rows, because no CDX was given.",
     )
     FILE_OPENED = (
         "files",
         "opened to extract links",
         "The extract stage opened the file; a second count for one file in one batch would be "
-        "a fault.",
+        "an error.",
     )
 
     # rows: one line of a CDX file
@@ -47,42 +47,42 @@ class Reason(Enum):
     ROW_MALFORMED = (
         "rows",
         "malformed CDX row",
-        "The line has another number of columns, or a value that is none; it is passed over "
-        "and the rest of the file is read.",
+        "The line has another number of columns, or an invalid value; it is skipped and the "
+        "rest of the file is read.",
     )
     ROW_TOO_LONG = (
         "rows",
         "row or its URI is too long",
         "The line is longer than 1 MiB, or the URI in it longer than 65,536 characters; the "
-        "line is passed over without being kept in memory.",
+        "line is skipped without being kept in memory.",
     )
     ROW_HEADER = (
         "rows",
         "header line",
-        "The line names the columns (`CDX N b a …`) or is empty, and holds no capture.",
+        "The line names the columns (`CDX N b a …`) or is empty, and is not a capture.",
     )
     ROW_NOT_A_CAPTURE = (
         "rows",
         "not a capture",
-        "The row is about a request, metadata, warcinfo, DNS answer or other record that "
-        "shows no resource.",
+        "The row is about a request, metadata, warcinfo, DNS answer or other record that is "
+        "not a capture of a resource.",
     )
     ROW_OUTSIDE_SELECTION = (
         "rows",
         "outside selection",
-        "The capture is not under the SURT prefixes or not in the time range that was asked "
-        "for, so it is not stored.",
+        "The capture is not under the SURT prefixes or not in the time range of the "
+        "selection, so it is not stored.",
     )
     ROW_FORGOTTEN = (
         "rows",
         "forgotten on request",
-        "The capture is of a site and time that the store was told to forget (`arclink "
+        "The capture is of a site and time that was forgotten in this store (`arclink "
         "forget`), so it is not stored.",
     )
     ROW_IN_STORE = (
         "rows",
         "of a file already in the store",
-        "The row points to an archive file that an earlier build read; it is passed over.",
+        "The row points to an archive file that an earlier build read; it is skipped.",
     )
     ROW_FILE_NOT_GIVEN = (
         "rows",
@@ -112,13 +112,13 @@ class Reason(Enum):
         "records",
         "record is damaged",
         "The record cannot be read (broken compression, a length that does not fit, the JSON "
-        "of a WAT record with more than 2 million values); reading goes on at the next one "
-        "that can.",
+        "of a WAT record with more than 2 million values); reading continues at the next "
+        "readable record.",
     )
     RECORD_NO_URI = (
         "records",
         "record has no target URI",
-        "The record is a capture but does not say of what.",
+        "The record is a capture but has no URI.",
     )
     RECORD_TOO_LONG = (
         "records",
@@ -136,12 +136,12 @@ class Reason(Enum):
     ENTRY_LISTED = (
         "entries",
         "captures listed",
-        "The index of the archive was read to its end, and names captures.",
+        "The index of the archive was read completely, and lists captures.",
     )
     ENTRY_EMPTY = (
         "entries",
         "no capture in the archive",
-        "The index was read to its end, and names none.",
+        "The index was read completely, and lists no capture.",
     )
     ENTRY_MALFORMED = (
         "entries",
@@ -151,26 +151,26 @@ class Reason(Enum):
     ENTRY_NO_INDEX = (
         "entries",
         "no index answers for it",
-        "Neither CDX server nor TimeMap has an answer that can be read, or the entry needs a "
-        "CDX server and there is none.",
+        "Neither the CDX server nor a TimeMap gave a readable answer, or the entry needs a "
+        "CDX server and the archive has no CDX server.",
     )
     ENTRY_WAITING = (
         "entries",
         "not listed to its end yet",
-        "The run ended before, or the archive had a bad moment.",
+        "The run ended before, or the archive had a temporary error.",
     )
 
     # fetches: one capture that the index of a Wayback Machine names
-    FETCH_STORED = ("fetches", "fetched", "Its payload came, and is in a WARC file.")
+    FETCH_STORED = ("fetches", "fetched", "Its payload was received, and is in a WARC file.")
     FETCH_SAME_PAYLOAD = (
         "fetches",
         "fetched, same payload as another one",
-        "The index has no digest of it; what came is a payload that was fetched before.",
+        "The index has no digest of it; the received payload was fetched before.",
     )
     FETCH_DUPLICATE = (
         "fetches",
         "same payload as a fetched one, not requested",
-        "The digest in the index is that of another capture; it becomes a revisit.",
+        "The index has the same digest for another capture; this one becomes a revisit.",
     )
     FETCH_NOT_MODIFIED = (
         "fetches",
@@ -181,8 +181,7 @@ class Reason(Enum):
     FETCH_LEFT_OUT = (
         "fetches",
         "left out by the rules, not requested",
-        "Status, mime type or extension say that it carries no links; it is a row of the "
-        "index only.",
+        "By status, mime type or extension it has no links; it is only a row of the index.",
     )
     FETCH_NOT_FOUND = (
         "fetches",
@@ -197,12 +196,12 @@ class Reason(Enum):
     FETCH_OTHER_MEMENTO = (
         "fetches",
         "another memento came",
-        "Time, status, digest or original of what came are those of another capture.",
+        "Time, status, digest or original of the answer belong to another capture.",
     )
     FETCH_OTHER_HOST = (
         "fetches",
         "replay leads to another host",
-        "What was asked for redirects away from the hosts that were named; that is not followed.",
+        "The request was redirected to a host that was not named; ArcLink does not follow this.",
     )
     FETCH_TOO_MANY_HOPS = (
         "fetches",
@@ -212,7 +211,8 @@ class Reason(Enum):
     FETCH_NO_MEMENTO = (
         "fetches",
         "answer is not a memento",
-        "Another status than the capture's and no sign that it is one, or no HTTP at all.",
+        "The answer has another status than the capture and no sign that it is a memento, or "
+        "it is not HTTP.",
     )
     # the next run tries these again
     FETCH_NOT_REACHED = (
@@ -223,18 +223,19 @@ class Reason(Enum):
     FETCH_TIMED_OUT = (
         "fetches",
         "answer took too long",
-        "No byte came for longer than the timeout, or the whole took ten times that.",
+        "No byte was received for longer than the timeout, or the whole answer took ten times "
+        "as long.",
     )
     FETCH_BUSY = ("fetches", "archive asked to wait", "Status 429 or 503, each time.")
     FETCH_SERVER_ERROR = (
         "fetches",
         "archive had an error",
-        "Another status of a server in trouble, such as 500 or 502, each time.",
+        "Another server error, such as 500 or 502, every time.",
     )
     FETCH_BROKE_OFF = (
         "fetches",
         "answer broke off",
-        "Fewer bytes came than were announced, and not the same ones each time.",
+        "Fewer bytes were received than declared, and not the same ones every time.",
     )
     FETCH_WAITING = ("fetches", "not requested yet", "The run ended before it was requested.")
 
@@ -242,7 +243,7 @@ class Reason(Enum):
     MEMENTO_WITH_PAYLOAD = (
         "mementos",
         "payload to be read",
-        "Of all captures of its payload this is the one to be read.",
+        "Among all captures of its payload, this one is to be read.",
     )
     MEMENTO_DUPLICATE = (
         "mementos",
@@ -253,7 +254,7 @@ class Reason(Enum):
         "mementos",
         "status is not 200",
         "An error or a redirect: its payload is not read for links (a redirect's `Location` "
-        "is, unless that is switched off).",
+        "is, unless this is switched off).",
     )
     MEMENTO_MIME = (
         "mementos",
@@ -284,42 +285,40 @@ class Reason(Enum):
         "payloads",
         "not at hand, its links recorded by the crawler",
         "With `--heritrix-outlinks`: only revisits of this payload were found, and the "
-        "crawler recorded its links beside one. Counted once per URI.",
+        "crawler recorded its links next to one. Counted once per URI.",
     )
     PAYLOAD_KNOWN = (
         "payloads",
         "already in the store",
-        "An earlier batch read the same payload, and its links resolve alike here: nothing to do.",
+        "An earlier batch read the same payload, and its links resolve in the same way here.",
     )
     PAYLOAD_NOT_MODIFIED = (
         "payloads",
         "not modified since an earlier capture",
         "The server said that nothing had changed, or a redirect's revisit only names an "
-        "earlier capture: the record holds no page, and the memento takes that capture's "
-        "links.",
+        "earlier capture: the record has no page, and the memento has that capture's links.",
     )
     PAYLOAD_NOT_AT_HAND = (
         "payloads",
         "payload not available",
-        "Only revisits of this payload were found; the capture that holds it is in no file "
-        "given so far.",
+        "Only revisits of this payload were found; the capture with it is not in any file so far.",
     )
     PAYLOAD_LEFT_OUT = (
         "payloads",
         "payload is one that the rules leave out",
-        "Only revisits of this payload pass the rules; the capture that holds it, such as an "
-        "image, does not.",
+        "Only revisits of this payload pass the rules; the capture with it, such as an image, "
+        "does not.",
     )
     PAYLOAD_FILE_MISSING = (
         "payloads",
         "archive file is missing",
         "The CDX names a file that is not among the input, or a file that an earlier batch "
-        "read is not where it was, or cannot be read any more.",
+        "read was moved, or is no longer readable.",
     )
     PAYLOAD_PAST_END = (
         "payloads",
         "offset is past the end of the file",
-        "The CDX points behind the end: the file was cut short or exchanged.",
+        "The CDX points after the end: the file was truncated or replaced.",
     )
     PAYLOAD_DAMAGED = ("payloads", "record is damaged", "A record is there but cannot be read.")
     PAYLOAD_OTHER_RECORD = (
@@ -331,26 +330,26 @@ class Reason(Enum):
     PAYLOAD_CODING = (
         "payloads",
         "content coding cannot be undone",
-        "The payload is said to be gzip, br, zstd or the like and is neither that nor "
-        "readable as it is.",
+        "The payload is declared as gzip, br, zstd or similar, but is neither that nor "
+        "readable without decoding.",
     )
     PAYLOAD_EMPTY = ("payloads", "payload is empty", "The record has no payload.")
     PAYLOAD_NOT_IN_WAT = (
         "payloads",
         "WAT has no entry for its links",
-        "The capture was read from a WAT, whose writer did not take the payload for HTML, or "
-        "failed at it.",
+        "The capture was read from a WAT, whose writer did not recognise the payload as HTML, "
+        "or failed.",
     )
     PAYLOAD_NO_DIGEST = (
         "payloads",
         "WAT has no digest of the payload",
-        "The capture was read from a WAT that names no digest, and has no payload to take one "
-        "of: its links have no content to belong to.",
+        "The capture was read from a WAT without digest, and has no payload to compute it "
+        "from: its links cannot belong to a content.",
     )
     PAYLOAD_CRASHED = (
         "payloads",
         "parser crashed",
-        "The parser died on this page; it was read in a process of its own, and the build went on.",
+        "The parser crashed on this page; it ran in a separate process, and the build continued.",
     )
     PAYLOAD_MEMORY = (
         "payloads",
@@ -364,10 +363,10 @@ class Reason(Enum):
     LINK_SAME_PAGE = (
         "links",
         "same page",
-        "The reference is empty or only a fragment (`#top`), and so leads to the page itself.",
+        "The reference is empty or only a fragment (`#top`), so it leads to the page itself.",
     )
     LINK_JAVASCRIPT = ("links", "javascript: is not an address", "The reference is a script.")
-    LINK_DATA = ("links", "data: is not an address", "The reference holds the resource itself.")
+    LINK_DATA = ("links", "data: is not an address", "The reference contains the resource itself.")
     LINK_ABOUT = (
         "links",
         "about: is not an address",
@@ -383,9 +382,9 @@ class Reason(Enum):
     LINK_TOO_MANY = (
         "links",
         "page has too many links",
-        "The page has more links than the limit (200,000), and this is one of the rest. Or "
-        "the page's address and base are so long that its links, resolved, could exceed 128 "
-        "MiB, or those of a feed (`xml:base`) 16 MiB.",
+        "The page has more links than the limit (200,000), and this is one of the further "
+        "links. Or the page's address and base are so long that its links, resolved, could "
+        "exceed 128 MiB, or those of a feed (`xml:base`) 16 MiB.",
     )
     LINK_IN_PAGE = (
         "links",
@@ -396,26 +395,26 @@ class Reason(Enum):
         "links",
         "kind of link that is not extracted",
         "A WAT lists it, but pages that are read are not searched for this kind either "
-        "(`style@/#text`, `object@codebase`, `img@longdesc`); or what a crawler had to fetch "
-        "first.",
+        "(`style@/#text`, `object@codebase`, `img@longdesc`); or a prerequisite of a crawler, "
+        "such as robots.txt.",
     )
     LINK_OTHER_CONTEXT = (
         "links",
         "of a header, from another page",
         "A link of a `Link` header has an `anchor` that is more than a fragment: it is a link "
-        "from there, not from this page.",
+        "from another page.",
     )
     LINK_FORGOTTEN = (
         "links",
         "to a page that was forgotten on request",
-        "The link was kept, and taken away by `arclink forget --targets`.",
+        "The link was kept, and later removed by `arclink forget --targets`.",
     )
 
     # notes: remarks about data that was kept
     NOTE_TIMESTAMP_PADDED = (
         "notes",
         "timestamp had less than 14 digits",
-        "It was completed with the earliest time that it can mean.",
+        "It was completed to the earliest possible time.",
     )
     NOTE_TIMESTAMP_CUT = (
         "notes",
@@ -449,19 +448,19 @@ class Reason(Enum):
     NOTE_UNWRAPPED = (
         "notes",
         "page of a Wayback Machine, treated as the original",
-        "With `--unwrap-wayback`: the URI and the time inside the capture's URI were taken "
-        "for its own ([wayback.md](wayback.md#crawls-of-a-wayback-machine)).",
+        "With `--unwrap-wayback`: the URI and the time inside the capture's URI replace its "
+        "own ([wayback.md](wayback.md#crawls-of-a-wayback-machine)).",
     )
     NOTE_WAYBACK_URI = (
         "notes",
         "URI looks like that of a Wayback Machine",
-        "The capture's URI holds 14 digits and another URI, and was taken literally; if there "
-        "are many, `--unwrap-wayback` gives the graph of the original pages.",
+        "The capture's URI has 14 digits and another URI, and was used literally; if there "
+        "are many, `--unwrap-wayback` builds the graph of the original pages.",
     )
     NOTE_SURT_REFUSED = (
         "notes",
         "surt refused the URI, which is its own key",
-        "The URI is too odd for the SURT rules; it is found only as it is written.",
+        "The SURT rules cannot handle the URI; only its exact form finds it.",
     )
     NOTE_SURT_OTHER = (
         "notes",
@@ -471,13 +470,13 @@ class Reason(Enum):
     NOTE_PAYLOAD_TRUNCATED = (
         "notes",
         "payload is truncated",
-        "The crawler stopped before the end, or a compressed sitemap breaks off; the links up "
-        "to there are kept.",
+        "The crawler stopped before the end, or a compressed sitemap is truncated; the links "
+        "before the end are kept.",
     )
     NOTE_PAYLOAD_CUT = (
         "notes",
         "payload is larger than the limit and was cut",
-        "Links behind the first 16 MiB of HTML were not looked for.",
+        "Links after the first 16 MiB of HTML were not extracted.",
     )
     NOTE_TEXT_CUT = (
         "notes",
@@ -490,13 +489,13 @@ class Reason(Enum):
         "notes",
         "page nests too deep and was cut",
         "The open elements, summed over all tags, exceed 500 million, as 30,000 nested "
-        "elements do; links after that were not looked for.",
+        "elements do; links after that were not extracted.",
     )
     NOTE_TREE_CUT = (
         "notes",
         "page has too many elements and was cut",
-        "The elements, attributes and texts of the page would take more than 192 MiB (some "
-        "280,000 links); links after that were not looked for.",
+        "The elements, attributes and texts of the page would take more than 192 MiB (about "
+        "280,000 links); links after that were not extracted.",
     )
     NOTE_ATTRIBUTES_CUT = (
         "notes",
@@ -512,7 +511,7 @@ class Reason(Enum):
     NOTE_CHARSET_WRONG = (
         "notes",
         "declared charset does not fit the bytes",
-        "The page said one charset and was written in another; the bytes were believed.",
+        "The page declares one charset and is written in another; the bytes decided.",
     )
     NOTE_CHARSET_DETECTED = (
         "notes",
@@ -527,46 +526,46 @@ class Reason(Enum):
     NOTE_WAT_KEPT = (
         "notes",
         "links kept from a WAT, though the page itself is here",
-        "The store is in Cassandra, where what was loaded first stays "
+        "The store is in Cassandra, where the links loaded first stay "
         "([wat.md](wat.md#together-with-warc)).",
     )
     NOTE_FEED_BROKEN = (
         "notes",
         "feed is not well-formed XML",
-        "A feed or sitemap that breaks XML's rules, or whose entities could grow without "
-        "bound; the links up to there were kept.",
+        "A feed or sitemap is not well-formed XML, or its entities could grow without bound; "
+        "the links before the error were kept.",
     )
     NOTE_BASE_INVALID = (
         "notes",
         "base element is not usable",
-        "The page's `<base href>` is no address, so links resolve against the page itself.",
+        "The page's `<base href>` is not an address, so links resolve against the page itself.",
     )
     NOTE_ANSWER_CUT = (
         "notes",
         "answer is larger than the limit and was cut",
-        "A fetched payload is larger than `--payload-limit`; its record says that it is truncated.",
+        "A fetched payload is larger than `--payload-limit`; its record is marked as truncated.",
     )
     NOTE_ANSWER_SHORT = (
         "notes",
         "answer is shorter than declared, every time",
-        "The archive announces a wrong length; what came was kept, as truncated.",
+        "The archive declares a wrong length; the received bytes were kept, marked as truncated.",
     )
     NOTE_DIGEST_OTHER = (
         "notes",
         "fetched bytes do not have the digest of the index",
-        "Often the digest is of the body with its chunks, which replay undoes; the digest of "
-        "the index was kept.",
+        "Often the digest was computed with chunked coding, which replay removes; the digest "
+        "of the index was kept.",
     )
     NOTE_OTHER_TIME = (
         "notes",
         "replay led to another time of the same payload",
-        "The digest shows that the payload is the one asked for.",
+        "The digest shows that the payload is the requested one.",
     )
     NOTE_REWRITING_UNDONE = (
         "notes",
         "page was rewritten by replay, which was undone",
-        "The archive does not give original bytes "
-        "([wayback.md](wayback.md#original-bytes-or-not)).",
+        "The archive does not serve original bytes "
+        "([wayback.md](wayback.md#original-or-rewritten-pages)).",
     )
 
     __hash__ = (
