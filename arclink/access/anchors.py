@@ -10,17 +10,14 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import NamedTuple, Self
 
-from arclink.access.declarations import Given, sort_out
+from arclink.access.common import COMMON
+from arclink.access.declarations import AnyParameter, Given, sort_out
 from arclink.access.groups import Budget
 from arclink.access.parameters import BY_PERIOD_OR_HOST, ROW_LIMIT, RowPage
 from arclink.access.queries import (
-    AT,
     CURSOR,
     FILTER,
-    FROM,
-    KINDS,
-    REDIRECT,
-    TO,
+    TIMES,
     URI,
     Direction,
     LinkQuery,
@@ -33,14 +30,11 @@ from arclink.store.protocols import Answers
 from arclink.uris.hosts import Host, host_of
 from arclink.uris.surts import surt_of
 
-ANCHORS_PARAMETERS = (
+ANCHORS_PARAMETERS: tuple[AnyParameter, ...] = (
     URI,
-    FROM,
-    TO,
-    AT,
-    KINDS,
+    *TIMES,
+    *COMMON,
     FILTER,
-    REDIRECT,
     BY_PERIOD_OR_HOST,
     ROW_LIMIT,
     CURSOR,

@@ -3,13 +3,19 @@
 One declaration reads the text of a caller, says which values are allowed, and describes the
 parameter in help and documentation. A `Form` defines the syntax of values, a `Parameter` has a name
 and a form, and `sort_out` sorts the name-value pairs of a command line or a query string by
-parameter. The service generates its OpenAPI description from the declarations.
+parameter.
+
+From the declarations come the options of the commands (`arclink.cli.declared_options`), the OpenAPI
+description of the service (`arclink.service.openapi`) and the tables of the documentation. Settings
+that are a field of a dataclass are declared there: `field_parameter` makes the parameter.
 """
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from enum import Enum
+from functools import cache
+from inspect import getdoc
 from typing import Generic, Self, TypeVar
 
 from arclink.errors import UsageError
@@ -40,7 +46,7 @@ class Form(Generic[Read]):
     """The syntax of the values of a parameter.
 
     Attributes:
-        allowed: The allowed values, as a phrase.
+        allowed: The allowed values, as a phrase; empty if every text is allowed.
         schema: JSON Schema of one value as it is written in a query string. Every text that
             ``read`` accepts conforms to it.
         read: Returns the value of a text. It raises ValueError for an invalid text, with or without
@@ -54,15 +60,25 @@ class Form(Generic[Read]):
 
 @dataclass(frozen=True, slots=True)
 class Parameter(Generic[Read]):
-    """One parameter of a query. An empty value means the same as a missing one.
+    """One parameter of a query or of a command.
 
     Attributes:
+        name: Its name in a query string. On the command line, ``matchType`` is ``--match-type``; in
+            Python, ``min-count`` is ``min_count`` and ``from`` is ``from_``.
         about: Its purpose, as a sentence for users.
         default: The text to use if the parameter is missing; None if a missing parameter has a
             meaning of its own.
         is_list: Whether it may be repeated.
         has_commas: Whether one text may hold several values, separated by commas.
         also: Its other names.
+        metavar: The word for a value in help, often its unit: ``TIME``, ``SECONDS``. If it is
+            empty, help shows the choices or the type.
+        otherwise: The meaning of a missing parameter in words, where ``default`` does not show it.
+        envvar: The environment variable that the command line reads if the option is missing.
+        see: The page of ``docs`` that says more, such as ``service.md#filters``.
+        is_positional: Whether it is an argument on the command line, not an option.
+        keeps_empty: Whether an empty value is a value, which its reader refuses. Otherwise it means
+            the same as a missing one.
     """
 
     name: str
@@ -73,6 +89,12 @@ class Parameter(Generic[Read]):
     is_list: bool = False
     has_commas: bool = False
     also: tuple[str, ...] = ()
+    metavar: str = ""
+    otherwise: str = ""
+    envvar: str = ""
+    see: str = ""
+    is_positional: bool = False
+    keeps_empty: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -98,7 +120,7 @@ class Parameter(Generic[Read]):
         """
         name, texts = given.found(self)
         text = "".join(texts)
-        if not text and not self.is_required:
+        if not text and not self.is_required and not (self.keeps_empty and texts):
             return None if self.default is None else self.form.read(self.default)
         return self.read(text, name)
 
@@ -118,7 +140,7 @@ class Parameter(Generic[Read]):
         values = tuple(
             self.read(part.strip(), name)
             for text in texts
-            if text
+            if text or self.keeps_empty
             for part in (text.split(",") if self.has_commas else [text])
         )
         return values if values or self.default is None else (self.form.read(self.default),)
@@ -144,6 +166,16 @@ class Given:
     def without(self, *names: str) -> Self:
         """Return these parameters without the named ones."""
         return type(self)({name: texts for name, texts in self.texts.items() if name not in names})
+
+    def sorted_out(self, declared: Sequence["AnyParameter"], *but: "AnyParameter") -> Self:
+        """Return these parameters without those in ``but``, after a check that the rest is declared.
+
+        Raises:
+            BadParameterError: One is not declared.
+        """
+        rest = self.without(*(name for parameter in but for name in parameter.names))
+        sort_out([(name, text) for name, texts in rest.texts.items() for text in texts], declared)
+        return rest
 
 
 AnyParameter = Parameter[object]
@@ -194,15 +226,43 @@ def named(values: Mapping[str, Value]) -> Form[Value]:
     )
 
 
-def whole_number(most: int, allowed: str, least: int = 0) -> Form[int]:
-    """Return the form that accepts whole numbers from ``least`` to ``most``."""
+def whole_number(most: int | None, allowed: str = "", least: int = 0) -> Form[int]:
+    """Return the form that accepts whole numbers from ``least`` to ``most``; None for no limit."""
+    digits = r"[0-9]{1,18}" if most is None else r"[0-9]{1,9}"
 
     def read(text: str) -> int:
-        if re.fullmatch(r"[0-9]{1,9}", text) is None or not least <= int(text) <= most:
+        value = int(text) if re.fullmatch(digits, text) else -1
+        if value < least or (most is not None and value > most):
             raise ValueError
-        return int(text)
+        return value
 
-    return Form(allowed, {"type": "integer", "minimum": least, "maximum": most}, read)
+    bounds = {"minimum": least} if most is None else {"minimum": least, "maximum": most}
+    words = f"a whole number from {least}" + (f" to {most}" if most else "")
+    return Form(allowed or words, {"type": "integer", **bounds}, read)
+
+
+def number(*, least: float, most: float | None = None, is_above: bool = False) -> Form[float]:
+    """Return the form that accepts decimal numbers.
+
+    Args:
+        least: The lower bound.
+        most: The greatest number; None for no limit.
+        is_above: Whether numbers must be greater than ``least``.
+    """
+
+    def read(text: str) -> float:
+        value = float(text)
+        if not (least < value if is_above else least <= value) or (
+            most is not None and value > most
+        ):
+            raise ValueError
+        return value
+
+    allowed = f"a number {'above' if is_above else 'from'} {least:g}"
+    bounds = {"exclusiveMinimum" if is_above else "minimum": least}
+    if most is not None:
+        allowed, bounds["maximum"] = f"{allowed}, at most {most:g}", most
+    return Form(allowed, {"type": "number", **bounds}, read)
 
 
 def matching(pattern: str, allowed: str, make: Callable[[str], Value]) -> Form[Value]:
@@ -223,6 +283,68 @@ def matching(pattern: str, allowed: str, make: Callable[[str], Value]) -> Form[V
 SWITCH: Form[bool] = Form(
     "true or false", {"type": "boolean"}, lambda text: _found({"true": True, "false": False}, text)
 )
+NUMBER: Form[float] = Form("a number", {"type": "number"}, float)
+TEXT: Form[str] = Form("", {"type": "string"}, str)
+PATH: Form[str] = Form("", {"type": "string", "format": "path"}, str)
+"""The path of a file or folder."""
+FILE: Form[str] = Form("", {"type": "string", "format": "file"}, str)
+FOLDER: Form[str] = Form("", {"type": "string", "format": "folder"}, str)
+
+
+def switch(name: str, about: str, see: str = "") -> Parameter[bool]:
+    """Return a parameter that is off unless it is given."""
+    return Parameter(name, about, SWITCH, default="false", see=see)
+
+
+@cache
+def attributes_of(of: type) -> Mapping[str, str]:
+    """Return the sentences about the fields of a dataclass, by field, from its docstring."""
+    _, _, section = (getdoc(of) or "").partition("\nAttributes:\n")
+    section = re.split(r"\n(?=\S)", f"\n{section}")[0]
+    found = re.findall(r"^    (\w+): (.*(?:\n     .*)*)", section, re.MULTILINE)
+    return {name: " ".join(text.split()) for name, text in found}
+
+
+def default_of(of: type, field: str) -> object:
+    """Return the default of a field of a dataclass; None without one."""
+    declared = next(one for one in fields(of) if one.name == field)
+    if declared.default is not MISSING:
+        return declared.default
+    return None if declared.default_factory is MISSING else declared.default_factory()
+
+
+def field_parameter(
+    of: type,
+    field: str,
+    form: Form[Read],
+    *,
+    name: str = "",
+    text: Callable[[object], str] = str,
+    metavar: str = "",
+    see: str = "",
+) -> Parameter[Read]:
+    """Return the parameter of a setting that is a field of a dataclass.
+
+    The docstring of the dataclass says what the setting means, its default is that of the field.
+
+    Args:
+        of: The dataclass.
+        field: The name of the field.
+        form: The form of its values.
+        name: The name of the parameter; by default that of the field, with ``-`` for ``_``.
+        text: Writes the default as a text of this form.
+        metavar: See `Parameter`.
+        see: See `Parameter`.
+    """
+    default = default_of(of, field)
+    return Parameter(
+        name or field.replace("_", "-"),
+        attributes_of(of).get(field, "").replace("``", ""),
+        form,
+        default=text(default) or None,
+        metavar=metavar,
+        see=see,
+    )
 
 
 def _found(values: Mapping[str, Value], text: str) -> Value:

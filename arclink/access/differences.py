@@ -26,7 +26,8 @@ from itertools import groupby, islice
 from operator import attrgetter
 from typing import NamedTuple, Self
 
-from arclink.access.declarations import Given, Parameter, sort_out
+from arclink.access.common import COMMON
+from arclink.access.declarations import AnyParameter, Given, Parameter, sort_out
 from arclink.access.groups import Budget
 from arclink.access.link_states import State, state_of
 from arclink.access.members import MemberKey
@@ -35,8 +36,6 @@ from arclink.access.queries import (
     CURSOR,
     DIRECTION,
     FILTER,
-    KINDS,
-    REDIRECT,
     UNTIL,
     URI,
     BadParameterError,
@@ -50,10 +49,23 @@ from arclink.model import ContentId, Memento, Span, Timestamp, UriR
 from arclink.store.protocols import Answers
 from arclink.uris.surts import surt_of
 
-BEFORE = Parameter("from", "The earlier state: at the end of this time.", UNTIL, is_required=True)
-AFTER = Parameter("to", "The later state: at the end of this time.", UNTIL, is_required=True)
+BEFORE = Parameter(
+    "from", "The earlier state: at the end of this time.", UNTIL, is_required=True, metavar="TIME"
+)
+AFTER = Parameter(
+    "to", "The later state: at the end of this time.", UNTIL, is_required=True, metavar="TIME"
+)
 
-DIFF_PARAMETERS = (URI, BEFORE, AFTER, DIRECTION, KINDS, FILTER, REDIRECT, ROW_LIMIT, CURSOR)
+DIFF_PARAMETERS: tuple[AnyParameter, ...] = (
+    URI,
+    BEFORE,
+    AFTER,
+    DIRECTION,
+    *COMMON,
+    FILTER,
+    ROW_LIMIT,
+    CURSOR,
+)
 
 
 @dataclass(frozen=True, slots=True)

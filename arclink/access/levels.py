@@ -10,20 +10,25 @@ from enum import Enum
 from itertools import groupby
 from typing import NamedTuple, Self
 
-from arclink.access.declarations import BadParameterError, Given, Parameter, choice, sort_out
+from arclink.access.common import COMMON
+from arclink.access.declarations import (
+    AnyParameter,
+    BadParameterError,
+    Given,
+    Parameter,
+    choice,
+    named,
+    sort_out,
+)
 from arclink.access.groups import Budget
 from arclink.access.members import MemberKey
 from arclink.access.parameters import BY_PERIOD, ROW_LIMIT, RowPage
 from arclink.access.queries import (
-    AT,
     CURSOR,
     DIRECTION,
     FILTER,
-    FROM,
-    KINDS,
     MATCH_TYPE,
-    REDIRECT,
-    TO,
+    TIMES,
     URI,
     Direction,
     LinkQuery,
@@ -54,17 +59,24 @@ LEVEL = Parameter(
     choice(GroupLevel),
     is_required=True,
 )
+UNITS = ("uri", *(level.value for level in GroupLevel))
+"""The values of `LINKS_OR_LEVEL`."""
+LINKS_OR_LEVEL = Parameter(
+    "level",
+    "List links, or count them per host or registered domain.",
+    named({name: name for name in UNITS}),
+    default="uri",
+    see="service.md#levels",
+)
+"""The level as a parameter that chooses between the link query itself and counts."""
 
-LEVEL_PARAMETERS = (
+LEVEL_PARAMETERS: tuple[AnyParameter, ...] = (
     URI,
     MATCH_TYPE,
     DIRECTION,
-    FROM,
-    TO,
-    AT,
-    KINDS,
+    *TIMES,
+    *COMMON,
     FILTER,
-    REDIRECT,
     LEVEL,
     BY_PERIOD,
     ROW_LIMIT,

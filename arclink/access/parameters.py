@@ -40,7 +40,12 @@ def _by(text: str) -> tuple[Period | None, bool]:
     return next((PERIODS[word] for word in words if word in PERIODS), None), "host" in words
 
 
-BY_PERIOD = Parameter("by", "Count per day, month or year.", named(PERIODS), default="month")
+BY_PERIOD = Parameter(
+    "by",
+    "With level host or domain: count per day, month or year.",
+    named(PERIODS),
+    default="month",
+)
 BY_PERIOD_OR_HOST = Parameter(
     "by",
     "One row per text and kind for each day, month or year, for each host of the linking pages, or both.",
@@ -49,12 +54,15 @@ BY_PERIOD_OR_HOST = Parameter(
         {"type": "string", "enum": _UNITS},
         _by,
     ),
+    metavar="UNITS",
+    otherwise="all together",
 )
 ROW_LIMIT = Parameter(
     "limit",
     "Maximum number of rows per list; 0 for all rows that were counted.",
     whole_number(MOST_ROWS, "a number of rows, or 0 for all that were counted"),
     default=str(DEFAULT_LIMIT),
+    metavar="N",
 )
 
 

@@ -11,9 +11,16 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Self
 
+from arclink.access.common import COMMON
+from arclink.access.common import KINDS as KINDS
+from arclink.access.common import KINDS_TO_FOLLOW as KINDS_TO_FOLLOW
+from arclink.access.common import REDIRECT as REDIRECT
+from arclink.access.common import Redirects as Redirects
 from arclink.access.cursors import DONE, Cursor, CursorError, InRange, decode_cursor
 from arclink.access.declarations import (
     SWITCH,
+    TEXT,
+    AnyParameter,
     Form,
     Given,
     Parameter,
@@ -26,7 +33,7 @@ from arclink.access.declarations import (
     BadParameterError as BadParameterError,
 )  # what most modules know it by
 from arclink.access.filters import ALLOWED, MOST, PATTERN, Filter, parse_filter
-from arclink.access.kinds import ALL_KINDS, NAVIGATION, WORDS, Kinds, parse_kinds, union_of
+from arclink.access.kinds import ALL_KINDS, Kinds, union_of
 from arclink.errors import DataError
 from arclink.model import ALL_TIME, Kind, Span, Surt, Timestamp, UriR
 from arclink.timestamps import PATTERN as TIME_PATTERN
@@ -80,14 +87,6 @@ class MatchType(Enum):
     """All URIs of its host and of the hosts below it, at any port."""
 
 
-class Redirects(Enum):
-    """Whether redirects are included in the links."""
-
-    YES = "yes"
-    NO = "no"
-    ONLY = "only"
-
-
 def _surt_read(text: str) -> Surt:
     """Return the SURT of a URI as users type it.
 
@@ -115,7 +114,8 @@ _URI_SCHEMA = {
 }
 _TIMES = "1 to 14 digits (YYYYMMDDhhmmss) or ISO 8601"
 _TIME_SCHEMA = {"type": "string", "pattern": f"^(?:{TIME_PATTERN})$"}
-_SINCE: Form[Timestamp] = Form(_TIMES, _TIME_SCHEMA, first_of)
+SINCE: Form[Timestamp] = Form(_TIMES, _TIME_SCHEMA, first_of)
+"""Reads a time as the first second that it can mean."""
 UNTIL: Form[Timestamp] = Form(_TIMES, _TIME_SCHEMA, last_of)
 """Reads a time as the last second that it can mean."""
 
@@ -125,85 +125,89 @@ URI = Parameter(
     Form(_URI_ALLOWED, _URI_SCHEMA, _asked),
     is_required=True,
     also=("url",),
+    is_positional=True,
 )
 MATCH_TYPE = Parameter(
     "matchType",
     "Links of this URI, of all URIs whose SURT begins with its SURT, of its host, or of its host and all subdomains.",
     choice(MatchType),
     default="exact",
+    see="service.md#many-pages",
 )
 DIRECTION = Parameter("direction", "Outlinks, inlinks, or both.", choice(Direction), default="both")
-FROM = Parameter("from", "Only links observed from this time on; its beginning counts.", _SINCE)
-TO = Parameter("to", "Only links observed up to this time; its end counts.", UNTIL)
-AT = Parameter("at", "Links in force at the end of this time; not together with from or to.", UNTIL)
-KINDS = Parameter(
-    "kinds",
-    "Only links of these kinds.",
-    matching(
-        rf"{'|'.join(WORDS)}|[a-z][a-z0-9:_-]*@[a-z][a-z0-9:_-]*",
-        f"{', '.join(WORDS[:-1])} or {WORDS[-1]}, or element and attribute, such as a@href or img@src",
-        parse_kinds,
-    ),
-    default=str(ALL_KINDS),
-    is_list=True,
-    has_commas=True,
-    also=("kind",),
+FROM = Parameter(
+    "from",
+    "Only what was observed from this time on; its beginning counts.",
+    SINCE,
+    metavar="TIME",
+    otherwise="all time",
 )
-"""The option, query parameter and Python keyword ``kinds``; the default is all kinds."""
-KINDS_TO_FOLLOW = replace(KINDS, default=str(NAVIGATION))
-"""The same parameter for analyses and graphs: the default is the links that a reader can follow."""
+TO = Parameter(
+    "to",
+    "Only what was observed up to this time; its end counts.",
+    UNTIL,
+    metavar="TIME",
+    otherwise="all time",
+)
+AT = Parameter(
+    "at",
+    "Links of the mementos in force at the end of this time; not together with from or to.",
+    UNTIL,
+    metavar="TIME",
+)
+TIMES: tuple[AnyParameter, ...] = (FROM, TO, AT)
 FILTER = Parameter(
     "filter",
-    "Only links that pass: [!][=~]field:value, contains, = is, ~ matches a regular expression (RE2) from its beginning, ! does not.",
+    "Only links whose field contains the value. With =, the field is the value; "
+    "with ~, a regular expression (RE2) matches from its beginning; ! negates.",
     matching(PATTERN, ALLOWED, parse_filter),
     is_list=True,
+    metavar="FILTER",
+    see="service.md#filters",
 )
 FOLLOW = Parameter(
     "follow",
     "If the URI redirects at that time, answer for the redirect's target.",
     SWITCH,
     default="false",
-)
-REDIRECT = Parameter(
-    "redirects",
-    "Whether redirects (http@location, http@refresh, meta@refresh) count as links.",
-    choice(Redirects),
-    default="yes",
+    see="service.md#redirects",
 )
 LIMIT = Parameter(
     "limit",
-    "Number of links per direction; 0 for all, in formats that stream.",
+    "Number of links per direction; 0 for all, in formats that stream: jsonl, csv and RDF.",
     whole_number(MOST_MEMBERS, f"a number from 1 to {MOST_MEMBERS}, or 0 for everything"),
     default=str(DEFAULT_LIMIT),
+    metavar="N",
+    see="service.md#order-and-size-of-answers",
 )
 CURSOR = Parameter(
     "cursor",
     "Where to continue: 'next' of an answer to the same query.",
-    Form("a cursor", {"type": "string"}, str),
+    TEXT,
+    metavar="CURSOR",
 )
 EVIDENCE = Parameter(
     "evidence",
-    "Show the mementos of each link, with archive file, offset and checksum.",
+    "Show the mementos of each link, with archive file, offset and checksum; not as table.",
     SWITCH,
     default="false",
+    see="service.md#mementos-and-evidence",
 )
 VALIDITY = Parameter(
     "validity",
     "Show between which mementos each link appeared and disappeared.",
     SWITCH,
     default="false",
+    see="service.md#validity",
 )
 
-LINK_PARAMETERS = (
+LINK_PARAMETERS: tuple[AnyParameter, ...] = (
     URI,
     MATCH_TYPE,
     DIRECTION,
-    FROM,
-    TO,
-    AT,
-    KINDS,
+    *TIMES,
+    *COMMON,
     FILTER,
-    REDIRECT,
     FOLLOW,
     LIMIT,
     CURSOR,

@@ -4,16 +4,21 @@ from pathlib import Path
 
 import click
 
-from arclink.cli.options import store_option
+from arclink.access.declarations import PATH, Given, Parameter, switch
+from arclink.cli.declared_options import takes
+from arclink.cli.options import STORE
 
 EXAMPLES = ("arclink backup /backups/links.db --store links.db",)
 
+TARGET = Parameter(
+    "target", "The copy.", PATH, is_required=True, is_positional=True, metavar="FILE"
+)
+NO_VERIFY = switch("no-verify", "Do not check the copy. This is much faster.")
+
 
 @click.command(short_help="Copy a SQLite store, even while it is served or built.")
-@click.argument("target", metavar="FILE", type=click.Path())
-@store_option
-@click.option("--no-verify", is_flag=True, help="Do not check the copy. This is much faster.")
-def command(target: str, store: str, no_verify: bool) -> None:
+@takes(TARGET, STORE, NO_VERIFY)
+def command(given: Given) -> None:
     """Write a copy of a SQLite store to FILE, completely or not at all.
 
     The store may be served and built at the same time: the copy holds the batches that were
@@ -23,12 +28,13 @@ def command(target: str, store: str, no_verify: bool) -> None:
     from arclink.store.backups import back_up
     from arclink.store.location import local_file_of
 
-    path = local_file_of(store, "arclink backup")
-    done = back_up(path, Path(target), verifies=not no_verify)
+    target, verifies = TARGET.sure(given), not NO_VERIFY.sure(given)
+    path = local_file_of(STORE.sure(given), "arclink backup")
+    done = back_up(path, Path(target), verifies=verifies)
     sums = done.sums
     click.echo(
         f"{target}: {sums.batches:,} batches, {sums.contents:,} contents, {sums.links:,} links "
-        f"({sums.bytes:,} bytes{'' if no_verify else ', verified'}), {done.takedowns:,} takedowns."
+        f"({sums.bytes:,} bytes{', verified' if verifies else ''}), {done.takedowns:,} takedowns."
     )
     if done.problem:
         click.echo(

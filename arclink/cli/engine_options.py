@@ -1,58 +1,48 @@
 """The ``--runner`` option: this machine, or an engine configured by mrjob's settings."""
 
 import getpass
-from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
 
-import click
-
+from arclink.access.declarations import PATH, TEXT, AnyParameter, Given, Parameter, named
 from arclink.errors import UsageError
 from arclink.mapreduce.runs import JobRunner
+from arclink.pipeline.settings import BuildSettings
 
-F = TypeVar("F", bound=Callable[..., None])
-
-RUNNERS = ("local", "inline", "hadoop", "spark")
-
-
-def engine_options(function: F) -> F:
-    """Add ``--runner``, ``--engine-conf`` and ``--hdfs``."""
-    for option in (
-        click.option(
-            "--hdfs",
-            metavar="URL",
-            help="Folder in HDFS for files between the stages, with --runner hadoop (docs/engines.md).",
-        ),
-        click.option(
-            "--engine-conf",
-            envvar="MRJOB_CONF",
-            type=click.Path(),
-            help="mrjob settings of the engine (docs/engines.md).",
-        ),
-        click.option(
-            "--runner",
-            type=click.Choice(RUNNERS),
-            default="local",
-            show_default=True,
-            help="Where jobs run: on all cores, in one process, or on an engine.",
-        ),
-    ):
-        function = option(function)
-    return function
+RUNNER = Parameter(
+    "runner",
+    "Where jobs run: on all cores, in one process, or on an engine.",
+    named({name: name for name in ("local", "inline", "hadoop", "spark")}),
+    default=BuildSettings().runner,
+    see="engines.md",
+)
+ENGINE_CONF = Parameter(
+    "engine-conf",
+    "mrjob settings of the engine.",
+    PATH,
+    metavar="FILE",
+    envvar="MRJOB_CONF",
+    see="engines.md",
+)
+HDFS = Parameter(
+    "hdfs",
+    "Folder in HDFS for files between the stages, with --runner hadoop.",
+    TEXT,
+    metavar="URL",
+    otherwise="a folder of the user",
+    see="engines.md",
+)
+ENGINE: tuple[AnyParameter, ...] = (RUNNER, ENGINE_CONF, HDFS)
+"""The parameters that select where jobs run."""
 
 
-def runner_of(
-    runner: str, cores: int, work: Path, engine_conf: str | None, hdfs: str | None, name: str
-) -> JobRunner:
+def runner_of(given: Given, cores: int, work: Path, name: str) -> JobRunner:
     """Return the runner for the jobs of a build or of a stage.
 
     Args:
-        runner: ``local``, ``inline``, ``hadoop`` or ``spark``.
+        given: The parameters of `ENGINE`. Without ``hdfs``, Hadoop uses a folder named after the
+            store, in the user's folder.
         cores: Tasks at a time.
         work: Folder for files between the stages.
-        engine_conf: File of mrjob's settings for an engine.
-        hdfs: Folder in HDFS, for Hadoop; by default a folder named after the store, in the user's
-            folder.
         name: Name of the store, or of the batch's folder.
 
     Raises:
@@ -60,6 +50,7 @@ def runner_of(
             address.
         InputError: The HTTP address of HDFS is not known.
     """
+    runner, engine_conf, hdfs = RUNNER.sure(given), ENGINE_CONF.of(given), HDFS.of(given)
     tasks = work / "tasks"
     if runner in ("local", "inline"):
         return JobRunner(runner, 1 if runner == "inline" else cores, tasks)

@@ -3,45 +3,31 @@
 import click
 import orjson
 
-from arclink.access.explanations import explain
+from arclink.access.declarations import Given, Parameter, named
+from arclink.access.explanations import EXPLAIN_PARAMETERS, explain
 from arclink.access.formats.explanations import explanation_fields, explanation_lines
-from arclink.access.queries import span_asked
+from arclink.access.queries import URI, span_of
 from arclink.access.texts import printable_uri
-from arclink.cli.options import store_option
+from arclink.cli.declared_options import takes
+from arclink.cli.options import STORE
 from arclink.store.location import open_store
 
 EXAMPLES = ("arclink explain http://example.org/news --store links.db",)
 
+FORMAT = Parameter(
+    "format",
+    "Format: text for people, or one JSON object per line.",
+    named({"text": "text", "jsonl": "jsonl"}),
+    default="text",
+)
+
 
 @click.command("explain", short_help="Explain what happened to each capture of a URI.")
-@click.argument("uri")
-@store_option
-@click.option(
-    "--from",
-    "first",
-    default="",
-    metavar="TIME",
-    help="Only captures from this time on; 1 to 14 digits or ISO 8601.",
-)
-@click.option(
-    "--to",
-    "last",
-    default="",
-    metavar="TIME",
-    help="Only captures up to this time; 1 to 14 digits or ISO 8601.",
-)
-@click.option(
-    "--format",
-    "name",
-    type=click.Choice(["text", "jsonl"]),
-    default="text",
-    show_default=True,
-    help="Format: text for people, or one JSON object per line.",
-)
-def command(uri: str, store: str, first: str, last: str, name: str) -> None:
+@takes(STORE, *EXPLAIN_PARAMETERS, FORMAT)
+def command(given: Given) -> None:
     """Show the outcome of each capture of URI, with its reason, file and offset."""
-    span = span_asked(first, last)
-    with open_store(store) as graph:
+    uri, span, name = given.text(URI), span_of(given), FORMAT.sure(given)
+    with open_store(STORE.sure(given)) as graph:
         count = 0
         for found in explain(graph, uri, span):
             count += 1

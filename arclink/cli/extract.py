@@ -1,39 +1,36 @@
 """``arclink extract``: stage 2 alone."""
 
+from pathlib import Path
+
 import click
 import orjson
 
+from arclink.access.declarations import TEXT, Given, Parameter
+from arclink.cli.declared_options import takes
+from arclink.cli.extract_options import HERITRIX_OUTLINKS, LAZY, SOURCES
+from arclink.cli.options import INPUTS
 from arclink.cli.stage_options import (
-    Stage,
+    FOLDER,
+    STAGE,
     add_settings,
     archives_of,
     needs,
     read_settings,
-    stage_options,
+    running,
     write_archives,
 )
 from arclink.cli.summary import show_counts, show_damage
 
 EXAMPLES = ("arclink extract /data/crawl --folder work",)
 
+STORE = Parameter(
+    "store", "Do not read payloads again that this store has.", TEXT, metavar="PATH|URL"
+)
+
 
 @click.command(short_help="Read the links of payloads.")
-@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
-@stage_options
-@click.option(
-    "--lazy",
-    is_flag=True,
-    help="Also extract the data- attributes of lazy loading, such as data-src.",
-)
-@click.option("--store", help="Do not read payloads again that this store has.")
-@click.option(
-    "--heritrix-outlinks",
-    is_flag=True,
-    help="Add the links that Heritrix recorded for a page (docs/heritrix.md).",
-)
-def command(
-    inputs: tuple[str, ...], stage: Stage, lazy: bool, store: str | None, heritrix_outlinks: bool
-) -> None:
+@takes(INPUTS, *STAGE, *SOURCES, STORE)
+def command(given: Given) -> None:
     """Read the payloads that FOLDER/pointers names in archive files; write FOLDER/pages.
 
     INPUT is as for `arclink build`.
@@ -45,20 +42,20 @@ def command(
     from arclink.store.empty import EmptyStore
     from arclink.store.location import open_store
 
-    where = stage.folder
+    where, store = Path(FOLDER.sure(given)), STORE.of(given)
     needs(where, "pointers", "filter")
     wayback = orjson.loads(read_settings(where).get(WAYBACK_SETTING, "null"))
     settings = BuildSettings(
         extract=ExtractSettings(
-            lazy=lazy,
-            heritrix_outlinks=heritrix_outlinks,
+            lazy=LAZY.sure(given),
+            heritrix_outlinks=HERITRIX_OUTLINKS.sure(given),
             wayback=wayback,  # as in filter: its pointers name the original pages
         )
     )
-    with EmptyStore() if store is None else open_store(store) as known:
+    with EmptyStore() if not store else open_store(store) as known:
         stored = {file.name: file for file in known.files()}
-        files = archives_of(inputs, stored)
-        with stage.running("extract") as run:
+        files = archives_of(INPUTS.all_of(given), stored)
+        with running(given, "extract") as run:
             counts = stages.extract(where, [*stored.values(), *files], known, settings, run)
     write_archives(where, files)
     add_settings(where, settings)

@@ -7,119 +7,105 @@ from pathlib import Path
 
 import click
 
+from arclink.access.declarations import (
+    PATH,
+    TEXT,
+    Given,
+    Parameter,
+    field_parameter,
+    named,
+    number,
+    whole_number,
+)
+from arclink.access.queries import FROM, TO
+from arclink.cli.declared_options import takes
+from arclink.cli.options import QUIET
+from arclink.cli.rules import NO_REDIRECTS, RULES, rules_from
+from arclink.cli.sizes import size, size_text
 from arclink.errors import InputError, UsageError, WaybackError
-from arclink.wayback.fetch import FetchReport
+from arclink.wayback.capture_lists import Archive
+from arclink.wayback.client import Client, Manners
+from arclink.wayback.fetch import INDEX, FetchReport, FetchSettings, fetch
 
 SECONDS_BETWEEN_LINES = 30.0
 
-REPLAY = {"auto": ("id_", "if_", ""), "original": ("id_",), "rewritten": ("if_", "")}
-
+ENTRIES = Parameter(
+    "entries",
+    "Lists of entries, or entries.",
+    TEXT,
+    is_required=True,
+    is_list=True,
+    is_positional=True,
+    metavar="LIST...",
+    keeps_empty=True,
+)
+BASE = Parameter(
+    "wayback",
+    "Part of the archive's addresses before /TIMESTAMP/URI.",
+    TEXT,
+    is_required=True,
+    metavar="BASE",
+)
+INTO = Parameter(
+    "into",
+    "Folder for the WARC files. The same folder continues an earlier fetch.",
+    PATH,
+    is_required=True,
+    metavar="FOLDER",
+)
+CDX_SERVER = Parameter(
+    "cdx-server",
+    "Address of the CDX server.",
+    TEXT,
+    metavar="URL",
+    otherwise="the usual addresses are tried",
+)
+TIMEMAP = Parameter(
+    "timemap",
+    "Part of TimeMap addresses before the URI; TimeMaps are then used instead of a CDX server.",
+    TEXT,
+    metavar="URL",
+)
+REPLAY = Parameter(
+    "replay",
+    "Fetch original bytes, or rewritten pages and undo the rewriting; auto: what the archive offers.",
+    named({"auto": ("id_", "if_", ""), "original": ("id_",), "rewritten": ("if_", "")}),
+    default="auto",
+)
+_SECONDS = number(least=0)
+DELAY = field_parameter(Manners, "delay", _SECONDS, metavar="SECONDS")
+TIMEOUT = field_parameter(Manners, "timeout", number(least=0.1), metavar="SECONDS")
+TRIES = field_parameter(Manners, "tries", whole_number(None, least=1), metavar="N")
+LONGEST_WAIT = field_parameter(Manners, "longest_wait", _SECONDS, metavar="SECONDS")
+PAYLOAD_LIMIT = field_parameter(
+    FetchSettings, "payload_limit", size("payload-limit"), text=size_text, metavar="SIZE"
+)
+CONTACT = field_parameter(Manners, "contact", TEXT, metavar="TEXT")
 
 EXAMPLES = ("arclink fetch list.txt --wayback http://localhost:8080/collection --into fetched",)
 
 
 @click.command(short_help="Fetch captures from a Wayback Machine as WARC files.")
-@click.argument("entries", nargs=-1, required=True, metavar="LIST...")
-@click.option(
-    "--wayback",
-    "base",
-    required=True,
-    metavar="BASE",
-    help="Part of the archive's addresses before /TIMESTAMP/URI.",
+@takes(
+    ENTRIES,
+    BASE,
+    INTO,
+    CDX_SERVER,
+    TIMEMAP,
+    RULES,
+    FROM,
+    TO,
+    NO_REDIRECTS,
+    REPLAY,
+    DELAY,
+    TIMEOUT,
+    TRIES,
+    LONGEST_WAIT,
+    PAYLOAD_LIMIT,
+    CONTACT,
+    QUIET,
 )
-@click.option(
-    "--into",
-    "folder",
-    required=True,
-    type=click.Path(),
-    help="Folder for the WARC files. The same folder continues an earlier fetch.",
-)
-@click.option(
-    "--cdx-server",
-    metavar="URL",
-    default="",
-    help="Address of the CDX server. Default: the usual addresses are tried.",
-)
-@click.option(
-    "--timemap",
-    metavar="URL",
-    default="",
-    help="Part of TimeMap addresses before the URI; TimeMaps are then used instead of a CDX server.",
-)
-@click.option(
-    "--rules", "rules_file", type=click.Path(), help="JSON file of filter rules (docs/filter.md)."
-)
-@click.option(
-    "--from", "first", help="Only captures from this time on: 1 to 14 digits, or ISO 8601."
-)
-@click.option("--to", "last", help="Only captures up to and including this time.")
-@click.option("--no-redirects", is_flag=True, help="Do not fetch redirects to learn their targets.")
-@click.option(
-    "--replay",
-    type=click.Choice(list(REPLAY)),
-    default="auto",
-    show_default=True,
-    help="Fetch original bytes, or rewritten pages and undo the rewriting.",
-)
-@click.option(
-    "--delay",
-    type=click.FloatRange(min=0),
-    default=1.0,
-    show_default=True,
-    help="Seconds between requests.",
-)
-@click.option(
-    "--timeout",
-    type=click.FloatRange(min=0.1),
-    default=60.0,
-    show_default=True,
-    help="Seconds without a byte after which a request fails.",
-)
-@click.option(
-    "--tries",
-    type=click.IntRange(min=1),
-    default=5,
-    show_default=True,
-    help="Number of attempts per request, with growing pauses.",
-)
-@click.option(
-    "--longest-wait",
-    type=click.FloatRange(min=0),
-    default=600.0,
-    show_default=True,
-    help="Longest pause in seconds that the archive may request.",
-)
-@click.option(
-    "--payload-limit",
-    default="16M",
-    show_default=True,
-    help="Largest payload in bytes; larger ones are cut.",
-)
-@click.option(
-    "--contact",
-    default="",
-    help="Your address, which the archive's operators see in the User-Agent.",
-)
-@click.option("--quiet", is_flag=True, help="Show only the summary, no progress.")
-def command(
-    entries: tuple[str, ...],
-    base: str,
-    folder: str,
-    cdx_server: str,
-    timemap: str,
-    rules_file: str | None,
-    first: str | None,
-    last: str | None,
-    no_redirects: bool,
-    replay: str,
-    delay: float,
-    timeout: float,
-    tries: int,
-    longest_wait: float,
-    payload_limit: str,
-    contact: str,
-    quiet: bool,
-) -> None:
+def command(given: Given) -> None:
     """Fetch captures from a Wayback Machine into a folder of WARC files.
 
     LIST is a file with one entry per line, or an entry. An entry is a URI, http://host/path* for
@@ -128,24 +114,26 @@ def command(
     rules leave out are not requested, and each payload is requested once. A run can be stopped at
     any time; the same command continues it.
     """
-    from arclink.cli.build import parse_size
-    from arclink.cli.rules import rules_from_options
-    from arclink.wayback.capture_lists import Archive
-    from arclink.wayback.client import Client, Manners
-    from arclink.wayback.fetch import INDEX, FetchSettings, fetch
-
-    archive = Archive(base, cdx_server, timemap)
+    archive = Archive(BASE.sure(given), CDX_SERVER.of(given) or "", TIMEMAP.of(given) or "")
     settings = FetchSettings(
-        rules=rules_from_options(rules_file, (), first, last, read_redirects=not no_redirects),
-        payload_limit=parse_size(payload_limit, "--payload-limit"),
-        modifiers=REPLAY[replay],
+        rules=rules_from(given),
+        payload_limit=PAYLOAD_LIMIT.sure(given),
+        modifiers=REPLAY.sure(given),
     )
-    wanted = read_entries(entries)
-    with Client(archive.origins, Manners(delay, timeout, tries, longest_wait, contact)) as client:
-        report = fetch(wanted, archive, Path(folder), client, settings, _Told(is_silent=quiet))
+    manners = Manners(
+        DELAY.sure(given),
+        TIMEOUT.sure(given),
+        TRIES.sure(given),
+        LONGEST_WAIT.sure(given),
+        CONTACT.of(given) or "",
+    )
+    wanted, folder = read_entries(ENTRIES.all_of(given)), INTO.sure(given)
+    progress = _Told(is_silent=QUIET.sure(given))
+    with Client(archive.origins, manners) as client:
+        report = fetch(wanted, archive, Path(folder), client, settings, progress)
     build = ["arclink", "build", folder, "--cdx", str(Path(folder, INDEX)), "--store", "links.db"]
-    build += ["--rules", rules_file] if rules_file else []
-    build += ["--no-redirects"] if no_redirects else []
+    build += ["--rules", rules] if (rules := RULES.of(given)) else []
+    build += ["--no-redirects"] if NO_REDIRECTS.sure(given) else []
     _show(report, shlex.join(build))
 
 

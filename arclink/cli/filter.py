@@ -4,53 +4,42 @@ from pathlib import Path
 
 import click
 
-from arclink.cli.rules import rules_from_options, wayback_of, wayback_options
-from arclink.cli.stage_options import Stage, needs, stage_options, write_settings
+from arclink.access.declarations import PATH, TEXT, Given, Parameter
+from arclink.cli.declared_options import takes
+from arclink.cli.rules import SELECTION, WAYBACK, rules_from, wayback_of
+from arclink.cli.stage_options import FOLDER, STAGE, needs, running, write_settings
 from arclink.cli.summary import show_counts
+from arclink.model import Forgotten
 
 EXAMPLES = (
     "arclink filter --folder work",
     "arclink filter crawl.cdx.gz --folder work",
 )
 
+CDX = Parameter(
+    "cdx",
+    "CDX or CDXJ files.",
+    PATH,
+    is_list=True,
+    is_positional=True,
+    metavar="[CDX]...",
+    see="filter.md#rows",
+    keeps_empty=True,
+)
+STORE = Parameter(
+    "store", "Leave out the captures that were forgotten in this store.", TEXT, metavar="PATH|URL"
+)
+TAKEDOWNS = Parameter(
+    "takedowns",
+    "Leave out the captures named in a file written by `arclink forget --export`.",
+    PATH,
+    metavar="FILE",
+)
+
 
 @click.command(short_help="Choose the captures worth reading.")
-@click.argument("cdx", nargs=-1, metavar="[CDX]...", type=click.Path())
-@stage_options
-@click.option(
-    "--rules", "rules_file", type=click.Path(), help="JSON file of filter rules (docs/filter.md)."
-)
-@click.option(
-    "--prefix",
-    "prefixes",
-    multiple=True,
-    help="Only captures whose SURT starts with this. May be given again.",
-)
-@click.option(
-    "--from", "first", help="Only captures from this time on: 1 to 14 digits, or ISO 8601."
-)
-@click.option("--to", "last", help="Only captures up to and including this time.")
-@click.option("--no-redirects", is_flag=True, help="Do not read redirects to learn their targets.")
-@wayback_options
-@click.option("--store", help="Leave out the captures that were forgotten in this store.")
-@click.option(
-    "--takedowns",
-    type=click.Path(),
-    help="Leave out the captures named in a file written by `arclink forget --export`.",
-)
-def command(
-    cdx: tuple[str, ...],
-    stage: Stage,
-    rules_file: str | None,
-    prefixes: tuple[str, ...],
-    first: str | None,
-    last: str | None,
-    no_redirects: bool,
-    unwrap_wayback: bool,
-    wayback_prefixes: tuple[str, ...],
-    store: str | None,
-    takedowns: str | None,
-) -> None:
+@takes(CDX, *STAGE, *SELECTION, *WAYBACK, STORE, TAKEDOWNS)
+def command(given: Given) -> None:
     """Filter CDX or CDXJ rows; write FOLDER/mementos and FOLDER/pointers.
 
     Without CDX files, the rows that `arclink index` wrote to FOLDER/rows are filtered.
@@ -61,30 +50,36 @@ def command(
     from arclink.pipeline.rows import check_rows
     from arclink.pipeline.settings import BuildSettings
     from arclink.rows.cdx_files import find_cdx, usual_files
-    from arclink.store.location import open_store
-    from arclink.store.takedown_files import read_takedowns
 
-    where = stage.folder
-    rules = rules_from_options(rules_file, prefixes, first, last, read_redirects=not no_redirects)
-    forgotten = [takedown.what for takedown in read_takedowns(Path(takedowns))] if takedowns else []
-    if store is not None:
-        with open_store(store) as opened:
-            forgotten += [takedown.what for takedown, _ in opened.forgotten()]
+    where = Path(FOLDER.sure(given))
     settings = BuildSettings(
-        rules=rules,
-        extract=ExtractSettings(wayback=wayback_of(unwrap_wayback, wayback_prefixes)),
-        forgotten=tuple(forgotten),
+        rules=rules_from(given),
+        extract=ExtractSettings(wayback=wayback_of(given)),
+        forgotten=_forgotten(given),
     )
-    given = find_cdx(cdx)
-    check_rows(given, settings.key_prefixes())
-    if not given:
+    cdx = find_cdx(CDX.all_of(given))
+    check_rows(cdx, settings.key_prefixes())
+    if not cdx:
         needs(where, "rows", "index")
-    with stage.running("filter") as run:
+    with running(given, "filter") as run:
         rows = (
-            usual_files(given, where / "cdx-rows", settings.key_prefixes())
-            if given
+            usual_files(cdx, where / "cdx-rows", settings.key_prefixes())
+            if cdx
             else parts_of(where / "rows")
         )
         counts = stages.filter_rows(rows, where, settings, run)
     write_settings(where, settings)
     show_counts(counts)
+
+
+def _forgotten(given: Given) -> tuple[Forgotten, ...]:
+    """Return the takedowns of the store and of the list."""
+    from arclink.store.location import open_store
+    from arclink.store.takedown_files import read_takedowns
+
+    path, store = TAKEDOWNS.of(given), STORE.of(given)
+    forgotten = [takedown.what for takedown in read_takedowns(Path(path))] if path else []
+    if store:
+        with open_store(store) as opened:
+            forgotten += [takedown.what for takedown, _ in opened.forgotten()]
+    return tuple(forgotten)

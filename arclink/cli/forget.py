@@ -5,62 +5,41 @@ from pathlib import Path
 
 import click
 
-from arclink.cli.options import store_option
+from arclink.access.declarations import PATH, SWITCH, TEXT, Given, Parameter, switch
+from arclink.access.queries import FROM, TO
+from arclink.cli.declared_options import takes
+from arclink.cli.options import STORE
 from arclink.errors import StoreError, UriError, UsageError
 from arclink.model import Forgotten, Surt
 from arclink.store.protocols import Answers, Removed, Takedown
 
 EXAMPLES = ("arclink forget 'org,example)/private' --store links.db --reason 'request 17'",)
 
+PREFIXES = Parameter(
+    "prefixes",
+    "Beginnings of SURTs.",
+    TEXT,
+    is_list=True,
+    is_positional=True,
+    metavar="[SURT-PREFIX]...",
+    keeps_empty=True,
+)
+TARGETS = switch("targets", "Also forget the links of other pages to it.")
+REASON = Parameter("reason", "Reason of the takedown, for the record.", TEXT, metavar="TEXT")
+DRY_RUN = switch("dry-run", "Show how much would be removed; change nothing.")
+CLEAN = Parameter("clean", "Overwrite the bytes in the file now or later.", SWITCH, otherwise="now")
+LIST = switch("list", "List all takedowns: what, when, why and how much.")
+EXPORT_FILE = Parameter(
+    "export", "Write all takedowns to a file, for another store.", PATH, metavar="FILE"
+)
+IMPORT_FILE = Parameter(
+    "import", "Apply the takedowns in such a file; the store may be new.", PATH, metavar="FILE"
+)
+
 
 @click.command(short_help="Remove captures after a takedown request.")
-@click.argument("prefixes", nargs=-1, metavar="[SURT-PREFIX]...")
-@store_option
-@click.option(
-    "--from", "first", help="Only captures from this time on: 1 to 14 digits, or ISO 8601."
-)
-@click.option("--to", "last", help="Only captures up to and including this time.")
-@click.option(
-    "--targets", "has_targets", is_flag=True, help="Also forget the links of other pages to it."
-)
-@click.option("--reason", default="", help="Reason of the takedown, for the record.")
-@click.option(
-    "--dry-run", "is_trial", is_flag=True, help="Show how much would be removed; change nothing."
-)
-@click.option(
-    "--clean/--no-clean",
-    "cleans",
-    default=None,
-    help="Overwrite the bytes in the file now (the default) or later.",
-)
-@click.option(
-    "--list", "lists", is_flag=True, help="List all takedowns: what, when, why and how much."
-)
-@click.option(
-    "--export",
-    "export_path",
-    type=click.Path(),
-    help="Write all takedowns to a file, for another store.",
-)
-@click.option(
-    "--import",
-    "import_path",
-    type=click.Path(),
-    help="Apply the takedowns in such a file; the store may be new.",
-)
-def command(
-    prefixes: tuple[str, ...],
-    store: str,
-    first: str | None,
-    last: str | None,
-    has_targets: bool,
-    reason: str,
-    is_trial: bool,
-    cleans: bool | None,
-    lists: bool,
-    export_path: str | None,
-    import_path: str | None,
-) -> None:
+@takes(PREFIXES, STORE, FROM, TO, TARGETS, REASON, DRY_RUN, CLEAN, LIST, EXPORT_FILE, IMPORT_FILE)
+def command(given: Given) -> None:
     """Remove captures from a store after a takedown request, and all data that only they show.
 
     SURT-PREFIX is the beginning of the captures' SURTs: 'org,example)/' is a site, 'org,example)/a'
@@ -74,11 +53,14 @@ def command(
     from arclink.store.location import exists, local_path_of, open_store
     from arclink.store.takedown_files import format_takedowns, read_takedowns
 
+    store, prefixes, is_trial = STORE.sure(given), PREFIXES.all_of(given), DRY_RUN.sure(given)
+    cleans, lists = CLEAN.of(given), LIST.sure(given)
+    import_path, export_path = IMPORT_FILE.of(given), EXPORT_FILE.of(given)
     if not (prefixes or import_path or lists or export_path or cleans):
         raise UsageError(
             "name a SURT prefix such as 'org,example)/', or give --list, --export, --import or --clean"
         )
-    takedowns = _takedowns(prefixes, first, last, has_targets, reason)
+    takedowns = _takedowns(given)
     if import_path:
         takedowns += read_takedowns(Path(import_path))
     if takedowns or cleans:
@@ -106,14 +88,13 @@ def command(
             _show(known)
 
 
-def _takedowns(
-    prefixes: tuple[str, ...], first: str | None, last: str | None, has_targets: bool, reason: str
-) -> list[Takedown]:
+def _takedowns(given: Given) -> list[Takedown]:
     from arclink.store.takedown_files import span_of
     from arclink.timestamps import TimestampError
 
+    first, last, has_targets = given.text(FROM), given.text(TO), TARGETS.sure(given)
     try:
-        span = span_of(first, last)
+        span = span_of(first or None, last or None)
     except TimestampError as error:
         raise UsageError(f"--from or --to: {error}") from error
     if has_targets and (first or last):
@@ -122,8 +103,8 @@ def _takedowns(
         )
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return [
-        Takedown(Forgotten(surt_prefix(prefix), span, has_targets), reason, now)
-        for prefix in prefixes
+        Takedown(Forgotten(surt_prefix(prefix), span, has_targets), REASON.of(given) or "", now)
+        for prefix in PREFIXES.all_of(given)
     ]
 
 

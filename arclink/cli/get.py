@@ -2,11 +2,15 @@
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
-from arclink.cli.options import archives_option, store_option
+from arclink.access.declarations import TEXT, Given, Parameter, named
+from arclink.access.queries import AT
+from arclink.cli.declared_options import takes
+from arclink.cli.options import ARCHIVES, STORE
 from arclink.model import Memento
 from arclink.store.location import open_store
 
@@ -21,26 +25,27 @@ EXAMPLES = (
 
 FORMS = ("body", "raw", "headers", "record", "text")
 
+WHAT = Parameter(
+    "uri",
+    "The URI of the capture, or the checksum of a payload with its algorithm.",
+    TEXT,
+    is_required=True,
+    is_positional=True,
+    metavar="URI",
+)
+TIME = replace(AT, about="The capture in force at the end of this time.", otherwise="the newest")
+FORM = Parameter(
+    "as",
+    "The body without its codings; as recorded, with them; the HTTP headers; the whole record; or "
+    "readable text.",
+    named({form: form for form in FORMS}),
+    default="body",
+)
+
 
 @click.command("get", short_help="Write a capture as it was archived.")
-@click.argument("uri")
-@store_option
-@click.option(
-    "--at",
-    default="",
-    metavar="TIME",
-    help="The capture in force at the end of that time; without it, the newest one.",
-)
-@click.option(
-    "--as",
-    "form",
-    type=click.Choice(FORMS),
-    default="body",
-    show_default=True,
-    help="The body without its codings; as recorded, with them; the HTTP headers; the whole record; or readable text.",
-)
-@archives_option
-def command(uri: str, store: str, at: str, form: str, archives: tuple[str, ...]) -> None:
+@takes(WHAT, STORE, TIME, FORM, ARCHIVES)
+def command(given: Given) -> None:
     """Write the capture of URI to standard output.
 
     URI may also be the checksum of a payload, such as sha1:B2LT….
@@ -50,12 +55,12 @@ def command(uri: str, store: str, at: str, form: str, archives: tuple[str, ...])
     from arclink.pages.places import ArchivePlaces
     from arclink.pages.read import PageReader
 
-    places = ArchivePlaces(archives)
-    with open_store(store) as graph:
+    places = ArchivePlaces(ARCHIVES.all_of(given))
+    with open_store(STORE.sure(given)) as graph:
         reader = PageReader(graph, places)
         try:
-            memento = find_capture(graph, uri, at)
-            for piece in _pieces(reader, memento, form):
+            memento = find_capture(graph, WHAT.sure(given), given.text(TIME))
+            for piece in _pieces(reader, memento, FORM.sure(given)):
                 sys.stdout.buffer.write(piece)
             sys.stdout.buffer.flush()
         finally:

@@ -1,20 +1,25 @@
 """``arclink graph``: the first half of stage 3 alone."""
 
+from pathlib import Path
+
 import click
 
-from arclink.cli.stage_options import Stage, needs, stage_options
+from arclink.access.declarations import Given
+from arclink.cli.declared_options import takes
+from arclink.cli.stage_options import FOLDER, STAGE, needs, running
 from arclink.cli.summary import show_counts
 
 EXAMPLES = ("arclink graph --folder work",)
 
 
 @click.command(short_help="Join and invert links: write graph files.")
-@stage_options
-def command(stage: Stage) -> None:
+@takes(*STAGE)
+def command(given: Given) -> None:
     """Join and invert FOLDER/pages; write the graph files to FOLDER/graph (docs/graph-files.md)."""
     from arclink.pipeline import stages
 
-    needs(stage.folder, "pages", "extract")
-    with stage.running("graph") as run:
-        counts = stages.join(stage.folder, run) + stages.invert(stage.folder, run)
+    folder = Path(FOLDER.sure(given))
+    needs(folder, "pages", "extract")
+    with running(given, "graph") as run:
+        counts = stages.join(folder, run) + stages.invert(folder, run)
     show_counts(counts)

@@ -1,23 +1,28 @@
 """``arclink index``: CDXJ rows for archives without CDX, before stage 1."""
 
+from pathlib import Path
+
 import click
 
-from arclink.cli.stage_options import Stage, archives_of, stage_options
+from arclink.access.declarations import Given
+from arclink.cli.declared_options import takes
+from arclink.cli.options import INPUTS
+from arclink.cli.stage_options import FOLDER, STAGE, archives_of, running
 from arclink.cli.summary import show_counts, show_damage
 
 EXAMPLES = ("arclink index /data/crawl --folder work",)
 
 
 @click.command(short_help="Write CDXJ rows for archive files.")
-@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
-@stage_options
-def command(inputs: tuple[str, ...], stage: Stage) -> None:
+@takes(INPUTS, *STAGE)
+def command(given: Given) -> None:
     """Write the CDXJ rows of archive files to FOLDER/rows."""
     from arclink.pipeline import stages
     from arclink.pipeline.damage import damage_in
 
-    files = archives_of(inputs, {})
-    with stage.running("index") as run:
-        counts = stages.index(files, stage.folder, run)
+    folder = Path(FOLDER.sure(given))
+    files = archives_of(INPUTS.all_of(given), {})
+    with running(given, "index") as run:
+        counts = stages.index(files, folder, run)
     show_counts(counts)
-    show_damage(damage_in(stage.folder, files))
+    show_damage(damage_in(folder, files))

@@ -5,38 +5,44 @@ import os
 import threading
 import webbrowser
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import click
+
+from arclink.access.declarations import Given, Parameter, switch, whole_number
+from arclink.cli.declared_options import takes
+from arclink.cli.options import INPUTS, STORE
 
 EXAMPLES = (
     "arclink open crawl.wacz",
     "arclink open /data/crawl --store links.db",
 )
 
+KEPT_STORE = replace(
+    STORE,
+    about="Keep the link graph in this file.",
+    is_required=False,
+    metavar="PATH",
+    envvar="",
+    otherwise="a file in the cache, for these inputs",
+)
+PORT = Parameter(
+    "port",
+    "Port to listen on, if it is free; 0 takes a free one.",
+    whole_number(65534),
+    default="8080",
+    metavar="N",
+)
+NO_BROWSER = switch("no-browser", "Only print the address, and open no browser.")
+
 _COMPLETE = "complete"
 """File next to a store in the cache, written when it was built from all its inputs."""
 
 
 @click.command(short_help="Browse archive files, with who linked to each page.")
-@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
-@click.option(
-    "--store",
-    metavar="PATH",
-    help="Keep the link graph in this file; by default in the cache, for these files.",
-)
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65534),
-    default=8080,
-    show_default=True,
-    help="Port to listen on, if it is free; 0 takes a free one.",
-)
-@click.option("--no-browser", is_flag=True, help="Do not open a browser; only say the address.")
-@click.pass_context
-def command(
-    context: click.Context, inputs: tuple[str, ...], store: str | None, port: int, no_browser: bool
-) -> None:
+@takes(INPUTS, KEPT_STORE, PORT, NO_BROWSER)
+def command(given: Given) -> None:
     """Build the link graph of archive files, serve it on this machine, and open a browser.
 
     INPUT is an archive file (WACZ, WARC, ARC), a folder or a glob, as for build. The graph is built
@@ -50,7 +56,8 @@ def command(
     from arclink.service.server import serve
     from arclink.service.settings import Settings
 
-    where, complete, paths = store, None, list[str]()
+    inputs = INPUTS.all_of(given)
+    where, complete, paths = KEPT_STORE.of(given), None, list[str]()
     if where is None:
         archives, _ = leave_out_foreign(find_archives(inputs))
         paths = [str(path) for path in archives]
@@ -59,7 +66,7 @@ def command(
     if complete is None or not complete.exists():
         Path(where).parent.mkdir(parents=True, exist_ok=True)
         try:
-            context.invoke(build, inputs=inputs, store=where)
+            click.get_current_context().invoke(build, inputs=inputs, store=where)
         except click.exceptions.Exit as end:
             # Some file is damaged or not readable, as the summary says. The others can be browsed.
             if end.exit_code != 1 or not Path(where).exists():
@@ -72,10 +79,12 @@ def command(
 
     def show(place: str) -> None:
         click.echo(f"Browse it at {place}")
-        if not no_browser:
+        if not NO_BROWSER.sure(given):
             threading.Thread(target=webbrowser.open, args=(place,), daemon=True).start()
 
-    serve(where, "127.0.0.1", port, 8, click.echo, Settings(), may_move=True, ready=show)
+    serve(
+        where, "127.0.0.1", PORT.sure(given), 8, click.echo, Settings(), may_move=True, ready=show
+    )
 
 
 def cache_of(paths: Iterable[str]) -> Path:

@@ -1,31 +1,71 @@
 """Options that several commands share."""
 
-import click
+from arclink.access.declarations import PATH, TEXT, Form, Parameter, switch, whole_number
+from arclink.access.replay import ReplayPrefix, parse_replay
+from arclink.cli.declared_options import declared
 
-store_option = click.option(
-    "--store",
+STORE = Parameter(
     "store",
-    required=True,
+    "The link graph: a file such as links.db, or a URL such as sqlite:///links.db or cassandra://node1,node2/links.",
+    TEXT,
+    is_required=True,
     metavar="PATH|URL",
     envvar="ARCLINK_STORE",
-    show_envvar=True,
-    help="The link graph: a file such as links.db, or a URL such as sqlite:///links.db or cassandra://node1,node2/links.",
 )
+store_option = declared(STORE)
 
-replay_option = click.option(
-    "--replay",
-    default="",
+
+def replay_prefix(name: str) -> Form[ReplayPrefix]:
+    """Return the form of a URL that mementos or pages have below it; errors name the option."""
+    return Form("", {"type": "string"}, lambda text: parse_replay(f"--{name}", text))
+
+
+REPLAY = Parameter(
+    "replay",
+    "Part of replay addresses before TIMESTAMP/URI, such as https://web.archive.org/web/; answers then include URI-Ms.",
+    replay_prefix("replay"),
     metavar="PREFIX",
     envvar="ARCLINK_REPLAY",
-    show_envvar=True,
-    help="Part of replay addresses before TIMESTAMP/URI, such as https://web.archive.org/web/.",
+)
+replay_option = declared(REPLAY)
+
+INSTANCE = Parameter(
+    "instance",
+    "A service that answers link queries, with a name for its archive.",
+    TEXT,
+    is_required=True,
+    is_list=True,
+    metavar="[NAME=]URL",
+    envvar="ARCLINK_INSTANCES",
+    keeps_empty=True,
+)
+CORES = Parameter(
+    "cores",
+    "Number of parallel tasks.",
+    whole_number(None, least=1),
+    metavar="N",
+    otherwise="the number of processors",
+)
+QUIET = switch("quiet", "Show only the summary, no progress.")
+INPUTS = Parameter(
+    "inputs",
+    "Archive files, folders, globs, list files, or addresses of these.",
+    PATH,
+    is_required=True,
+    is_list=True,
+    is_positional=True,
+    metavar="INPUT...",
+    see="inputs.md",
+    keeps_empty=True,
 )
 
-archives_option = click.option(
-    "--archives",
+ARCHIVES = Parameter(
     "archives",
-    multiple=True,
+    "Where archive files are now, if they were moved: a folder, a URL that ends in /, or a file with a name "
+    "and a path on each line, separated by a tab.",
+    TEXT,
+    is_list=True,
     metavar="FOLDER|INDEX",
-    help="Where archive files are now, if they were moved: a folder, a URL that ends in /, or a file with a name "
-    "and a path on each line, separated by a tab; may come several times.",
+    keeps_empty=True,
 )
+archives_option = declared(ARCHIVES)

@@ -2,66 +2,63 @@
 
 import click
 
-from arclink.pipeline.cluster_size import LINKS_A_PAGE, SHARE_READ
+from arclink.access.declarations import Given, Parameter, field_parameter, number, whole_number
+from arclink.cli.declared_options import takes
+from arclink.pipeline.cluster_size import (
+    LINKS_A_PAGE,
+    SHARE_READ,
+    Collection,
+    PlannedCluster,
+    paper_hours,
+    plan,
+)
 
 EXAMPLES = ("arclink plan --captures 1000000000 --nodes 100",)
 
+_FROM_ONE = whole_number(None, least=1)
+CAPTURES = Parameter(
+    "captures",
+    "Number of captures in the collection: rows of its CDX.",
+    _FROM_ONE,
+    is_required=True,
+    metavar="N",
+)
+NODES = Parameter(
+    "nodes",
+    "Number of machines that run tasks and store the graph.",
+    _FROM_ONE,
+    is_required=True,
+    metavar="N",
+)
+CORES = field_parameter(PlannedCluster, "cores", _FROM_ONE, metavar="N")
+REPLICATION = field_parameter(PlannedCluster, "replication", _FROM_ONE, metavar="N")
+LINKS = Parameter(
+    "links",
+    "Number of links per page.",
+    number(least=0, is_above=True),
+    default=str(round(LINKS_A_PAGE)),
+    metavar="N",
+)
+SHARE = Parameter(
+    "read",
+    "Share of captures whose payload is read; `arclink filter` shows it for a sample.",
+    number(least=0, most=1, is_above=True),
+    default=str(round(SHARE_READ, 2)),
+    metavar="SHARE",
+)
+
 
 @click.command(short_help="Estimate the time and space that a collection needs.")
-@click.option(
-    "--captures",
-    required=True,
-    type=click.IntRange(min=1),
-    help="Number of captures in the collection: rows of its CDX.",
-)
-@click.option(
-    "--nodes",
-    required=True,
-    type=click.IntRange(min=1),
-    help="Number of machines that run tasks and store the graph.",
-)
-@click.option(
-    "--cores",
-    default=8,
-    show_default=True,
-    type=click.IntRange(min=1),
-    help="Processors per machine.",
-)
-@click.option(
-    "--replication",
-    default=3,
-    show_default=True,
-    type=click.IntRange(min=1),
-    help="Number of copies in Cassandra (replication factor).",
-)
-@click.option(
-    "--links",
-    default=round(LINKS_A_PAGE),
-    show_default=True,
-    type=click.FloatRange(min=0, min_open=True),
-    help="Number of links per page.",
-)
-@click.option(
-    "--read",
-    "share_read",
-    default=round(SHARE_READ, 2),
-    show_default=True,
-    type=click.FloatRange(min=0, min_open=True, max=1),
-    help="Share of captures whose payload is read; `arclink filter` shows it for a sample.",
-)
-def command(
-    captures: int, nodes: int, cores: int, replication: int, links: float, share_read: float
-) -> None:
+@takes(CAPTURES, NODES, CORES, REPLICATION, LINKS, SHARE)
+def command(given: Given) -> None:
     """Estimate the hours and bytes that a collection takes on a cluster.
 
     The estimate comes from measurements (docs/operations.md).
     """
-    from arclink.pipeline.cluster_size import Collection, PlannedCluster, paper_hours, plan
-
-    collection, cluster = (
-        Collection(captures, share_read, links),
-        PlannedCluster(nodes, cores, replication),
-    )
+    captures, nodes, cores = CAPTURES.sure(given), NODES.sure(given), CORES.sure(given)
+    replication = REPLICATION.sure(given)
+    collection = Collection(captures, SHARE.sure(given), LINKS.sure(given))
+    cluster = PlannedCluster(nodes, cores, replication)
     planned = plan(collection, cluster)
     click.echo(
         f"{captures:,} captures, {collection.pages:,.0f} pages read, {planned.links:,.0f} links"

@@ -5,36 +5,35 @@ from pathlib import Path
 
 import click
 
-from arclink.cli.options import store_option
+from arclink.access.declarations import PATH, Given, Parameter, switch
+from arclink.cli.declared_options import takes
+from arclink.cli.options import STORE
 
 EXAMPLES = ("arclink restore /backups/links.db --store links.db",)
 
+BACKUP = Parameter(
+    "backup", "The backup.", PATH, is_required=True, is_positional=True, metavar="FILE"
+)
+TAKEDOWNS = Parameter(
+    "takedowns",
+    "List of takedowns that is newer than the backup.",
+    PATH,
+    is_list=True,
+    metavar="FILE",
+    otherwise="the lists next to store and backup",
+    keeps_empty=True,
+)
+NO_LATER_TAKEDOWNS = switch(
+    "no-later-takedowns",
+    "Restore without a list of takedowns: nothing was forgotten after the backup.",
+)
+REPLACE = switch("replace", "Replace an existing store.")
+NO_VERIFY = switch("no-verify", "Do not check the store. This is much faster.")
+
 
 @click.command(short_help="Restore a lost store from a backup.")
-@click.argument("backup", metavar="FILE", type=click.Path())
-@store_option
-@click.option(
-    "--takedowns",
-    "lists",
-    multiple=True,
-    type=click.Path(),
-    help="List of takedowns that is newer than the backup. May be given again.",
-)
-@click.option(
-    "--no-later-takedowns",
-    is_flag=True,
-    help="Restore without a list of takedowns: nothing was forgotten after the backup.",
-)
-@click.option("--replace", "replaces", is_flag=True, help="Replace an existing store.")
-@click.option("--no-verify", is_flag=True, help="Do not check the store. This is much faster.")
-def command(
-    backup: str,
-    store: str,
-    lists: tuple[str, ...],
-    no_later_takedowns: bool,
-    replaces: bool,
-    no_verify: bool,
-) -> None:
+@takes(BACKUP, STORE, TAKEDOWNS, NO_LATER_TAKEDOWNS, REPLACE, NO_VERIFY)
+def command(given: Given) -> None:
     """Put the backup FILE in the place of a SQLite store, completely or not at all.
 
     Takedowns that are newer than the backup are applied again. They are in the list
@@ -46,16 +45,17 @@ def command(
     from arclink.store.backups import restore
     from arclink.store.location import local_file_of, takedowns_path, work_folder
 
+    store, backup, verifies = STORE.sure(given), BACKUP.sure(given), not NO_VERIFY.sure(given)
     path = local_file_of(store, "arclink restore")
     aside = takedowns_path(store)  # left by a rebuild that was killed
     with only_build(path):
         done = restore(
             Path(backup),
             path,
-            [*map(Path, lists), *([aside] if aside.exists() else [])],
-            replaces=replaces,
-            is_list_needed=not no_later_takedowns,
-            verifies=not no_verify,
+            [*map(Path, TAKEDOWNS.all_of(given)), *([aside] if aside.exists() else [])],
+            replaces=REPLACE.sure(given),
+            is_list_needed=not NO_LATER_TAKEDOWNS.sure(given),
+            verifies=verifies,
         )
         # Slices and files between the stages were made from the lost store.
         remove_slices(store)
@@ -63,7 +63,7 @@ def command(
     sums = done.sums
     click.echo(
         f"{store}: {sums.batches:,} batches, {sums.contents:,} contents, {sums.links:,} links "
-        f"({sums.bytes:,} bytes{'' if no_verify else ', verified'}), from {backup}."
+        f"({sums.bytes:,} bytes{', verified' if verifies else ''}), from {backup}."
     )
     if done.applied:
         click.echo(

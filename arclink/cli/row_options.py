@@ -1,23 +1,12 @@
-"""Options of the commands whose answers are rows."""
+"""Output of the commands whose answers are rows."""
 
 import sys
 
-import click
-
-from arclink.access.formats.rows import ROW_FORMATS, RowAnswer
-
-row_format_option = click.option(
-    "--format",
-    "name",
-    type=click.Choice(list(ROW_FORMATS)),
-    default="table",
-    show_default=True,
-    help="Format of the answer.",
-)
+from arclink.access.formats.rows import RowAnswer, RowFormat
 
 
-def write_rows(answer: RowAnswer, name: str) -> None:
-    """Write ``answer`` to standard output in the format with this name."""
-    for piece in ROW_FORMATS[name].write(answer):
+def write_rows(answer: RowAnswer, form: RowFormat) -> None:
+    """Write ``answer`` to standard output in a format."""
+    for piece in form.write(answer):
         sys.stdout.buffer.write(piece)
     sys.stdout.buffer.flush()

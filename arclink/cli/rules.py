@@ -1,77 +1,90 @@
 """The options that select captures, shared by ``build`` and ``filter``."""
 
 import re
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import click
-
+from arclink.access.declarations import PATH, TEXT, AnyParameter, Given, Parameter, switch
+from arclink.access.queries import FROM, TO
 from arclink.errors import UsageError
 from arclink.filter.rules import Rules
 from arclink.timestamps import TimestampError, first_of, last_of
 
+RULES = Parameter(
+    "rules",
+    "JSON file of filter rules.",
+    PATH,
+    metavar="FILE",
+    otherwise="HTML, feeds and sitemaps with status 200",
+    see="filter.md#rules",
+    keeps_empty=True,
+)
+PREFIXES = Parameter(
+    "prefix",
+    "Only captures whose SURT starts with this, such as 'org,example)/'.",
+    TEXT,
+    is_list=True,
+    metavar="SURT",
+    keeps_empty=True,
+)
+NO_REDIRECTS = switch("no-redirects", "Do not read redirects to learn their targets.")
+SELECTION: tuple[AnyParameter, ...] = (RULES, PREFIXES, FROM, TO, NO_REDIRECTS)
+"""The parameters that select captures."""
 
-def wayback_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add ``--unwrap-wayback`` and ``--wayback-prefix`` to a command.
-
-    Their arguments are ``unwrap_wayback`` and ``wayback_prefixes``.
-    """
-    prefixes = click.option(
-        "--wayback-prefix",
-        "wayback_prefixes",
-        multiple=True,
-        metavar="PREFIX",
-        help="With --unwrap-wayback: only pages below this prefix, such as web.archive.org/web. May be given again.",
-    )
-    flag = click.option(
-        "--unwrap-wayback",
-        is_flag=True,
-        help="Treat captures of a Wayback Machine's pages as captures of the original pages.",
-    )
-    return flag(prefixes(command))
+UNWRAP = switch(
+    "unwrap-wayback",
+    "Treat captures of a Wayback Machine's pages as captures of the original pages.",
+    "wayback.md#crawls-of-a-wayback-machine",
+)
+WAYBACK_PREFIXES = Parameter(
+    "wayback-prefix",
+    "With --unwrap-wayback: only pages below this prefix, such as web.archive.org/web.",
+    TEXT,
+    is_list=True,
+    metavar="PREFIX",
+    otherwise="any host",
+    keeps_empty=True,
+)
+WAYBACK: tuple[AnyParameter, ...] = (UNWRAP, WAYBACK_PREFIXES)
 
 
-def wayback_of(unwrap_wayback: bool, prefixes: Sequence[str]) -> tuple[str, ...] | None:
+def wayback_of(given: Given) -> tuple[str, ...] | None:
     """Return the value of `ExtractSettings.wayback` for the options.
 
     Raises:
         UsageError: A prefix is not the beginning of a URI with a host.
     """
+    prefixes = WAYBACK_PREFIXES.all_of(given)
     for prefix in prefixes:
         if not re.fullmatch(r"(?:https?://)?[^/?#\s]+(?:/[^?#\s]*)?", prefix.strip()):
             raise UsageError(
                 f"--wayback-prefix {prefix!r}: not the beginning of a URI such as web.archive.org/web"
             )
-    return tuple(prefixes) if unwrap_wayback or prefixes else None
+    return prefixes if UNWRAP.sure(given) or prefixes else None
 
 
-def rules_from_options(
-    rules_file: str | None,
-    prefixes: tuple[str, ...],
-    first: str | None,
-    last: str | None,
-    *,
-    read_redirects: bool,
-) -> Rules:
+def rules_from(given: Given) -> Rules:
     """Return the rules of a file, or the default rules, with the changes of the options.
 
     Raises:
         UsageError: The file cannot be read, or a value is invalid.
     """
-    rules = Rules()
-    if rules_file is not None:
+    rules, path = Rules(), RULES.of(given)
+    if path:
         try:
-            rules = Rules.from_json(Path(rules_file).read_bytes())
+            rules = Rules.from_json(Path(path).read_bytes())
         except OSError as error:
-            raise UsageError(f"--rules {rules_file}: cannot be read: {error.strerror}") from error
-    if prefixes:
-        rules = replace(rules, prefixes=prefixes)
+            raise UsageError(f"--rules {path}: cannot be read: {error.strerror}") from error
+    rules = replace(
+        rules,
+        prefixes=PREFIXES.all_of(given) or rules.prefixes,
+        read_redirects=rules.read_redirects and not NO_REDIRECTS.sure(given),
+    )
     try:
-        if first:
+        if first := given.text(FROM):
             rules = replace(rules, first=first_of(first))
-        if last:
+        if last := given.text(TO):
             rules = replace(rules, last=last_of(last))
     except TimestampError as error:
         raise UsageError(f"--from or --to: {error}") from error
-    return rules if read_redirects else replace(rules, read_redirects=False)
+    return rules

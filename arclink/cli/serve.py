@@ -2,14 +2,32 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from arclink.access.replay import parse_replay
-from arclink.cli.options import archives_option, replay_option
+from arclink.access.declarations import (
+    SWITCH,
+    TEXT,
+    Form,
+    Given,
+    Parameter,
+    field_parameter,
+    named,
+    number,
+    switch,
+    whole_number,
+)
+from arclink.access.replay import NO_REPLAY
+from arclink.cli.declared_options import takes
+from arclink.cli.options import ARCHIVES, INSTANCE, REPLAY, STORE, replay_prefix
 from arclink.errors import UsageError
+from arclink.federation.instances import parse_instances, parse_name
+from arclink.service.connections import Connections, parse_network
+from arclink.service.settings import Settings
+from arclink.store.embargo import Embargo
 
 if TYPE_CHECKING:
     from arclink.service.replay.origin import ReplayOrigin
@@ -39,11 +57,133 @@ _OURS = frozenset(
 """First path segments that the service itself uses."""
 
 
-class _Lines(click.types.StringParamType):
-    """A text option whose environment variable has one value per line: a path may have blanks."""
-
-    envvar_list_splitter = "\n"
-
+STORES = replace(
+    STORE,
+    about="The link graph: a file such as links.db, or a URL such as sqlite:///links.db. Several need names.",
+    form=Form("", {"type": "string", "format": "lines"}, str),
+    is_list=True,
+    keeps_empty=True,
+    metavar="[NAME=]PATH|URL",
+    see="service.md#collections",
+)
+HOST = Parameter(
+    "host",
+    "Address to listen on; 0.0.0.0 for all addresses.",
+    TEXT,
+    default="127.0.0.1",
+    metavar="ADDRESS",
+)
+PORT = Parameter(
+    "port",
+    "Port to listen on; 0 for any free port.",
+    whole_number(65535),
+    default="8080",
+    metavar="N",
+)
+BROWSE_PORT = Parameter(
+    "browse-port",
+    "Port of the origin where archived pages are replayed.",
+    whole_number(65535),
+    metavar="N",
+    otherwise="the one after --port, if only this machine can ask",
+    see="browse.md",
+)
+BROWSE_ORIGIN = Parameter(
+    "browse-origin",
+    "That origin as clients know it, such as https://replay.example.net; needs --public.",
+    TEXT,
+    metavar="ORIGIN",
+    see="deployment.md",
+)
+THREADS = Parameter(
+    "threads",
+    "Number of parallel requests per worker.",
+    whole_number(64, least=1),
+    default="8",
+    metavar="N",
+)
+WORKERS = Parameter(
+    "workers",
+    "Number of worker processes.",
+    whole_number(64, least=1),
+    default="1",
+    metavar="N",
+    see="deployment.md",
+)
+GRACE = Parameter(
+    "grace",
+    "Seconds that running requests may take after a stop.",
+    number(least=0, most=3600),
+    default="30",
+    metavar="SECONDS",
+)
+LOG = Parameter(
+    "log",
+    "Format of log events.",
+    named({name: name for name in ("text", "json")}),
+    default="text",
+)
+LOG_REQUESTS = switch("log-requests", "Log every request.")
+INSTANCES = replace(INSTANCE, about="Another service that /aggregate queries.", is_required=False)
+EMBARGO = Parameter(
+    "embargo",
+    "Hide captures that are younger than this.",
+    whole_number(1_000_000),
+    default=str(Embargo().days),
+    metavar="DAYS",
+    see="service.md#embargo",
+)
+EMBARGO_PREFIXES = Parameter(
+    "embargo-prefix",
+    "Hide captures below this SURT.",
+    TEXT,
+    is_list=True,
+    metavar="SURT",
+    keeps_empty=True,
+)
+PUBLIC = Parameter(
+    "public",
+    "Public address of this service, such as https://links.example.org/.",
+    replay_prefix("public"),
+    metavar="URL",
+    otherwise="as in requests",
+)
+NAME = field_parameter(Settings, "archive", TEXT, name="name", metavar="NAME")
+ORIGINS = Parameter(
+    "cors-origin",
+    "Origin whose scripts may read answers; * for all.",
+    TEXT,
+    is_list=True,
+    metavar="ORIGIN",
+    see="deployment.md#other-origins-and-search-engines",
+    keeps_empty=True,
+)
+PAGES = Parameter(
+    "pages", "Show the captures themselves, not only their links.", SWITCH, default="true"
+)
+CONNECTIONS = Parameter(
+    "connections",
+    "Maximum number of connections per worker.",
+    whole_number(100_000, least=10),
+    default=str(Connections().most),
+    metavar="N",
+    see="deployment.md#connections",
+)
+ADDRESS_CONNECTIONS = Parameter(
+    "address-connections",
+    "Maximum number of connections per worker from one client address.",
+    whole_number(100_000, least=1),
+    default=str(Connections().per_address),
+    metavar="N",
+)
+PROXIES = Parameter(
+    "trusted-proxy",
+    "Address or network of reverse proxies, whose X-Forwarded-For names the client.",
+    TEXT,
+    is_list=True,
+    metavar="ADDRESS",
+    keeps_empty=True,
+)
 
 EXAMPLES = (
     "arclink serve --store links.db --port 8080",
@@ -52,186 +192,68 @@ EXAMPLES = (
 
 
 @click.command("serve", short_help="Answer link queries over HTTP.")
-@click.option(
-    "--store",
-    "stores",
-    type=_Lines(),
-    multiple=True,
-    required=True,
-    metavar="[NAME=]PATH|URL",
-    envvar="ARCLINK_STORE",
-    show_envvar=True,
-    help="The link graph: a file such as links.db, or a URL such as sqlite:///links.db. May be given again as NAME=STORE.",
+@takes(
+    STORES,
+    HOST,
+    PORT,
+    BROWSE_PORT,
+    BROWSE_ORIGIN,
+    THREADS,
+    WORKERS,
+    GRACE,
+    LOG,
+    LOG_REQUESTS,
+    INSTANCES,
+    REPLAY,
+    EMBARGO,
+    EMBARGO_PREFIXES,
+    PUBLIC,
+    NAME,
+    ORIGINS,
+    PAGES,
+    ARCHIVES,
+    CONNECTIONS,
+    ADDRESS_CONNECTIONS,
+    PROXIES,
 )
-@click.option(
-    "--host",
-    default="127.0.0.1",
-    show_default=True,
-    help="Address to listen on; 0.0.0.0 for all addresses.",
-)
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=8080,
-    show_default=True,
-    help="Port to listen on; 0 for any free port.",
-)
-@click.option(
-    "--browse-port",
-    type=click.IntRange(0, 65535),
-    help="Port of the origin where archived pages are replayed; by default the one after --port, if only this machine can ask.",
-)
-@click.option(
-    "--browse-origin",
-    default="",
-    metavar="ORIGIN",
-    help="That origin as clients know it, such as https://replay.example.net; needs --public.",
-)
-@click.option(
-    "--threads",
-    type=click.IntRange(1, 64),
-    default=8,
-    show_default=True,
-    help="Number of parallel requests per worker.",
-)
-@click.option(
-    "--workers",
-    type=click.IntRange(1, 64),
-    default=1,
-    show_default=True,
-    help="Number of worker processes.",
-)
-@click.option(
-    "--grace",
-    type=click.FloatRange(0, 3600),
-    default=30,
-    show_default=True,
-    help="Seconds that running requests may take after a stop.",
-)
-@click.option(
-    "--log",
-    "log_form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="Format of log events.",
-)
-@click.option("--log-requests", is_flag=True, help="Log every request.")
-@click.option(
-    "--instance",
-    "instances",
-    multiple=True,
-    metavar="[NAME=]URL",
-    envvar="ARCLINK_INSTANCES",
-    show_envvar=True,
-    help="Another service that /aggregate queries. May be given again.",
-)
-@replay_option
-@click.option(
-    "--embargo",
-    type=click.IntRange(0, 1_000_000),
-    default=0,
-    metavar="DAYS",
-    help="Hide captures that are younger than this.",
-)
-@click.option(
-    "--embargo-prefix",
-    "hidden",
-    multiple=True,
-    metavar="SURT",
-    help="Hide captures below this SURT.",
-)
-@click.option(
-    "--public",
-    default="",
-    metavar="URL",
-    help="Public address of this service, such as https://links.example.org/.",
-)
-@click.option(
-    "--name",
-    default="here",
-    show_default=True,
-    help="Name of this service's store in answers of /aggregate.",
-)
-@click.option(
-    "--cors-origin",
-    "origins",
-    multiple=True,
-    metavar="ORIGIN",
-    help="Origin whose scripts may read answers; * for all. May be given again.",
-)
-@click.option(
-    "--pages/--no-pages",
-    "has_pages",
-    default=True,
-    show_default=True,
-    help="Show the captures themselves, not only their links.",
-)
-@archives_option
-@click.option(
-    "--connections",
-    type=click.IntRange(10, 100_000),
-    default=1_000,
-    show_default=True,
-    help="Maximum number of connections per worker.",
-)
-@click.option(
-    "--address-connections",
-    type=click.IntRange(1, 100_000),
-    default=100,
-    show_default=True,
-    help="Maximum number of connections per worker from one client address.",
-)
-@click.option(
-    "--trusted-proxy",
-    "proxies",
-    multiple=True,
-    metavar="ADDRESS",
-    help="Address of a reverse proxy, whose X-Forwarded-For names the client. May be given again.",
-)
-def command(
-    stores: tuple[str, ...],
-    host: str,
-    port: int,
-    browse_port: int | None,
-    browse_origin: str,
-    threads: int,
-    workers: int,
-    grace: float,
-    log_form: str,
-    log_requests: bool,
-    instances: tuple[str, ...],
-    replay: str,
-    embargo: int,
-    hidden: tuple[str, ...],
-    public: str,
-    name: str,
-    origins: tuple[str, ...],
-    has_pages: bool,
-    archives: tuple[str, ...],
-    connections: int,
-    address_connections: int,
-    proxies: tuple[str, ...],
-) -> None:
+def command(given: Given) -> None:
     """Answer link queries over HTTP, with a page for people at /, until stopped.
 
     Several stores, each with a name, are collections: --store olympics=a.db answers below
     /olympics/.
     """
-    from arclink.cli.forget import surt_prefix
-    from arclink.federation.instances import parse_instances, parse_name
-
-    # imported here: no other command needs the service
-    from arclink.service.connections import Connections, parse_network
-    from arclink.service.headers import parse_origin
     from arclink.service.logs import LogForm, set_up_logging
-    from arclink.service.server import serve
-    from arclink.service.settings import Settings
-    from arclink.store.embargo import Embargo
+    from arclink.service.server import serve  # imported here: no other command needs the service
 
-    where = collections_of(stores)
-    archive = parse_name("--name", name)
-    others = parse_instances(instances)
+    where = collections_of(STORES.all_of(given))
+    settings = _settings(given, where)
+    connections = _connections(given)
+    set_up_logging(LogForm(LOG.sure(given)), with_access=LOG_REQUESTS.sure(given))
+    serve(
+        where,
+        HOST.sure(given),
+        PORT.sure(given),
+        THREADS.sure(given),
+        click.echo,
+        settings,
+        workers=WORKERS.sure(given),
+        grace=GRACE.sure(given),
+        connections=connections,
+        browse_port=BROWSE_PORT.of(given),
+    )
+
+
+def _settings(given: Given, where: str | Mapping[str, str]) -> Settings:
+    """Return the settings of the service.
+
+    Raises:
+        UsageError: A value is not allowed, or an instance has the name of an own store.
+    """
+    from arclink.cli.forget import surt_prefix
+    from arclink.service.headers import parse_origin
+
+    archive = parse_name("--name", NAME.sure(given))
+    others = parse_instances(INSTANCES.all_of(given))
     for taken in [
         other.name
         for other in others
@@ -240,36 +262,35 @@ def command(
         raise UsageError(
             f"--instance {taken}=…: the service's own store has this name; choose another name"
         )
-    set_up_logging(LogForm(log_form), with_access=log_requests)
-    settings = Settings(
-        replay=parse_replay("--replay", replay),
-        public=parse_replay("--public", public),
-        embargo=Embargo(embargo, tuple(surt_prefix(text) for text in hidden)),
+    return Settings(
+        replay=REPLAY.of(given) or NO_REPLAY,
+        public=PUBLIC.of(given) or "",
+        embargo=Embargo(
+            EMBARGO.sure(given),
+            tuple(surt_prefix(text) for text in EMBARGO_PREFIXES.all_of(given)),
+        ),
         archive=archive,
         instances=others,
-        origins=tuple(parse_origin(text) for text in origins),
-        has_pages=has_pages,
-        archives=archives,
-        browse=replay_origin(browse_origin, public),
+        origins=tuple(parse_origin(text) for text in ORIGINS.all_of(given)),
+        has_pages=PAGES.sure(given),
+        archives=ARCHIVES.all_of(given),
+        browse=replay_origin(BROWSE_ORIGIN.of(given) or "", PUBLIC.of(given) or ""),
     )
+
+
+def _connections(given: Given) -> Connections:
+    """Return the limits of connections.
+
+    Raises:
+        UsageError: A reverse proxy is neither an address nor a network.
+    """
     try:
-        trusted = tuple(parse_network(text) for text in proxies)
+        trusted = tuple(parse_network(text) for text in PROXIES.all_of(given))
     except ValueError as error:
         raise UsageError(
             f"--trusted-proxy: {error}; write an address such as 127.0.0.1 or a network such as 10.0.0.0/8"
         ) from error
-    serve(
-        where,
-        host,
-        port,
-        threads,
-        click.echo,
-        settings,
-        workers=workers,
-        grace=grace,
-        connections=Connections(connections, address_connections, trusted),
-        browse_port=browse_port,
-    )
+    return Connections(CONNECTIONS.sure(given), ADDRESS_CONNECTIONS.sure(given), trusted)
 
 
 def replay_origin(origin: str, public: str) -> "ReplayOrigin":

@@ -2,16 +2,16 @@
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import wraps
 from pathlib import Path
 
 import click
 import orjson
 
-from arclink.cli.engine_options import engine_options, runner_of
+from arclink.access.declarations import PATH, AnyParameter, Given, Parameter
+from arclink.cli.engine_options import ENGINE, runner_of
+from arclink.cli.options import CORES
 from arclink.errors import InputError
 from arclink.files.atomic import write_whole
 from arclink.mapreduce.runs import JobRunner, room_in
@@ -22,77 +22,39 @@ ARCHIVES = "archives.json"
 SETTINGS = "settings.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """The folder of one stage, and the runner of its jobs.
+FOLDER = Parameter(
+    "folder",
+    "Folder of this batch.",
+    PATH,
+    is_required=True,
+    metavar="FOLDER",
+    see="stage-files.md",
+)
+STAGE: tuple[AnyParameter, ...] = (FOLDER, *ENGINE, CORES)
+"""The parameters of the commands that run one stage."""
 
-    Attributes:
-        folder: Folder of the batch (docs/stage-files.md).
-        runner: See `arclink.cli.engine_options.runner_of`, also for ``engine_conf`` and ``hdfs``.
-        cores: Tasks at a time; None for the number of processors.
+
+@contextmanager
+def running(given: Given, name: str) -> Iterator[JobRunner]:
+    """Run the stage with this name: yield its runner, then fetch files from an engine.
+
+    Earlier output of this stage and of those after it is removed first.
+
+    Args:
+        given: The parameters of `STAGE`.
+        name: The name of the stage.
+
+    Raises:
+        PipelineError: There is no space in the folder.
     """
-
-    folder: Path
-    runner: str
-    cores: int | None
-    engine_conf: str | None
-    hdfs: str | None
-
-    @contextmanager
-    def running(self, name: str) -> Iterator[JobRunner]:
-        """Run the stage with this name: yield its runner, then fetch files from an engine.
-
-        Earlier output of this stage and of those after it is removed first.
-
-        Raises:
-            PipelineError: There is no space in the folder.
-        """
-        run = runner_of(
-            self.runner,
-            self.cores or os.cpu_count() or 1,
-            self.folder,
-            self.engine_conf,
-            self.hdfs,
-            self.folder.name,
-        )
-        self.folder.mkdir(parents=True, exist_ok=True)
-        clear(self.folder, name)
-        with room_in(self.folder, name), run.visiting(name):
-            yield run
-            for relation in RELATIONS[name]:
-                run.fetch(self.folder / relation)
-
-
-def stage_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Add ``--folder``, ``--cores`` and the options of engines to a command.
-
-    The command gets their values as one `Stage`, its argument ``stage``.
-    """
-
-    @wraps(function)
-    def command(
-        *,
-        folder: str,
-        runner: str,
-        cores: int | None,
-        engine_conf: str | None,
-        hdfs: str | None,
-        **others: object,
-    ) -> None:
-        function(stage=Stage(Path(folder), runner, cores, engine_conf, hdfs), **others)
-
-    cores = click.option(
-        "--cores",
-        type=click.IntRange(min=1),
-        help="Number of parallel tasks. Default: the number of processors.",
-    )
-    folder = click.option(
-        "--folder",
-        required=True,
-        type=click.Path(),
-        help="Folder of this batch; docs/stage-files.md lists its files.",
-    )
-    return folder(engine_options(cores(command)))
+    folder = Path(FOLDER.sure(given))
+    run = runner_of(given, CORES.of(given) or os.cpu_count() or 1, folder, folder.name)
+    folder.mkdir(parents=True, exist_ok=True)
+    clear(folder, name)
+    with room_in(folder, name), run.visiting(name):
+        yield run
+        for relation in RELATIONS[name]:
+            run.fetch(folder / relation)
 
 
 RELATIONS: Mapping[str, Sequence[str]] = {

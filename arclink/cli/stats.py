@@ -4,20 +4,21 @@ from dataclasses import asdict
 
 import click
 
-from arclink.cli.options import store_option
+from arclink.access.declarations import Given, switch
+from arclink.cli.declared_options import takes
+from arclink.cli.options import STORE
 
 EXAMPLES = ("arclink stats --store links.db",)
 
+JSON = switch("json", "Write one JSON object instead of lines.")
+MANIFESTS = switch(
+    "manifests", "Show the manifest of each batch, one JSON document per line.", "manifest.md"
+)
+
 
 @click.command(short_help="Count the mementos, URIs, contents and links of a store.")
-@store_option
-@click.option("--json", "as_json", is_flag=True, help="Write one JSON object instead of lines.")
-@click.option(
-    "--manifests",
-    is_flag=True,
-    help="Show the manifest of each batch (docs/manifest.md), one JSON document per line.",
-)
-def command(store: str, as_json: bool, manifests: bool) -> None:
+@takes(STORE, JSON, MANIFESTS)
+def command(given: Given) -> None:
     """Count the mementos, URIs, contents, links and other parts of a store.
 
     Also counted are batches, files, payloads, targets and bytes. All counts are exact: mementos,
@@ -28,13 +29,13 @@ def command(store: str, as_json: bool, manifests: bool) -> None:
 
     from arclink.store.location import open_store
 
-    with open_store(store) as opened:
-        if manifests:
+    with open_store(STORE.sure(given)) as opened:
+        if MANIFESTS.sure(given):
             for batch in opened.batches():
                 click.echo(orjson.dumps(orjson.loads(batch.manifest)).decode())
             return
         counts = asdict(opened.stats())
-    if as_json:
+    if JSON.sure(given):
         click.echo(orjson.dumps(counts).decode())
         return
     for name, value in counts.items():

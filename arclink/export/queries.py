@@ -9,17 +9,18 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import NoReturn, Self
 
-from arclink.access import declarations as declaring
+from arclink.access.common import COMMON, KINDS, KINDS_TO_FOLLOW
 from arclink.access.declarations import (
     AnyParameter,
     Given,
     Parameter,
     choice,
+    number,
     sort_out,
     whole_number,
 )
 from arclink.access.kinds import ALL_KINDS, NAVIGATION, Kinds
-from arclink.access.queries import AT, FROM, KINDS, REDIRECT, TO, URI, BadParameterError, LinkQuery
+from arclink.access.queries import AT, TIMES, URI, BadParameterError, LinkQuery
 from arclink.access.texts import printable_uri
 from arclink.analysis.slices import Level
 from arclink.model import UriR
@@ -94,12 +95,20 @@ class ExportQuery:
             BadParameterError: A parameter is unknown, missing, repeated, has a value that is not
                 allowed, or cannot be used with the format.
         """
-        given = sort_out(
-            [("uri", "example.org"), *parameters], PARAMETERS
-        )  # a link query requires a URI, which is not used here
+        return cls.of(sort_out(parameters, EXPORT_PARAMETERS))
+
+    @classmethod
+    def of(cls, given: Given) -> Self:
+        """Return the query that these parameters describe.
+
+        Raises:
+            BadParameterError: One is missing, has a value that is not allowed, or cannot be used
+                with the format.
+        """
         form = FORMAT.sure(given)
         _refuse_what_has_no_place(form, given)
-        links = LinkQuery.of(given)
+        # A link query requires a URI, which is not used here.
+        links = LinkQuery.of(Given({**given.texts, URI.name: ["example.org"]}))
         if not given.text(KINDS):
             links = replace(links, kinds=_KINDS.get(form, NAVIGATION))
         return cls(
@@ -114,51 +123,51 @@ class ExportQuery:
         )
 
 
-def _share(text: str) -> float:
-    if not 0 < float(text) <= 1:
-        raise ValueError
-    return float(text)
+_FROM_ONE = whole_number(None, "a number from 1 on", least=1)
 
-
-_MOST = 999_999_999
-_FROM_ONE = whole_number(_MOST, "a number from 1 on", least=1)
-_ALPHA = declaring.Form(
-    "a number above 0 and at most 1, such as 0.05",
-    {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
-    _share,
+FORMAT = Parameter(
+    "format", "Format of the file.", choice(ExportFormat), is_required=True, see="export.md"
 )
-
-FORMAT = Parameter("format", "What to write.", choice(ExportFormat), is_required=True)
-LEVEL = Parameter("level", "Level of the nodes. Default: host for graphs, else uri.", choice(Level))
+LEVEL = Parameter(
+    "level", "Level of the nodes.", choice(Level), otherwise="host for graphs, uri for tables"
+)
 MIN_COUNT = Parameter(
     "min-count",
-    "Minimum number of mementos of a link, or of links in a row of counts.",
+    "Leave out links with fewer mementos, and rows of counts with fewer links; 1 leaves out nothing.",
     _FROM_ONE,
     default="1",
+    metavar="N",
 )
-TOP = Parameter("top", "Maximum number of nodes: those with the most linking nodes.", _FROM_ONE)
+TOP = Parameter("top", "Only the N nodes with the most linking nodes.", _FROM_ONE, metavar="N")
 CORE = Parameter(
-    "core", "Minimum number of neighbours of a node among the remaining nodes.", _FROM_ONE
+    "core",
+    "Only nodes with at least N neighbours among the remaining nodes.",
+    _FROM_ONE,
+    metavar="N",
 )
 BACKBONE = Parameter(
-    "backbone", "Only links that are significant at this level (disparity filter).", _ALPHA
+    "backbone",
+    "Only links that are significant at this level (disparity filter), such as 0.05.",
+    number(least=0, most=1, is_above=True),
+    metavar="ALPHA",
 )
 SPELLS = Parameter(
     "spells",
-    "The times at which a link exists in a dynamic graph.",
+    "With gexf: the times at which a link exists.",
     choice(Spells),
     default=Spells.OBSERVED.value,
 )
+KINDS_OF_EXPORT = replace(
+    KINDS_TO_FOLLOW,
+    default=None,
+    otherwise="navigation; a@href in csv, img@src in csv-images, all in nquads",
+)
 
-PARAMETERS = (
-    URI,
-    FROM,
-    TO,
-    AT,
-    KINDS,
-    REDIRECT,
+EXPORT_PARAMETERS: tuple[AnyParameter, ...] = (
     FORMAT,
     LEVEL,
+    *TIMES,
+    *(KINDS_OF_EXPORT if parameter is KINDS else parameter for parameter in COMMON),
     MIN_COUNT,
     TOP,
     CORE,

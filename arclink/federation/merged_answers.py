@@ -14,16 +14,21 @@ from typing import Self
 
 from arclink.access.answers import InForce, LinkAnswer
 from arclink.access.archives import ArchiveReport, InArchives
+from arclink.access.common import COMMON
 from arclink.access.cursors import CursorError, decode_fields, encode_fields
-from arclink.access.declarations import BadParameterError, Given, sort_out
+from arclink.access.declarations import AnyParameter, BadParameterError, Given, sort_out
 from arclink.access.members import Member
 from arclink.access.queries import (
     CURSOR,
+    DIRECTION,
     EVIDENCE,
     FILTER,
     FOLLOW,
+    LIMIT,
     LINK_PARAMETERS,
     MATCH_TYPE,
+    TIMES,
+    URI,
     VALIDITY,
     Direction,
     LinkQuery,
@@ -39,6 +44,8 @@ The least position is the beginning.
 """
 
 _BEGINNING: Place = ("", "", "", "")
+
+MERGED_PARAMETERS: tuple[AnyParameter, ...] = (URI, DIRECTION, *TIMES, *COMMON, LIMIT, CURSOR)
 
 
 @dataclass(frozen=True, slots=True)

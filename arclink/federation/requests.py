@@ -39,15 +39,16 @@ Asked = tuple[Findings, ArchiveReport]
 class QueryLimits:
     """The limits of one query.
 
-    instance_seconds: Seconds for one page of one instance.
-    whole_seconds: Seconds for all pages of all instances.
-    page_bytes: Bytes of one page.
-    pages: Pages of one instance.
-    links: Links of one instance.
-    at_once: Queries that one instance answers at the same time; a further query fails because the
-        instance is busy.
-    cache_bytes: Bytes of all cached answers.
-    cache_seconds: Seconds for which an answer is fresh.
+    Attributes:
+        instance_seconds: Seconds for one page of one instance.
+        whole_seconds: Seconds for all pages of all instances.
+        page_bytes: Bytes of one page; a larger one is refused.
+        pages: Pages of one instance; after them the answer is partial.
+        links: Links of one instance; after them the answer is partial.
+        at_once: Queries that one instance answers at the same time; a further query fails because
+            the instance is busy.
+        cache_bytes: Bytes of all cached answers.
+        cache_seconds: Seconds for which an answer is fresh.
     """
 
     instance_seconds: float = 10.0

@@ -7,21 +7,10 @@ from flask import Blueprint, Flask, Response, current_app, request
 
 from arclink.access.archives import ArchiveReport, Outcome
 from arclink.access.declarations import AnyParameter
-from arclink.access.queries import (
-    AT,
-    CURSOR,
-    DIRECTION,
-    FROM,
-    KINDS,
-    LIMIT,
-    REDIRECT,
-    TO,
-    URI,
-    LinkQuery,
-)
+from arclink.access.queries import LinkQuery
 from arclink.errors import StoreError
 from arclink.federation.merge import Findings, merge
-from arclink.federation.merged_answers import MergedQuery, answer_of
+from arclink.federation.merged_answers import MERGED_PARAMETERS, MergedQuery, answer_of
 from arclink.federation.requests import Asked, Asking, ask_store
 from arclink.service.links import HOW, content_type, next_page
 from arclink.service.links import asked as asked_parameters
@@ -31,18 +20,7 @@ from arclink.service.stores import current_store, stores_of_app
 
 aggregating = Blueprint("aggregate", __name__)
 
-AGGREGATE: tuple[AnyParameter, ...] = (
-    URI,
-    DIRECTION,
-    FROM,
-    TO,
-    AT,
-    KINDS,
-    REDIRECT,
-    LIMIT,
-    CURSOR,
-    *HOW,
-)
+AGGREGATE: tuple[AnyParameter, ...] = (*MERGED_PARAMETERS, *HOW)
 
 _EXTENSION: Final = "arclink.asking"
 

@@ -7,17 +7,16 @@ from urllib.parse import urlencode
 from flask import Blueprint, Response, request
 
 from arclink.access.answers import answer_link_query
-from arclink.access.declarations import AnyParameter, Given, Parameter, named, sort_out
+from arclink.access.declarations import AnyParameter, Given, sort_out
+from arclink.access.formats import FIELDS, PROFILE
 from arclink.access.formats.levels import level_as_rows
 from arclink.access.formats.rows import RowAnswer, RowFormat
-from arclink.access.levels import LEVEL_PARAMETERS, GroupLevel, LevelQuery, answer_level
+from arclink.access.levels import LEVEL_PARAMETERS, LINKS_OR_LEVEL, LevelQuery, answer_level
 from arclink.access.queries import FOLLOW, LINK_PARAMETERS, URI, LinkQuery
 from arclink.access.texts import printable_uri
 from arclink.service.memento import add_memento_headers
 from arclink.service.negotiation import (
-    FIELDS,
     FORMAT,
-    PROFILE,
     ROW_FORMAT,
     accepted_format,
     accepted_row_format,
@@ -26,19 +25,10 @@ from arclink.service.stores import current_store, stores_of_app
 
 links = Blueprint("links", __name__)
 
-_LEVELS = ("uri", *(level.value for level in GroupLevel))
-LEVEL = Parameter(
-    "level",
-    "Links, or counts of them per host or domain.",
-    named({name: name for name in _LEVELS}),
-    default="uri",
-)
-"""The level as a parameter that chooses between the link query itself and counts."""
-
-HOW = (FORMAT, PROFILE, FIELDS)
+HOW: tuple[AnyParameter, ...] = (FORMAT, PROFILE, FIELDS)
 """Parameters for the form of an answer, not for its content."""
 
-LINK_QUERY: tuple[AnyParameter, ...] = (*LINK_PARAMETERS, LEVEL, *HOW)
+LINK_QUERY: tuple[AnyParameter, ...] = (*LINK_PARAMETERS, LINKS_OR_LEVEL, *HOW)
 LEVEL_QUERY: tuple[AnyParameter, ...] = (*LEVEL_PARAMETERS, ROW_FORMAT)
 
 
@@ -46,7 +36,7 @@ LEVEL_QUERY: tuple[AnyParameter, ...] = (*LEVEL_PARAMETERS, ROW_FORMAT)
 @links.get("/linkQuery")
 def link_query() -> Response:
     """Answer with the outlinks and inlinks of one URI, or with counts; no links is not a 404."""
-    if LEVEL.read(request.args.get("level") or "uri") != "uri":
+    if LINKS_OR_LEVEL.read(request.args.get("level") or "uri") != "uri":
         return _level_query()
     given = asked(LINK_QUERY)
     form, media_type = accepted_format(request, given)

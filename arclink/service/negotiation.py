@@ -1,13 +1,15 @@
 """Choice of an answer's format: ``format``, else ``Accept``, else RDF/XML; and the RDF profile."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Protocol, TypeVar
 
 from flask import Request
 
 from arclink.access.declarations import Given, Parameter, named
-from arclink.access.formats import FIELDS as NAMES
-from arclink.access.formats import FORMATS, PROFILES, Format
+from arclink.access.formats import FORMAT as ANY_FORMAT
+from arclink.access.formats import FORMATS, Format, chosen_format
+from arclink.access.formats.rows import ROW_FORMAT as ANY_ROW_FORMAT
 from arclink.access.formats.rows import ROW_FORMATS, RowFormat
 from arclink.service.problems import NotAcceptableError
 
@@ -28,21 +30,18 @@ def _offered(formats: Mapping[str, _Any]) -> Mapping[str, _Any]:
     return {name: form for name, form in formats.items() if form.media_types}
 
 
-_HOW = "Format of the answer. Default: by the Accept header."
-FORMAT = Parameter("format", _HOW, named(_offered(FORMATS)))
-ROW_FORMAT = Parameter("format", _HOW, named(_offered(ROW_FORMATS)))
-FIELDS = Parameter(
-    "fields",
-    "With JSON lines and CSV: only these fields.",
-    named({name: name for name in NAMES}),
-    is_list=True,
-    has_commas=True,
-)
-PROFILE = Parameter(
-    "profile",
-    "With RDF: the paper's listing, or one node per link.",
-    named({name: name for name in PROFILES}),
-)
+def _negotiated(parameter: Parameter[_Any], formats: Mapping[str, _Any]) -> Parameter[_Any]:
+    """Return the parameter ``format`` for HTTP: without formats for terminals, and no default."""
+    return replace(
+        parameter,
+        form=named(_offered(formats)),
+        default=None,
+        otherwise="as the Accept header says",
+    )
+
+
+FORMAT = _negotiated(ANY_FORMAT, FORMATS)
+ROW_FORMAT = _negotiated(ANY_ROW_FORMAT, ROW_FORMATS)
 
 
 def accepted_format(request: Request, given: Given) -> tuple[Format, str]:
@@ -53,7 +52,7 @@ def accepted_format(request: Request, given: Given) -> tuple[Format, str]:
         NotAcceptableError: The client accepts no available format.
     """
     form, media_type = _chosen(request, FORMAT.of(given), [*_offered(FORMATS).values()])
-    return form.in_profile(PROFILE.of(given) or "").with_fields(FIELDS.all_of(given)), media_type
+    return chosen_format(form, given), media_type
 
 
 def accepted_row_format(request: Request, given: Given) -> tuple[RowFormat, str]:

@@ -374,10 +374,12 @@ def _parameter(parameter: AnyParameter) -> Mapping[str, object]:
             else parameter.default,
         }
     also = f" Also: {', '.join(parameter.also)}." if parameter.also else ""
+    allowed = f" Expected: {parameter.form.allowed}." if parameter.form.allowed else ""
+    otherwise = f" By default: {parameter.otherwise}." if parameter.otherwise else ""
     described: dict[str, object] = {
         "name": parameter.name,
         "in": "query",
-        "description": f"{parameter.about}{also} Expected: {parameter.form.allowed}.",
+        "description": f"{parameter.about}{also}{allowed}{otherwise}",
         "required": parameter.is_required,
         "schema": _list_of(one, parameter.default) if parameter.is_list else one,
     }

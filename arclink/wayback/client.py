@@ -47,7 +47,7 @@ class Manners:
     """Pauses and limits of a client.
 
     Attributes:
-        delay: Seconds between the end of an answer and the next request.
+        delay: Seconds from the end of an answer to the next request.
         timeout: Seconds without a byte after which an answer is given up.
         tries: Maximum number of requests for one thing, in total.
         longest_wait: Maximum seconds to wait before a further try; an archive that asks for more

@@ -109,8 +109,6 @@ def test_a_window_without_captures_is_there_without_nodes(demo_store: str) -> No
             ["--by", "2010-02/2010-01"], "ends before it begins", id="range the wrong way round"
         ),
         pytest.param(["--by", "2010,2010"], "is named twice", id="window twice"),
-        pytest.param(["--level", "page"], "Allowed: uri, host, domain", id="no level"),
-        pytest.param(["--weight", "bytes"], "mementos, contents, links", id="no weight"),
         pytest.param(
             ["--weight", "mementos", "--in-force"], "Use --weight links", id="mementos in force"
         ),
@@ -130,3 +128,19 @@ def test_what_means_nothing_is_refused_with_what_helps(
         CliRunner().invoke(
             group, ["analyze", "pagerank", "--store", demo_store, *words], catch_exceptions=False
         )
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        pytest.param(["--level", "page"], ("uri", "host", "domain"), id="no level"),
+        pytest.param(["--weight", "bytes"], ("mementos", "contents", "links"), id="no weight"),
+    ],
+)
+def test_an_unknown_name_is_refused_with_the_known_ones(
+    words: list[str], names: tuple[str, ...], demo_store: str
+) -> None:
+    call = ["analyze", "pagerank", "--store", demo_store, *words]
+    result = CliRunner().invoke(group, call)
+    assert result.exit_code == 2
+    assert all(f"'{name}'" in result.output for name in names)

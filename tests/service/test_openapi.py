@@ -180,6 +180,12 @@ WITH_EVIDENCE = ("json", "jsonl", "csv")
 RDF = ("rdfxml", "turtle", "ntriples", "nquads", "jsonld")
 OF_LEVELS = ("evidence", "validity", "fields", "profile", "follow", "by", "format")
 
+
+def is_of_one_page(query: Query) -> bool:
+    """Return whether a query is for the links of one page, and not for counts."""
+    return "level" not in query and query.get("matchType") in (None, "", "exact")
+
+
 NO_SCHEMA_CAN_SAY: Mapping[str, Callable[[Query], bool]] = {
     "cursor": lambda query: True,
     "at": lambda query: bool(query.get("from") or query.get("to")),
@@ -187,13 +193,13 @@ NO_SCHEMA_CAN_SAY: Mapping[str, Callable[[Query], bool]] = {
     "filter": lambda query: "~" in str(query["filter"]),
     "matchType": lambda query: query["matchType"] != "exact",
     "limit": lambda query: str(query["limit"]) == "0",
-    "evidence": lambda query: not is_of_format(query, *WITH_EVIDENCE) or "level" in query,
-    "validity": lambda query: not is_of_format(query, *WITH_EVIDENCE) or "level" in query,
+    "evidence": lambda query: not is_of_format(query, *WITH_EVIDENCE) or not is_of_one_page(query),
+    "validity": lambda query: not is_of_format(query, *WITH_EVIDENCE) or not is_of_one_page(query),
     "fields": lambda query: not is_of_format(query, "jsonl", "csv") or "level" in query,
     "profile": lambda query: not is_of_format(query, *RDF) or "level" in query,
     "by": lambda query: query.get("level") in (None, "", "uri"),
     "format": lambda query: query.get("level") not in (None, "", "uri"),
-    "follow": lambda query: query.get("level") not in (None, "", "uri"),
+    "follow": lambda query: not is_of_one_page(query),
     "sort": lambda query: True,
     "closest": lambda query: query.get("matchType") not in (None, "", "exact"),
     "resumeKey": lambda query: True,

@@ -49,7 +49,7 @@ def test_it_rewrites_pages_of_arclink(pywb: str) -> None:
 
 
 def test_it_is_a_proxy_over_arclink(pywb: str) -> None:
-    """The paper's own design: the browser asks for the page itself, and the proxy has the archive."""
+    """The paper's own design: the browser asks for the page; the proxy has the archive."""
     status, page = get(HOME, proxy=pywb)
     assert status == 200
     assert b"Old page" in page

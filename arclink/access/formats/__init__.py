@@ -11,6 +11,7 @@ from functools import partial
 from typing import Protocol, Self
 
 from arclink.access.answers import LinkAnswer
+from arclink.access.declarations import AnyParameter, Given, Parameter, named
 from arclink.access.formats.csv_rows import write_csv
 from arclink.access.formats.json_document import write_json
 from arclink.access.formats.json_lines import write_json_lines
@@ -134,7 +135,7 @@ def _rdf(name: str, media_types: tuple[str, ...], write: RdfWriter) -> Format:
 
 _DETAILS = ("evidence", "validity")
 
-FIELDS = (
+FIELD_NAMES = (
     "direction",
     "uri",
     "surt",
@@ -149,19 +150,6 @@ FIELDS = (
     "validity",
 )
 """Fields of a link that JSON lines and CSV can contain."""
-
-
-def field_names(text: str) -> Sequence[str]:
-    """Return the field names in ``text``, which are separated by commas; none if it is empty.
-
-    Raises:
-        BadParameterError: One of the names is unknown.
-    """
-    names = text.split(",") if text else []
-    for name in names:
-        if name not in FIELDS:
-            raise BadParameterError("fields", name, f"some of {', '.join(FIELDS)}")
-    return names
 
 
 PROFILES = tuple(profile.value for profile in Profile)
@@ -189,3 +177,32 @@ FORMATS: Mapping[str, Format] = {
     )
 }
 """Formats by name; the first with a media type is the default of the service."""
+
+FORMAT = Parameter("format", "Format of the answer.", named(FORMATS), default="table")
+FIELDS = Parameter(
+    "fields",
+    "With jsonl and csv: only these fields of each link.",
+    named({name: name for name in FIELD_NAMES}),
+    is_list=True,
+    has_commas=True,
+    metavar="NAMES",
+    otherwise="all",
+)
+PROFILE = Parameter(
+    "profile",
+    "With RDF: the paper's listing, or one node per link.",
+    named({name: name for name in PROFILES}),
+    otherwise="listing",
+    see="service.md#rdf",
+)
+FORM: tuple[AnyParameter, ...] = (FORMAT, PROFILE, FIELDS)
+"""Parameters for the form of an answer, not for its content."""
+
+
+def chosen_format(form: Format, given: Given) -> Format:
+    """Return this format in the profile and with the fields that the caller chose.
+
+    Raises:
+        BadParameterError: The format has no profiles, or no fields to choose.
+    """
+    return form.in_profile(PROFILE.of(given) or "").with_fields(FIELDS.all_of(given))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import orjson
 
+from arclink.access.declarations import Parameter, named
 from arclink.access.formats.table import columns, date_and_time
 from arclink.model import Timestamp
 
@@ -132,6 +133,8 @@ ROW_FORMATS: Mapping[str, RowFormat] = {
     )
 }
 """Formats by name; the first with a media type is the default of the service."""
+
+ROW_FORMAT = Parameter("format", "Format of the answer.", named(ROW_FORMATS), default="table")
 
 
 def _cell(value: object) -> object:

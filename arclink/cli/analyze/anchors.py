@@ -1,15 +1,18 @@
 """``arclink analyze anchors URI``: texts of links to a URI, host or domain, weighed by tf-idf."""
 
+from dataclasses import replace
 from itertools import groupby, islice
 from operator import attrgetter
-from pathlib import Path
 
 import click
 
+from arclink.access.common import COMMON_TO_FOLLOW
+from arclink.access.declarations import Given, Parameter, choice
 from arclink.access.formats.anchors import count_fields
-from arclink.access.formats.rows import Row, RowAnswer
+from arclink.access.formats.rows import ROW_FORMAT, Row, RowAnswer
 from arclink.access.formats.table import known_line
 from arclink.access.kinds import kinds_line
+from arclink.access.queries import TIMES, URI, Direction
 from arclink.access.reader import Reading
 from arclink.access.texts import printable, printable_uri
 from arclink.analysis.anchor_texts import AnchorTextQuery, Found, WeighedTerm, anchor_texts
@@ -19,94 +22,57 @@ from arclink.analysis.slice_cache import cache_beside
 from arclink.analysis.slices import Level
 from arclink.analysis.targets import Target
 from arclink.analysis.windows import Windows
-from arclink.cli.analyze.history_options import (
-    external_option,
-    level_option,
-    links_asked,
-    windows_asked,
-    windows_option,
-)
-from arclink.cli.options import store_option
-from arclink.cli.question_options import (
-    at_option,
-    from_option,
-    kinds_to_follow_option,
-    redirects_option,
-    to_option,
-)
-from arclink.cli.row_options import row_format_option, write_rows
+from arclink.cli.analyze.history_options import EXTERNAL, LEVEL, ROWS, links_asked, windows_asked
+from arclink.cli.analyze.options import BY as WINDOWS
+from arclink.cli.analyze.options import CACHE, cache_asked
+from arclink.cli.declared_options import takes
+from arclink.cli.options import STORE
+from arclink.cli.row_options import write_rows
 from arclink.store.location import open_store
 
 _COUNTS = ("links", "contents", "mementos", "hosts", "first", "last")
 
+OF = Parameter("of", "Count whole texts, or words.", choice(Term), default="text")
+BY = replace(
+    WINDOWS,
+    about="Windows in which texts are counted: day, month, year, all, or times and ranges: 2009-11,2010-01/2010-03.",
+    default="all",
+)
 
 EXAMPLES = ("arclink analyze anchors example.org --store links.db --by year",)
 
 
 @click.command(short_help="The words of links to a URI, host or domain, weighted by tf-idf.")
-@click.argument("uri")
-@store_option
-@level_option
-@click.option(
-    "--of",
-    "of",
-    type=click.Choice([term.value for term in Term]),
-    default="text",
-    show_default=True,
-    help="Count whole texts, or words.",
+@takes(
+    STORE,
+    URI,
+    LEVEL,
+    OF,
+    BY,
+    *TIMES,
+    *COMMON_TO_FOLLOW,
+    EXTERNAL,
+    ROWS,
+    CACHE,
+    ROW_FORMAT,
 )
-@windows_option("Windows in which texts are counted")
-@from_option
-@to_option
-@at_option
-@kinds_to_follow_option
-@redirects_option
-@external_option
-@click.option(
-    "--limit",
-    type=click.IntRange(min=0),
-    default=50,
-    show_default=True,
-    metavar="N",
-    help="Maximum number of rows per window; 0 for all.",
-)
-@click.option(
-    "--cache",
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="FOLDER",
-    help="Folder for counts. Default: next to the store.",
-)
-@row_format_option
-def command(
-    uri: str,
-    store: str,
-    level: str,
-    of: str,
-    by: str,
-    first: str,
-    last: str,
-    at: str,
-    kinds: tuple[str, ...],
-    redirects: str,
-    is_external: bool,
-    limit: int,
-    cache: Path | None,
-    name: str,
-) -> None:
+def command(given: Given) -> None:
     """Show the texts or words of links to URI, or to its host or domain.
 
     Each has its count, times and weight (tf-idf). URI need not have been captured itself. The first
     call on a store counts the words of all its
     links and keeps the counts in a folder next to it (docs/analysis.md).
     """
-    target = Target.asked(uri, Level(level))
-    links = links_asked(
-        uri, direction="in", from_=first, to=last, at=at, redirects=redirects, kinds=kinds
-    )
-    query = AnchorTextQuery(target, links, Term(of), Windows.parse(by), is_external)
+    by = BY.sure(given)
+    target = Target.asked(given.text(URI), LEVEL.sure(given))
+    links = replace(links_asked(given), direction=Direction.IN)
+    query = AnchorTextQuery(target, links, OF.sure(given), Windows.parse(by), EXTERNAL.sure(given))
+    store = STORE.sure(given)
     with open_store(store) as graph:
         windows_asked(graph, query.windows)
-        kept = FrequencyFile(cache or cache_beside(store), graph, target.level, query.term)
+        kept = FrequencyFile(
+            cache_asked(given) or cache_beside(store), graph, target.level, query.term
+        )
         frequencies = kept.read_or_count(lambda text: click.echo(f"arclink: {text}", err=True))
         terms, found = anchor_texts(graph, query, frequencies)
         others = [] if found.links or found.inner else other_kinds_to(graph, target, links)
@@ -115,7 +81,11 @@ def command(
             if target.level is Level.URI
             else None
         )
-    write_rows(_as_rows(query, by, terms, found, frequencies, limit, known, others), name)
+    limit = ROWS.sure(given)
+    write_rows(
+        _as_rows(query, by, terms, found, frequencies, limit, known, others),
+        ROW_FORMAT.sure(given),
+    )
 
 
 def _as_rows(

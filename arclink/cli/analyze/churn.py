@@ -1,8 +1,12 @@
 """``arclink analyze churn``: number of links that the pages of a host gain and lose."""
 
+from collections.abc import Mapping
+
 import click
 
-from arclink.access.formats.rows import Row, RowAnswer
+from arclink.access.common import COMMON_TO_FOLLOW
+from arclink.access.declarations import Given, Parameter, named
+from arclink.access.formats.rows import ROW_FORMAT, Row, RowAnswer
 from arclink.access.kinds import kinds_line
 from arclink.access.queries import LinkQuery
 from arclink.access.texts import printable
@@ -13,16 +17,17 @@ from arclink.analysis.page_histories import TargetsOf
 from arclink.analysis.slices import Level
 from arclink.analysis.windows import Windows
 from arclink.cli.analyze.history_options import (
-    external_option,
+    EXTERNAL,
+    LEVEL,
+    SITE,
     histories_asked,
-    level_option,
     links_asked,
-    site_option,
     windows_asked,
 )
-from arclink.cli.options import store_option
-from arclink.cli.question_options import kinds_to_follow_option, redirects_option
-from arclink.cli.row_options import row_format_option, write_rows
+from arclink.cli.analyze.options import BY
+from arclink.cli.declared_options import takes
+from arclink.cli.options import STORE
+from arclink.cli.row_options import write_rows
 from arclink.store.location import open_store
 
 _COUNTS = (
@@ -36,56 +41,33 @@ _COUNTS = (
     "removed_share",
 )
 
+PER = Parameter(
+    "per",
+    "How linking pages are grouped.",
+    named({name: name for name in ("host", "domain", "all")}),
+    default="host",
+)
 
 EXAMPLES = ("arclink analyze churn --store links.db",)
 
 
 @click.command(short_help="The number of links that pages gain and lose, per host and month.")
-@store_option
-@site_option
-@level_option
-@click.option(
-    "--by",
-    default="month",
-    show_default=True,
-    metavar="WINDOWS",
-    help="Windows: day, month, year, all, or times and ranges: 2009-11,2010-01/2010-03.",
-)
-@click.option(
-    "--per",
-    type=click.Choice(["host", "domain", "all"]),
-    default="host",
-    show_default=True,
-    help="How linking pages are grouped.",
-)
-@kinds_to_follow_option
-@redirects_option
-@external_option
-@row_format_option
-def command(
-    store: str,
-    site: str,
-    level: str,
-    by: str,
-    per: str,
-    kinds: tuple[str, ...],
-    redirects: str,
-    is_external: bool,
-    name: str,
-) -> None:
+@takes(STORE, SITE, LEVEL, BY, PER, *COMMON_TO_FOLLOW, EXTERNAL, ROW_FORMAT)
+def command(given: Given) -> None:
     """Show the number of links that the pages of each host gained and lost between captures.
 
     Only two captures of one page that were both read are compared: a page that was not captured
     again lost nothing (docs/analysis.md).
     """
+    by, per = BY.sure(given), PER.sure(given)
     windows = Windows.parse(by)
-    links = links_asked(kinds=kinds, redirects=redirects)
-    scope = LinkScope(Level(level), links.wants, is_external)
+    links = links_asked(given)
+    scope = LinkScope(LEVEL.sure(given), links.wants, EXTERNAL.sure(given))
     group_of = (lambda _: "all") if per == "all" else Level(per).name_of
-    with open_store(store) as graph:
+    with open_store(STORE.sure(given)) as graph:
         windows_asked(graph, windows)
         found = churn_of_links(
-            histories_asked(graph, site),
+            histories_asked(graph, SITE.of(given) or ""),
             TargetsOf(graph, scope.name_of),
             scope,
             windows.names_at,
@@ -93,14 +75,14 @@ def command(
         )
         is_empty = not any(churn.before or churn.added for churn in found.values())
         others = other_kinds_in(graph, links) if found and is_empty else []
-    write_rows(_as_rows(found, level, by, per, links, others), name)
+    about = {"level": scope.level.value, "by": by, "per": per, "kinds": links.kinds.words}
+    write_rows(_as_rows(found, per, about, links, others), ROW_FORMAT.sure(given))
 
 
 def _as_rows(
     found: dict[tuple[str, str], Churn],
-    level: str,
-    by: str,
     per: str,
+    about: Mapping[str, object],
     links: LinkQuery,
     others: list[str],
 ) -> RowAnswer:
@@ -118,7 +100,7 @@ def _as_rows(
     ]
     columns = ("window", per, *_COUNTS)
     return RowAnswer(
-        {"level": level, "by": by, "per": per, "kinds": links.kinds.words},
+        about,
         lines,
         columns,
         {"churn": rows},

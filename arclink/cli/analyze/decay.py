@@ -1,89 +1,80 @@
 """``arclink analyze decay``: the share of links that survives n months."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from math import isnan
 
 import click
 
-from arclink.access.formats.rows import Row, RowAnswer
+from arclink.access.common import COMMON_TO_FOLLOW
+from arclink.access.declarations import Given, switch
+from arclink.access.formats.rows import ROW_FORMAT, Row, RowAnswer
 from arclink.access.kinds import kinds_line
 from arclink.access.queries import LinkQuery
 from arclink.analysis.decay import DAY, DAYS_PER_MONTH, Ending, Lives, lives_of_links
 from arclink.analysis.link_scope import LinkScope, other_kinds_in
 from arclink.analysis.page_histories import TargetsOf
-from arclink.analysis.slices import Level
 from arclink.analysis.windows import Windows
 from arclink.cli.analyze.history_options import (
-    external_option,
+    EXTERNAL,
+    LEVEL,
+    SITE,
     histories_asked,
-    level_option,
     links_asked,
-    site_option,
     windows_asked,
-    windows_option,
 )
-from arclink.cli.options import store_option
-from arclink.cli.question_options import kinds_to_follow_option, redirects_option
-from arclink.cli.row_options import row_format_option, write_rows
+from arclink.cli.analyze.options import BY as WINDOWS
+from arclink.cli.declared_options import takes
+from arclink.cli.options import STORE
+from arclink.cli.row_options import write_rows
 from arclink.store.location import open_store
 
 _COLUMNS = ("cohort", "months", "at_risk", "share", "low", "high", "earliest", "latest")
 
+BY = replace(
+    WINDOWS,
+    about="One curve per window, for the links first seen in it: day, month, year, all, or times and ranges: 2009-11,2010-01/2010-03.",
+    default="all",
+)
+ONLY_NEW = switch("new", "Only links whose page has an earlier capture without them.")
 
 EXAMPLES = ("arclink analyze decay --store links.db",)
 
 
 @click.command(short_help="The share of links that remain after n months.")
-@store_option
-@site_option
-@level_option
-@windows_option("One curve per window, for the links first seen in it")
-@click.option(
-    "--new",
-    "only_new",
-    is_flag=True,
-    help="Only links whose page has an earlier capture without them.",
-)
-@kinds_to_follow_option
-@redirects_option
-@external_option
-@row_format_option
-def command(
-    store: str,
-    site: str,
-    level: str,
-    by: str,
-    only_new: bool,
-    kinds: tuple[str, ...],
-    redirects: str,
-    is_external: bool,
-    name: str,
-) -> None:
+@takes(STORE, SITE, LEVEL, BY, ONLY_NEW, *COMMON_TO_FOLLOW, EXTERNAL, ROW_FORMAT)
+def command(given: Given) -> None:
     """Show the share of links that survives n months after they were first seen (Kaplan-Meier).
 
     A link is a page and its target. It is gone if a later capture of the page was read and does not
     have it; a page that was not captured again shows nothing (docs/analysis.md).
     """
+    by, only_new = BY.sure(given), ONLY_NEW.sure(given)
     windows = Windows.parse(by)
-    links = links_asked(kinds=kinds, redirects=redirects)
-    scope = LinkScope(Level(level), links.wants, is_external)
-    with open_store(store) as graph:
+    links = links_asked(given)
+    scope = LinkScope(LEVEL.sure(given), links.wants, EXTERNAL.sure(given))
+    with open_store(STORE.sure(given)) as graph:
         windows_asked(graph, windows)
         lives = lives_of_links(
-            histories_asked(graph, site),
+            histories_asked(graph, SITE.of(given) or ""),
             TargetsOf(graph, scope.name_of),
             scope,
             windows.names_at,
             only_new=only_new,
         )
         others = [] if lives else other_kinds_in(graph, links)
-    write_rows(_as_rows(lives, level, by, only_new, links, others), name)
+    about = {
+        "level": scope.level.value,
+        "by": by,
+        "kinds": links.kinds.words,
+        "new": only_new,
+    }
+    write_rows(_as_rows(lives, about, links, others), ROW_FORMAT.sure(given))
 
 
 def _as_rows(
     lives: dict[str, Lives],
-    level: str,
-    by: str,
-    only_new: bool,
+    about: Mapping[str, object],
     links: LinkQuery,
     others: list[str],
 ) -> RowAnswer:
@@ -118,14 +109,7 @@ def _as_rows(
             "Nothing to follow: no link of a page in the query was first seen in a window."
         )
     lines += [kinds_line(links.kinds), *others]
-    about = {
-        "level": level,
-        "by": by,
-        "kinds": links.kinds.words,
-        "new": only_new,
-        "days_per_month": DAYS_PER_MONTH,
-        "cohorts": cohorts,
-    }
+    about = {**about, "days_per_month": DAYS_PER_MONTH, "cohorts": cohorts}
     return RowAnswer(
         about, [*lines, *([""] if rows else [])], _COLUMNS, {"months": rows}, decimals=3
     )

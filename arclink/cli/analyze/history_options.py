@@ -1,10 +1,20 @@
 """Options shared by the analyses of links through time, and their values for these analyses."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from dataclasses import replace
 
-import click
-
-from arclink.access.queries import BadParameterError, LinkQuery, surt_asked
+from arclink.access.common import KINDS_TO_FOLLOW
+from arclink.access.declarations import (
+    TEXT,
+    BadParameterError,
+    Given,
+    Parameter,
+    choice,
+    switch,
+    whole_number,
+)
+from arclink.access.kinds import union_of
+from arclink.access.queries import URI, LinkQuery, surt_asked
 from arclink.analysis.page_histories import PageHistory, page_histories
 from arclink.analysis.slices import Level
 from arclink.analysis.targets import beginning_of
@@ -13,35 +23,22 @@ from arclink.model import Forgotten, Surt, Timestamp
 from arclink.store.protocols import OpenStore, Scans
 from arclink.uris.hosts import host_of
 
-level_option = click.option(
-    "--level",
-    type=click.Choice([level.value for level in Level]),
-    default="uri",
-    show_default=True,
-    help="How targets of links are grouped.",
-)
-
-external_option = click.option(
-    "--external",
-    "is_external",
-    is_flag=True,
-    help="Leave out links from the same host or domain.",
-)
-
-site_option = click.option(
-    "--site",
-    default="",
+LEVEL = Parameter("level", "How targets of links are grouped.", choice(Level), default="uri")
+EXTERNAL = switch("external", "Leave out links from the same host or domain.")
+SITE = Parameter(
+    "site",
+    "Only pages of this host and its subdomains.",
+    TEXT,
     metavar="HOST",
-    help="Only pages of this host and its subdomains. Default: all pages.",
+    otherwise="all pages",
 )
-
-
-def windows_option(help_text: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return the option ``--by`` for an analysis per window of time."""
-    allowed = "day, month, year, all, or times and ranges: 2009-11,2010-01/2010-03."
-    return click.option(
-        "--by", default="all", show_default=True, metavar="WINDOWS", help=f"{help_text}: {allowed}"
-    )
+ROWS = Parameter(
+    "limit",
+    "Maximum number of rows per window; 0 for all.",
+    whole_number(None),
+    default="50",
+    metavar="N",
+)
 
 
 def windows_asked(store: OpenStore, windows: Windows) -> Windows:
@@ -56,22 +53,15 @@ def windows_asked(store: OpenStore, windows: Windows) -> Windows:
     return windows
 
 
-def links_asked(uri: str = "http://any.example/", **given: str | tuple[str, ...]) -> LinkQuery:
-    """Return the link query for the options; an empty value means that an option is not given.
-
-    ``kinds`` may have several values.
+def links_asked(given: Given) -> LinkQuery:
+    """Return the link query for the options; without a URI, for the links of any page.
 
     Raises:
         BadParameterError: A value is not allowed.
     """
-    parameters = [("uri", uri)]
-    for name, value in given.items():
-        parameters += [
-            (name.rstrip("_"), one)
-            for one in ((value,) if isinstance(value, str) else value)
-            if one
-        ]
-    return LinkQuery.from_parameters(parameters)
+    uri = given.text(URI) or "http://any.example/"
+    links = LinkQuery.of(Given({**given.texts, URI.name: [uri]}).without("limit"))
+    return replace(links, kinds=union_of(KINDS_TO_FOLLOW.all_of(given)))
 
 
 def histories_asked(store: Scans, site: str) -> Iterable[PageHistory]:

@@ -1,79 +1,62 @@
 """``arclink analyze pagerank``: the nodes with the highest rank, by window of time."""
 
-from typing import Any
-
 import click
 
-from arclink.cli.analyze.options import cache_asked, slice_options, slices_asked
-from arclink.cli.row_options import row_format_option, write_rows
+from arclink.access.declarations import NUMBER, TEXT, Given, Parameter, switch, whole_number
+from arclink.access.formats.rows import ROW_FORMAT
+from arclink.cli.analyze.options import SLICES, STORE_OR_FILES, WEIGHT, cache_asked, slices_asked
+from arclink.cli.declared_options import takes
+from arclink.cli.row_options import write_rows
 from arclink.errors import UsageError
+
+TOP = Parameter(
+    "top", "Number of nodes to show.", whole_number(None, least=1), default="10", metavar="N"
+)
+COMPARE = switch(
+    "compare", "Compare the first nodes of each window with the next window and with all time."
+)
+RANK_OF = Parameter(
+    "uri",
+    "Show the rank of one URI, or of its host or domain, through time.",
+    TEXT,
+    metavar="URI",
+)
+DAMPING = Parameter(
+    "damping", "Probability that a reader follows a link.", NUMBER, default="0.85", metavar="D"
+)
+SELF_LINKS = switch("self-links", "Also count links of a node to itself.")
+TOLERANCE = Parameter(
+    "tolerance",
+    "Iterate until the sum of changes of all ranks is less than this.",
+    NUMBER,
+    default="1e-12",
+    metavar="T",
+)
+ITERATIONS = Parameter(
+    "iterations",
+    "Maximum number of iterations.",
+    whole_number(None, least=1),
+    default="1000",
+    metavar="N",
+)
 
 EXAMPLES = ("arclink analyze pagerank --store links.db --level host --by month --compare",)
 
 
 @click.command(short_help="Temporal PageRank: the first nodes of each window.")
-@slice_options
-@click.option(
-    "--top",
-    default=10,
-    show_default=True,
-    type=click.IntRange(1),
-    metavar="N",
-    help="Number of nodes to show.",
+@takes(
+    *SLICES,
+    TOP,
+    COMPARE,
+    RANK_OF,
+    DAMPING,
+    WEIGHT,
+    SELF_LINKS,
+    TOLERANCE,
+    ITERATIONS,
+    ROW_FORMAT,
 )
-@click.option(
-    "--compare",
-    is_flag=True,
-    help="Compare the first nodes of each window with the next window and with all time.",
-)
-@click.option(
-    "--uri",
-    default="",
-    metavar="URI",
-    help="Show the rank of one URI, or of its host or domain, through time.",
-)
-@click.option(
-    "--damping",
-    default=0.85,
-    show_default=True,
-    metavar="D",
-    help="Probability that a reader follows a link.",
-)
-@click.option(
-    "--weight",
-    metavar="WHAT",
-    help="Weight of an edge: its number of mementos, contents or links. Default: 1.",
-)
-@click.option("--self-links", is_flag=True, help="Also count links of a node to itself.")
-@click.option(
-    "--tolerance",
-    default=1e-12,
-    show_default=True,
-    metavar="T",
-    help="Iterate until the sum of changes of all ranks is less than this.",
-)
-@click.option(
-    "--iterations",
-    default=1000,
-    show_default=True,
-    type=click.IntRange(1),
-    metavar="N",
-    help="Maximum number of iterations.",
-)
-@row_format_option
-def command(
-    store: str,
-    top: int,
-    compare: bool,
-    uri: str,
-    damping: float,
-    weight: str | None,
-    self_links: bool,
-    tolerance: float,
-    iterations: int,
-    name: str,
-    **given: Any,  # what `slice_options` add
-) -> None:
+def command(given: Given) -> None:
     """Show the temporal PageRank of the graph: the first nodes of each window, and over all time.
 
     With --compare, show how many of the first nodes two windows share, and Kendall's tau of their
@@ -83,11 +66,19 @@ def command(
     from arclink.analysis.rank_rows import agreements, history, leaders, ranked
     from arclink.analysis.slice_cache import open_slices
 
+    uri, compare = RANK_OF.of(given) or "", COMPARE.sure(given)
     if compare and uri:
         raise UsageError("--compare and --uri cannot be used together")
-    options = RankOptions(damping, tolerance, iterations, weight is not None, self_links)
-    slices = open_slices(store, slices_asked(weight, given), cache_asked(given))
-    found = ranked(slices, options, top, uri)
+    options = RankOptions(
+        DAMPING.sure(given),
+        TOLERANCE.sure(given),
+        ITERATIONS.sure(given),
+        WEIGHT.of(given) is not None,
+        SELF_LINKS.sure(given),
+    )
+    slices = open_slices(STORE_OR_FILES.sure(given), slices_asked(given), cache_asked(given))
+    found = ranked(slices, options, TOP.sure(given), uri)
     write_rows(
-        history(found, uri) if uri else agreements(found) if compare else leaders(found), name
+        history(found, uri) if uri else agreements(found) if compare else leaders(found),
+        ROW_FORMAT.sure(given),
     )

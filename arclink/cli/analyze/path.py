@@ -2,96 +2,100 @@
 
 import click
 
-from arclink.access.formats.rows import Row, RowAnswer
+from arclink.access.common import COMMON_TO_FOLLOW
+from arclink.access.declarations import TEXT, Given, Parameter, choice, whole_number
+from arclink.access.formats.rows import ROW_FORMAT, Row, RowAnswer
 from arclink.access.formats.table import date_and_time
 from arclink.access.kinds import kinds_line
-from arclink.access.queries import absolute_uri, surt_asked
+from arclink.access.queries import FROM, TO, URI, absolute_uri, surt_asked
 from arclink.access.texts import printable, printable_uri
 from arclink.analysis.paths import PathAnswer, PathQuery, Usable, Wanted, find_path
 from arclink.cli.analyze.history_options import links_asked
-from arclink.cli.options import store_option
-from arclink.cli.question_options import (
-    from_option,
-    kinds_to_follow_option,
-    redirects_option,
-    to_option,
-)
-from arclink.cli.row_options import row_format_option, write_rows
+from arclink.cli.declared_options import takes
+from arclink.cli.options import STORE
+from arclink.cli.row_options import write_rows
 from arclink.errors import UsageError
 from arclink.store.location import open_store
 
 _COLUMNS = ("hop", "time", "seen", "kind", "text", "page", "target")
 
+BEGIN = Parameter(
+    "begin",
+    "Where the path begins.",
+    TEXT,
+    is_required=True,
+    is_positional=True,
+    metavar="FROM_URI",
+)
+END = Parameter(
+    "end", "Where it ends.", TEXT, is_required=True, is_positional=True, metavar="TO_URI"
+)
+FIND = Parameter(
+    "find",
+    "The path that arrives first, or the path with the fewest links.",
+    choice(Wanted),
+    default="earliest",
+)
+WHEN = Parameter(
+    "when",
+    "When a link can be followed: at its mementos, or until the next memento of its page.",
+    choice(Usable),
+    default="seen",
+)
+MOST_PAGES = Parameter(
+    "most-pages",
+    "Maximum number of pages to search.",
+    whole_number(None, least=1),
+    default="20000",
+    metavar="N",
+)
+MOST_HOPS = Parameter(
+    "most-hops",
+    "Maximum number of links of a shortest path.",
+    whole_number(None, least=1),
+    default="20",
+    metavar="N",
+)
 
 EXAMPLES = ("arclink analyze path example.org example.net --store links.db",)
 
 
 @click.command(short_help="A path of links between two URIs that follows time.")
-@click.argument("begin", metavar="FROM_URI")
-@click.argument("end", metavar="TO_URI")
-@store_option
-@click.option(
-    "--find",
-    type=click.Choice([one.value for one in Wanted]),
-    default="earliest",
-    show_default=True,
-    help="The path that arrives first, or the path with the fewest links.",
+@takes(
+    BEGIN,
+    END,
+    STORE,
+    FIND,
+    WHEN,
+    FROM,
+    TO,
+    *COMMON_TO_FOLLOW,
+    MOST_PAGES,
+    MOST_HOPS,
+    ROW_FORMAT,
 )
-@click.option(
-    "--when",
-    type=click.Choice([one.value for one in Usable]),
-    default="seen",
-    show_default=True,
-    help="When a link can be followed: at its mementos, or until the next memento of its page.",
-)
-@from_option
-@to_option
-@kinds_to_follow_option
-@redirects_option
-@click.option(
-    "--most-pages",
-    type=click.IntRange(min=1),
-    default=20_000,
-    show_default=True,
-    metavar="N",
-    help="Maximum number of pages to search.",
-)
-@click.option(
-    "--most-hops",
-    type=click.IntRange(min=1),
-    default=20,
-    show_default=True,
-    metavar="N",
-    help="Maximum number of links of a shortest path.",
-)
-@row_format_option
-def command(
-    begin: str,
-    end: str,
-    store: str,
-    find: str,
-    when: str,
-    first: str,
-    last: str,
-    kinds: tuple[str, ...],
-    redirects: str,
-    most_pages: int,
-    most_hops: int,
-    name: str,
-) -> None:
-    """Show a path of links from FROM_URI to TO_URI whose times never go back.
+def command(given: Given) -> None:
+    """Show a path of links from FROM_URI to TO_URI whose times never go back (docs/analysis.md).
 
     --from and --to limit the times at which links are followed.
     """
-    links = links_asked(begin, from_=first, to=last, kinds=kinds, redirects=redirects)
+    begin, end = given.text(BEGIN), given.text(END)
+    links = links_asked(Given({**given.texts, URI.name: [begin]}))
     target = surt_asked("TO_URI", end)
     if target == links.surt:
         raise UsageError(f"{begin} and {end} are the same page: name two different ones")
-    query = PathQuery(links, target, Usable(when), Wanted(find), most_pages, most_hops)
-    with open_store(store) as graph:
+    query = PathQuery(
+        links,
+        target,
+        WHEN.sure(given),
+        FIND.sure(given),
+        MOST_PAGES.sure(given),
+        MOST_HOPS.sure(given),
+    )
+    with open_store(STORE.sure(given)) as graph:
         is_captured = next(graph.mementos(links.surt, links.span), None) is not None
         answer = find_path(graph, query)
-    write_rows(_as_rows(query, answer, end, is_captured), name)
+    write_rows(_as_rows(query, answer, end, is_captured), ROW_FORMAT.sure(given))
 
 
 def _as_rows(query: PathQuery, answer: PathAnswer, end: str, is_captured: bool) -> RowAnswer:

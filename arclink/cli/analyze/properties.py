@@ -1,29 +1,30 @@
 """``arclink analyze properties``: the properties of the graph, as a page and tables."""
 
 from pathlib import Path
-from typing import Any
 
 import click
 
+from arclink.access.declarations import FILE, Given, Parameter
 from arclink.access.kinds import kinds_line, others_line
 from arclink.analysis.windows import some_of
-from arclink.cli.analyze.options import cache_asked, slice_options, slices_asked
+from arclink.cli.analyze.options import SLICES, STORE_OR_FILES, cache_asked, slices_asked
+from arclink.cli.declared_options import takes
 from arclink.errors import UsageError
+
+OUTPUT = Parameter(
+    "output",
+    "HTML file of the report; tables are written next to it: .csv and .degrees.csv.",
+    FILE,
+    default="properties.html",
+    metavar="FILE",
+)
 
 EXAMPLES = ("arclink analyze properties --store links.db --by year --output report.html",)
 
 
 @click.command(short_help="A report of sizes, degrees and components.")
-@slice_options
-@click.option(
-    "--output",
-    default="properties.html",
-    show_default=True,
-    type=click.Path(dir_okay=False),
-    metavar="FILE",
-    help="HTML file of the report; tables are written next to it: .csv and .degrees.csv.",
-)
-def command(store: str, output: str, **given: Any) -> None:  # what `slice_options` add
+@takes(*SLICES, OUTPUT)
+def command(given: Given) -> None:
     """Write a page with charts of the graph's properties, in total and by window, and its tables.
 
     The properties are: nodes and links, targets never captured, degrees with a power law,
@@ -35,13 +36,14 @@ def command(store: str, output: str, **given: Any) -> None:  # what `slice_optio
     from arclink.analysis.slice_cache import open_slices
     from arclink.files.atomic import written_whole
 
+    store, output = STORE_OR_FILES.sure(given), OUTPUT.sure(given)
     page = Path(output)
     table, degrees = page.with_suffix(".csv"), page.with_suffix(".degrees.csv")
     if page in (table, degrees):
         raise UsageError(
             f"--output {output}: the table next to the page would have the same name. Name the page: --output {page.stem}.html"
         )
-    slices = open_slices(store, slices_asked(None, given), cache_asked(given))
+    slices = open_slices(store, slices_asked(given), cache_asked(given))
     found = [properties_of(slices, place) for place in range(len(slices))]
     name = Path(store).name.encode(errors="backslashreplace").decode()
     with written_whole([table, degrees, page]) as (new_table, new_degrees, new_page):

@@ -1,76 +1,54 @@
 """``arclink analyze spread URI``: the first pages that linked to a URI, host or domain."""
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 import click
 
-from arclink.access.formats.rows import Row, RowAnswer
+from arclink.access.common import COMMON_TO_FOLLOW
+from arclink.access.declarations import TEXT, Given, Parameter
+from arclink.access.formats.rows import ROW_FORMAT, Row, RowAnswer
 from arclink.access.kinds import kinds_line
+from arclink.access.queries import URI
 from arclink.access.texts import printable, printable_uri
 from arclink.analysis.link_scope import LinkScope, other_kinds_to
-from arclink.analysis.slices import Level
 from arclink.analysis.spread import FirstLink, adoption, first_links
 from arclink.analysis.targets import Target
 from arclink.analysis.windows import WHOLE, Windows
-from arclink.cli.analyze.history_options import (
-    external_option,
-    level_option,
-    links_asked,
-    windows_asked,
-)
-from arclink.cli.options import store_option
-from arclink.cli.question_options import kinds_to_follow_option, redirects_option
-from arclink.cli.row_options import row_format_option, write_rows
+from arclink.cli.analyze.history_options import EXTERNAL, LEVEL, ROWS, links_asked, windows_asked
+from arclink.cli.declared_options import takes
+from arclink.cli.options import STORE
+from arclink.cli.row_options import write_rows
 from arclink.store.location import open_store
 
 _SOURCES = ("first", "last_without", "text", "target", "page")
 _ADOPTION = ("window", "new_pages", "dated", "new_hosts", "pages", "hosts")
 
+BY = Parameter(
+    "by",
+    "Count new pages and hosts per window instead of listing pages: day, month, year, or times and ranges.",
+    TEXT,
+    metavar="WINDOWS",
+)
+PAGES = replace(ROWS, about="Maximum number of pages; 0 for all.")
 
 EXAMPLES = ("arclink analyze spread example.org --store links.db",)
 
 
 @click.command(short_help="The first links to a URI, host or domain, and their spread.")
-@click.argument("uri")
-@store_option
-@level_option
-@click.option(
-    "--by",
-    default="",
-    metavar="WINDOWS",
-    help="Count new pages and hosts per window instead of listing pages: day, month, year, or times and ranges.",
-)
-@kinds_to_follow_option
-@redirects_option
-@external_option
-@click.option(
-    "--limit",
-    type=click.IntRange(min=0),
-    default=50,
-    show_default=True,
-    metavar="N",
-    help="Maximum number of pages; 0 for all.",
-)
-@row_format_option
-def command(
-    uri: str,
-    store: str,
-    level: str,
-    by: str,
-    kinds: tuple[str, ...],
-    redirects: str,
-    is_external: bool,
-    limit: int,
-    name: str,
-) -> None:
+@takes(STORE, URI, LEVEL, BY, *COMMON_TO_FOLLOW, EXTERNAL, PAGES, ROW_FORMAT)
+def command(given: Given) -> None:
     """Show the first pages that linked to URI, or to its host or domain.
 
     Each has the time since when it did, and the last time it did not. With --by, show how links
     spread over pages and hosts (docs/analysis.md). URI need not have been
     captured itself.
     """
+    by = BY.of(given)
     windows = Windows.parse(by) if by else None
-    target = Target.asked(uri, Level(level))
-    links = links_asked(uri, kinds=kinds, redirects=redirects)
-    with open_store(store) as graph:
+    target = Target.asked(given.text(URI), LEVEL.sure(given))
+    links, is_external = links_asked(given), EXTERNAL.sure(given)
+    with open_store(STORE.sure(given)) as graph:
         if windows:
             windows_asked(graph, windows)
         found = first_links(graph, target, links, LinkScope(target.level, links.wants, is_external))
@@ -86,7 +64,7 @@ def command(
     ]
     about = {
         "uri": printable_uri(target.uri),
-        "level": level,
+        "level": target.level.value,
         "name": printable_uri(target.name),
         "kinds": links.kinds.words,
         "total": len(found),
@@ -95,13 +73,13 @@ def command(
     write_rows(
         _adoption(found, windows, about, lines)
         if windows
-        else _sources(found, limit, about, lines),
-        name,
+        else _sources(found, PAGES.sure(given), about, lines),
+        ROW_FORMAT.sure(given),
     )
 
 
 def _sources(
-    found: list[FirstLink], limit: int, about: dict[str, object], lines: list[str]
+    found: list[FirstLink], limit: int, about: Mapping[str, object], lines: list[str]
 ) -> RowAnswer:
     shown = found[:limit] if limit else found
     rows: list[Row] = [
@@ -125,7 +103,7 @@ def _sources(
 
 
 def _adoption(
-    found: list[FirstLink], windows: Windows, about: dict[str, object], lines: list[str]
+    found: list[FirstLink], windows: Windows, about: Mapping[str, object], lines: list[str]
 ) -> RowAnswer:
     spans = (
         windows.listed or windows.between(found[0].first_with, found[-1].first_with)

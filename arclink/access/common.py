@@ -1,0 +1,54 @@
+"""Parameters that every query for links has: on the command line, over HTTP and in Python.
+
+To add one, declare it here, name it in `COMMON`, read it in `LinkQuery.of`, and type it in
+`arclink.linkgraph.Within`. It then is an option of every command that asks for links, a parameter of
+every such resource with its description, and in the tables of the documentation.
+"""
+
+from dataclasses import replace
+from enum import Enum
+
+from arclink.access.declarations import AnyParameter, Parameter, choice, matching
+from arclink.access.kinds import ALL_KINDS, NAVIGATION, WORDS, parse_kinds
+
+
+class Redirects(Enum):
+    """Whether redirects are included in the links."""
+
+    YES = "yes"
+    NO = "no"
+    ONLY = "only"
+
+
+KINDS = Parameter(
+    "kinds",
+    "Only links of these kinds.",
+    matching(
+        rf"{'|'.join(WORDS)}|[a-z][a-z0-9:_-]*@[a-z][a-z0-9:_-]*",
+        f"{', '.join(WORDS[:-1])} or {WORDS[-1]}, or element and attribute, such as a@href or img@src",
+        parse_kinds,
+    ),
+    default=str(ALL_KINDS),
+    is_list=True,
+    has_commas=True,
+    also=("kind",),
+    metavar="KINDS",
+    see="data-model.md#groups-of-kinds",
+)
+"""The option, query parameter and Python keyword ``kinds``; the default is all kinds."""
+KINDS_TO_FOLLOW = replace(KINDS, default=str(NAVIGATION))
+"""The same parameter for analyses and graphs: the default is the links that a reader can follow."""
+REDIRECT = Parameter(
+    "redirects",
+    "Whether redirects (http@location, http@refresh, meta@refresh) count as links.",
+    choice(Redirects),
+    default="yes",
+)
+
+COMMON: tuple[AnyParameter, ...] = (KINDS, REDIRECT)
+"""The parameters of every query for links."""
+
+COMMON_TO_FOLLOW: tuple[AnyParameter, ...] = tuple(
+    KINDS_TO_FOLLOW if parameter is KINDS else parameter for parameter in COMMON
+)
+"""The same for analyses and graphs."""

@@ -1,0 +1,175 @@
+"""Options and arguments of commands, made from declared parameters.
+
+A command lists its parameters with `takes` and gets the values of the caller as one `Given`, like a
+view of the service. So a parameter has the same name, values, default and help wherever it is used.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
+from typing import Any, TypeVar
+
+import click
+from click.core import ParameterSource
+
+from arclink.access.declarations import AnyParameter, Given
+
+Decorated = TypeVar("Decorated", bound=Callable[..., object])
+
+_NOT_GIVEN = (ParameterSource.DEFAULT, ParameterSource.DEFAULT_MAP)
+
+
+class Lines(click.types.StringParamType):
+    """A text option whose environment variable has one value per line: a path may have blanks."""
+
+    envvar_list_splitter = "\n"
+
+
+class DeclaredOption(click.Option):
+    """An option made from a parameter.
+
+    Attributes:
+        parameter: Its declaration.
+    """
+
+    def __init__(self, names: Sequence[str], *, parameter: AnyParameter) -> None:
+        self.parameter = parameter
+        is_switch = parameter.form.schema.get("type") == "boolean"
+        default: Any = parameter.default == "true" if is_switch else parameter.default
+        # For click, a default of None is a value: such an option would not be required.
+        has_default = parameter.default is not None
+        shown: dict[str, Any] = {"default": [default] if parameter.is_list else default}
+        super().__init__(
+            names,
+            type=None if is_switch else type_of(parameter),
+            is_flag=is_switch or None,
+            required=parameter.is_required,
+            multiple=parameter.is_list,
+            metavar=None if is_switch else parameter.metavar or None,
+            show_default=parameter.otherwise or (has_default and default is not False),
+            envvar=parameter.envvar or None,
+            show_envvar=bool(parameter.envvar),
+            help=help_of(parameter),
+            **(shown if has_default else {}),
+        )
+
+
+def takes(*parameters: AnyParameter) -> Callable[[Callable[[Given], None]], Callable[..., None]]:
+    """Return the decorator of a command that takes these parameters, in the order of its help.
+
+    The command is called with a `Given` that has the parameters of the command line and of
+    environment variables, without defaults: a parameter knows its own.
+    """
+
+    def decorate(function: Callable[[Given], None]) -> Callable[..., None]:
+        @wraps(function)
+        def command(**values: object) -> None:
+            function(given_of(parameters, values))
+
+        for parameter in reversed(parameters):
+            command = declared(parameter)(command)
+        return command
+
+    return decorate
+
+
+def declared(parameter: AnyParameter) -> Callable[[Decorated], Decorated]:
+    """Return the decorator that adds the option or the argument of one parameter to a command."""
+    if parameter.is_positional:
+        return click.argument(
+            _identifier(parameter),
+            nargs=-1 if parameter.is_list else 1,
+            required=parameter.is_required,
+            metavar=parameter.metavar or None,
+            type=type_of(parameter),
+        )
+
+    return click.option(
+        _identifier(parameter), *option_names(parameter), cls=DeclaredOption, parameter=parameter
+    )
+
+
+def given_of(parameters: Iterable[AnyParameter], values: Mapping[str, object]) -> Given:
+    """Return the parameters that the caller of the current command gave.
+
+    Args:
+        parameters: The parameters of the command.
+        values: The values that click read, by identifier.
+    """
+    context = click.get_current_context()
+    texts = {}
+    for parameter in parameters:
+        identifier = _identifier(parameter)
+        value = values[identifier]
+        if value is not None and context.get_parameter_source(identifier) not in _NOT_GIVEN:
+            several = value if isinstance(value, tuple) else (value,)
+            texts[parameter.name] = tuple(map(_text, several))
+    return Given(texts)
+
+
+def option_names(parameter: AnyParameter) -> list[str]:
+    """Return the names of the option, with dashes; a switch that is not off by default has two.
+
+    >>> from arclink.access.queries import KINDS, MATCH_TYPE
+    >>> option_names(MATCH_TYPE), option_names(KINDS)
+    (['--match-type'], ['--kinds', '--kind'])
+    """
+    names = [
+        "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in name)
+        for name in parameter.names
+    ]
+    if parameter.form.schema.get("type") == "boolean" and parameter.default != "false":
+        return [f"--{name}/--no-{name}" for name in names]
+    return [f"--{name}" for name in names]
+
+
+def help_of(parameter: AnyParameter) -> str:
+    """Return the help text of an option: its purpose, the allowed values, and where to read more."""
+    parts = [parameter.about]
+    is_shown = isinstance(
+        type_of(parameter),
+        click.Choice | click.IntRange | click.FloatRange | click.types.BoolParamType,
+    )
+    if parameter.form.allowed and not is_shown:
+        parts.append(f"Expected: {parameter.form.allowed}.")
+    if parameter.is_list:
+        parts.append("Several with commas." if parameter.has_commas else "May be given again.")
+    if parameter.see:
+        parts.append(f"See docs/{parameter.see.partition('#')[0]}.")
+    return " ".join(parts)
+
+
+def type_of(parameter: AnyParameter) -> click.ParamType[object]:
+    """Return the type with which click checks and completes the values of a parameter."""
+    schema = parameter.form.schema
+    match schema:
+        case {"type": "boolean"}:
+            return click.BOOL
+        case {"type": "integer"}:
+            return click.IntRange(_bound(schema, "minimum"), _bound(schema, "maximum"))
+        case {"type": "number"}:
+            is_open = "exclusiveMinimum" in schema
+            least = _bound(schema, "exclusiveMinimum" if is_open else "minimum")
+            return click.FloatRange(least, _bound(schema, "maximum"), min_open=is_open)
+        case {"enum": list(names)} if not parameter.metavar:
+            return click.Choice(names)
+        case {"format": "path"}:
+            return click.Path()
+        case {"format": "file"}:
+            return click.Path(dir_okay=False)
+        case {"format": "folder"}:
+            return click.Path(file_okay=False)
+        case {"format": "lines"}:
+            return Lines()
+    return click.STRING
+
+
+def _identifier(parameter: AnyParameter) -> str:
+    return parameter.name.replace("-", "_")
+
+
+def _bound(schema: Mapping[str, Any], name: str) -> Any:  # Any: JSON Schema has no types
+    return schema.get(name)
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

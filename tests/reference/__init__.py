@@ -1,0 +1,1 @@
+"""The reference tables of the documentation, made from the declarations."""

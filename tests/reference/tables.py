@@ -1,0 +1,314 @@
+"""Reference tables of the documentation, made from the declarations of parameters and settings.
+
+A page has a table between two markers::
+
+    <!-- table: options of arclink links -->
+    …
+    <!-- end -->
+
+``python -m tests.reference.tables`` (``make docs``) writes all of them; a test compares them.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
+from enum import Enum
+from pathlib import Path
+
+import click
+
+from arclink import linkgraph
+from arclink.access.anchors import ANCHORS_PARAMETERS
+from arclink.access.declarations import AnyParameter, attributes_of, default_of
+from arclink.access.groups import Budget
+from arclink.access.levels import LEVEL_PARAMETERS
+from arclink.access.queries import LINK_PARAMETERS
+from arclink.cli.declared_options import DeclaredOption
+from arclink.cli.main import SECTIONS, group
+from arclink.export.queries import EXPORT_PARAMETERS
+from arclink.extract.extraction import ExtractSettings
+from arclink.federation.requests import QueryLimits
+from arclink.filter.rules import Rules
+from arclink.reasons import Reason
+from arclink.service.connections import Connections
+from arclink.service.openapi import RESOURCES
+from arclink.service.settings import Settings
+from arclink.wayback.client import Manners
+from arclink.wayback.fetch import FetchSettings
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PLACE = re.compile(r"(<!-- table: ([^\n]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+DATACLASSES: Mapping[str, type] = {
+    one.__name__: one
+    for one in (
+        Budget,
+        Connections,
+        ExtractSettings,
+        FetchSettings,
+        QueryLimits,
+        Manners,
+        Rules,
+        Settings,
+    )
+}
+"""Settings that have a table: ``settings in Rules``."""
+
+KEYWORDS: Mapping[str, tuple[type, Sequence[AnyParameter]]] = {
+    "Within": (linkgraph.Within, LINK_PARAMETERS),
+    "OfLinks": (linkgraph.OfLinks, LINK_PARAMETERS),
+    "OfRows": (linkgraph.OfRows, (*ANCHORS_PARAMETERS, *LEVEL_PARAMETERS)),
+    "OfGraph": (linkgraph.OfGraph, EXPORT_PARAMETERS),
+}
+"""Keywords of `LinkGraph` that have a table: ``keywords in OfLinks``; and the declared parameters."""
+
+LONGEST = 6
+"""Longest list of default values that a table shows."""
+
+
+def rewritten(text: str) -> str:
+    """Return the text of a page with all its tables written again."""
+    return PLACE.sub(lambda place: f"{place[1]}\n{table_called(place[2])}\n{place[3]}", text)
+
+
+def table_called(name: str) -> str:
+    """Return the table with this name, in Markdown.
+
+    Raises:
+        KeyError: There is no such table.
+    """
+    what, _, of = name.partition(" ")
+    match what, of:
+        case "commands", "":
+            return commands_table()
+        case "options", _:
+            return options_table(command_called(of.removeprefix("of arclink ")))
+        case "parameters", "":
+            return parameters_table()
+        case "variables", "":
+            return variables_table()
+        case "reasons", _:
+            return reasons_table(of.removeprefix("in "))
+        case "keywords", _:
+            return keywords_table(*KEYWORDS[of.removeprefix("in ")])
+        case "settings", _:
+            return settings_table(DATACLASSES[of.removeprefix("in ")])
+    raise KeyError(name)
+
+
+def command_called(name: str) -> click.Command:
+    """Return the command with this name, such as ``analyze decay``."""
+    found: click.Command = group
+    for word in name.split():
+        assert isinstance(found, click.Group)
+        command = found.get_command(click.Context(found), word)
+        assert command, name
+        found = command
+    return found
+
+
+def commands() -> Iterator[tuple[str, click.Command]]:
+    """Yield every command that is not a group, with its full name, in the order of help."""
+    for names in SECTIONS.values():
+        for name in names:
+            command = command_called(name)
+            if isinstance(command, click.Group):
+                for inner in command.list_commands(click.Context(command)):
+                    yield f"{name} {inner}", command_called(f"{name} {inner}")
+            else:
+                yield name, command
+
+
+def options_of(command: click.Command) -> list[AnyParameter]:
+    """Return the declared parameters of a command that are options."""
+    return [option.parameter for option in command.params if isinstance(option, DeclaredOption)]
+
+
+def commands_table() -> str:
+    """Return the commands, by section of the help."""
+    rows = []
+    for section, names in SECTIONS.items():
+        for name in names:
+            about = command_called(name).get_short_help_str(200)
+            rows.append((section, f"[`arclink {name}`](#arclink-{name})", about))
+            section = ""
+    return table(("", "command", "what it does"), rows)
+
+
+def options_table(command: click.Command) -> str:
+    """Return the options of a command."""
+    rows = []
+    for option in command.params:
+        if not isinstance(option, DeclaredOption):
+            continue
+        names = [f"`{name}`" for name in (*option.opts, *option.secondary_opts)]
+        word = option.parameter.metavar
+        if word and not option.is_flag:
+            names[0] = f"`{option.opts[0]} {escaped(word)}`"
+        rows.append((", ".join(names), meaning(option.parameter), default(option.parameter)))
+    return table(("option", "meaning", "default"), rows)
+
+
+def parameters_table() -> str:
+    """Return the parameters of the service's resources."""
+    found: dict[tuple[str, str], tuple[AnyParameter, list[str]]] = {}
+    for resource in RESOURCES:
+        for parameter in resource.parameters:
+            key = (parameter.name, parameter.about)
+            paths = found.setdefault(key, (parameter, []))[1]
+            if resource.path not in paths and resource.name != "LinkService":
+                paths.append(resource.path)
+    rows = [
+        (
+            ", ".join(f"`{name}`" for name in parameter.names),
+            meaning(parameter),
+            default(parameter),
+            ", ".join(f"`{path}`" for path in paths),
+        )
+        for parameter, paths in found.values()
+    ]
+    return table(("parameter", "meaning", "default", "of"), rows)
+
+
+def variables_table() -> str:
+    """Return the environment variables that options read."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for name, command in commands():
+        for parameter in options_of(command):
+            if parameter.envvar:
+                option = f"`--{parameter.name}`"
+                found.setdefault(parameter.envvar, {}).setdefault(option, []).append(f"`{name}`")
+    rows = [
+        (
+            f"`{variable}`",
+            "; ".join(f"{option} of {_list(names)}" for option, names in uses.items()),
+        )
+        for variable, uses in sorted(found.items())
+    ]
+    return table(("variable", "replaces the option"), rows)
+
+
+def keywords_table(of: type, declared: Sequence[AnyParameter]) -> str:
+    """Return the keywords of a `TypedDict` of `arclink.linkgraph`, as its docstring lists them."""
+    by_name = {keyword(parameter): parameter for parameter in declared}
+    rows = [
+        (
+            f"`{name}`",
+            meaning(by_name[name])
+            if of is linkgraph.Within
+            else escaped(about) + link(by_name[name]),
+        )
+        for name, about in attributes_of(of).items()
+    ]
+    return table(("keyword", "meaning"), rows)
+
+
+def reasons_table(of: str) -> str:
+    """Return the reasons of a group.
+
+    Raises:
+        KeyError: There is no such group.
+    """
+    rows = [
+        (f"`{reason.name}`", escaped(reason.text), escaped(reason.meaning))
+        for reason in Reason
+        if reason.group == of
+    ]
+    if not rows:
+        raise KeyError(of)
+    return table(("name", "words", "meaning"), rows)
+
+
+def settings_table(of: type) -> str:
+    """Return the fields of a dataclass of settings."""
+    said = attributes_of(of)
+    rows = [
+        (f"`{one.name}`", escaped(said[one.name]), shown(one.name, default_of(of, one.name)))
+        for one in fields(of)
+    ]
+    return table(("setting", "meaning", "default"), rows)
+
+
+def keyword(parameter: AnyParameter) -> str:
+    """Return the name of a parameter in Python: ``from_``, ``min_count``."""
+    name = parameter.name.replace("-", "_")
+    return f"{name}_" if name == "from" else name
+
+
+def meaning(parameter: AnyParameter) -> str:
+    """Return the meaning of a parameter, its values, and the link to the page that says more."""
+    parts = [escaped(parameter.about)]
+    schema = parameter.form.schema
+    names = schema.get("enum")
+    if isinstance(names, list) and len(names) <= 12:
+        parts.append(f"One of {_list([f'`{name}`' for name in names], 'or')}.")
+    elif parameter.form.allowed and schema.get("type") != "boolean":
+        parts.append(f"Expected: {escaped(parameter.form.allowed)}.")
+    if parameter.is_list:
+        parts.append("Several with commas." if parameter.has_commas else "May be given again.")
+    return " ".join(parts) + link(parameter)
+
+
+def link(parameter: AnyParameter) -> str:
+    """Return the link to the page that says more about a parameter, after a blank."""
+    page = parameter.see.partition(".")[0]
+    return f" See [{page}]({parameter.see})." if page else ""
+
+
+def default(parameter: AnyParameter) -> str:
+    """Return the default of a parameter."""
+    if parameter.is_required:
+        return "required"
+    if parameter.form.schema.get("type") == "boolean" and parameter.default:
+        return {"true": "on", "false": "off"}[parameter.default]
+    words = f"`{parameter.default}`" if parameter.default is not None else parameter.otherwise
+    return escaped(words or "none")
+
+
+def shown(name: str, value: object) -> str:
+    """Return the default of a setting for readers."""
+    match value:
+        case None | "" | ():
+            return "none"
+        case bool():
+            return "yes" if value else "no"
+        case int() if name.endswith(("bytes", "payload_limit", "file_size")):
+            return f"{value >> 20} MiB"
+        case int() | float():
+            return f"{value:,}"
+        case tuple() if len(value) <= LONGEST:
+            return ", ".join(f"`{one}`" for one in value)
+        case tuple():
+            return f"{len(value)} values"
+        case Enum():
+            return f"`{value.value}`"
+        case str():
+            return f"`{value}`"
+    return f"see `{type(value).__name__}`"
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table in Markdown."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(row)} |\n" for row in lines)
+
+
+def escaped(text: str) -> str:
+    """Return text for a cell of a table."""
+    return text.replace("|", "\\|").replace("``", "`")
+
+
+def _list(words: Sequence[str], last: str = "and") -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
+
+
+def pages() -> Iterator[Path]:
+    """Yield the pages that have tables."""
+    for path in sorted(DOCS.glob("*.md")):
+        if PLACE.search(path.read_text("utf-8")):
+            yield path
+
+
+if __name__ == "__main__":
+    for page in pages():
+        page.write_text(rewritten(page.read_text("utf-8")), "utf-8")

@@ -1,0 +1,92 @@
+"""The reference tables of the documentation say what the code declares."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from arclink.cli.declared_options import DeclaredOption
+from tests.reference import tables
+
+PAGES = {path.name: path for path in tables.pages()}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_tables_are_up_to_date(page: str) -> None:
+    """Run `make docs` after a change of a declaration."""
+    text = PAGES[page].read_text("utf-8")
+    assert tables.rewritten(text) == text
+
+
+def test_a_changed_table_is_seen() -> None:
+    text = PAGES["commands.md"].read_text("utf-8")
+    assert tables.rewritten(text.replace("`--store PATH", "`--shop PATH")) == text
+
+
+def test_an_unknown_table_is_an_error() -> None:
+    with pytest.raises(KeyError, match="weather"):
+        tables.rewritten("<!-- table: weather -->\n<!-- end -->")
+
+
+def test_every_command_has_a_table() -> None:
+    text = PAGES["commands.md"].read_text("utf-8")
+    has_options = {name for name, command in tables.commands() if tables.options_of(command)}
+    assert {
+        name for name in has_options if f"table: options of arclink {name} -->" in text
+    } == has_options
+
+
+def test_every_option_is_made_from_a_declaration() -> None:
+    """No command writes out an option by hand."""
+    by_hand = [
+        f"{name} {option.opts[0]}"
+        for name, command in tables.commands()
+        for option in command.params
+        if isinstance(option, click.Option) and not isinstance(option, DeclaredOption)
+    ]
+    assert by_hand == []
+
+
+ADDED = """
+from arclink.access import common
+from arclink.access.declarations import TEXT, Parameter
+
+PROBE = Parameter("probe-tone", "The tone of the probe.", TEXT, metavar="TONE")
+common.COMMON += (PROBE,)
+common.COMMON_TO_FOLLOW += (PROBE,)
+
+from arclink.service.openapi import RESOURCES, describe
+from tests.reference import tables
+
+for name, command in tables.commands():
+    help = command.get_help(tables.click.Context(command))
+    table = tables.options_table(command)
+    if "--kinds" in help:
+        print(name, "--probe-tone TONE" in help, "`--probe-tone TONE`" in table)
+for resource in RESOURCES:
+    if "kinds" in [parameter.name for parameter in resource.parameters]:
+        described = describe("")["paths"][resource.path]["get"]["parameters"]
+        print(resource.path, "probe-tone" in [one["name"] for one in described])
+print("table", "`probe-tone`" in tables.parameters_table())
+print("keyword", "probe_tone" in map(tables.keyword, tables.LINK_PARAMETERS))
+"""
+
+
+def test_a_parameter_added_to_the_common_ones_reaches_every_verb() -> None:
+    """One line in `COMMON`: an option of each command, a parameter of each resource, in each table."""
+    done = subprocess.run(
+        [sys.executable, "-c", ADDED],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    commands = ("links", "anchors", "diff", "aggregate", "export")
+    analyses = ("properties", "pagerank", "anchors", "decay", "churn", "spread", "path")
+    expected = {f"{name} True True" for name in commands}
+    expected |= {f"analyze {name} True True" for name in analyses}
+    paths = ("/linkQuery", "/LinkService/linkQuery", "/anchors", "/diff", "/aggregate")
+    expected |= {f"{path} True" for path in paths} | {"table True", "keyword True"}
+    assert set(done.stdout.splitlines()) == expected
