@@ -319,7 +319,7 @@ class LinkGraph:
         return self._mementos(uri, span)
 
     def get(self, uri: str, at: Time | None = None) -> CapturedPage:
-        """Return a capture of a page as it was archived: status, headers and body.
+        """Return a capture of a page as archived: status, headers and body.
 
         Use it before the next call, or close it.
 

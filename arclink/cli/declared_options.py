@@ -18,7 +18,7 @@ Decorated = TypeVar("Decorated", bound=Callable[..., object])
 _NOT_GIVEN = (ParameterSource.DEFAULT, ParameterSource.DEFAULT_MAP)
 
 
-class Lines(click.types.StringParamType):
+class LinesType(click.types.StringParamType):
     """A text option whose environment variable has one value per line: a path may have blanks."""
 
     envvar_list_splitter = "\n"
@@ -159,7 +159,7 @@ def type_of(parameter: AnyParameter) -> click.ParamType[object]:
         case {"format": "folder"}:
             return click.Path(file_okay=False)
         case {"format": "lines"}:
-            return Lines()
+            return LinesType()
     return click.STRING
 
 

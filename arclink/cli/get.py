@@ -1,4 +1,4 @@
-"""``arclink get URI``: a capture itself, as it was archived."""
+"""``arclink get URI``: a capture itself, as archived."""
 
 import sys
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ FORM = Parameter(
 )
 
 
-@click.command("get", short_help="Write a capture as it was archived.")
+@click.command("get", short_help="Write a capture as archived.")
 @takes(WHAT, STORE, TIME, FORM, ARCHIVES)
 def command(given: Given) -> None:
     """Write the capture of URI to standard output.

@@ -88,7 +88,7 @@ def command(given: Given) -> None:
 
 
 def cache_of(paths: Iterable[str]) -> Path:
-    """Return the folder of the cache for archive files as they are now.
+    """Return the folder of the cache for archive files in their present state.
 
     It depends on their paths, sizes and times of change, and on the paths alone for files that are
     not local.

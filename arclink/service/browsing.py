@@ -1,4 +1,4 @@
-"""``/browse/TIME/URI``: a page as it was at a time, with its links, for people."""
+"""``/browse/TIME/URI``: a page at a time in the past, with its links, for people."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime

@@ -228,7 +228,7 @@ RESOURCES: Sequence[Resource] = (
     Resource(
         "/browse/{time}/{uri}",
         "browse",
-        "A page for people: a page as it was at a time, replayed, and its links then.",
+        "A page for people: a page at a time in the past, replayed, and its links then.",
         {"text/html": TEXT},
         (400, 414, 503),
         of_path={

@@ -1,8 +1,8 @@
-"""One page as it was at a time: the replayed page, and what the graph knows around it.
+"""One page at a time in the past: the replayed page, and the knowledge of the graph about it.
 
 The time in the address is the reader's: it stays the same while links are followed, and each page
-shows its capture nearest to it. "Then" is that time for links to the page, and for what the archive
-had of its targets. The links on the page, and what changed, are those of the capture shown.
+shows its capture nearest to it. "Then" is that time for links to the page, and for the captures
+of its targets. The links on the page, and what changed, are those of the capture shown.
 """
 
 from collections.abc import Sequence
@@ -54,7 +54,7 @@ class Linker:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ShownTarget:
     """A page that the page links to.
 
     Attributes:
@@ -259,14 +259,14 @@ def _own_links(
     }
 
 
-def _target(one: Destination, at: Timestamp, root: str) -> Target:
+def _target(one: Destination, at: Timestamp, root: str) -> ShownTarget:
     status = "" if one.capture is None else one.capture.status
     note = ""
     if one.held is Held.LATER and one.first is not None:
         note = f"first captured {one.first[:4]}-{one.first[4:6]}-{one.first[6:8]}"
     elif status[:1] in ("4", "5"):
         note = f"answered {status}"
-    return Target(
+    return ShownTarget(
         printable_uri(one.uri),
         [printable(text) for text in one.texts],
         root + browse_address(at, one.uri),
@@ -294,7 +294,7 @@ def _changes(
     answer = answer_diff(store, DiffQuery.from_parameters(asked), settings.budget)
     at = query.at or here
 
-    def listed(change: Change) -> list[Target]:
+    def listed(change: Change) -> list[ShownTarget]:
         return [_changed(link, at, root) for link in answer.links[change]]
 
     return {
@@ -307,11 +307,11 @@ def _changes(
     }
 
 
-def _changed(link: ChangedLink, at: Timestamp, root: str) -> Target:
+def _changed(link: ChangedLink, at: Timestamp, root: str) -> ShownTarget:
     uri, _, text, _ = link.key
     texts = [printable(text)] if text else []
     can_be_browsed = uri.startswith(("http:", "https:"))
-    return Target(
+    return ShownTarget(
         printable_uri(uri), texts, root + browse_address(at, uri) if can_be_browsed else "", ""
     )
 

@@ -25,7 +25,7 @@ class ReplayOrigin:
         origin: Origin of the replay as clients know it; empty if it follows from ``port``.
         service: Origin of the service as clients know it; empty if it follows from
             ``service_port``. Both or none of the two origins are given.
-        port: Port on which the replay listens; 0 if there is none.
+        port: Port on which the replay listens; 0 without replay.
         service_port: Port on which the service listens.
     """
 

@@ -138,7 +138,7 @@ class RewrittenRows(Protocol):
     def write_block(
         self, load: int, block: OutlinkBlock, gone: frozenset[int], forgotten: frozenset[int]
     ) -> None:
-        """Write a block of outlinks anew, without some contents and without some links."""
+        """Write a block of outlinks again, without some contents and without some links."""
 
     def counted_by(self, load: int, content: int, is_kept: IsKept) -> tuple[bytes, Payload] | None:
         """Return key and state of a content's payload, if the content is the first of its payload.
