@@ -3,8 +3,9 @@
     make test-wayback                                   # once: installs pywb
     python -m benchmarks.captures --pages 1000 --requests 1000
 
-Generated pages of 40 KB, asked for in random order, one after the other. Each round asks ArcLink and pywb for the same pages,
-in turn; the medians of the rounds are shown. CPU is that of the server's processes, divided by the number of requests.
+Generated pages of 40 KB, asked for in random order, one after the other. Each round asks ArcLink
+and pywb for the same pages, in turn; the medians of the rounds are shown. CPU is that of the
+server's processes, divided by the number of requests.
 """
 
 import argparse
@@ -86,7 +87,7 @@ def read_by_place(store: Path, uris: Sequence[str]) -> list[float]:
 
 
 def ask(address: str, before: str, uris: Sequence[str]) -> list[float]:
-    """Return the milliseconds of each request for a page, on one connection if the server keeps it."""
+    """Return the milliseconds of each request for a page, on one connection if possible."""
     connection = http.client.HTTPConnection(address, timeout=60)
     found = []
     for uri in uris:

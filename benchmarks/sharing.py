@@ -1,4 +1,4 @@
-"""Rows of CDX and CDXJ files: sharing them out and reading them, and whole builds from each form."""
+"""Rows of CDX and CDXJ files: sharing, reading, and whole builds from each form."""
 
 import json
 import sys
@@ -110,7 +110,7 @@ def _builds(bench: Bench) -> Table:
 
 
 def share_and_read(path: Path) -> tuple[float, float]:
-    """Return the CPU seconds for sharing out the rows of a file, and for reading them after that."""
+    """Return the CPU seconds for sharing out the rows of a file, and for reading them."""
     with tempfile.TemporaryDirectory() as folder:
         start = time.process_time()
         shared = share_rows([path], FILES, Path(folder) / "rows")

@@ -168,7 +168,7 @@ class Given:
         return type(self)({name: texts for name, texts in self.texts.items() if name not in names})
 
     def sorted_out(self, declared: Sequence["AnyParameter"], *but: "AnyParameter") -> Self:
-        """Return these parameters without those in ``but``, after a check that the rest is declared.
+        """Return these parameters without those in ``but``; all others must be declared.
 
         Raises:
             BadParameterError: One is not declared.

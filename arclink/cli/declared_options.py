@@ -123,7 +123,7 @@ def option_names(parameter: AnyParameter) -> list[str]:
 
 
 def help_of(parameter: AnyParameter) -> str:
-    """Return the help text of an option: its purpose, the allowed values, and where to read more."""
+    """Return the help text of an option: purpose, allowed values, and where to read more."""
     parts = [parameter.about]
     is_shown = isinstance(
         type_of(parameter),

@@ -1,4 +1,6 @@
-"""HDFS over HTTP (WebHDFS): addresses, listings, files. Tasks read them, a build manages its folders.
+"""HDFS over HTTP (WebHDFS): addresses, listings and files.
+
+Tasks read files, and a build manages its folders.
 
 A JVM for each file (``hadoop fs -cat``) costs a second and half a gigabyte; HTTP costs two round
 trips. Addresses are ``webhdfs://namenode:9870/path``, or Hadoop's ``hdfs://…/path``; for the

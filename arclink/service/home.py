@@ -117,7 +117,7 @@ def _view(asked: Asked, store: Answers) -> Response:
 
 
 def _address_then(asked: Asked, uri: UriR, chronicle: Chronicle) -> str:
-    """Return the address of the page in the past: at the view's time, else at its newest capture."""
+    """Return the address of the past page: at the view's time, else at its newest capture."""
     at = (
         LinkQuery.from_parameters([("uri", uri), ("at", asked.get("at"))]).at
         if asked.get("at")

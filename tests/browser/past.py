@@ -1,4 +1,4 @@
-"""A small archive with what pages are made of, a page that tries to escape, and a service over it."""
+"""A small archive with the parts of pages, a page that tries to escape, and a service over it."""
 
 import os
 import signal

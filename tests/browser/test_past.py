@@ -1,4 +1,6 @@
-"""Browsing the past with a real browser: the page, its frame, its panel, and pages that try to escape."""
+"""Browsing the past with a real browser: the page, its frame, its panel, and pages that try to
+escape.
+"""
 
 import json
 import subprocess
@@ -301,7 +303,9 @@ ESCAPES = {
     "shell": "w.parent.parent.eval?.(`location = '${there}/shell'`) ?? w.parent.eval(`location = '${there}/shell'`)",
     "self": "w.location = there + '/self'",
 }
-"""Ways to ask another host; ``w`` is a window, ``there`` the other origin, ``add`` puts an element into the page."""
+"""Ways to ask another host; ``w`` is a window, ``there`` the other origin, ``add`` puts an element
+into the page.
+"""
 
 _ADD = """
 const add = (name, has) => {
@@ -361,7 +365,7 @@ def test_a_canary_hears_who_asks_it(browser: "Browser", past: Past, canary: Cana
 
 
 def try_to_escape(browser: "Browser", hostile: Past, canary: Canary, ways: Sequence[str]) -> None:
-    """Try ways by a script that no worker has rewritten; a page that is ended for it asked nobody."""
+    """Try ways by a script that no worker has rewritten; an ended page has asked no host."""
     context = browser.new_context()
     page = context.new_page()
     ended: list[object] = []

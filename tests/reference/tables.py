@@ -60,7 +60,8 @@ KEYWORDS: Mapping[str, tuple[type, Sequence[AnyParameter]]] = {
     "OfRows": (linkgraph.OfRows, (*ANCHORS_PARAMETERS, *LEVEL_PARAMETERS)),
     "OfGraph": (linkgraph.OfGraph, EXPORT_PARAMETERS),
 }
-"""Keywords of `LinkGraph` that have a table: ``keywords in OfLinks``; and the declared parameters."""
+"""Keywords of `LinkGraph` that have a table: ``keywords in OfLinks``; and the declared parameters.
+"""
 
 LONGEST = 6
 """Longest list of default values that a table shows."""

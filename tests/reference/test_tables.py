@@ -75,7 +75,7 @@ print("keyword", "probe_tone" in map(tables.keyword, tables.LINK_PARAMETERS))
 
 
 def test_a_parameter_added_to_the_common_ones_reaches_every_verb() -> None:
-    """One line in `COMMON`: an option of each command, a parameter of each resource, in each table."""
+    """One line in `COMMON`: in each command, each resource and each table."""
     done = subprocess.run(
         [sys.executable, "-c", ADDED],
         cwd=Path(__file__).parents[2],

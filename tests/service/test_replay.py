@@ -1,4 +1,6 @@
-"""The replay origin: what it serves and under which policies, and the origins of service and replay."""
+"""The replay origin: what it serves and under which policies, and the origins of service and
+replay.
+"""
 
 import hashlib
 import json

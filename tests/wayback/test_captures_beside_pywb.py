@@ -1,7 +1,9 @@
-"""Every capture of real archives, asked of ArcLink and of a real pywb: same status, headers and bytes.
+"""Every capture of real archives, asked of ArcLink and of a real pywb: same status, headers and
+bytes.
 
-Where pywb answers otherwise, the reason is one of `DIFFERENCES`. It never answers 200 to all captures of a crawl: an archived
-404 or redirect has its own status, and some captures cannot be addressed.
+Where pywb answers otherwise, the reason is one of `DIFFERENCES`. It never answers 200 to all
+captures of a crawl: an archived 404 or redirect has its own status, and some captures cannot be
+addressed.
 """
 
 import hashlib

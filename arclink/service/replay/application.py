@@ -4,8 +4,8 @@ An archived page may do everything that its browser allows it, so this server is
 defence after the worker: each answer has a policy of its own, captures are never shown as pages
 without the worker, and no file but ``worker.js`` can become a service worker.
 
-Source: Content Security Policy Level 3; WICG, *Connection Allowlists*; Service Workers, section 4.6 (``Service-Worker`` request
-header), section 7 (scope).
+Source: Content Security Policy Level 3; WICG, *Connection Allowlists*; Service Workers, section 4.6
+(``Service-Worker`` request header), section 7 (scope).
 """
 
 import re

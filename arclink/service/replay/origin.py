@@ -7,7 +7,8 @@ sites, which browsers put into separate processes.
 
 Behind a reverse proxy, the operator names both origins.
 
-Source: RFC 6265, section 8.5 (cookies and ports); the HTML standard, section 7.1.1 (origins, sites).
+Source: RFC 6265, section 8.5 (cookies and ports); the HTML standard, section 7.1.1 (origins,
+sites).
 """
 
 from dataclasses import dataclass
