@@ -152,7 +152,7 @@ def test_what_a_person_writes_has_a_first_and_a_last_second(
     ("text", "message"),
     [
         pytest.param(
-            "20130231", "no date starts with 20130231: 20130231 is none", id="31 February"
+            "20130231", "no date starts with 20130231: 20130231 does not exist", id="31 February"
         ),
         pytest.param("201313", "no date starts with 201313", id="month 13"),
         pytest.param("0000", "no date starts with 0000", id="year 0"),

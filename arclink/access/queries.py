@@ -39,7 +39,7 @@ from arclink.model import ALL_TIME, Kind, Span, Surt, Timestamp, UriR
 from arclink.timestamps import PATTERN as TIME_PATTERN
 from arclink.timestamps import first_of, last_of
 from arclink.uris.hosts import stem_of_host, stems_of_domain
-from arclink.uris.surts import OPAQUE_SCHEMES, QUERY_PATTERN, surt_of_query
+from arclink.uris.surts import OPAQUE_SCHEMES, QUERY_PATTERN, surt_of_query, surt_or_none
 
 DEFAULT_LIMIT = 1000
 MOST_MEMBERS = 10_000
@@ -102,7 +102,9 @@ def _surt_read(text: str) -> Surt:
 
 
 def _asked(text: str) -> tuple[UriR, Surt]:
-    return absolute_uri(text.strip()), _surt_read(text)
+    surt = _surt_read(text)
+    uri = absolute_uri(text.strip())
+    return uri, surt_or_none(uri) or surt
 
 
 _URI_ALLOWED = f"a URI such as http://example.org/, of at most {LONGEST_URI:,} characters, without control characters"

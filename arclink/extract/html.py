@@ -305,8 +305,8 @@ def extract_links(
     ... )
     >>> page.base, page.links
     ('/d/', [('a@href', 'b.html', 'Next page', 'nofollow')])
-    >>> page.counts
-    Counter({<Reason.LINK_JAVASCRIPT: ('links', 'javascript: is not an address')>: 1})
+    >>> [(reason.name, count) for reason, count in page.counts.items()]
+    [('LINK_JAVASCRIPT', 1)]
     """
     if isinstance(html, str):
         html = html.encode("utf-8", "ignore")  # drops lone surrogates, which cannot be encoded

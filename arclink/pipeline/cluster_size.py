@@ -134,7 +134,7 @@ class BuildEstimate:
 def plan(collection: Collection, cluster: PlannedCluster) -> BuildEstimate:
     """Return the estimated cost of building a collection on a cluster.
 
-    >>> small, large = (plan(Collection(10**digits), Cluster(100)) for digits in (6, 9))
+    >>> small, large = (plan(Collection(10**digits), PlannedCluster(100)) for digits in (6, 9))
     >>> round(large.stored / small.stored)
     1000
     """

@@ -300,7 +300,7 @@ def _location(memento: Memento, location: str) -> str:
 def header_value(text: str) -> str:
     r"""Return an archived header value as WSGI takes it: bytes as Latin-1, without controls.
 
-    >>> header_value("a\\r\\nSet-Cookie: x")
+    >>> header_value("a\r\nSet-Cookie: x")
     'a  Set-Cookie: x'
     """
     clean = _CONTROL.sub(" ", text).strip()

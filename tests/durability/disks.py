@@ -6,6 +6,7 @@ import struct
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
@@ -77,6 +78,8 @@ def interrupted_at(library: Path, name: str, call: Call, folder: Path, at: int) 
     """
     done = subprocess.run(
         call,
+        # A shell starts jobs in the background with SIGINT ignored, and children inherit that.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
         env=on_disk(library, name, count=folder / f"count-{uuid4()}", at=at, how="interrupt"),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

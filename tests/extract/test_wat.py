@@ -268,7 +268,9 @@ def test_a_file_as_common_crawl_publishes_it(tmp_path: Path) -> None:
         Reason.RECORD_NOT_A_CAPTURE: 3,
     }
     assert relation == b"pages"
-    checksum, _, file, _, charset, _, originals, written, gone = json.loads(row.partition(b"\t")[2])
+    checksum, _, file, _, charset, _, originals, written, gone, _ = json.loads(
+        row.partition(b"\t")[2]
+    )
     assert (checksum, file, charset, originals) == (DIGEST, path.name, "utf-8", [uri])
     assert [link.split("\x1f") for link in written] == [
         ["link@href", "https://h.example/canonical", "", "canonical"],

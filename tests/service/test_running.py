@@ -162,7 +162,10 @@ def test_links_goes_on_with_the_cursor_it_printed(where: str) -> None:
 )
 def test_a_wrong_call_is_a_usage_error(where: str, arguments: list[str]) -> None:
     result = CliRunner().invoke(group, ["links", *arguments, "--store", where])
-    assert isinstance(result.exception, UsageError)
+    if arguments[-1] == "x" and arguments[-2] == "--limit":  # the option's own type refuses it
+        assert result.exit_code == 2
+    else:
+        assert isinstance(result.exception, UsageError)
 
 
 @pytest.mark.parametrize(

@@ -356,7 +356,7 @@ class BuildsContract(Contract):
     def test_a_folder_without_graph_files_is_refused(self, tmp_path: Path) -> None:
         with (
             self.empty() as (store, _, _folder),
-            pytest.raises(StoreError, match="holds no graph files"),
+            pytest.raises(StoreError, match="has no graph files"),
         ):
             store.load(tmp_path, FILES, SETTINGS, "{}")
 

@@ -220,7 +220,7 @@ class MemoryStore:
             for line in path.read_bytes().splitlines()
         ]
         if not any((graph / relation).is_dir() for relation in RELATIONS):
-            raise StoreError(f"{graph} holds no graph files")
+            raise StoreError(f"{graph} has no graph files")
         batch = (rows, list(files))
         if batch in self._loaded:
             return self._batches[self._loaded.index(batch)]
