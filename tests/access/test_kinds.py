@@ -123,7 +123,7 @@ def _commands(command: click.Command, name: str = "") -> list[tuple[str, click.C
 
 def test_every_command_that_counts_links_has_the_one_option() -> None:
     defaults = {
-        name: option.default and tuple(option.default)
+        name: tuple(option.default) if isinstance(option.default, list) else None
         for name, command in _commands(group)
         for option in command.params
         if "--kinds" in option.opts

@@ -93,7 +93,7 @@ def test_an_empty_graph_has_no_ranks() -> None:
     "wrong", [{"damping": 1.0}, {"damping": 0.0}, {"damping": float("nan")}, {"tolerance": 0.0}]
 )
 def test_options_that_mean_nothing_are_refused(wrong: dict[str, float]) -> None:
-    with pytest.raises(UsageError, match="between 0 and 1|above 0"):
+    with pytest.raises(UsageError, match=r"between 0 and 1|above 0"):
         RankOptions(**wrong)  # type: ignore[arg-type]
 
 
