@@ -14,7 +14,6 @@ from itertools import islice
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
 from arclink.access.anchors import Anchor, AnchorsQuery, answer_anchors
@@ -35,6 +34,7 @@ from arclink.access.queries import (
 )
 from arclink.access.reader import MementoSummary, Reading
 from arclink.analysis.scipy_extra import analysis_extra
+from arclink.closing import Closing
 from arclink.errors import UsageError
 from arclink.model import Memento, Span
 from arclink.pages.locate import find_capture
@@ -217,7 +217,7 @@ class Anchors(list[Anchor]):
         return frame_of(rows, columns, times=("first", "last"))
 
 
-class LinkGraph:
+class LinkGraph(Closing):
     """A temporal link graph, at all times or at one time.
 
     Use it only in the thread that opened it. Close it, or use ``with``. Every ``uri`` may be
@@ -461,17 +461,6 @@ class LinkGraph:
         """Close the store, and the archive files that were read."""
         self._reader.close()
         self.store.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _export_query(self, form: str, level: str, given: Mapping[str, object]) -> "ExportQuery":
         from arclink.export.queries import ExportQuery

@@ -18,11 +18,12 @@ from contextlib import contextmanager
 from fnmatch import fnmatch
 from glob import has_magic
 from http import HTTPStatus
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Self
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 from urllib.parse import quote, urlsplit
 
 import orjson
 
+from arclink.closing import Closing
 from arclink.errors import InputError, MissingFileError, NetworkError
 from arclink.network.retries import TemporaryError, retried
 
@@ -262,7 +263,7 @@ def _exchange(method: str, url: str, source: BinaryIO | None = None) -> Iterator
         yield response
 
 
-class HdfsBytes:
+class HdfsBytes(Closing):
     """A file in HDFS, read by offset; cheapest forwards.
 
     One request is used as long as the reader goes forwards; a gap of more than `LARGEST_GAP` needs
@@ -313,12 +314,6 @@ class HdfsBytes:
         if self._stream is not None:
             self._stream.close()
             self._stream = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _block(self, number: int) -> bytes:
         kept = self._blocks.get(number)

@@ -21,10 +21,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from arclink.checksums import is_reference
+from arclink.closing import Closing
 from arclink.model import Checksum, Memento, Payload
 from arclink.reasons import Reason
 from arclink.rows.cdx import REVISIT
@@ -50,7 +49,7 @@ CREATE TABLE captures (
     PRIMARY KEY (checksum, timestamp, original, file, offset)
 ) WITHOUT ROWID;
 CREATE TABLE whole (checksum TEXT PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE behind (checksum TEXT PRIMARY KEY, timestamp TEXT, original TEXT, file TEXT, offset INTEGER) WITHOUT ROWID
+CREATE TABLE passed (checksum TEXT PRIMARY KEY, timestamp TEXT, original TEXT, file TEXT, offset INTEGER) WITHOUT ROWID
 """
 
 
@@ -66,7 +65,7 @@ _AT_HAND = frozenset({Reason.PAYLOAD_MEMORY.name, Reason.PAYLOAD_CRASHED.name})
 """Reasons why a payload that is at hand was not read, or only for some of its originals."""
 
 
-class LastResorts:
+class LastResorts(Closing):
     """Payloads that wait for a capture that can be read. Memory does not grow with their number."""
 
     def __init__(self) -> None:
@@ -74,15 +73,8 @@ class LastResorts:
         self._scratch.executescript(_SCRATCH)
         self._scratch.execute("BEGIN")
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Remove what was collected."""
         self._scratch.close()
 
     def add(self, pointers: Iterable[Pointer]) -> None:
@@ -198,11 +190,11 @@ class LastResorts:
 
     def _note_captures(self, parts: Sequence[Path], is_wanted: Callable[[Checksum], bool]) -> None:
         tried = "SELECT 1 FROM tried WHERE checksum = ? AND file = ? AND offset = ?"
-        behind = "SELECT 1 FROM behind WHERE checksum = ? AND (timestamp, original, file, offset) >= (?, ?, ?, ?)"
+        passed = "SELECT 1 FROM passed WHERE checksum = ? AND (timestamp, original, file, offset) >= (?, ?, ?, ?)"
         for one in _captures_of(parts, is_wanted):
             age = (one.timestamp, one.original, one.file, one.offset)
             if not self._has(tried, one.checksum, one.file, one.offset) and not self._has(
-                behind, one.checksum, *age
+                passed, one.checksum, *age
             ):
                 self._insert_capture(one)
 
@@ -228,7 +220,7 @@ class LastResorts:
             for timestamp, original, file, offset, length in rows
         ]
         self._scratch.execute(
-            "INSERT OR REPLACE INTO behind VALUES (?, ?, ?, ?, ?)", (checksum, *rows[-1][:4])
+            "INSERT OR REPLACE INTO passed VALUES (?, ?, ?, ?, ?)", (checksum, *rows[-1][:4])
         )
         for (line,) in self._scratch.execute(
             "SELECT pointer FROM waiting WHERE checksum = ? ORDER BY number", (checksum,)

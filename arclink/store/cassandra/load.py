@@ -14,11 +14,10 @@ from dataclasses import astuple, replace
 from functools import cache, partial
 from multiprocessing import get_context
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import orjson
 
+from arclink.closing import Closing
 from arclink.errors import StoreError
 from arclink.model import Batch
 from arclink.store.cassandra.addresses import Address
@@ -207,7 +206,7 @@ def _runner_of(store: CassandraReader, graph: Path, cores: int | None) -> Iterat
         yield there
 
 
-class Loaders:
+class Loaders(Closing):
     """Processes that load; if one dies, a single process does the remaining work once more.
 
     The processes are not forked: the driver's threads and sockets would not survive it.
@@ -218,15 +217,8 @@ class Loaders:
         self._deaths = 0
         self._pool: ProcessPoolExecutor | None = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """End all processes; calls that have not begun are dropped."""
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
 

@@ -21,12 +21,12 @@ from contextlib import closing, contextmanager, suppress
 from itertools import chain, groupby, islice
 from operator import itemgetter
 from pathlib import Path
-from types import TracebackType
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import apsw
 
 from arclink.archives.names import is_wat
+from arclink.closing import Closing
 from arclink.errors import StoreError, UsageError
 from arclink.model import (
     ALL_TIME,
@@ -168,7 +168,7 @@ def _with_room(known: Known) -> Known:
     return known
 
 
-class SqliteStore:
+class SqliteStore(Closing):
     """A `GraphStore` in one SQLite file. Use it in the thread that opened it.
 
     Args:
@@ -656,17 +656,6 @@ class SqliteStore:
         connection = getattr(self, "_connection", None)
         if connection is not None:
             connection.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     # Inside
 
