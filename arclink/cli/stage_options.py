@@ -28,7 +28,7 @@ FOLDER = Parameter(
     PATH,
     is_required=True,
     metavar="FOLDER",
-    see="stage-files.md",
+    see="reference/stage-files.md",
 )
 STAGE: tuple[AnyParameter, ...] = (FOLDER, *ENGINE, CORES)
 """The parameters of the commands that run one stage."""

@@ -1,4 +1,4 @@
-"""Parser of ArcLink's own JSON answers (``docs/service.md``), without trust."""
+"""Parser of ArcLink's own JSON answers (``docs/reference/service.md``), without trust."""
 
 from collections.abc import Iterator
 

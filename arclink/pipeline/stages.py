@@ -1,7 +1,8 @@
 """The stages of a batch, one function each: folders in, folders out, counts returned.
 
 ``arclink build`` runs them one after the other; ``arclink index``, ``filter``, ``extract`` and
-``graph`` each run one stage alone. docs/stage-files.md describes the files between the stages.
+``graph`` each run one stage alone. docs/reference/stage-files.md describes the files between the
+stages.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -2,7 +2,7 @@
 
 A stage writes each relation (mementos, payloads, outlinks, inlinks) as one or more sorted files,
 its *parts*. This module merges the parts, checks their order and checksums, and computes the
-identity of a batch. ``docs/graph-files.md`` describes the format.
+identity of a batch. ``docs/reference/graph-files.md`` describes the format.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -90,7 +90,7 @@ def read_part(path: Path, columns: int, keys: int) -> Iterator[list[bytes]]:
 
 
 def _problem(path: Path, number: int, found: str) -> str:
-    return f"{path}, line {number}: {found} (docs/graph-files.md). Write the graph files again."
+    return f"{path}, line {number}: {found} (docs/reference/graph-files.md). Write the graph files again."
 
 
 def write_graph_sums(graph: Path) -> None:
@@ -114,7 +114,7 @@ def identity_of(graph: Path, files: Iterable[KnownFile]) -> bytes:
     except OSError as error:
         raise StoreError(f"{graph} cannot be read: {error}") from error
     if damage is not None:
-        raise StoreError(f"{damage}. Write the graph files again (docs/graph-files.md).")
+        raise StoreError(f"{damage}. Write the graph files again (docs/reference/graph-files.md).")
     digest = sha256()
     for file in sorted(files, key=lambda file: file.name):
         digest.update(f"{file.name}\t{file.size}\t{file.fingerprint}\n".encode())

@@ -374,7 +374,7 @@ class Builds(KnownPayloads, OpenStore, Protocol):
     ) -> Batch:
         """Add the graph files of one batch as one step: readers see all of it or nothing.
 
-        ``docs/graph-files.md`` describes the files.
+        ``docs/reference/graph-files.md`` describes the files.
 
         Args:
             graph: Folder of the graph files.

@@ -51,7 +51,7 @@ CREATE INDEX captures_not_ended ON captures (reason, number) WHERE NOT is_ended;
 """
 
 _NO_REDIRECT = "status NOT LIKE '3%'"
-"""SQL condition: redirects never share their bytes with a page (docs/data-model.md)."""
+"""SQL condition: redirects never share their bytes with a page (docs/explanation/data-model.md)."""
 
 _NOT_ASKED_FOR = f"'{Reason.FETCH_DUPLICATE.name}', '{Reason.FETCH_NOT_MODIFIED.name}'"
 

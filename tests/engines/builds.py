@@ -107,7 +107,7 @@ def counts_of(store: Path) -> dict[str, dict[str, int]]:
     """Return the counts in the manifest of a store's only batch."""
     with open_store(str(store)) as opened:
         (batch,) = opened.batches()
-        return json.loads(batch.manifest)["counts"]  # type: ignore[no-any-return]  # as docs/manifest.md has it
+        return json.loads(batch.manifest)["counts"]  # type: ignore[no-any-return]  # as docs/reference/manifest.md has it
 
 
 def answers(store: str | Path) -> list[object]:

@@ -1,5 +1,5 @@
 """How the graph of a WAT differs from the graph of the file that it describes: the table of
-docs/wat.md, computed.
+docs/reference/wat.md, computed.
 """
 
 import json
@@ -126,7 +126,7 @@ def compare(warc: list[Link], wat: list[Link], found: Counter[str]) -> None:
 def documented() -> dict[str, dict[str, int]]:
     rows = re.findall(
         r"^\| (.+?) \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \|$",
-        (ROOT / "docs/wat.md").read_text("utf-8"),
+        (ROOT / "docs/reference/wat.md").read_text("utf-8"),
         re.MULTILINE,
     )
     return {

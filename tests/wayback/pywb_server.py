@@ -29,7 +29,7 @@ collections:
 proxy:
   coll: past
 """
-"""The settings of docs/browse.md: ArcLink is the index and the archive."""
+"""The settings of docs/how-to/browse.md: ArcLink is the index and the archive."""
 
 
 def write_config(folder: Path, place: str) -> None:

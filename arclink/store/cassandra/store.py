@@ -78,7 +78,7 @@ class CassandraStore(CassandraReader):
 
         No reader uses them. Cassandra's files hold deleted rows until they are compacted: run
         ``nodetool flush`` and ``nodetool garbagecollect`` on each node, after ``gc_grace_seconds``
-        (docs/operations.md).
+        (docs/how-to/operations.md).
         """
         self._needs_loader("clean it")
         clean(self)

@@ -155,7 +155,7 @@ class TaskRunner:
             result = do(path, task.part, writer)
         except (ValueError, TypeError) as error:
             raise StoreError(
-                f"{path}: the graph files cannot be read ({error}). Write them again (docs/graph-files.md)."
+                f"{path}: the graph files cannot be read ({error}). Write them again (docs/reference/graph-files.md)."
             ) from error
         writer.flush()
         self._tables.database.ask(

@@ -9,8 +9,8 @@ Outlinks answer what a page linked to; inlinks and sightings answer which pages 
 when.
 
 Contents and payloads have numbers in the order of loading. So pages of one site are stored
-together, and a link names its page in about one byte. ``docs/store-schema.md`` draws the tables;
-``docs/decisions/20261121-sorted-runs.md`` gives the reasons.
+together, and a link names its page in about one byte. ``docs/explanation/store-schema.md`` draws
+the tables; ``docs/decisions/20261121-sorted-runs.md`` gives the reasons.
 """
 
 import json
