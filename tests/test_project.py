@@ -314,6 +314,22 @@ def test_a_broken_link_is_found(tmp_path: Path) -> None:
     assert broken_links(page) == ["#two", "page.md#no", "gone.md"]
 
 
+def test_the_index_names_every_page() -> None:
+    """Decisions are listed by their folder."""
+    index = ROOT / "docs/index.md"
+    linked = {
+        (index.parent / link).resolve()
+        for link in re.findall(r"\]\((?!\w+:)([^)#\s]+)", index.read_text("utf-8"))
+    }
+    pages = {page for page in PAGES if (ROOT / "docs") in page.parents}
+    decisions = {page for page in pages if page.parent.name == "decisions"}
+    assert pages - decisions - linked == {index}
+
+
+def test_the_readme_is_short() -> None:
+    assert 500 <= len(text_of("README.md").split()) <= 700
+
+
 def test_every_test_that_holds_a_promise_exists() -> None:
     """docs/explanation/promises.md names real tests, one for each promise."""
     text = text_of("docs/explanation/promises.md").partition("## Next to others")[0]
