@@ -3,7 +3,7 @@
 A folder in HDFS mirrors the work folder of the build. A job writes one folder per relation there
 (arclink/mapreduce/java). Pages and postings, which are most of the data between the stages, thus
 never leave the cluster. The driver fetches pointers, to plan which task reads which file, and
-mementos and graph files, to load them into its store.
+mementos. It fetches the other graph files only to load a store that tasks cannot load.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from arclink.errors import PipelineError
-from arclink.mapreduce.runs import JobArguments, JobRunner, parts_of, same_versions
+from arclink.mapreduce.runs import JobArguments, JobRunner, same_versions
 from arclink.network.hdfs import ADDRESS, WebHdfs, webhdfs_address
 
 GIVEN = "given"
@@ -46,18 +46,25 @@ class HadoopRunner(JobRunner):
             [self._uploaded(path) for path in inputs], self._address(output), options
         )
 
-    def parts(self, folder: Path) -> list[Path]:
-        """Return the parts in a folder, in HDFS or on this machine, as paths of the work folder.
+    def sizes(self, folder: Path) -> Mapping[Path, int]:
+        """Return the parts in a folder, in HDFS or on this machine, with their sizes in bytes.
 
-        Empty parts are left out.
+        Paths are those of the work folder. Empty parts are left out.
         """
         system, path = self._in_hdfs(folder)
-        there = [
-            folder / entry.name
+        there = {
+            folder / entry.name: entry.size
             for entry in system.entries(path)
             if entry.name.startswith("part-") and entry.size
-        ]
-        return sorted({*there, *parts_of(folder)})
+        }
+        return dict(sorted({**there, **JobRunner.sizes(self, folder)}.items()))
+
+    def checksum(self, path: Path) -> bytes | None:
+        """Return the checksum that HDFS has of a part; it depends on the size of its blocks."""
+        if path.exists():
+            return None
+        system, name = self._in_hdfs(path)
+        return system.checksum(name)
 
     def split(self, output: Path, outputs: Mapping[bytes, Path], label: str) -> None:
         """Move each relation of a job's output to its folder, within HDFS.

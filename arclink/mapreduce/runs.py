@@ -165,8 +165,23 @@ class JobRunner:
         """Remove the files of the engine from the output of a job."""
 
     def parts(self, folder: Path) -> list[Path]:
-        """Return the parts in a folder that a job can read, in order; empty parts are left out."""
-        return parts_of(folder)
+        """Return the parts in a folder that a job can read, in order; empty parts are left out.
+
+        A part may be stored on the engine only.
+        """
+        return list(self.sizes(folder))
+
+    def sizes(self, folder: Path) -> Mapping[Path, int]:
+        """Return the `parts` of a folder with their sizes in bytes."""
+        return {path: path.stat().st_size for path in parts_of(folder)}
+
+    def checksum(self, path: Path) -> bytes | None:
+        """Return a checksum of a part that is stored on the engine only.
+
+        Returns:
+            None if the part is a file of this machine.
+        """
+        return None
 
     def split(self, output: Path, outputs: Mapping[bytes, Path], label: str) -> None:
         """Split the output of a job into one folder per relation.

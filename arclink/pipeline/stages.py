@@ -212,14 +212,18 @@ def load(
 ) -> Batch:
     """Load ``folder/graph`` into a store.
 
-    If the store is not on this machine and an engine is configured, tasks of the engine load it.
+    If the store is not on this machine and an engine is configured, tasks of the engine load it,
+    and the graph files stay there.
     """
     graph = folder / "graph"
+    if store.shared_url is None:
+        for relation in ("payloads", "outlinks", "inlinks"):
+            run.fetch(graph / relation)
 
     def by_job(manifests: Sequence[Path], job_settings: Mapping[str, object]) -> None:
         run.run(JOBS["load"], manifests, folder / "loaded", job_settings)
 
-    cluster = None if run.conf is None else Cluster(run.place, by_job)
+    cluster = None if run.conf is None else Cluster(run.place, by_job, run.sizes, run.checksum)
     return store.load(graph, files, settings, manifest, run.cores, cluster)
 
 
