@@ -161,6 +161,10 @@ class JobRunner:
             options.append("--relations-apart")
         return JobArguments([glob.escape(str(path)) for path in inputs], str(output), options)
 
+    def adapt(self, run: Any) -> None:  # Any: mrjob has no types
+        """Change the settings of mrjob's runner before it runs a job."""
+        run.watch = self.watch
+
     def tidy(self, output: Path) -> None:
         """Remove the files of the engine from the output of a job."""
 
@@ -205,8 +209,8 @@ class JobRunner:
         """Return the path or address under which a task finds a file of the work folder."""
         return str(path.resolve())
 
-    def fetch(self, folder: Path) -> None:
-        """Make the parts in a folder available on this machine's disk."""
+    def fetch(self, folder: Path, prefix: str = "part-") -> None:
+        """Make the parts in a folder whose names begin so available on this machine's disk."""
 
     def keep(self, graph: Path, name: str) -> None:
         """Keep the graph files of a batch under a name, if the engine has a place for them."""
@@ -263,7 +267,7 @@ class JobRunner:
                     f"--parallel={self.cores}",
                 ]
             with started.make_runner() as run:
-                run.watch = self.watch
+                self.adapt(run)
                 run.run()
                 return from_counters(run.counters())
         except StepFailedException as error:

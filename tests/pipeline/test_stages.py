@@ -34,7 +34,7 @@ class Remote(JobRunner):
     def checksum(self, path: Path) -> bytes | None:
         return str(hash(self.contents[path])).encode()
 
-    def fetch(self, folder: Path) -> None:
+    def fetch(self, folder: Path, prefix: str = "part-") -> None:
         self.fetched.append(folder.name)
 
 
@@ -72,7 +72,9 @@ def graph_of(runner: Remote, folder: Path, payloads: bytes = b"payload\n") -> Pa
 @pytest.mark.parametrize(
     ("url", "fetched"),
     [
-        pytest.param(None, ["payloads", "outlinks", "inlinks"], id="a store of this machine"),
+        pytest.param(
+            None, ["mementos", "payloads", "outlinks", "inlinks"], id="a store of this machine"
+        ),
         pytest.param("cassandra://node/links", [], id="a store that tasks reach"),
     ],
 )
