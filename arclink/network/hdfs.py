@@ -127,6 +127,27 @@ class WebHdfs:
             _entry(status) for status in orjson.loads(reply)["FileStatuses"]["FileStatus"]
         )
 
+    def checksum(self, path: str) -> bytes:
+        """Return the checksum of a file, which a DataNode makes of the checksums of its blocks.
+
+        Files with the same bytes have the same checksum if their blocks have the same size.
+
+        Raises:
+            InputError: The file does not exist, or no server answers.
+        """
+
+        def ask() -> bytes:
+            try:
+                with _exchange("GET", self._url(path, "GETFILECHECKSUM", "")) as redirect:
+                    self._checked(redirect, path, HTTPStatus.TEMPORARY_REDIRECT)
+                with _exchange("GET", redirect.headers.get("Location", "")) as response:
+                    return self._checked(response, path, HTTPStatus.OK).body(LARGEST_ANSWER)
+            except _LOST as error:
+                what = f"{path} in HDFS has no checksum: {error}"
+                raise TemporaryError(InputError(what)) from error
+
+        return str(orjson.loads(retried(ask))["FileChecksum"]["bytes"]).encode()
+
     def make_folder(self, path: str) -> None:
         """Make a folder, and its parent folders."""
         self._ask("PUT", path, "MKDIRS")

@@ -88,13 +88,13 @@ class LastResorts(Closing):
         )
 
     def further(
-        self, filtered: Sequence[Path], digested: Sequence[Path], pointers: Iterable[Pointer]
+        self, filtered: Iterable[Path], digested: Iterable[Path], pointers: Iterable[Pointer]
     ) -> Iterator[Pointer]:
         """Yield pointers to captures that were not tried yet; their payloads no longer wait.
 
         Args:
-            filtered: The parts with mementos that filter wrote.
-            digested: The parts with mementos that extract wrote.
+            filtered: The parts with mementos that filter wrote; read only if they are needed.
+            digested: The parts with mementos that extract wrote; read only if they are needed.
             pointers: The pointers that filter wrote; they show which captures were tried first.
                 They
                 are read only if a payload that was tried still waits.
@@ -110,7 +110,7 @@ class LastResorts(Closing):
         self._scratch.execute("DELETE FROM tried")
         self._scratch.execute("DELETE FROM captures")
 
-    def recorded(self, filtered: Sequence[Path]) -> Iterator[Pointer]:
+    def recorded(self, filtered: Iterable[Path]) -> Iterator[Pointer]:
         """Yield pointers to the revisits of waiting payloads, which then no longer wait.
 
         There is one pointer per payload and original, because the crawler recorded where links led
@@ -188,7 +188,7 @@ class LastResorts(Closing):
                 rows = [(pointer.checksum, *place) for place in places]
                 self._scratch.executemany("INSERT OR IGNORE INTO tried VALUES (?, ?, ?)", rows)
 
-    def _note_captures(self, parts: Sequence[Path], is_wanted: Callable[[Checksum], bool]) -> None:
+    def _note_captures(self, parts: Iterable[Path], is_wanted: Callable[[Checksum], bool]) -> None:
         tried = "SELECT 1 FROM tried WHERE checksum = ? AND file = ? AND offset = ?"
         passed = "SELECT 1 FROM passed WHERE checksum = ? AND (timestamp, original, file, offset) >= (?, ?, ?, ?)"
         for one in _captures_of(parts, is_wanted):
@@ -229,7 +229,7 @@ class LastResorts(Closing):
         self._scratch.execute("DELETE FROM waiting WHERE checksum = ?", (checksum,))
 
 
-def awaited(digested: Sequence[Path], store: KnownPayloads) -> Iterator[Pointer]:
+def awaited(digested: Iterable[Path], store: KnownPayloads) -> Iterator[Pointer]:
     """Yield pointers for originals of earlier batches whose payload extract digested in this batch.
 
     Args:
@@ -270,7 +270,7 @@ def awaited(digested: Sequence[Path], store: KnownPayloads) -> Iterator[Pointer]
                     )
 
 
-def _captures_of(parts: Sequence[Path], is_wanted: Callable[[Checksum], bool]) -> Iterator[Memento]:
+def _captures_of(parts: Iterable[Path], is_wanted: Callable[[Checksum], bool]) -> Iterator[Memento]:
     """Yield the mementos in ``parts`` that hold a payload joined by a wanted checksum."""
     for memento in _mementos_of(parts, is_wanted):
         is_payload = memento.record_type != REVISIT and memento.reason == "-"
@@ -279,7 +279,7 @@ def _captures_of(parts: Sequence[Path], is_wanted: Callable[[Checksum], bool]) -
             yield memento
 
 
-def _mementos_of(parts: Sequence[Path], is_wanted: Callable[[Checksum], bool]) -> Iterator[Memento]:
+def _mementos_of(parts: Iterable[Path], is_wanted: Callable[[Checksum], bool]) -> Iterator[Memento]:
     """Yield the mementos in ``parts`` with a wanted checksum."""
     for part in parts:
         with part.open("rb") as lines:

@@ -77,7 +77,7 @@ from arclink.store.blocks.relations import (
     unpack_head,
 )
 from arclink.store.blocks.rows import Row
-from arclink.store.graph_files import identity_of
+from arclink.store.graph_files import find_parts, identity_of
 from arclink.store.protocols import (
     Cluster,
     ContentBlock,
@@ -182,6 +182,7 @@ class SqliteStore(Closing):
     """
 
     replaces_links = True
+    shared_url: str | None = None
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
         self.path = path
@@ -562,7 +563,7 @@ class SqliteStore(Closing):
             raise StoreError(
                 f"{self.path} was moved or removed while it was being built. Put it back, or build a new one."
             )
-        identity = identity_of(graph, files)
+        identity = identity_of(graph, find_parts(graph), files)
         takedowns = [takedown for takedown, _ in self.forgotten()]
         with translated(self.path), self._writing(is_overwriting=bool(takedowns)):
             found = self._connection.execute(
