@@ -204,6 +204,16 @@ def test_help_shows_every_short_help_whole() -> None:
     assert [line for line in shown.splitlines()[4:] if line.endswith("...")] == []
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_breaks_no_line_at_a_hyphen(name: str) -> None:
+    """Options and the paths of documents can be copied from the help."""
+    command = command_called(name)
+    commands = commands_of(command) if isinstance(command, click.Group) else []
+    for words in [[name], *([name, str(one.name)] for one in commands)]:
+        shown = CliRunner().invoke(group, [*words, "--help"], terminal_width=80).output
+        assert [line for line in shown.splitlines() if re.search(r"\w-$", line)] == []
+
+
 def calls_in_docs() -> Iterator[tuple[str, str]]:
     """Yield (file, call) for every ``arclink …`` call in a code block of the docs, in the Makefile
     or in help.
