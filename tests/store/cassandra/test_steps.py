@@ -1,5 +1,5 @@
 """The history of a store in Cassandra, without a server: what begins again, and what a reader sees
-of a store that was built anew.
+of a store that was built again.
 """
 
 import json
@@ -47,7 +47,7 @@ class Rows:
 def test_a_load_begins_again_unless_another_step_was_finished_since(
     steps: list[tuple[int, bytes, bool]], number: int
 ) -> None:
-    assert Steps(Rows(*steps)).begin(b"b") == number  # type: ignore[arg-type]  # answers what is asked of it
+    assert Steps(Rows(*steps)).begin(b"b") == number  # type: ignore[arg-type]  # has the methods that are called
 
 
 def test_a_store_that_was_built_anew_is_seen_though_its_steps_have_the_same_numbers(
