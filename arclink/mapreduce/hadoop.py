@@ -7,7 +7,7 @@ fetches graph files only to load a store that tasks cannot load.
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +23,9 @@ GIVEN = "given"
 
 REDUCES = "mapreduce.job.reduces"
 """Hadoop property: the number of reduce tasks of a job."""
+
+FRAMEWORK, CPU = "Map-Reduce Framework", "CPU time spent (ms)"
+"""Group and name of Hadoop's counter of CPU time."""
 
 MOST_PARTS = 2048
 """Greatest number of reduce tasks; a store in Cassandra loads at most this number of parts."""
@@ -60,6 +63,11 @@ class HadoopRunner(JobRunner):
         """
         JobRunner.adapt(self, run)
         run._opts["jobconf"].setdefault(REDUCES, str(min(self.cores, MOST_PARTS)))
+
+    def seconds_of_tasks(self, counters: Iterable[Mapping[str, Mapping[str, int]]]) -> float | None:
+        """Return the CPU seconds that Hadoop counted, of JVMs and of their child processes."""
+        counted = [step[FRAMEWORK][CPU] for step in counters if CPU in step.get(FRAMEWORK, {})]
+        return sum(counted) / 1000 if counted else None
 
     def sizes(self, folder: Path) -> Mapping[Path, int]:
         """Return the parts in a folder, in HDFS or on this machine, with their sizes in bytes.

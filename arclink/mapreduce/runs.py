@@ -14,7 +14,7 @@ import shutil
 import signal
 import subprocess
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -49,6 +49,9 @@ _OUR_ERROR = re.compile(r"arclink[.:]")
 FAILED_TASK = "failed-task.txt"
 """File with the full output of a failed task, in the folder of the tasks."""
 
+
+DRIVER = "driver"
+"""Name for the CPU seconds of this machine during jobs that run on an engine."""
 
 BUFFER = 256 * 1024  # bytes; many rows are longer than the default buffer
 
@@ -112,7 +115,9 @@ class JobRunner:
             memory.
         watch: Called with the number of finished tasks of a phase and the number of all its tasks.
         conf: File of mrjob's settings for an engine (`conf/`); None for one machine.
-        seconds: CPU seconds by job so far, including child processes.
+        seconds: CPU seconds by job so far, including child processes. Where an engine counts the
+            CPU seconds of its tasks, these are the job's, and those of this machine are under
+            `DRIVER`.
     """
 
     runner: str
@@ -164,6 +169,14 @@ class JobRunner:
     def adapt(self, run: Any) -> None:  # Any: mrjob has no types
         """Change the settings of mrjob's runner before it runs a job."""
         run.watch = self.watch
+
+    def seconds_of_tasks(self, counters: Iterable[Mapping[str, Mapping[str, int]]]) -> float | None:
+        """Return the CPU seconds of the tasks of a job; None if the engine does not count them.
+
+        Args:
+            counters: Counters of the job's steps: group → name → count.
+        """
+        return None
 
     def tidy(self, output: Path) -> None:
         """Remove the files of the engine from the output of a job."""
@@ -253,6 +266,7 @@ class JobRunner:
         logger.addHandler(handler)
         logger.propagate = False
         before = _cpu_seconds()
+        of_tasks: float | None = None
         try:
             started = job_class([*args, *inputs])
             started.options.local_tmp_dir = str(self.scratch)
@@ -269,7 +283,9 @@ class JobRunner:
             with started.make_runner() as run:
                 self.adapt(run)
                 run.run()
-                return from_counters(run.counters())
+                counters = run.counters()
+                of_tasks = self.seconds_of_tasks(counters)
+                return from_counters(counters)
         except StepFailedException as error:
             raise self._failure(
                 name, self._cause(log.getvalue(), str(error.reason or error))
@@ -286,7 +302,11 @@ class JobRunner:
             ) from error
         finally:
             logger.removeHandler(handler)
-            self.seconds[name] = self.seconds.get(name, 0.0) + _cpu_seconds() - before
+            self._add_seconds(name if of_tasks is None else DRIVER, _cpu_seconds() - before)
+            self._add_seconds(name, of_tasks or 0.0)
+
+    def _add_seconds(self, name: str, seconds: float) -> None:
+        self.seconds[name] = self.seconds.get(name, 0.0) + seconds
 
     def _cause(self, log: str, reason: str) -> str:
         """Return the cause of a failed step in words.

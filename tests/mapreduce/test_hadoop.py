@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from arclink.mapreduce.hadoop import MOST_PARTS, REDUCES, HadoopRunner
+from arclink.mapreduce.hadoop import CPU, FRAMEWORK, MOST_PARTS, REDUCES, HadoopRunner
 from arclink.store.cassandra.rows import PART_BITS
 
 
@@ -27,3 +27,19 @@ def test_a_job_has_one_reducer_per_core(
 
 def test_a_store_loads_what_the_most_reducers_write() -> None:
     assert MOST_PARTS <= 1 << PART_BITS
+
+
+@pytest.mark.parametrize(
+    ("counters", "expected"),
+    [
+        pytest.param([{FRAMEWORK: {CPU: 12_500, "GC time elapsed (ms)": 7}}], 12.5, id="one step"),
+        pytest.param([{FRAMEWORK: {CPU: 500}}, {FRAMEWORK: {CPU: 700}}], 1.2, id="two steps"),
+        pytest.param([{"rows": {"ROW_KEPT": 3}}], None, id="not counted"),
+        pytest.param([], None, id="no counters"),
+    ],
+)
+def test_cpu_seconds_are_those_of_the_tasks(
+    counters: list[dict[str, dict[str, int]]], expected: float | None, tmp_path: Path
+) -> None:
+    run = HadoopRunner("hadoop", 2, tmp_path / "tasks", root="hdfs:///work")
+    assert run.seconds_of_tasks(counters) == expected
