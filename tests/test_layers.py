@@ -32,6 +32,7 @@ ROOMS = (
     "federation",
     "analysis",
     "export",
+    "streams",
     "linkgraph",
     "mapreduce",
     "jobs",

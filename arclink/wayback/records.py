@@ -8,7 +8,6 @@ download, as in pywb's recorder.
 """
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,10 +18,12 @@ from typing import BinaryIO
 from warcio.statusandheaders import StatusAndHeaders  # type: ignore[import-untyped]
 from warcio.warcwriter import WARCWriter  # type: ignore[import-untyped]
 
+from arclink.checksums import digest_field
 from arclink.errors import InputError
 from arclink.model import NO_CHECKSUM, Checksum, Timestamp, UriR
 from arclink.reasons import Reason
 from arclink.rows.cdx import RESOURCE, RESPONSE, REVISIT, REVISIT_MIME, Capture
+from arclink.timestamps import warc_date
 from arclink.version import VERSION
 from arclink.wayback.replay import Fetched
 
@@ -227,26 +228,6 @@ def cut_back(folder: Path, ends: Mapping[str, int]) -> None:
     for path in folder.glob(f"{NAME}[0-9]*{SUFFIX}"):
         if path.name not in ends:
             path.unlink()
-
-
-def warc_date(timestamp: Timestamp) -> str:
-    """Return a timestamp in the format of WARC-Date (ISO 28500, 5.4).
-
-    >>> warc_date(Timestamp("20100212060001"))
-    '2010-02-12T06:00:01Z'
-    """
-    year, rest = timestamp[:4], timestamp[4:]
-    month, day, hour, minute, second = (rest[at : at + 2] for at in range(0, 10, 2))
-    return f"{year}-{month}-{day}T{hour}:{minute}:{second}Z"
-
-
-def digest_field(checksum: Checksum) -> str:
-    """Return a checksum in the format of a WARC field, with its algorithm (ISO 28500, 5.8).
-
-    >>> digest_field(Checksum("3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"))
-    'sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ'
-    """
-    return f"sha1:{checksum}" if re.fullmatch("[A-Z2-7]{32}", checksum) else checksum
 
 
 def _checksum(capture: Capture, fetched: Fetched) -> Checksum:
