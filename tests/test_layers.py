@@ -28,6 +28,7 @@ ROOMS = (
     "graph",
     "store",
     "access",
+    "subsets",
     "pages",
     "federation",
     "analysis",

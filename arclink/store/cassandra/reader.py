@@ -17,6 +17,7 @@ from typing import NamedTuple
 from arclink.closing import Closing
 from arclink.errors import StoreError, UsageError
 from arclink.model import (
+    ALL_SURTS,
     ALL_TIME,
     Batch,
     Checksum,
@@ -410,9 +411,9 @@ class CassandraReader(Closing):
             ]
         return [part for load in sorted(view.loads) for part in self._ranges[load]]
 
-    def scan_mementos(self, span: Span = ALL_TIME) -> Iterator[Memento]:
+    def scan_mementos(self, span: Span = ALL_TIME, prefix: Surt = ALL_SURTS) -> Iterator[Memento]:
         view = self.history().view
-        surts = self.surts_in(view, Surt(""))
+        surts = self.surts_in(view, prefix)
         while some := list(islice(surts, AT_ONCE)):
             answers = self.tables.mementos.streams_of_each([surt.encode() for surt in some], view)
             for surt, streams in zip(some, answers, strict=True):
