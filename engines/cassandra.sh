@@ -15,7 +15,7 @@
 # TLS=1                                    talk with clients by TLS only; FOLDER/ca.pem says whom they may believe
 # MASTER=PID                               the cluster ends when that process is gone: nothing outlives a test that was killed
 #
-# The pid of each node is in FOLDER/node-N/pid, what it said in FOLDER/node-N/logs. docs/engines.md says how to use it.
+# The pid of each node is in FOLDER/node-N/pid, what it said in FOLDER/node-N/logs. docs/how-to/engines.md says how to use it.
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 cassandra="$ENGINES/cassandra"

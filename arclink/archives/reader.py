@@ -18,8 +18,7 @@ takes twice FastWARC's time, two thirds of warcio's. Tests compare it with both.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from types import TracebackType
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from arclink.archives.lz4_segments import lz4_compression
 from arclink.archives.opener import open_bytes
@@ -49,6 +48,7 @@ from arclink.archives.segments import (
     find_members,
 )
 from arclink.archives.zstd_segments import zstd_compression
+from arclink.closing import Closing
 from arclink.errors import InputError, RecordError, unreadable
 from arclink.reasons import Reason
 
@@ -61,7 +61,7 @@ _FORWARD_LIMIT = 1 << 20
 """The same limit for `ArchiveFile.records`: most of the blocks it passes are not read further."""
 
 _HEAD = 16 << 10
-_BEHIND = 31
+_BYTES_AFTER_BLOCK = 31
 _CUT = "the file ends within the record"
 _SEARCH = 1 << 20
 _SEARCH_OVERLAP = 8 << 10
@@ -81,7 +81,7 @@ class StoredMember(NamedTuple):
     pieces: Iterator[bytes]
 
 
-class ArchiveFile:
+class ArchiveFile(Closing):
     """A WARC or ARC file, open for reading.
 
     Args:
@@ -115,17 +115,6 @@ class ArchiveFile:
             self.close()
             raise
         self._place: _Place | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close the file; after this, the rest of long bodies cannot be read."""
@@ -533,15 +522,15 @@ class ArchiveFile:
                 _strip_blank(segment, start, end) - start, end, segment.damage, not segment.damage
             )
         end = start + declared
-        behind = segment.view(
-            end - 1, _BEHIND + 1
+        next_bytes = segment.view(
+            end - 1, _BYTES_AFTER_BLOCK + 1
         )  # with the byte before, which shows whether the block is whole
-        if behind and not segment.damage:
-            rest = behind[1:].lstrip(_BLANK)
-            if len(behind) <= _BEHIND if not rest else is_record_start(rest):
-                return _Extent(declared, end + len(behind) - 1 - len(rest), "", True)
+        if next_bytes and not segment.damage:
+            rest = next_bytes[1:].lstrip(_BLANK)
+            if len(next_bytes) <= _BYTES_AFTER_BLOCK if not rest else is_record_start(rest):
+                return _Extent(declared, end + len(next_bytes) - 1 - len(rest), "", True)
         return self._remeasure(
-            segment, start, declared, is_whole=bool(behind) and not segment.damage
+            segment, start, declared, is_whole=bool(next_bytes) and not segment.damage
         )
 
     def _remeasure(

@@ -55,7 +55,7 @@ INPUTS = Parameter(
     is_list=True,
     is_positional=True,
     metavar="INPUT...",
-    see="inputs.md",
+    see="reference/inputs.md",
     keeps_empty=True,
 )
 

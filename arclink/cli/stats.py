@@ -12,7 +12,9 @@ EXAMPLES = ("arclink stats --store links.db",)
 
 JSON = switch("json", "Write one JSON object instead of lines.")
 MANIFESTS = switch(
-    "manifests", "Show the manifest of each batch, one JSON document per line.", "manifest.md"
+    "manifests",
+    "Show the manifest of each batch, one JSON document per line.",
+    "reference/manifest.md",
 )
 
 

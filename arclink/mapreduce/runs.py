@@ -161,12 +161,31 @@ class JobRunner:
             options.append("--relations-apart")
         return JobArguments([glob.escape(str(path)) for path in inputs], str(output), options)
 
+    def adapt(self, run: Any) -> None:  # Any: mrjob has no types
+        """Change the settings of mrjob's runner before it runs a job."""
+        run.watch = self.watch
+
     def tidy(self, output: Path) -> None:
         """Remove the files of the engine from the output of a job."""
 
     def parts(self, folder: Path) -> list[Path]:
-        """Return the parts in a folder that a job can read, in order; empty parts are left out."""
-        return parts_of(folder)
+        """Return the parts in a folder that a job can read, in order; empty parts are left out.
+
+        A part may be stored on the engine only.
+        """
+        return list(self.sizes(folder))
+
+    def sizes(self, folder: Path) -> Mapping[Path, int]:
+        """Return the `parts` of a folder with their sizes in bytes."""
+        return {path: path.stat().st_size for path in parts_of(folder)}
+
+    def checksum(self, path: Path) -> bytes | None:
+        """Return a checksum of a part that is stored on the engine only.
+
+        Returns:
+            None if the part is a file of this machine.
+        """
+        return None
 
     def split(self, output: Path, outputs: Mapping[bytes, Path], label: str) -> None:
         """Split the output of a job into one folder per relation.
@@ -190,8 +209,8 @@ class JobRunner:
         """Return the path or address under which a task finds a file of the work folder."""
         return str(path.resolve())
 
-    def fetch(self, folder: Path) -> None:
-        """Make the parts in a folder available on this machine's disk."""
+    def fetch(self, folder: Path, prefix: str = "part-") -> None:
+        """Make the parts in a folder whose names begin so available on this machine's disk."""
 
     def keep(self, graph: Path, name: str) -> None:
         """Keep the graph files of a batch under a name, if the engine has a place for them."""
@@ -248,7 +267,7 @@ class JobRunner:
                     f"--parallel={self.cores}",
                 ]
             with started.make_runner() as run:
-                run.watch = self.watch
+                self.adapt(run)
                 run.run()
                 return from_counters(run.counters())
         except StepFailedException as error:

@@ -14,8 +14,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Self
 
 from arclink.archives.locations import scheme_of, split_entry
 from arclink.archives.payloads import (
@@ -27,6 +25,7 @@ from arclink.archives.payloads import (
 from arclink.archives.reader import ArchiveFile
 from arclink.archives.records import ArchiveRecord, HttpHeaders
 from arclink.archives.wat import describe, is_described
+from arclink.closing import Closing
 from arclink.errors import CaptureError, DataError, InputError, MissingFileError, RecordError
 from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM, Memento
 from arclink.pages.locate import (
@@ -70,7 +69,7 @@ class RecordHolder:
     place: RecordPlace
 
 
-class CapturedPage:
+class CapturedPage(Closing):
     """A capture as recorded. Close it, or use ``with``.
 
     Attributes:
@@ -167,17 +166,6 @@ class CapturedPage:
         if self._holder is not None:
             self.release(self._holder)
             self._holder = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 class PageReader:

@@ -24,6 +24,12 @@ def _extract() -> type:
     return ExtractLinks
 
 
+def _sort() -> type:
+    from arclink.jobs.sort_mementos import SortMementos
+
+    return SortMementos
+
+
 def _join() -> type:
     from arclink.jobs.join_contents import JoinContents
 
@@ -48,6 +54,7 @@ JOBS = {
         Job("index", _index),
         Job("filter", _filter),
         Job("extract", _extract),
+        Job("sort", _sort),
         Job("join", _join),
         Job("invert", _invert),
         Job("load", _load),

@@ -17,12 +17,12 @@ from gzip import GzipFile
 from itertools import groupby, islice, tee
 from pathlib import Path
 from tempfile import TemporaryFile
-from types import TracebackType
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import orjson
 
 from arclink.archives.names import known_as
+from arclink.closing import Closing
 from arclink.model import Timestamp, UriR
 from arclink.reasons import Reason
 from arclink.rows.link_sources import LinkSource, source_in, source_of
@@ -131,7 +131,7 @@ class _Entry(NamedTuple):
     weight: int
 
 
-class _Wanted:
+class _Wanted(Closing):
     """The lines of the manifests in a temporary file, and the place of each line in it.
 
     The file is deleted when it is closed.
@@ -147,15 +147,8 @@ class _Wanted:
         self._lines = TemporaryFile(dir=folder)  # noqa: SIM115  closed on exit
         self._end = 0
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Remove what was collected."""
         self._lines.close()
 
     def add(self, pointer: Pointer) -> None:

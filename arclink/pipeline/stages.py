@@ -1,10 +1,12 @@
 """The stages of a batch, one function each: folders in, folders out, counts returned.
 
 ``arclink build`` runs them one after the other; ``arclink index``, ``filter``, ``extract`` and
-``graph`` each run one stage alone. docs/stage-files.md describes the files between the stages.
+``graph`` each run one stage alone. docs/reference/stage-files.md describes the files between the
+stages.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
@@ -27,7 +29,7 @@ from arclink.reasons import Reason
 from arclink.rows import relations
 from arclink.rows.findings import FINDINGS
 from arclink.rows.pointers import Pointer
-from arclink.store.graph_files import write_graph_sums
+from arclink.store.graph_files import RELATIONS, write_graph_sums
 from arclink.store.protocols import Builds, Cluster, KnownFile, KnownPayloads
 
 POINTERS = b"pointers"
@@ -135,9 +137,8 @@ def extract(
             if retried:
                 pointers = read_pointers(retried)
                 continue
-            run.fetch(folder / "mementos")
             mementos, digested = (
-                _parts_named(folder / "mementos", stage) for stage in ("filter", "extract")
+                _Mementos(folder / "mementos", stage, run) for stage in ("filter", "extract")
             )
             further = resorts.further(mementos, digested, read_pointers(filtered))
             found = folder / f"further-{number}"
@@ -150,9 +151,36 @@ def extract(
             pointers, is_first = read_pointers([found]), False
         counts += _write_unread(resorts, folder / "graph/payloads/part-extract-unread")
     run.fetch(folder / "findings")
-    run.fetch(folder / "mementos")
-    sort_rows(parts_of(folder / "mementos"), folder / "graph/mementos", run)
+    _sort_mementos(folder, run)
     return counts
+
+
+def _sort_mementos(folder: Path, run: JobRunner) -> None:
+    """Write ``graph/mementos``: a job of an engine, where there is one, makes several parts."""
+    target = folder / "graph/mementos"
+    if run.conf is None:
+        sort_rows(parts_of(folder / "mementos"), target, run)
+        return
+    target.mkdir(parents=True, exist_ok=True)
+    if mementos := run.parts(folder / "mementos"):
+        run.run(JOBS["sort"], mementos, target, {})
+
+
+@dataclass(frozen=True, slots=True)
+class _Mementos:
+    """The parts with mementos that one stage wrote.
+
+    An engine's files are copied to this machine when they are read: few batches need that.
+    """
+
+    folder: Path
+    stage: str
+    run: JobRunner
+
+    def __iter__(self) -> Iterator[Path]:
+        prefix = f"part-{self.stage}"
+        self.run.fetch(self.folder, prefix)
+        return (path for path in parts_of(self.folder) if path.name.startswith(prefix))
 
 
 def _write_unread(resorts: LastResorts, path: Path) -> Counts:
@@ -165,10 +193,6 @@ def _write_unread(resorts: LastResorts, path: Path) -> Counts:
     if not counts:
         path.unlink()
     return counts
-
-
-def _parts_named(folder: Path, stage: str) -> list[Path]:
-    return [path for path in parts_of(folder) if path.name.startswith(f"part-{stage}")]
 
 
 def join(folder: Path, run: JobRunner) -> Counts:
@@ -212,14 +236,18 @@ def load(
 ) -> Batch:
     """Load ``folder/graph`` into a store.
 
-    If the store is not on this machine and an engine is configured, tasks of the engine load it.
+    If the store is not on this machine and an engine is configured, tasks of the engine load it,
+    and the graph files stay there.
     """
     graph = folder / "graph"
+    if store.shared_url is None:
+        for relation in RELATIONS:
+            run.fetch(graph / relation)
 
     def by_job(manifests: Sequence[Path], job_settings: Mapping[str, object]) -> None:
         run.run(JOBS["load"], manifests, folder / "loaded", job_settings)
 
-    cluster = None if run.conf is None else Cluster(run.place, by_job)
+    cluster = None if run.conf is None else Cluster(run.place, by_job, run.sizes, run.checksum)
     return store.load(graph, files, settings, manifest, run.cores, cluster)
 
 

@@ -178,10 +178,16 @@ class Cluster(NamedTuple):
     Attributes:
         place: Returns the location at which a task finds a file.
         run: Runs a job on manifests of tasks, with its settings; returns when all tasks are done.
+        sizes: Returns the parts in a folder, in order, with their sizes in bytes. A part may be
+            stored on the engine only.
+        checksum: Returns a checksum of a part that is stored on the engine only; None for a part
+            that is a file of this machine.
     """
 
     place: Callable[[Path], str]
     run: Callable[[Sequence[Path], Mapping[str, object]], None]
+    sizes: Callable[[Path], Mapping[Path, int]]
+    checksum: Callable[[Path], bytes | None]
 
 
 class OpenStore(Protocol):
@@ -325,10 +331,14 @@ class KnownPayloads(Protocol):
     Attributes:
         replaces_links: Whether the store replaces links that it has from a poorer source
             (`arclink.rows.link_sources`), such as a WAT; otherwise it keeps what it has.
+        shared_url: URL at which tasks on other machines open the store; None if they cannot.
     """
 
     @property
     def replaces_links(self) -> bool: ...
+
+    @property
+    def shared_url(self) -> str | None: ...
 
     def snapshot(self) -> AbstractContextManager[None]:
         """Answer all queries inside the block from one state of the store, even during a load.
@@ -374,7 +384,7 @@ class Builds(KnownPayloads, OpenStore, Protocol):
     ) -> Batch:
         """Add the graph files of one batch as one step: readers see all of it or nothing.
 
-        ``docs/graph-files.md`` describes the files.
+        ``docs/reference/graph-files.md`` describes the files.
 
         Args:
             graph: Folder of the graph files.

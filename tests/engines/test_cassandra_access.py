@@ -65,7 +65,7 @@ def said(*words: object) -> str:
 def test_users_may_do_what_they_are_granted_and_no_more(
     guarded: Cassandra, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The grants are those of docs/operations.md."""
+    """The grants are those of docs/how-to/operations.md."""
     write_demo_archive(tmp_path / "archive", captures=60, hosts=5, seed=1)
     where = f"{guarded.hosts}/links?tls={guarded.folder / 'ca.pem'}"
     rule(

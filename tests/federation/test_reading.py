@@ -591,7 +591,7 @@ def test_the_question_holds_what_was_asked() -> None:
 
 
 def test_every_reason_of_refusal_is_documented() -> None:
-    text = (Path(__file__).resolve().parents[2] / "docs" / "service.md").read_text("utf-8")
+    text = (Path(__file__).resolve().parents[2] / "docs/reference/service.md").read_text("utf-8")
     documented = re.findall(
         r"^\| `([^`]+)` \|", text.partition("| in `refused` |")[2], re.MULTILINE
     )

@@ -228,6 +228,7 @@ class KnownFromWat(EmptyStore):
 
 class GivesWay(KnownFromWat):
     replaces_links = True
+    shared_url: str | None = None
 
 
 @pytest.mark.parametrize(

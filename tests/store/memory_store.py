@@ -169,6 +169,7 @@ class MemoryStore:
     """
 
     replaces_links = False
+    shared_url: str | None = None
 
     def __init__(self, pages: Iterable[Page] = ()) -> None:
         self._mementos: dict[tuple[str, str, str, str], Memento] = {}

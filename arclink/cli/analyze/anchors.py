@@ -61,7 +61,7 @@ def command(given: Given) -> None:
 
     Each has its count, times and weight (tf-idf). URI need not have been captured itself. The first
     call on a store counts the words of all its
-    links and keeps the counts in a folder next to it (docs/analysis.md).
+    links and keeps the counts in a folder next to it (docs/reference/analysis.md).
     """
     by = BY.sure(given)
     target = Target.asked(given.text(URI), LEVEL.sure(given))

@@ -41,7 +41,7 @@ def command(given: Given) -> None:
     """Show the first pages that linked to URI, or to its host or domain.
 
     Each has the time since when it did, and the last time it did not. With --by, show how links
-    spread over pages and hosts (docs/analysis.md). URI need not have been
+    spread over pages and hosts (docs/reference/analysis.md). URI need not have been
     captured itself.
     """
     by = BY.of(given)

@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from heapq import merge
 from itertools import chain, groupby, islice
 from operator import attrgetter
-from types import TracebackType
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
+from arclink.closing import Closing
 from arclink.errors import StoreError, UsageError
 from arclink.model import (
     ALL_TIME,
@@ -103,7 +103,7 @@ class SurtRange(NamedTuple):
     last: str
 
 
-class CassandraReader:
+class CassandraReader(Closing):
     """The queries of a `GraphStore` for a keyspace of a Cassandra cluster.
 
     Any thread may use it, one at a time.
@@ -490,17 +490,6 @@ class CassandraReader:
     def close(self) -> None:
         """Do nothing: the connection belongs to the process, which reuses it for the next store."""
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
     # Inside
 
     def fates_in(self, view: StoreView, checksums: Sequence[Checksum]) -> list[bytes | None]:
@@ -592,7 +581,7 @@ def _postings_of(stream: Stream, last: Posting | None) -> Iterator[Posting]:
         chunks: Iterable[Chunk] = stream
     else:
         begin = last.form, last.content
-        chunks = stream.behind(
+        chunks = stream.chunks_after(
             lambda chunk: not chunk.data or start_of_inlinks(chunk.data) <= begin
         )
     for chunk in chunks:
