@@ -14,7 +14,6 @@ from itertools import islice
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
 from arclink.access.anchors import Anchor, AnchorsQuery, answer_anchors
@@ -35,6 +34,7 @@ from arclink.access.queries import (
 )
 from arclink.access.reader import MementoSummary, Reading
 from arclink.analysis.scipy_extra import analysis_extra
+from arclink.closing import Closing
 from arclink.errors import UsageError
 from arclink.model import Memento, Span
 from arclink.pages.locate import find_capture
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
     from arclink.export.exports import Exported
     from arclink.export.queries import ExportQuery
+    from arclink.streams.stream import CaptureStream
 
 Time = str | date | datetime
 """A time: 1 to 14 digits, ISO 8601, or a Python date or datetime; without a time zone it is UTC."""
@@ -112,6 +113,24 @@ class OfGraph(Within, total=False):
     top: int
     core: int
     backbone: float
+
+
+class OfStream(TypedDict, total=False):
+    """Keywords of `LinkGraph.stream` (``docs/how-to/streams.md``).
+
+    Attributes:
+        order: ``surt``, ``file``, ``time`` or ``rank``.
+        part: Only the hosts of part K of N: ``3/16``.
+        after: Token of the capture to continue after.
+        limit: Largest number of captures; 0, the default, for all.
+        cache: Folder for rank tables, which the order ``rank`` needs.
+    """
+
+    order: str
+    part: str
+    after: str
+    limit: int
+    cache: str | PathLike[str]
 
 
 _UNLIMITED = Budget(members=sys.maxsize, rows=sys.maxsize // 2, look_ups=sys.maxsize)
@@ -217,7 +236,7 @@ class Anchors(list[Anchor]):
         return frame_of(rows, columns, times=("first", "last"))
 
 
-class LinkGraph:
+class LinkGraph(Closing):
     """A temporal link graph, at all times or at one time.
 
     Use it only in the thread that opened it. Close it, or use ``with``. Every ``uri`` may be
@@ -333,6 +352,35 @@ class LinkGraph:
             CaptureError: There is no such capture, or its archive file or payload is not at hand.
         """
         return self._reader.read(find_capture(self.store, uri, text_of_time(at or self._at)))
+
+    def stream(self, **parameters: Unpack[OfStream]) -> "CaptureStream":
+        """Return every capture of the graph with its bytes, each once; read one before the next.
+
+        Each capture has a token, ``after``; a stream with this token continues after it, in any
+        process. At the end, ``end()`` of the stream says whether it is complete. Captures whose
+        ``read`` fails are counted there only if the caller says so with ``lose``.
+
+        Args:
+            **parameters: See `OfStream`.
+
+        Raises:
+            BadParameterError: A parameter is wrong, the token is damaged or of another stream, or
+                the order ``rank`` has no ``cache``.
+            GoneError: The rank table of the token was removed.
+            UsageError: The graph is one at a time.
+        """
+        from arclink.streams.queries import StreamQuery
+        from arclink.streams.ranks import RankTables
+        from arclink.streams.stream import CaptureStream
+
+        if self._at:
+            raise UsageError("a stream has the captures of all times; use a graph without at")
+        cache = parameters.pop("cache", None)
+        query = StreamQuery.from_parameters(
+            (name, str(value)) for name, value in parameters.items() if value not in (None, "")
+        )
+        tables = RankTables(None if cache is None else Path(cache))
+        return CaptureStream(self._reader, query, tables=tables)
 
     def to_networkx(self, level: str = "host", **parameters: Unpack[OfGraph]) -> "nx.DiGraph":
         """Return the graph of all links at a level.
@@ -462,17 +510,6 @@ class LinkGraph:
         """Close the store, and the archive files that were read."""
         self._reader.close()
         self.store.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _export_query(self, form: str, level: str, given: Mapping[str, object]) -> "ExportQuery":
         from arclink.export.queries import ExportQuery

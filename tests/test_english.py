@@ -42,11 +42,6 @@ FILES_LEFT_OUT = {
     "tests/test_english.py": "it has sentences with the phrases",
 }
 
-ALLOWED = {
-    ("arclink/pipeline/last_resorts.py", "behind"): "the name of a temporary SQL table",
-}
-"""Phrases that one file may contain, with the reason."""
-
 
 def files() -> list[Path]:
     """Return the searched files: those that git has, or in a copy without git all that match."""
@@ -63,21 +58,14 @@ def files() -> list[Path]:
 
 
 def test_texts_use_plain_english() -> None:
-    """If it fails, rewrite the sentence; or add an exception with its reason to `ALLOWED`."""
+    """If it fails, rewrite the sentence."""
     found = [
         f"{path.relative_to(ROOT)}:{text.line}: {finding}"
         for path in files()
         for text in texts_of(path)
         for finding in findings(text.words)
-        if (path.relative_to(ROOT).as_posix(), finding.split("'")[1]) not in ALLOWED
     ]
     assert found == []
-
-
-def test_every_exception_is_needed() -> None:
-    for name, phrase in ALLOWED:
-        texts = " ".join(text.words for text in texts_of(ROOT / name))
-        assert any(f"'{phrase}'" in finding for finding in findings(texts)), name
 
 
 @pytest.mark.parametrize(

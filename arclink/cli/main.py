@@ -26,6 +26,7 @@ SECTIONS = {
         "timemap": "arclink.cli.timemap",
         "explain": "arclink.cli.explain",
         "get": "arclink.cli.get",
+        "stream": "arclink.cli.stream",
         "analyze": "arclink.cli.analyze",
         "aggregate": "arclink.cli.aggregate",
     },

@@ -24,7 +24,7 @@ def parse_json_answer(body: bytes) -> ToldAnswer:
     match document:
         case {"uri": str(uri), "outlinks": list(outlinks), "inlinks": list(inlinks)}:
             links = [*_links(outlinks, Direction.OUT), *_links(inlinks, Direction.IN)]
-            behind, at = document.get("next"), document.get("at")
+            next_cursor, at = document.get("next"), document.get("at")
             in_force = document.get("in_force")
             mementos = _mementos(document.get("mementos"))
             held = tuple(_in_force(in_force))
@@ -35,7 +35,7 @@ def parse_json_answer(body: bytes) -> ToldAnswer:
                 held,
                 links,
                 len(outlinks) + len(inlinks) - len(links),
-                behind if isinstance(behind, str) else "",
+                next_cursor if isinstance(next_cursor, str) else "",
                 mementos is None and document.get("mementos") is not None,
                 len(in_force) - len(held) if isinstance(in_force, list) else in_force is not None,
             )

@@ -22,7 +22,9 @@ from arclink.service.archived import CDX, RECORD
 from arclink.service.links import LEVEL_QUERY, LINK_QUERY
 from arclink.service.problems import MEDIA_TYPE
 from arclink.service.schemas import SCHEMAS, TEXT, Schema, ref
+from arclink.service.streaming import STREAM
 from arclink.service.through_time import ANCHORS, DIFF
+from arclink.streams.forms import FORMS as STREAM_FORMS
 from arclink.version import VERSION
 
 OPENAPI_VERSION: Final = "3.1.0"
@@ -32,6 +34,7 @@ _STATUSES: Mapping[int, str] = {
     404: "There is no such path, or TimeMaps in link format without a replay prefix. Links: never for a URI "
     "that the graph does not know. Captures: also if the URI has no capture, or its payload is not at hand.",
     406: "No available format is in Accept; the problem lists the available ones.",
+    410: "What the request names existed and was removed; the problem says how to go on.",
     414: "The query part of the request is too long.",
     502: "No archive answered; the problem says why for each. For a capture: its record is damaged, or another record is at its place.",
     503: "The store cannot be read; Retry-After says when to try again. For a capture: its archive file is missing.",
@@ -181,7 +184,9 @@ RESOURCES: Sequence[Resource] = (
             "Link": "original, timegate, timemap, and mementos: this one, first, prev, next and last (RFC 7089).",
         },
         further={
+            "206": "The range of bytes that the request names; also an archived part.",
             "302": "Where the nearest capture is, or an archived redirect.",
+            "416": "The range begins after the end of the capture.",
             "default": "The archived status.",
         },
     ),
@@ -205,12 +210,25 @@ RESOURCES: Sequence[Resource] = (
         headers=_NEXT,
     ),
     Resource(
+        "/stream",
+        "stream",
+        "Every capture with its bytes, once, in an order; the last line or record says whether the stream is complete.",
+        {output.media_type: TEXT for output in STREAM_FORMS.values()},
+        (400, 404, 410, 414, 503),
+        STREAM,
+        is_of_store=False,
+    ),
+    Resource(
         "/record",
         "record",
         "The WARC or ARC record of a capture that the graph shows, by archive file and offset.",
         {"application/warc": {}},
         (400, 404, 414, 502, 503),
         RECORD,
+        further={
+            "206": "The range of bytes that the request names.",
+            "416": "The range begins after the end of the record.",
+        },
     ),
     Resource(
         "/aggregate",

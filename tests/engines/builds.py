@@ -3,7 +3,7 @@
 import json
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +13,11 @@ from click.testing import CliRunner
 
 from arclink.cli.main import group
 from arclink.demo import write_demo_archive
-from arclink.mapreduce.runs import Job
+from arclink.mapreduce.runs import Job, JobRunner
 from arclink.model import Surt
 from arclink.pipeline.jobs import JOBS
 from arclink.store.location import open_store
+from arclink.store.protocols import Cluster
 from tests.engines.slow_extract import POISON, SlowExtract
 
 ORIGINALS = 1_200
@@ -139,6 +140,12 @@ class Here:
     store: Path
     said: list[str]
     answers: list[object]
+
+
+def cluster_of(run: Callable[[Sequence[Path], Mapping[str, object]], None]) -> Cluster:
+    """Return an engine that stores its files on this machine."""
+    here = JobRunner("local", 2, Path("tasks"))
+    return Cluster(str, run, here.sizes, here.checksum)
 
 
 def build_here(folder: Path) -> Here:

@@ -22,8 +22,9 @@ from arclink.store.cassandra.by_jobs import load_parts
 from arclink.store.cassandra.schema import open_database
 from arclink.store.cassandra.tables import KEYED, PLACED
 from arclink.store.location import open_store
-from arclink.store.protocols import Cluster, Takedown
+from arclink.store.protocols import Takedown
 from arclink.uris.surts import surt_of
+from tests.engines.builds import cluster_of
 from tests.engines.conftest import Cassandra
 from tests.engines.web import write_web
 from tests.store.contract import FILES, SETTINGS, canonical
@@ -176,7 +177,14 @@ def test_a_load_that_was_given_up_is_cleaned_away_and_can_be_made_again(
         store.load(graph, FILES[:1], SETTINGS, "{}")
         answers = canonical(store)
         with pytest.raises(StoreError, match="no more"):
-            store.load(more, FILES[1:], SETTINGS, "{}", 2, Cluster(str, one_phase))
+            store.load(
+                more,
+                FILES[1:],
+                SETTINGS,
+                "{}",
+                2,
+                cluster_of(one_phase),
+            )
         assert canonical(store) == answers
         assert {load for _, load, _, _ in texts_of(url)} == {1, 2}
         store.clean()

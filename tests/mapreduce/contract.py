@@ -29,6 +29,7 @@ class Inputs:
     index: Sequence[Path]
     filter: Sequence[Path]
     extract: Sequence[Path]
+    sort: Sequence[Path]
     join: Sequence[Path]
     invert: Sequence[Path]
 
@@ -54,6 +55,7 @@ def make_inputs(folder: Path) -> Inputs:
         sorted((folder / "index-manifests").iterdir()),
         parts_of(folder / "rows"),
         planned.manifests,
+        parts_of(folder / "mementos"),
         parts_of(folder / "pages"),
         parts_of(folder / "postings"),
     )
@@ -61,6 +63,18 @@ def make_inputs(folder: Path) -> Inputs:
 
 def as_they_are(parts: Sequence[Path]) -> list[bytes]:
     return sorted(line for part in parts for line in part.read_bytes().splitlines())
+
+
+def in_order(parts: Sequence[Path]) -> list[bytes]:
+    """Return the rows of parts, each of which is sorted and has all rows of its SURTs."""
+    surts: set[bytes] = set()
+    for part in parts:
+        rows = part.read_bytes().splitlines()
+        assert rows == sorted(rows)
+        own = {row.partition(b"\t")[0] for row in rows}
+        assert not own & surts
+        surts |= own
+    return as_they_are(parts)
 
 
 def without_blocks(parts: Sequence[Path]) -> list[Row]:
@@ -98,6 +112,7 @@ CASES = [
     pytest.param("index", as_they_are, id="index"),
     pytest.param("filter", without_blocks, id="filter"),
     pytest.param("extract", without_blocks, id="extract"),
+    pytest.param("sort", in_order, id="sort"),
     pytest.param("join", with_flat_links, id="join"),
     pytest.param("invert", as_they_are, id="invert"),
 ]

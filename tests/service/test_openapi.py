@@ -203,6 +203,9 @@ NO_SCHEMA_CAN_SAY: Mapping[str, Callable[[Query], bool]] = {
     "sort": lambda query: True,
     "closest": lambda query: query.get("matchType") not in (None, "", "exact"),
     "resumeKey": lambda query: True,
+    "after": lambda query: True,
+    "part": lambda query: True,
+    "order": lambda query: query["order"] == "rank",
 }
 """When a value that its schema allows is refused: together with another parameter, as no expression
 of RE2, or as no cursor that the service gave out. OpenAPI has no words for that. In all other cases

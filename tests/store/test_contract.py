@@ -39,6 +39,7 @@ class LoadedEmbargoedStore(EmbargoedStore):
     """A store under an embargo that hides nothing; its inner store can be loaded."""
 
     replaces_links = False
+    shared_url: str | None = None
 
     def __init__(self) -> None:
         self._loaded = MemoryStore()

@@ -3,7 +3,7 @@ of a store that was built again.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
@@ -29,6 +29,11 @@ class Rows:
             (number, identity, is_finished, facts if is_finished else None)
             for number, identity, is_finished in self.steps
         ]
+
+    def ask_each(
+        self, statement: str, questions: Iterable[Sequence[object]]
+    ) -> list[list[tuple[object, ...]]]:
+        return [self.ask(statement, values) for values in questions]
 
     def agree(self, statement: str, values: Sequence[Any]) -> tuple[bool, tuple[object, ...]]:
         self.begun.append(values[0])
