@@ -156,7 +156,7 @@ class JobRunner:
         return counts
 
     def prepare(self, inputs: Sequence[Path], output: Path, *, are_relations: bool) -> JobArguments:
-        """Make a job's input available to its engine; return what the engine calls it.
+        """Make a job's input available to its engine; return the engine's arguments for it.
 
         Arguments and errors are those of `run`.
         """
