@@ -1,6 +1,7 @@
 """The temporal link graph of a web archive: who linked to a page, when, and with which words.
 
-Open a graph in Python with ``arclink.open("links.db")`` (`arclink.linkgraph`, ``docs/python.md``).
+Open a graph in Python with ``arclink.open("links.db")`` (`arclink.linkgraph`,
+``docs/how-to/python.md``).
 """
 
 from collections.abc import Sequence

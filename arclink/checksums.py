@@ -92,12 +92,3 @@ def normal_checksum(text: str) -> Checksum:
     if whole.startswith("redirect:"):
         whole = whole.replace(":", "%3A", 1)
     return Checksum(_END_OF_CONTENT.sub("%2D", whole))
-
-
-def digest_field(checksum: Checksum) -> str:
-    """Return a checksum in the format of a WARC field, with its algorithm (ISO 28500, 5.8).
-
-    >>> digest_field(Checksum("3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"))
-    'sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ'
-    """
-    return f"sha1:{checksum}" if re.fullmatch("[A-Z2-7]{32}", checksum) else checksum

@@ -1,9 +1,9 @@
 """The Python interface: ``arclink.open("links.db")`` returns a `LinkGraph`.
 
 A `LinkGraph` has the queries of the command line and of the service, with the same names and
-parameters (``docs/service.md``). Only ``from``, a keyword of Python, is ``from_`` here. Answers are
-complete unless ``limit`` is given. Functions that return objects of other libraries import these
-when they are called: networkx, pandas and pyarrow are in the extra ``analysis``.
+parameters (``docs/reference/service.md``). Only ``from``, a keyword of Python, is ``from_`` here.
+Answers are complete unless ``limit`` is given. Functions that return objects of other libraries
+import these when they are called: networkx, pandas and pyarrow are in the extra ``analysis``.
 """
 
 import sys
@@ -14,7 +14,6 @@ from itertools import islice
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
 from arclink.access.anchors import Anchor, AnchorsQuery, answer_anchors
@@ -35,6 +34,7 @@ from arclink.access.queries import (
 )
 from arclink.access.reader import MementoSummary, Reading
 from arclink.analysis.scipy_extra import analysis_extra
+from arclink.closing import Closing
 from arclink.errors import UsageError
 from arclink.model import Memento, Span
 from arclink.pages.locate import find_capture
@@ -100,7 +100,7 @@ class OfRows(Within, total=False):
 
 
 class OfGraph(Within, total=False):
-    """Keywords of `LinkGraph.to_networkx` and `LinkGraph.to_pandas` (``docs/export.md``).
+    """Keywords of `LinkGraph.to_networkx` and `LinkGraph.to_pandas` (``docs/how-to/export.md``).
 
     Attributes:
         min_count: Smallest number of mementos of a link.
@@ -142,8 +142,8 @@ class Links(Iterable[Member]):
 
     They are read from the store during iteration; a second iteration reads them again. Up to 10,000
     links come once each, in the order of the command line. If the URI has more, they come in store
-    order, and a link that several contents have comes once per content (``docs/service.md``, *Order
-    and size of answers*).
+    order, and a link that several contents have comes once per content
+    (``docs/reference/service.md``, *Order and size of answers*).
     """
 
     def __init__(self, store: Answers, query: LinkQuery, limit: int | None) -> None:
@@ -236,13 +236,13 @@ class Anchors(list[Anchor]):
         return frame_of(rows, columns, times=("first", "last"))
 
 
-class LinkGraph:
+class LinkGraph(Closing):
     """A temporal link graph, at all times or at one time.
 
     Use it only in the thread that opened it. Close it, or use ``with``. Every ``uri`` may be
     written as users type it: any variant (``http`` or ``https``, with or without ``www.``) finds
-    the page. Times and other parameters have the meaning of ``docs/service.md``, *Parameters*.
-    Wrong values raise `BadParameterError`, a `UsageError`.
+    the page. Times and other parameters have the meaning of ``docs/reference/service.md``,
+    *Parameters*. Wrong values raise `BadParameterError`, a `UsageError`.
 
     Args:
         store: The store to read; closing the graph closes it.
@@ -441,7 +441,7 @@ class LinkGraph:
         )
 
     def export(self, path: str | PathLike[str], format: str, **parameters: Any) -> "Exported":  # noqa: A002  # the option's name
-        """Write the graph to a file with a manifest (``docs/export.md``).
+        """Write the graph to a file with a manifest (``docs/how-to/export.md``).
 
         Args:
             path: The path of the file; an existing file is replaced.
@@ -467,7 +467,8 @@ class LinkGraph:
     def to_rdf(self, uri: str = "", **parameters: Unpack[OfLinks]) -> "rdflib.Graph":
         """Return links as an rdflib graph, held in memory; each link is a named node.
 
-        The graphs of two archives merge by union (RDF profile ``links``, ``docs/service.md``).
+        The graphs of two archives merge by union (RDF profile ``links``,
+        ``docs/reference/service.md``).
 
         Args:
             uri: The links of this page, in both directions; without it, every link of the store.
@@ -509,17 +510,6 @@ class LinkGraph:
         """Close the store, and the archive files that were read."""
         self._reader.close()
         self.store.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _export_query(self, form: str, level: str, given: Mapping[str, object]) -> "ExportQuery":
         from arclink.export.queries import ExportQuery

@@ -316,14 +316,3 @@ def _end_of(text: str, pad: Callable[[str], Timestamp]) -> Timestamp:
     except OverflowError:  # out of the calendar: use its first or last second
         return Timestamp("00010101000000" if timestamp < "5" else "99991231235959")
     return _format(moment)
-
-
-def warc_date(timestamp: Timestamp) -> str:
-    """Return a timestamp in the format of WARC-Date (ISO 28500, 5.4).
-
-    >>> warc_date(Timestamp("20100212060001"))
-    '2010-02-12T06:00:01Z'
-    """
-    year, rest = timestamp[:4], timestamp[4:]
-    month, day, hour, minute, second = (rest[at : at + 2] for at in range(0, 10, 2))
-    return f"{year}-{month}-{day}T{hour}:{minute}:{second}Z"

@@ -1,4 +1,4 @@
-"""Tables of figures, and targets beside them that are computed, in Markdown."""
+"""Tables of figures with their targets, which are computed, in Markdown."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

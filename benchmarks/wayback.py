@@ -162,7 +162,7 @@ def measure(shares: Sequence[Share], output: Path, base: str, process: int) -> s
 
     Args:
         shares: One per task.
-        output: Folder for what is written; made.
+        output: Folder for the output; it is made.
         base: Base address of the Wayback Machine; empty to read the files.
         process: Of the Wayback Machine.
 

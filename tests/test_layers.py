@@ -28,6 +28,7 @@ ROOMS = (
     "graph",
     "store",
     "access",
+    "subsets",
     "pages",
     "federation",
     "analysis",
@@ -90,7 +91,7 @@ def names_imported(code: str) -> Iterator[str]:
 
 
 def module_of(name: str) -> str:
-    """Return the module of ours that a dotted name leads to; empty if there is none.
+    """Return the module of ours that a dotted name leads to; empty if it leads elsewhere.
 
     >>> module_of("arclink.model.Memento")
     'arclink.model'

@@ -16,7 +16,7 @@ from tests.pipeline.store_contents import build_store
 
 __all__ = ["demo", "store"]  # fixtures
 
-NOTEBOOK = Path(__file__).resolve().parents[1] / "docs" / "olympics.ipynb"
+NOTEBOOK = Path(__file__).resolve().parents[1] / "docs/how-to/olympics.ipynb"
 
 
 def run(folder: Path, demo_store: Path, flink: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:

@@ -33,7 +33,7 @@ KINDS = Parameter(
     has_commas=True,
     also=("kind",),
     metavar="KINDS",
-    see="data-model.md#groups-of-kinds",
+    see="explanation/data-model.md#groups-of-kinds",
 )
 """The option, query parameter and Python keyword ``kinds``; the default is all kinds."""
 KINDS_TO_FOLLOW = replace(KINDS, default=str(NAVIGATION))

@@ -139,7 +139,7 @@ def _batches_of(folder: Path) -> Sequence[Path]:
     if not found:
         raise UsageError(
             f"{folder}: neither a store nor graph files: none of the folders "
-            f"{', '.join(RELATIONS)} is in it (docs/graph-files.md)"
+            f"{', '.join(RELATIONS)} is in it (docs/reference/graph-files.md)"
         )
     return found[:1] if found[0] == folder else list(dict.fromkeys(found))
 

@@ -25,7 +25,7 @@ CDX = Parameter(
     is_list=True,
     metavar="FILE",
     otherwise="archives are indexed",
-    see="filter.md#rows",
+    see="reference/filter.md#rows",
     keeps_empty=True,
 )
 BATCH_SIZE = field_parameter(
@@ -35,7 +35,7 @@ BATCH_SIZE = field_parameter(
     name="batch-size",
     text=size_text,
     metavar="SIZE",
-    see="settings.md#build",
+    see="reference/settings.md#build",
 )
 WORK = Parameter(
     "work",

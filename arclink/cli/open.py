@@ -40,7 +40,7 @@ _COMPLETE = "complete"
 """File next to a store in the cache, written when it was built from all its inputs."""
 
 
-@click.command(short_help="Browse archive files, with who linked to each page.")
+@click.command(short_help="Browse the pages of archive files, with the links to each.")
 @takes(INPUTS, KEPT_STORE, PORT, NO_BROWSER)
 def command(given: Given) -> None:
     """Build the link graph of archive files, serve it on this machine, and open a browser.
@@ -48,7 +48,6 @@ def command(given: Given) -> None:
     INPUT is an archive file (WACZ, WARC, ARC), a folder or a glob, as for build. The graph is built
     once: as long as the files stay the same, the next call starts at once.
     """
-    from arclink.cli.build import command as build
     from arclink.pipeline.inputs import find_archives, leave_out_foreign
 
     # imported here: no other command needs the service
@@ -64,6 +63,9 @@ def command(given: Given) -> None:
         folder = cache_of(paths)
         where, complete = str(folder / "links.db"), folder / _COMPLETE
     if complete is None or not complete.exists():
+        # imported here: the second call builds nothing and starts sooner without it
+        from arclink.cli.build import command as build
+
         Path(where).parent.mkdir(parents=True, exist_ok=True)
         try:
             click.get_current_context().invoke(build, inputs=inputs, store=where)

@@ -34,11 +34,11 @@ NO_VERIFY = switch("no-verify", "Do not check the store. This is much faster.")
 @click.command(short_help="Restore a lost store from a backup.")
 @takes(BACKUP, STORE, TAKEDOWNS, NO_LATER_TAKEDOWNS, REPLACE, NO_VERIFY)
 def command(given: Given) -> None:
-    """Put the backup FILE in the place of a SQLite store, completely or not at all.
+    """Replace a lost SQLite store with the backup FILE, completely or not at all.
 
     Takedowns that are newer than the backup are applied again. They are in the list
-    STORE.takedowns, which outlives the store; without that list, restore asks for one. Afterwards,
-    build again to read the files that the backup lacks.
+    STORE.takedowns, which outlives the store; without that list, restore stops and names the
+    options. Afterwards, build again to read the files that the backup lacks.
     """
     from arclink.analysis.slice_cache import remove_slices
     from arclink.pipeline.build import only_build

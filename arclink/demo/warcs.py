@@ -15,9 +15,9 @@ from pathlib import Path
 from warcio.statusandheaders import StatusAndHeaders  # type: ignore[import-untyped]
 from warcio.warcwriter import WARCWriter  # type: ignore[import-untyped]
 
+from arclink.archives.warc_fields import warc_date
 from arclink.demo.captures import REASONS, DemoCapture, Headers
 from arclink.model import Timestamp
-from arclink.timestamps import warc_date
 
 PROFILES = "http://netpreserve.org/warc/{version}/revisit/{profile}"
 

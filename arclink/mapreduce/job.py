@@ -104,7 +104,9 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
         """Add ``--settings``, ``--expects`` and ``--relations-apart``."""
         super().configure_args()
         self.add_passthru_arg(
-            "--settings", default="{}", help="JSON of the job's settings (docs/settings.md)"
+            "--settings",
+            default="{}",
+            help="JSON of the job's settings (docs/reference/settings.md)",
         )
         self.add_passthru_arg(
             "--expects",

@@ -282,8 +282,6 @@ def _run_batch(
     damaged = damage_in(folder, batch, rows.names)
     manifest = format_manifest(batch, settings.for_store(), counts, given, run.seconds, damaged)
     (folder / "graph/manifest.json").write_text(manifest, encoding="utf-8")
-    for relation in ("payloads", "outlinks", "inlinks"):
-        run.fetch(folder / "graph" / relation)
     stages.load(folder, batch, settings.for_store(), manifest, store, run)
     run.keep(folder / "graph", _name_of(batch))
     run.remove(folder)

@@ -192,7 +192,9 @@ RESOURCES: Sequence[Resource] = (
             "Link": "original, timegate, timemap, and mementos: this one, first, prev, next and last (RFC 7089).",
         },
         further={
+            "206": "The range of bytes that the request names; also an archived part.",
             "302": "Where the nearest capture is, or an archived redirect.",
+            "416": "The range begins after the end of the capture.",
             "default": "The archived status.",
         },
     ),
@@ -247,6 +249,10 @@ RESOURCES: Sequence[Resource] = (
         {"application/warc": {}},
         (400, 404, 414, 502, 503),
         RECORD,
+        further={
+            "206": "The range of bytes that the request names.",
+            "416": "The range begins after the end of the record.",
+        },
     ),
     Resource(
         "/aggregate",

@@ -69,7 +69,7 @@ def _unchanged() -> Response | None:
 
 
 def _validated(response: Response) -> Response:
-    if g.get("etag") is not None and response.status_code in (200, 304):
+    if g.get("etag") is not None and response.status_code in (200, 206, 304):
         if response.status_code == 200 and _is_older_known():
             response.close()
             response = Response(status=304)

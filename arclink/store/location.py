@@ -82,7 +82,7 @@ def local_file_of(where: str, command: str) -> Path:
     """
     if is_remote(where):
         raise UsageError(
-            f"--store {where}: `{command}` is for SQLite stores. docs/operations.md says how to "
+            f"--store {where}: `{command}` is for SQLite stores. docs/how-to/operations.md says how to "
             "back up and restore one in Cassandra"
         )
     return path_of(where)

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import orjson
 
 from arclink.access.texts import printable_uri
-from arclink.checksums import digest_field
+from arclink.archives.warc_fields import digest_field, warc_date
 from arclink.errors import CaptureError, DataError, OperatorError, PayloadError, RecordError
 from arclink.model import Memento, Timestamp
 from arclink.pages.read import IN_MEMORY, CapturedPage
@@ -29,7 +29,6 @@ from arclink.pages.text import read_text
 from arclink.reasons import Reason
 from arclink.streams.queries import StreamForm
 from arclink.streams.stream import CaptureStream, StreamedCapture, StreamEnd
-from arclink.timestamps import warc_date
 
 TOKEN_FIELD = "ArcLink-After"
 """Name of the field with the token in the head of a WARC record."""

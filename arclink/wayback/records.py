@@ -10,7 +10,6 @@ download, as in pywb's recorder.
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
@@ -18,12 +17,11 @@ from typing import BinaryIO
 from warcio.statusandheaders import StatusAndHeaders  # type: ignore[import-untyped]
 from warcio.warcwriter import WARCWriter  # type: ignore[import-untyped]
 
-from arclink.checksums import digest_field
+from arclink.archives.warc_fields import digest_field, now_as_warc_date, warc_date
 from arclink.errors import InputError
 from arclink.model import NO_CHECKSUM, Checksum, Timestamp, UriR
 from arclink.reasons import Reason
 from arclink.rows.cdx import RESOURCE, RESPONSE, REVISIT, REVISIT_MIME, Capture
-from arclink.timestamps import warc_date
 from arclink.version import VERSION
 from arclink.wayback.replay import Fetched
 
@@ -72,7 +70,7 @@ class WarcFiles:
         return self._append(
             "metadata",
             question,
-            {"WARC-Date": _now()},
+            {"WARC-Date": now_as_warc_date()},
             body=body,
             content_type=mime or "text/plain",
         )
@@ -238,12 +236,8 @@ def _fields(capture: Capture, uri_m: str) -> dict[str, str]:
     return {
         "WARC-Date": warc_date(capture.timestamp),
         "WARC-Source-URI": uri_m,
-        "WARC-Creation-Date": _now(),
+        "WARC-Creation-Date": now_as_warc_date(),
     }
-
-
-def _now() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _writer(out: BinaryIO | None = None) -> WARCWriter:

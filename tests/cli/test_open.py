@@ -1,13 +1,16 @@
-"""``arclink open``: the graph is built once for the files as they are, and then served."""
+"""``arclink open``: the graph is built once for the present files, and then served."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+import arclink
 from arclink.cli.main import group
 from arclink.cli.open import cache_of
+from arclink.service.application import create_app
 from tests.archives.made_archives import gzipped, http, warc
 
 
@@ -20,15 +23,23 @@ def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_the_second_call_builds_nothing(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    served: list[str] = []
-    shown: list[str] = []
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The stores that were served, instead of a server that runs until it is stopped."""
+    stores: list[str] = []
 
     def serve(where: str, *rest: object, **named: object) -> None:
-        served.append(where)
+        stores.append(where)
         named["ready"]("http://127.0.0.1:8080/")  # type: ignore[operator]  # a function
 
     monkeypatch.setattr("arclink.service.server.serve", serve)
+    return stores
+
+
+def test_the_second_call_builds_nothing(
+    archive: Path, served: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[str] = []
     monkeypatch.setattr("webbrowser.open", shown.append)
     first = CliRunner().invoke(group, ["open", str(archive), "--no-browser"])
     assert first.exit_code == 0, first.output
@@ -48,3 +59,43 @@ def test_the_cache_is_for_files_as_they_are(archive: Path) -> None:
     os.utime(archive, ns=(found.st_atime_ns, found.st_mtime_ns + 1))
     assert cache_of([str(archive)]) != before
     assert cache_of(["https://a.example/x.warc.gz"]) != cache_of(["https://a.example/y.warc.gz"])
+
+
+@pytest.mark.parametrize(
+    ("names", "uri", "length"),
+    [
+        pytest.param(["waczs/valid_example_1.wacz"], "http://www.example.com/", 1256, id="WACZ"),
+        pytest.param(["warcs/example.warc.gz"], "http://example.com?example=1", 1270, id="WARC"),
+        pytest.param(
+            ["waczs/valid_example_1.wacz", "warcs/example.warc.gz"],
+            "http://example.com?example=1",
+            1270,
+            id="folder",
+        ),
+    ],
+)
+def test_real_files_are_opened_and_their_pages_read(
+    shared_data: Path,
+    tmp_path: Path,
+    served: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    names: list[str],
+    uri: str,
+    length: int,
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    place = shared_data / "pywb" / names[0]
+    if len(names) > 1:
+        place = tmp_path / "crawl"
+        place.mkdir()
+        for name in names:
+            shutil.copy(shared_data / "pywb" / name, place)
+    for _ in range(2):
+        result = CliRunner().invoke(group, ["open", str(place), "--no-browser"])
+        assert result.exit_code == 0, result.output
+        monkeypatch.delattr("arclink.cli.build.command", raising=False)  # so that it cannot build
+    with arclink.open(served[1]) as graph, graph.get(uri) as page:
+        assert page.status == "200"
+        assert len(b"".join(page.decoded())) == length
+    client = create_app(served[1]).test_client()
+    assert client.get(f"/browse/2030/{uri}", follow_redirects=True).status_code == 200

@@ -175,6 +175,8 @@ WHOLE_FILES = f"mapreduce.input.fileinputformat.split.minsize={1 << 50}"
         pytest.param("index", False, {WHOLE_FILES, "mapreduce.job.reduces=0"}, id="index"),
         pytest.param("filter", True, {IN_ORDER}, id="filter"),
         pytest.param("extract", False, {WHOLE_FILES, "mapreduce.job.reduces=0"}, id="extract"),
+        pytest.param("choose", False, {WHOLE_FILES, "mapreduce.job.reduces=0"}, id="choose"),
+        pytest.param("sort", True, {IN_ORDER}, id="sort"),
         pytest.param("join", True, {IN_ORDER}, id="join"),
         pytest.param("invert", True, set(), id="invert"),
     ],

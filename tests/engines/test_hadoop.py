@@ -80,7 +80,7 @@ Flat = Counter[tuple[object, ...]]
 
 
 def flat(read: Callable[[str], list[bytes]]) -> dict[str, Flat]:
-    """Return what graph files say, a row for each content and each inlink of one: which share a
+    """Return the rows of graph files, one for each content and each inlink of one: which share a
     block follows from the runner.
 
     Args:

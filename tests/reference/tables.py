@@ -6,14 +6,18 @@ A page has a table between two markers::
     …
     <!-- end -->
 
+Declarations name pages by their path below ``docs``; a table links them from the folder of its
+page.
+
 ``python -m tests.reference.tables`` (``make docs``) writes all of them; a test compares them.
 """
 
+import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from enum import Enum
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import click
 
@@ -37,6 +41,7 @@ from arclink.wayback.client import Manners
 from arclink.wayback.fetch import FetchSettings
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
+DECLARED_LINK = re.compile(r"\]\(([\w-]+/[\w-]+\.md)")
 PLACE = re.compile(r"(<!-- table: ([^\n]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 DATACLASSES: Mapping[str, type] = {
@@ -67,9 +72,21 @@ LONGEST = 6
 """Longest list of default values that a table shows."""
 
 
-def rewritten(text: str) -> str:
-    """Return the text of a page with all its tables written again."""
-    return PLACE.sub(lambda place: f"{place[1]}\n{table_called(place[2])}\n{place[3]}", text)
+def rewritten(text: str, folder: str = "reference") -> str:
+    """Return the text of a page with all its tables written again.
+
+    Args:
+        text: The text of the page.
+        folder: The folder of the page below ``docs``.
+    """
+
+    def with_table(place: re.Match[str]) -> str:
+        made = DECLARED_LINK.sub(
+            lambda link: f"]({posixpath.relpath(link[1], folder)}", table_called(place[2])
+        )
+        return f"{place[1]}\n{made}\n{place[3]}"
+
+    return PLACE.sub(with_table, text)
 
 
 def table_called(name: str) -> str:
@@ -252,7 +269,7 @@ def meaning(parameter: AnyParameter) -> str:
 
 def link(parameter: AnyParameter) -> str:
     """Return the link to the page that says more about a parameter, after a blank."""
-    page = parameter.see.partition(".")[0]
+    page = PurePosixPath(parameter.see.partition("#")[0]).stem
     return f" See [{page}]({parameter.see})." if page else ""
 
 
@@ -305,11 +322,11 @@ def _list(words: Sequence[str], last: str = "and") -> str:
 
 def pages() -> Iterator[Path]:
     """Yield the pages that have tables."""
-    for path in sorted(DOCS.glob("*.md")):
+    for path in sorted(DOCS.rglob("*.md")):
         if PLACE.search(path.read_text("utf-8")):
             yield path
 
 
 if __name__ == "__main__":
     for page in pages():
-        page.write_text(rewritten(page.read_text("utf-8")), "utf-8")
+        page.write_text(rewritten(page.read_text("utf-8"), page.parent.name), "utf-8")

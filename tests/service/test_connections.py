@@ -285,7 +285,7 @@ def test_a_request_whose_end_is_not_certain_is_refused(
     head: bytes, status: int, version: bytes
 ) -> None:
     if version == b"1.0" and b"ncoding" in head:
-        status = 400  # there is none in HTTP/1.0
+        status = 400  # HTTP/1.0 has no transfer codings
     with serving(Connections()) as port, opener(port) as connect:
         one = connect()
         one.sendall(b"POST /health HTTP/%s\r\nHost: x\r\n%s\r\n0\r\n\r\n" % (version, head))

@@ -29,7 +29,14 @@ collections:
 proxy:
   coll: past
 """
-"""The settings of docs/browse.md: ArcLink is the index and the archive."""
+"""The settings of docs/how-to/browse.md: ArcLink is the index and the archive."""
+
+
+PANEL = """\
+{{% include "banner.html" %}}
+<script src="{place}/static/panel.js" defer></script>
+"""
+"""The template of docs/how-to/browse.md: the banner of pywb, and the panel of ArcLink."""
 
 
 def write_config(folder: Path, place: str) -> None:
@@ -38,9 +45,24 @@ def write_config(folder: Path, place: str) -> None:
     (folder / "config.yaml").write_text(OVER_ARCLINK.format(place=place), "utf-8")
 
 
+def add_panel(folder: Path, place: str) -> None:
+    """Let the pywb with these settings show the panel of the service at ``place``."""
+    with (folder / "config.yaml").open("a", encoding="utf-8") as config:
+        config.write("banner_html: arclink.html\n")
+    (folder / "templates").mkdir()
+    (folder / "templates" / "arclink.html").write_text(PANEL.format(place=place), "utf-8")
+
+
+def free_port() -> int:
+    """Return a port of the loopback that no program uses now."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port: int = free.getsockname()[1]
+    return port
+
+
 @contextmanager
 def serving_pywb(
-    folder: Path, collections: Mapping[str, Sequence[Path]]
+    folder: Path, collections: Mapping[str, Sequence[Path]], port: int = 0
 ) -> Iterator[tuple[str, int]]:
     """Serve collections of archive files with pywb; its address without a slash at the end, and its
     process id.
@@ -48,6 +70,7 @@ def serving_pywb(
     Args:
         folder: Where pywb keeps its copies and indexes, and what it says (``pywb.log``).
         collections: Archive files by name of collection.
+        port: Where it listens; 0 for any free port.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for name, files in collections.items():
@@ -59,8 +82,7 @@ def serving_pywb(
                 capture_output=True,
                 timeout=300,
             )
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = port or free_port()
     with (folder / "pywb.log").open("wb") as log:
         words = [str(PYWB / "wayback"), "-b", "127.0.0.1", "-p", str(port)]
         process = subprocess.Popen(words, cwd=folder, stdout=log, stderr=subprocess.STDOUT)

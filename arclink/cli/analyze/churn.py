@@ -57,7 +57,7 @@ def command(given: Given) -> None:
     """Show the number of links that the pages of each host gained and lost between captures.
 
     Only two captures of one page that were both read are compared: a page that was not captured
-    again lost nothing (docs/analysis.md).
+    again lost nothing (docs/reference/analysis.md).
     """
     by, per = BY.sure(given), PER.sure(given)
     windows = Windows.parse(by)

@@ -75,7 +75,7 @@ EXAMPLES = ("arclink analyze path example.org example.net --store links.db",)
     ROW_FORMAT,
 )
 def command(given: Given) -> None:
-    """Show a path of links from FROM_URI to TO_URI whose times never go back (docs/analysis.md).
+    """Show a path of links from FROM_URI to TO_URI whose times never go back.
 
     --from and --to limit the times at which links are followed.
     """
