@@ -27,6 +27,8 @@ SECTIONS = {
         "explain": "arclink.cli.explain",
         "get": "arclink.cli.get",
         "stream": "arclink.cli.stream",
+        "gaps": "arclink.cli.gaps",
+        "stale": "arclink.cli.stale",
         "analyze": "arclink.cli.analyze",
         "aggregate": "arclink.cli.aggregate",
     },
