@@ -111,7 +111,7 @@ demo: $(RUN)  ## Build the graph of a small generated archive and show the links
 	  'Its captures:' '$(BIN)/arclink explain $(DEMO_URI) --store $(DEMO)/links.db' \
 	  'In a browser:' '$(BIN)/arclink serve --store $(DEMO)/links.db    (then open the address it prints)' \
 	  'Your own files:' '$(BIN)/arclink build FOLDER-WITH-WARC-FILES --store links.db' \
-	  'All commands:' 'docs/commands.md, README.md, and $(BIN)/arclink --help'
+	  'All commands:' 'docs/reference/commands.md, README.md, and $(BIN)/arclink --help'
 
 # Tests of pure functions: they build no archive and start no process.
 CHECK_TESTS := tests/uris tests/rows tests/graph tests/access tests/federation/test_merging.py tests/federation/test_reading.py \
@@ -184,7 +184,7 @@ $(BENCH)/venv/.installed: requirements/build.txt requirements/benchmarks.txt | $
 bench: $(RUN) $(BENCH)/venv/.installed  ## Measure ArcLink and its peers; about ten minutes on an idle machine
 	$(BIN)/python -m benchmarks.run --folder $(BENCH) $(BENCH_OPTIONS)
 
-engines: $(WITH_ENGINES)  ## Install Hadoop, Pig, Spark and Cassandra, to try a cluster on this machine (docs/engines.md)
+engines: $(WITH_ENGINES)  ## Install Hadoop, Pig, Spark and Cassandra, to try a cluster on this machine (docs/how-to/engines.md)
 	$(SECTION) 'engines in $(ENGINES)'
 	@for script in engines/*.sh; do case $$script in engines/lib.sh | engines/chromium.sh) ;; *) $$script install || exit 1 ;; esac; done
 

@@ -1,6 +1,7 @@
 """The temporal link graph of a web archive: who linked to a page, when, and with which words.
 
-Open a graph in Python with ``arclink.open("links.db")`` (`arclink.linkgraph`, ``docs/python.md``).
+Open a graph in Python with ``arclink.open("links.db")`` (`arclink.linkgraph`,
+``docs/how-to/python.md``).
 """
 
 from collections.abc import Sequence
@@ -32,4 +33,5 @@ def open(  # noqa: A001  # meant to be read as arclink.open
     from arclink.linkgraph import LinkGraph
     from arclink.store.location import open_store
 
-    return LinkGraph(open_store(fspath(store)), archives=archives)
+    where = fspath(store)
+    return LinkGraph(open_store(where), archives=archives, where=where)

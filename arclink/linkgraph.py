@@ -1,9 +1,9 @@
 """The Python interface: ``arclink.open("links.db")`` returns a `LinkGraph`.
 
 A `LinkGraph` has the queries of the command line and of the service, with the same names and
-parameters (``docs/service.md``). Only ``from``, a keyword of Python, is ``from_`` here. Answers are
-complete unless ``limit`` is given. Functions that return objects of other libraries import these
-when they are called: networkx, pandas and pyarrow are in the extra ``analysis``.
+parameters (``docs/reference/service.md``). Only ``from``, a keyword of Python, is ``from_`` here.
+Answers are complete unless ``limit`` is given. Functions that return objects of other libraries
+import these when they are called: networkx, pandas and pyarrow are in the extra ``analysis``.
 """
 
 import sys
@@ -14,7 +14,6 @@ from itertools import islice
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
 from arclink.access.anchors import Anchor, AnchorsQuery, answer_anchors
@@ -35,6 +34,7 @@ from arclink.access.queries import (
 )
 from arclink.access.reader import MementoSummary, Reading
 from arclink.analysis.scipy_extra import analysis_extra
+from arclink.closing import Closing
 from arclink.errors import UsageError
 from arclink.model import Memento, Span
 from arclink.pages.locate import find_capture
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
     from arclink.export.exports import Exported
     from arclink.export.queries import ExportQuery
+    from arclink.streams.stream import CaptureStream
 
 Time = str | date | datetime
 """A time: 1 to 14 digits, ISO 8601, or a Python date or datetime; without a time zone it is UTC."""
@@ -99,7 +100,7 @@ class OfRows(Within, total=False):
 
 
 class OfGraph(Within, total=False):
-    """Keywords of `LinkGraph.to_networkx` and `LinkGraph.to_pandas` (``docs/export.md``).
+    """Keywords of `LinkGraph.to_networkx` and `LinkGraph.to_pandas` (``docs/how-to/export.md``).
 
     Attributes:
         min_count: Smallest number of mementos of a link.
@@ -114,6 +115,24 @@ class OfGraph(Within, total=False):
     backbone: float
 
 
+class OfStream(TypedDict, total=False):
+    """Keywords of `LinkGraph.stream` (``docs/how-to/streams.md``).
+
+    Attributes:
+        order: ``surt``, ``file``, ``time`` or ``rank``.
+        part: Only the hosts of part K of N: ``3/16``.
+        after: Token of the capture to continue after.
+        limit: Largest number of captures; 0, the default, for all.
+        cache: Folder for rank tables, which the order ``rank`` needs.
+    """
+
+    order: str
+    part: str
+    after: str
+    limit: int
+    cache: str | PathLike[str]
+
+
 _UNLIMITED = Budget(members=sys.maxsize, rows=sys.maxsize // 2, look_ups=sys.maxsize)
 """No limits apply: a Python caller can wait, an HTTP client cannot."""
 
@@ -123,8 +142,8 @@ class Links(Iterable[Member]):
 
     They are read from the store during iteration; a second iteration reads them again. Up to 10,000
     links come once each, in the order of the command line. If the URI has more, they come in store
-    order, and a link that several contents have comes once per content (``docs/service.md``, *Order
-    and size of answers*).
+    order, and a link that several contents have comes once per content
+    (``docs/reference/service.md``, *Order and size of answers*).
     """
 
     def __init__(self, store: Answers, query: LinkQuery, limit: int | None) -> None:
@@ -217,25 +236,33 @@ class Anchors(list[Anchor]):
         return frame_of(rows, columns, times=("first", "last"))
 
 
-class LinkGraph:
+class LinkGraph(Closing):
     """A temporal link graph, at all times or at one time.
 
     Use it only in the thread that opened it. Close it, or use ``with``. Every ``uri`` may be
     written as users type it: any variant (``http`` or ``https``, with or without ``www.``) finds
-    the page. Times and other parameters have the meaning of ``docs/service.md``, *Parameters*.
-    Wrong values raise `BadParameterError`, a `UsageError`.
+    the page. Times and other parameters have the meaning of ``docs/reference/service.md``,
+    *Parameters*. Wrong values raise `BadParameterError`, a `UsageError`.
 
     Args:
         store: The store to read; closing the graph closes it.
         at: Time whose state the graph shows; None for all times.
         archives: Where archive files are now, if they were moved (`arclink.pages.places`).
+        where: Path or URL of the store, which finds its named subsets; empty if it has none.
 
     Raises:
         UsageError: A place in ``archives`` does not exist.
     """
 
-    def __init__(self, store: Scans, at: Time | None = None, archives: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        store: Scans,
+        at: Time | None = None,
+        archives: Sequence[str] = (),
+        where: str = "",
+    ) -> None:
         self.store = store
+        self._where = where
         self._at = "" if at is None else text_of_time(at)
         self._archives = tuple(archives)
         self._reader = PageReader(store, ArchivePlaces(self._archives))
@@ -248,11 +275,28 @@ class LinkGraph:
 
         It uses the store of this graph.
         """
-        graph = type(self)(self.store, time, self._archives)
+        graph = type(self)(self.store, time, self._archives, self._where)
         LinkQuery.from_parameters(
             [("uri", "example.org"), ("at", graph._at)]
         )  # raises an error for a wrong time now, not at the first query
         return graph
+
+    def subset(self, selection: str) -> Self:
+        """Return the graph of a subset: only links that its captures show.
+
+        It uses the store of this graph.
+
+        Args:
+            selection: A selection such as ``domain:gov and from:2001``, or the name of a subset of
+                the store (``docs/reference/subsets.md``).
+
+        Raises:
+            UsageError: There is no such subset, or the selection cannot be read.
+        """
+        from arclink.subsets.opener import narrowed
+
+        store = narrowed(self.store, self._where, selection)
+        return type(self)(store, self._at or None, self._archives, self._where)
 
     def outlinks(self, uri: str, **parameters: Unpack[OfLinks]) -> Links:
         """Return the links of a page, with the mementos that show them.
@@ -334,6 +378,35 @@ class LinkGraph:
         """
         return self._reader.read(find_capture(self.store, uri, text_of_time(at or self._at)))
 
+    def stream(self, **parameters: Unpack[OfStream]) -> "CaptureStream":
+        """Return every capture of the graph with its bytes, each once; read one before the next.
+
+        Each capture has a token, ``after``; a stream with this token continues after it, in any
+        process. At the end, ``end()`` of the stream says whether it is complete. Captures whose
+        ``read`` fails are counted there only if the caller says so with ``lose``.
+
+        Args:
+            **parameters: See `OfStream`.
+
+        Raises:
+            BadParameterError: A parameter is wrong, the token is damaged or of another stream, or
+                the order ``rank`` has no ``cache``.
+            GoneError: The rank table of the token was removed.
+            UsageError: The graph is one at a time.
+        """
+        from arclink.streams.queries import StreamQuery
+        from arclink.streams.ranks import RankTables
+        from arclink.streams.stream import CaptureStream
+
+        if self._at:
+            raise UsageError("a stream has the captures of all times; use a graph without at")
+        cache = parameters.pop("cache", None)
+        query = StreamQuery.from_parameters(
+            (name, str(value)) for name, value in parameters.items() if value not in (None, "")
+        )
+        tables = RankTables(None if cache is None else Path(cache))
+        return CaptureStream(self._reader, query, tables=tables)
+
     def to_networkx(self, level: str = "host", **parameters: Unpack[OfGraph]) -> "nx.DiGraph":
         """Return the graph of all links at a level.
 
@@ -393,7 +466,7 @@ class LinkGraph:
         )
 
     def export(self, path: str | PathLike[str], format: str, **parameters: Any) -> "Exported":  # noqa: A002  # the option's name
-        """Write the graph to a file with a manifest (``docs/export.md``).
+        """Write the graph to a file with a manifest (``docs/how-to/export.md``).
 
         Args:
             path: The path of the file; an existing file is replaced.
@@ -419,7 +492,8 @@ class LinkGraph:
     def to_rdf(self, uri: str = "", **parameters: Unpack[OfLinks]) -> "rdflib.Graph":
         """Return links as an rdflib graph, held in memory; each link is a named node.
 
-        The graphs of two archives merge by union (RDF profile ``links``, ``docs/service.md``).
+        The graphs of two archives merge by union (RDF profile ``links``,
+        ``docs/reference/service.md``).
 
         Args:
             uri: The links of this page, in both directions; without it, every link of the store.
@@ -461,17 +535,6 @@ class LinkGraph:
         """Close the store, and the archive files that were read."""
         self._reader.close()
         self.store.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _export_query(self, form: str, level: str, given: Mapping[str, object]) -> "ExportQuery":
         from arclink.export.queries import ExportQuery

@@ -1,8 +1,8 @@
 """The words of the field as types: URI-R, memento, payload, content, link.
 
 This module holds values only: no I/O, no parsing. Each idea has one word; the table is in
-``docs/data-model.md``. Values of which an answer has hundreds (links, sightings) are named tuples,
-because creating a named tuple takes 20 % of the time of a dataclass.
+``docs/explanation/data-model.md``. Values of which an answer has hundreds (links, sightings) are
+named tuples, because creating a named tuple takes 20 % of the time of a dataclass.
 """
 
 import re
@@ -22,6 +22,9 @@ UriM = NewType("UriM", str)
 
 Surt = NewType("Surt", str)
 """Sort key form of a URI-R, shared by its variants: ``org,example)/path``. It is never a link."""
+
+ALL_SURTS = Surt("")
+"""The prefix of all SURTs."""
 
 UriId = NewType("UriId", str)
 """128-bit SimHash of a SURT, 32 lower-case hex digits (paper, 3.2.1). Not unique by itself."""
@@ -51,7 +54,7 @@ EMPTY_PAYLOAD = Checksum("3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ")
 class Scope(IntEnum):
     """The part of the page's URI that a link depends on; for a content, the widest of its links.
 
-    ``docs/data-model.md``, *Content*. The members are ordered from narrow to wide.
+    ``docs/explanation/data-model.md``, *Content*. The members are ordered from narrow to wide.
     """
 
     NONE = 0
@@ -226,7 +229,7 @@ class Batch:
     Attributes:
         number: 1, 2, … in the order they were loaded.
         files: Names of the archive files, distinct.
-        manifest: JSON text: settings, versions, counts per reason (``docs/manifest.md``).
+        manifest: JSON text: settings, versions, counts per reason (``docs/reference/manifest.md``).
     """
 
     number: int

@@ -265,7 +265,7 @@ class Reason(Enum):
         "mementos",
         "extension carries no links",
         "The path ends in an extension (`.jpg`, `.css` …) that the rules leave out, and the "
-        "mime type does not name a page ([filter.md](filter.md#rules)).",
+        "mime type does not name a page ([filter rules](reference/filter.md#rules)).",
     )
 
     # rules: captures that each rule of filter alone would exclude; a capture counts once per rule
@@ -449,7 +449,7 @@ class Reason(Enum):
         "notes",
         "page of a Wayback Machine, treated as the original",
         "With `--unwrap-wayback`: the URI and the time inside the capture's URI replace its "
-        "own ([wayback.md](wayback.md#crawls-of-a-wayback-machine)).",
+        "own ([Wayback](how-to/wayback.md#crawls-of-a-wayback-machine)).",
     )
     NOTE_WAYBACK_URI = (
         "notes",
@@ -527,7 +527,7 @@ class Reason(Enum):
         "notes",
         "links kept from a WAT, though the page itself is here",
         "The store is in Cassandra, where the links loaded first stay "
-        "([wat.md](wat.md#together-with-warc)).",
+        "([WAT](reference/wat.md#together-with-warc)).",
     )
     NOTE_FEED_BROKEN = (
         "notes",
@@ -565,7 +565,7 @@ class Reason(Enum):
         "notes",
         "page was rewritten by replay, which was undone",
         "The archive does not serve original bytes "
-        "([wayback.md](wayback.md#original-or-rewritten-pages)).",
+        "([Wayback](how-to/wayback.md#original-or-rewritten-pages)).",
     )
 
     __hash__ = (
@@ -584,5 +584,5 @@ class Reason(Enum):
 
     @property
     def meaning(self) -> str:
-        """A sentence or two for users, in Markdown (``docs/reasons.md``)."""
+        """A sentence or two for users, in Markdown (``docs/reference/reasons.md``)."""
         return self.value[2]

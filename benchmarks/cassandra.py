@@ -2,7 +2,7 @@
 
 What loading costs by size, into an empty store and as an update, and the first page of a hub.
 
-Needs a node that runs, and its process for its CPU time (docs/engines.md)::
+Needs a node that runs, and its process for its CPU time (docs/how-to/engines.md)::
 
     engines/cassandra.sh start FOLDER && . FOLDER/env
     CASSANDRA_PID=$(cat FOLDER/node-1/pid) python -m benchmarks.run --only cassandra

@@ -10,7 +10,7 @@
 # MASTER=PID engines/hadoop.sh start   the cluster ends when that process is gone: nothing outlives a test that was killed
 #
 # All daemons share one JVM (Cluster.java): 5 s and 370 MB instead of 15 s and 1.1 GB for five processes. Tasks are
-# containers of YARN as anywhere, each a process of its own. docs/engines.md says how to use it.
+# containers of YARN as anywhere, each a process of its own. docs/how-to/engines.md says how to use it.
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 hadoop="$ENGINES/hadoop"
@@ -86,7 +86,7 @@ try_start() {
 
 stop() {
   stop_process "$run/pid"
-  # An application master lingers for some seconds behind its job, and a container behind its killed NodeManager. What
+  # An application master lingers for some seconds after its job, and a container after its killed NodeManager. What
   # works in this cluster's folder belongs to it.
   local process
   for process in /proc/[0-9]*; do

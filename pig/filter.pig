@@ -1,13 +1,13 @@
 -- filter.pig: the first stage (paper, 3.1): which captures are mementos, and whose payload is read?
 --
 -- Input  $CDX       CDX or CDXJ lines, plain or gzip
--- Output $MEMENTOS  the relation `mementos` of docs/graph-files.md: one row per capture, in no order; of a redirect and a
+-- Output $MEMENTOS  the relation `mementos` of docs/reference/graph-files.md: one row per capture, in no order; of a redirect and a
 --                   capture without checksum before its record is read
 --        $READS     checksum, timestamp, original, file, offset, length: the captures to be read, in no order
 --
 --   pig -param_file rules.pig -param CDX=... -param MEMENTOS=... -param READS=... -param PYTHON=... -param SCRIPTS=pig pig/filter.pig
 --
--- rules.pig is made by rule_parameters.py; PYTHON has ArcLink installed. Rules as in docs/filter.md, in the order status,
+-- rules.pig is made by rule_parameters.py; PYTHON has ArcLink installed. Rules as in docs/reference/filter.md, in the order status,
 -- mime, extension, checksum: the first that fails is the reason.
 
 %default PROGRAMS '.'

@@ -1,12 +1,12 @@
 -- inlinks_by_month.pig: how many mementos of how many pages link to each URI, month by month?
 --
--- Input  $GRAPH    graph files of one or more batches (docs/graph-files.md): a folder, or a glob of folders
+-- Input  $GRAPH    graph files of one or more batches (docs/reference/graph-files.md): a folder, or a glob of folders
 -- Output $COUNTS   target, month, mementos, sources: SURT, six digits, distinct mementos that link to it, and distinct
 --                  originals among these; in the order of target and month
 --
 --   pig -param GRAPH='…/graph/*' -param COUNTS=... -param PYTHON=... -param SCRIPTS=pig pig/inlinks_by_month.pig
 --
--- A memento holds no link: it shows a content, which follows from its checksum and its original (docs/data-model.md).
+-- A memento holds no link: it shows a content, which follows from its checksum and its original (docs/explanation/data-model.md).
 
 -- Folder of files shipped to tasks; in local mode jobs share one folder and would delete each other's files.
 %default PROGRAMS '.'

@@ -2,7 +2,7 @@
 
 Input: lines, as bytes. Output: one line per capture, tab-separated: surt, timestamp, original,
 checksum, status, mime, record type, file, offset, length; each as in ``mementos``
-(docs/graph-files.md). Lines that are no captures are left out.
+(docs/reference/graph-files.md). Lines that are no captures are left out.
 """
 
 import sys

@@ -3,8 +3,8 @@
     python pig/rule_parameters.py rules.json > rules.pig    # without a file: the default rules
     python pig/rule_parameters.py --takedowns takedowns.jsonl > rules.pig
 
-Each list of docs/filter.md becomes one regular expression of Java; an empty list becomes one that
-matches nothing. Takedowns, as `arclink forget --export` writes them, become one condition.
+Each list of docs/reference/filter.md becomes one regular expression of Java; an empty list becomes
+one that matches nothing. Takedowns, as `arclink forget --export` writes them, become one condition.
 """
 
 import argparse
@@ -73,7 +73,7 @@ def main() -> None:
     """Print the parameters, one a line."""
     given = argparse.ArgumentParser(description="The parameters of filter.pig and table2.pig.")
     given.add_argument(
-        "rules", nargs="?", type=Path, help="JSON file of filter rules (docs/filter.md)"
+        "rules", nargs="?", type=Path, help="JSON file of filter rules (docs/reference/filter.md)"
     )
     given.add_argument("--takedowns", type=Path, help="file that `arclink forget --export` wrote")
     options = given.parse_args()

@@ -1,4 +1,4 @@
-"""The contents packed in ``outlinks`` rows (docs/graph-files.md), for Pig.
+"""The contents packed in ``outlinks`` rows (docs/reference/graph-files.md), for Pig.
 
 STREAM … THROUGH `python3 unpack_blocks.py`.
 

@@ -1,4 +1,4 @@
-"""The links packed in ``inlinks`` rows (docs/graph-files.md), for Pig.
+"""The links packed in ``inlinks`` rows (docs/reference/graph-files.md), for Pig.
 
 STREAM … THROUGH `python3 unpack_inlinks.py`.
 

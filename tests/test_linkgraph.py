@@ -33,7 +33,9 @@ def test_the_examples_of_the_page_are_true(
     (tmp_path / "links.db").symlink_to(store)
     monkeypatch.chdir(tmp_path)
     failed, tried = doctest.testfile(
-        str(DOCS / "python.md"), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE
+        str(DOCS / "how-to/python.md"),
+        module_relative=False,
+        optionflags=doctest.NORMALIZE_WHITESPACE,
     )
     assert tried > 15
     assert failed == 0

@@ -60,7 +60,7 @@ def project_files() -> tuple[Path, ...]:
 
 
 def text_of(name: str) -> str:
-    """Return the text of a project file; fail when there is none."""
+    """Return the text of a project file; fail if it is missing."""
     path = ROOT / name
     assert path.is_file(), f"{name} is missing"
     return path.read_text("utf-8")
@@ -71,7 +71,7 @@ COMMANDS = group.list_commands(CONTEXT)
 
 
 def command_called(name: str) -> click.Command:
-    """Return the command with this name; fail when there is none."""
+    """Return the command with this name; fail if it does not exist."""
     command = group.get_command(CONTEXT, name)
     assert command, f"there is no command {name!r}"
     return command
@@ -81,7 +81,7 @@ def command_called(name: str) -> click.Command:
 
 
 FOREIGN = {
-    "a path of somebody's machine": re.compile(
+    "a path of one machine": re.compile(
         r"(?<![\w.~/%-])/(?:work|root|home/[a-z_][\w-]*|Users/\w+)(?=/[\w.])"
     ),
     "a package registry": re.compile(
@@ -97,7 +97,7 @@ FOREIGN = {
 
 @pytest.mark.parametrize("what", FOREIGN)
 def test_no_file_names(what: str) -> None:
-    """What is true of one machine only stands in no file."""
+    """No file contains what is true of one machine only."""
     found = []
     for path in project_files():
         for number, line in enumerate(path.read_text("utf-8", errors="replace").splitlines(), 1):
@@ -109,10 +109,8 @@ def test_no_file_names(what: str) -> None:
 @pytest.mark.parametrize(
     ("line", "what"),
     [
-        pytest.param("see /" + "root/.pyenv", "a path of somebody's machine", id="home of root"),
-        pytest.param(
-            '"/' + 'home/jane/archive"', "a path of somebody's machine", id="home of jane"
-        ),
+        pytest.param("see /" + "root/.pyenv", "a path of one machine", id="home of root"),
+        pytest.param('"/' + 'home/jane/archive"', "a path of one machine", id="home of jane"),
         pytest.param("https://py" + "pi.org/simple", "a package registry", id="index"),
     ],
 )
@@ -141,10 +139,10 @@ def section_of(name: str) -> str:
     """Return the section about a command."""
     match = re.search(
         rf"^## arclink {re.escape(name)}\n(.*?)(?=^##)",
-        text_of("docs/commands.md"),
+        text_of("docs/reference/commands.md"),
         re.MULTILINE | re.DOTALL,
     )
-    assert match, f"docs/commands.md has no section '## arclink {name}'"
+    assert match, f"docs/reference/commands.md has no section '## arclink {name}'"
     return match[1]
 
 
@@ -167,7 +165,7 @@ def options_of(command: click.Command) -> set[str]:
 
 
 def test_every_command_is_in_the_table_of_commands() -> None:
-    table = text_of("docs/commands.md").partition("\n## ")[0]
+    table = text_of("docs/reference/commands.md").partition("\n## ")[0]
     assert set(re.findall(r"\(#arclink-([a-z-]+)\)", table)) == set(COMMANDS)
 
 
@@ -204,6 +202,16 @@ def test_help_ends_with_examples(name: str) -> None:
 def test_help_shows_every_short_help_whole() -> None:
     shown = CliRunner().invoke(group, ["--help"], terminal_width=80).output
     assert [line for line in shown.splitlines()[4:] if line.endswith("...")] == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_breaks_no_line_at_a_hyphen(name: str) -> None:
+    """Options and the paths of documents can be copied from the help."""
+    command = command_called(name)
+    commands = commands_of(command) if isinstance(command, click.Group) else []
+    for words in [[name], *([name, str(one.name)] for one in commands)]:
+        shown = CliRunner().invoke(group, [*words, "--help"], terminal_width=80).output
+        assert [line for line in shown.splitlines() if re.search(r"\w-$", line)] == []
 
 
 def calls_in_docs() -> Iterator[tuple[str, str]]:
@@ -250,12 +258,12 @@ def test_a_call_in_the_docs_is_one_the_command_line_takes(
 
 
 def test_every_reason_is_documented_in_its_words() -> None:
-    """docs/reasons.md has the reasons of each group, in the enum's order and words, each with a
-    sentence.
+    """docs/reference/reasons.md has the reasons of each group, in the enum's order and words, each
+    with a sentence.
     """
     found: list[tuple[str, str, str]] = []
     chapter = ""
-    for line in text_of("docs/reasons.md").splitlines():
+    for line in text_of("docs/reference/reasons.md").splitlines():
         if line.startswith("## "):
             chapter = line.removeprefix("## ")
         elif row := re.fullmatch(r"\| `(\w+)` \| (.+?) \| (.+) \|", line):
@@ -268,26 +276,71 @@ def test_every_reason_is_documented_in_its_words() -> None:
 
 
 def test_a_page_of_docs_that_is_named_exists() -> None:
-    """Docstrings, help texts and docs point at pages that are there."""
-    missing = []
-    for path in project_files():
-        if path.suffix in {".py", ".md", ".cfg", ".toml", ".conf"}:
-            text = path.read_text("utf-8")
-            named = {ROOT / name for name in re.findall(r"(?<![\w/.-])docs/[\w/-]+\.md", text)}
-            if path.suffix == ".md":
-                named |= {
-                    (path.parent / link).resolve()
-                    for link in re.findall(r"\]\((?!\w+:|#)([^)#\s]+)", text)
-                }
-            missing += [
-                f"{path.relative_to(ROOT)}: {page}" for page in sorted(named) if not page.exists()
-            ]
+    """Docstrings, help texts, messages and scripts name pages of docs/ that exist."""
+    named = re.compile(r"(?<![\w/.-])docs/[\w/-]+\.(?:md|ipynb)")
+    missing = [
+        f"{path.relative_to(ROOT)}: {page}"
+        for path in project_files()
+        for page in sorted(set(named.findall(path.read_text("utf-8", errors="replace"))))
+        if not (ROOT / page).exists()
+    ]
     assert missing == []
 
 
+def anchors_of(text: str) -> set[str]:
+    """Return the anchors of the headings of a page, as GitHub makes them from their words."""
+    without_code = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.+)$", without_code, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def broken_links(path: Path) -> list[str]:
+    """Return the relative links of a page whose file or heading does not exist."""
+    broken = []
+    for link in re.findall(r"\]\((?!\w+:)([^)\s]+)\)", path.read_text("utf-8")):
+        name, _, anchor = link.partition("#")
+        target = (path.parent / name).resolve() if name else path
+        if not target.exists() or (anchor and anchor not in anchors_of(target.read_text("utf-8"))):
+            broken.append(link)
+    return broken
+
+
+PAGES = [path for path in project_files() if path.suffix in {".md", ".ipynb"}]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_of_a_page_lead_to_files_and_headings(path: Path) -> None:
+    assert broken_links(path) == []
+
+
+def test_a_broken_link_is_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# One page\n[a](#one-page) [b](#two) [c](page.md#one-page) [d](page.md#no) [e](gone.md)\n",
+        "utf-8",
+    )
+    assert broken_links(page) == ["#two", "page.md#no", "gone.md"]
+
+
+def test_the_index_names_every_page() -> None:
+    """Decisions are listed by their folder."""
+    index = ROOT / "docs/index.md"
+    linked = {
+        (index.parent / link).resolve()
+        for link in re.findall(r"\]\((?!\w+:)([^)#\s]+)", index.read_text("utf-8"))
+    }
+    pages = {page for page in PAGES if (ROOT / "docs") in page.parents}
+    decisions = {page for page in pages if page.parent.name == "decisions"}
+    assert pages - decisions - linked == {index}
+
+
+def test_the_readme_is_short() -> None:
+    assert 500 <= len(text_of("README.md").split()) <= 700
+
+
 def test_every_test_that_holds_a_promise_exists() -> None:
-    """docs/promises.md names real tests, one for each promise."""
-    text = text_of("docs/promises.md").partition("## Next to others")[0]
+    """docs/explanation/promises.md names real tests, one for each promise."""
+    text = text_of("docs/explanation/promises.md").partition("## Next to others")[0]
     rows = [
         line.split(" | ")
         for line in text.splitlines()
@@ -333,7 +386,7 @@ def test_the_demo_asks_about_the_page_with_the_most_to_tell(tmp_path: Path) -> N
         "ARCHITECTURE.md",
         "CONTRIBUTING.md",
         "SECURITY.md",
-        "docs/settings.md",
+        "docs/reference/settings.md",
         "conf/local.conf",
     ],
 )
@@ -419,7 +472,13 @@ def modules_of(code: ast.Module) -> set[str]:
 def imported(*folders: str) -> frozenset[str]:
     """Return the top-level modules that the code in ``folders`` imports."""
     paths = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
-    return frozenset().union(*(modules_of(ast.parse(path.read_bytes())) for path in paths))
+    return frozenset().union(*map(modules_in, paths))
+
+
+@cache
+def modules_in(path: Path) -> set[str]:
+    """Return the result of `modules_of` for a file."""
+    return modules_of(ast.parse(path.read_bytes()))
 
 
 @pytest.mark.parametrize(
@@ -442,7 +501,7 @@ def module_of(package: str) -> str:
 
 @pytest.mark.parametrize("package", declared()["run"])
 def test_the_code_imports_the_dependency(package: str) -> None:
-    """What nobody imports nobody should have to install."""
+    """Every package that users must install is imported."""
     assert module_of(package) in imported(*PACKAGES)
 
 
@@ -476,8 +535,10 @@ def test_every_package_imported_is_declared(
 
 
 def test_dependencies_are_documented() -> None:
-    """docs/dependencies.md has exactly one row for each package of setup.cfg."""
-    chapters = re.split("^## To .*", text_of("docs/dependencies.md"), flags=re.MULTILINE)[1:]
+    """docs/explanation/dependencies.md has exactly one row for each package of setup.cfg."""
+    chapters = re.split(
+        "^## To .*", text_of("docs/explanation/dependencies.md"), flags=re.MULTILINE
+    )[1:]
     for chapter, section in zip(
         chapters, ("run", "test", "browser", "fuzz", "engines"), strict=True
     ):

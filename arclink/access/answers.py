@@ -156,13 +156,13 @@ def answer_link_query(
     inlinks = replace(
         inlinks, members=tuple(_detailed(reading, inlinks.members, Direction.IN, budget.rows))
     )
-    behind = Cursor(state, outlinks.outlinks, inlinks.inlinks)
-    is_last = isinstance(behind.outlinks, Done) and isinstance(behind.inlinks, Done)
+    next_cursor = Cursor(state, outlinks.outlinks, inlinks.inlinks)
+    is_last = isinstance(next_cursor.outlinks, Done) and isinstance(next_cursor.inlinks, Done)
     return _answer(
         reading,
         outlinks,
         inlinks,
-        None if is_last else encode_cursor(behind, query.fingerprint),
+        None if is_last else encode_cursor(next_cursor, query.fingerprint),
         replay,
     )
 
@@ -228,7 +228,7 @@ def _stream(reading: Reading, direction: Direction) -> Iterable[Member]:
 
 
 def _answer(
-    reading: Reading, outlinks: _Page, inlinks: _Page, behind: str | None, replay: ReplayPrefix
+    reading: Reading, outlinks: _Page, inlinks: _Page, next_cursor: str | None, replay: ReplayPrefix
 ) -> LinkAnswer:
     query = reading.query
     is_stream = query.limit == 0
@@ -244,7 +244,7 @@ def _answer(
         else inlinks.members,
         is_grouped_out=outlinks.is_grouped,
         is_grouped_in=inlinks.is_grouped,
-        next=behind,
+        next=next_cursor,
         replay=replay,
     )
 
@@ -263,8 +263,8 @@ def _outlinks_page(
     if isinstance(position, Grouped):
         groups = group_outlinks(reading, budget) if is_same_store else None
         if groups is not None:
-            members, behind = _grouped_page(groups, position, reading.query.limit)
-            return _Page(members, outlinks=behind)
+            members, page_end = _grouped_page(groups, position, reading.query.limit)
+            return _Page(members, outlinks=page_end)
         position = FIRST_OUTLINK
     limit = reading.query.limit
     if isinstance(position, InRange):
@@ -282,8 +282,8 @@ def _inlinks_page(
     if isinstance(position, Grouped):
         groups = group_inlinks(reading, budget) if is_same_store else None
         if groups is not None:
-            members, behind = _grouped_page(groups, position, reading.query.limit)
-            return _Page(members, inlinks=behind)
+            members, page_end = _grouped_page(groups, position, reading.query.limit)
+            return _Page(members, inlinks=page_end)
         position = FIRST_INLINK
     limit, most = reading.query.limit, 2 * budget.look_ups
     try:

@@ -75,7 +75,7 @@ class Parameter(Generic[Read]):
             empty, help shows the choices or the type.
         otherwise: The meaning of a missing parameter in words, where ``default`` does not show it.
         envvar: The environment variable that the command line reads if the option is missing.
-        see: The page of ``docs`` that says more, such as ``service.md#filters``.
+        see: The page of ``docs`` that says more, such as ``reference/service.md#filters``.
         is_positional: Whether it is an argument on the command line, not an option.
         keeps_empty: Whether an empty value is a value, which its reader refuses. Otherwise it means
             the same as a missing one.

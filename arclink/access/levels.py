@@ -66,7 +66,7 @@ LINKS_OR_LEVEL = Parameter(
     "List links, or count them per host or registered domain.",
     named({name: name for name in UNITS}),
     default="uri",
-    see="service.md#levels",
+    see="reference/service.md#levels",
 )
 """The level as a parameter that chooses between the link query itself and counts."""
 

@@ -139,9 +139,9 @@ class RowPageOfStore:
 
     def next(self, longest: int) -> str | None:
         """Return the cursor of the next page; None on the last page of the longest list."""
-        behind = self.first + self.asked.limit
+        next_first = self.first + self.asked.limit
         return (
-            encode_fields(["rows", self.asked.question, self.version, behind])
-            if self.asked.limit and behind < longest
+            encode_fields(["rows", self.asked.question, self.version, next_first])
+            if self.asked.limit and next_first < longest
             else None
         )

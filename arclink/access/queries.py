@@ -45,7 +45,7 @@ DEFAULT_LIMIT = 1000
 MOST_MEMBERS = 10_000
 """Size of the largest page and of the largest grouped answer, in members.
 
-Source: ``docs/service.md``, *Order and size of answers*.
+Source: ``docs/reference/service.md``, *Order and size of answers*.
 """
 LONGEST_URI = 65_536
 """Maximum length in characters; the graph has no longer URIs."""
@@ -134,19 +134,19 @@ MATCH_TYPE = Parameter(
     "Links of this URI, of all URIs whose SURT begins with its SURT, of its host, or of its host and all subdomains.",
     choice(MatchType),
     default="exact",
-    see="service.md#many-pages",
+    see="reference/service.md#many-pages",
 )
 DIRECTION = Parameter("direction", "Outlinks, inlinks, or both.", choice(Direction), default="both")
 FROM = Parameter(
     "from",
-    "Only what was observed from this time on; its beginning counts.",
+    "Only captures at or after this time; 2010 means the beginning of 2010.",
     SINCE,
     metavar="TIME",
     otherwise="all time",
 )
 TO = Parameter(
     "to",
-    "Only what was observed up to this time; its end counts.",
+    "Only captures at or before this time; 2010 means the end of 2010.",
     UNTIL,
     metavar="TIME",
     otherwise="all time",
@@ -165,14 +165,14 @@ FILTER = Parameter(
     matching(PATTERN, ALLOWED, parse_filter),
     is_list=True,
     metavar="FILTER",
-    see="service.md#filters",
+    see="reference/service.md#filters",
 )
 FOLLOW = Parameter(
     "follow",
-    "If the URI redirects at that time, answer for the redirect's target.",
+    "If the URI is a redirect at the time of the query, answer for its target.",
     SWITCH,
     default="false",
-    see="service.md#redirects",
+    see="reference/service.md#redirects",
 )
 LIMIT = Parameter(
     "limit",
@@ -180,11 +180,11 @@ LIMIT = Parameter(
     whole_number(MOST_MEMBERS, f"a number from 1 to {MOST_MEMBERS}, or 0 for everything"),
     default=str(DEFAULT_LIMIT),
     metavar="N",
-    see="service.md#order-and-size-of-answers",
+    see="reference/service.md#order-and-size-of-answers",
 )
 CURSOR = Parameter(
     "cursor",
-    "Where to continue: 'next' of an answer to the same query.",
+    "Continue after an earlier answer to the same query: the value of 'next' in it.",
     TEXT,
     metavar="CURSOR",
 )
@@ -193,14 +193,14 @@ EVIDENCE = Parameter(
     "Show the mementos of each link, with archive file, offset and checksum; not as table.",
     SWITCH,
     default="false",
-    see="service.md#mementos-and-evidence",
+    see="reference/service.md#mementos-and-evidence",
 )
 VALIDITY = Parameter(
     "validity",
     "Show between which mementos each link appeared and disappeared.",
     SWITCH,
     default="false",
-    see="service.md#validity",
+    see="reference/service.md#validity",
 )
 
 LINK_PARAMETERS: tuple[AnyParameter, ...] = (

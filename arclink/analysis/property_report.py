@@ -43,7 +43,7 @@ COLUMNS = (
     *("in_exponent", "in_least", "in_error", "in_distance", "in_tail"),
     *("out_exponent", "out_least", "out_error", "out_distance", "out_tail"),
 )
-"""Columns of the table; ``docs/analysis.md`` explains each."""
+"""Columns of the table; ``docs/reference/analysis.md`` explains each."""
 
 DEGREE_COLUMNS = ("window", "direction", "links", "nodes")
 """Columns of the table of degrees."""

@@ -57,5 +57,7 @@ class Target:
             yield self.surt
             return
         beginning = beginning_of(self.name)
-        for behind in (")", ",", ":"):  # characters that can follow a host or a domain
-            yield from (surt for surt in store.surts(Surt(beginning + behind)) if self.has(surt))
+        for next_character in (")", ",", ":"):  # characters that can follow a host or a domain
+            yield from (
+                surt for surt in store.surts(Surt(beginning + next_character)) if self.has(surt)
+            )

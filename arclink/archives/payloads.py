@@ -143,13 +143,13 @@ def undo_chunks(body: bytes) -> tuple[bytes, bool]:
     while line := _CHUNK_LINE.match(body, position, position + _LONGEST_CHUNK_LINE):
         size = int(line[1], 16)
         start, end = line.end(), line.end() + size
-        behind = body[end : end + 2]
-        if size and behind and not behind.startswith((b"\r", b"\n")):
+        line_end = body[end : end + 2]
+        if size and line_end and not line_end.startswith((b"\r", b"\n")):
             break
         if size == 0:
             return b"".join(pieces), True
         pieces.append(body[start:end])
-        position = end + (2 if behind == b"\r\n" else 1)
+        position = end + (2 if line_end == b"\r\n" else 1)
         if position >= len(body):
             return b"".join(pieces), False
     if not pieces:
@@ -171,8 +171,8 @@ def stream_without_chunks(pieces: Iterable[bytes]) -> Iterator[bytes]:
             return
         if size <= _LONGEST_WHOLE_CHUNK:
             data = window.view(line.end() + size + 2)
-            behind = data[line.end() + size : line.end() + size + 2]
-            if behind and not behind.startswith((b"\r", b"\n")):
+            line_end = data[line.end() + size : line.end() + size + 2]
+            if line_end and not line_end.startswith((b"\r", b"\n")):
                 break
             window.skip(line.end())
             yield window.take(size)

@@ -8,8 +8,7 @@ ArcLink takes everything from the envelope, and a capture read from a WAT is the
 one read from its WARC: same URI, time, checksum, status.
 
 ArcLink reads both flavours, that of the Internet Archive (webarchive-commons) and that of Common
-Crawl (ia-web-commons), for WARC and for ARC. ``docs/wat.md`` describes what a WAT lacks, and how
-the graphs differ.
+Crawl (ia-web-commons), for WARC and for ARC. ``docs/reference/wat.md`` describes what a WAT lacks.
 
 Source: the code of the writers, ``ResourceConstants`` (names) and ``ExtractingParseObserver``
 (which ``path`` is written for which attribute) of both projects.

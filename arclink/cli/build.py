@@ -25,7 +25,7 @@ CDX = Parameter(
     is_list=True,
     metavar="FILE",
     otherwise="archives are indexed",
-    see="filter.md#rows",
+    see="reference/filter.md#rows",
     keeps_empty=True,
 )
 BATCH_SIZE = field_parameter(
@@ -35,7 +35,7 @@ BATCH_SIZE = field_parameter(
     name="batch-size",
     text=size_text,
     metavar="SIZE",
-    see="settings.md#build",
+    see="reference/settings.md#build",
 )
 WORK = Parameter(
     "work",
@@ -43,6 +43,14 @@ WORK = Parameter(
     PATH,
     metavar="FOLDER",
     otherwise="next to the store, or the current folder for Cassandra",
+)
+KEEP_GRAPH = Parameter(
+    "keep-graph",
+    "Folder that keeps the graph files of each batch, for `arclink backup`; with --runner hadoop they stay in HDFS.",
+    PATH,
+    metavar="FOLDER",
+    otherwise="they are removed",
+    see="operations.md#backup-of-a-store-in-cassandra",
 )
 REBUILD = switch("rebuild", "Remove the store and build a new one. Takedowns stay in effect.")
 
@@ -65,6 +73,7 @@ EXAMPLES = (
     *ENGINE,
     CORES,
     WORK,
+    KEEP_GRAPH,
     REBUILD,
     QUIET,
 )
@@ -103,6 +112,8 @@ def command(given: Given) -> None:
     work = WORK.of(given)
     folder = Path(work) if work else work_folder(store)
     run = runner_of(given, settings.cores, folder, local_path_of(store).name)
+    if kept := KEEP_GRAPH.of(given):
+        run.kept = Path(kept)
     with only_build(local_path_of(store)):
         record = takedowns_path(store)
         if REBUILD.sure(given):

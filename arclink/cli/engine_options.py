@@ -13,7 +13,7 @@ RUNNER = Parameter(
     "Where jobs run: on all cores, in one process, or on an engine.",
     named({name: name for name in ("local", "inline", "hadoop", "spark")}),
     default=BuildSettings().runner,
-    see="engines.md",
+    see="reference/engines.md#options",
 )
 ENGINE_CONF = Parameter(
     "engine-conf",
@@ -21,7 +21,7 @@ ENGINE_CONF = Parameter(
     PATH,
     metavar="FILE",
     envvar="MRJOB_CONF",
-    see="engines.md",
+    see="reference/engines.md#options",
 )
 HDFS = Parameter(
     "hdfs",
@@ -29,7 +29,7 @@ HDFS = Parameter(
     TEXT,
     metavar="URL",
     otherwise="a folder of the user",
-    see="engines.md",
+    see="reference/engines.md#options",
 )
 ENGINE: tuple[AnyParameter, ...] = (RUNNER, ENGINE_CONF, HDFS)
 """The parameters that select where jobs run."""

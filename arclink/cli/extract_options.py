@@ -5,9 +5,9 @@ from arclink.access.declarations import AnyParameter, switch
 LAZY = switch(
     "lazy",
     "Also extract the data- attributes of lazy loading, such as data-src.",
-    "data-model.md#kinds-of-links",
+    "explanation/data-model.md#kinds-of-links",
 )
 HERITRIX_OUTLINKS = switch(
-    "heritrix-outlinks", "Add the links that Heritrix recorded for a page.", "heritrix.md"
+    "heritrix-outlinks", "Add the links that Heritrix recorded for a page.", "how-to/heritrix.md"
 )
 SOURCES: tuple[AnyParameter, ...] = (LAZY, HERITRIX_OUTLINKS)

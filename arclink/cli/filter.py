@@ -23,7 +23,7 @@ CDX = Parameter(
     is_list=True,
     is_positional=True,
     metavar="[CDX]...",
-    see="filter.md#rows",
+    see="reference/filter.md#rows",
     keeps_empty=True,
 )
 STORE = Parameter(

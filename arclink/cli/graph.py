@@ -15,7 +15,10 @@ EXAMPLES = ("arclink graph --folder work",)
 @click.command(short_help="Join and invert links: write graph files.")
 @takes(*STAGE)
 def command(given: Given) -> None:
-    """Join and invert FOLDER/pages; write the graph files to FOLDER/graph (docs/graph-files.md)."""
+    """Join and invert FOLDER/pages; write the graph files to FOLDER/graph.
+
+    docs/reference/graph-files.md describes the files.
+    """
     from arclink.pipeline import stages
 
     folder = Path(FOLDER.sure(given))

@@ -13,7 +13,7 @@ def command(file: str) -> None:
     """Write ArcLink and the packages it needs to FILE (.tar.gz), for workers without them.
 
     The workers' Python must have the same version as this one, on the same system and processor
-    (docs/engines.md).
+    (docs/how-to/engines.md).
     """
     from arclink.mapreduce.environment import pack_environment
 

@@ -53,7 +53,7 @@ SHARE = Parameter(
 def command(given: Given) -> None:
     """Estimate the hours and bytes that a collection takes on a cluster.
 
-    The estimate comes from measurements (docs/operations.md).
+    The estimate comes from measurements (docs/how-to/operations.md).
     """
     captures, nodes, cores = CAPTURES.sure(given), NODES.sure(given), CORES.sure(given)
     replication = REPLICATION.sure(given)

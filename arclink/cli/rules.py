@@ -16,7 +16,7 @@ RULES = Parameter(
     PATH,
     metavar="FILE",
     otherwise="HTML, feeds and sitemaps with status 200",
-    see="filter.md#rules",
+    see="reference/filter.md#rules",
     keeps_empty=True,
 )
 PREFIXES = Parameter(
@@ -34,7 +34,7 @@ SELECTION: tuple[AnyParameter, ...] = (RULES, PREFIXES, FROM, TO, NO_REDIRECTS)
 UNWRAP = switch(
     "unwrap-wayback",
     "Treat captures of a Wayback Machine's pages as captures of the original pages.",
-    "wayback.md#crawls-of-a-wayback-machine",
+    "how-to/wayback.md#crawls-of-a-wayback-machine",
 )
 WAYBACK_PREFIXES = Parameter(
     "wayback-prefix",

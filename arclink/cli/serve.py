@@ -64,7 +64,7 @@ STORES = replace(
     is_list=True,
     keeps_empty=True,
     metavar="[NAME=]PATH|URL",
-    see="service.md#collections",
+    see="reference/service.md#collections",
 )
 HOST = Parameter(
     "host",
@@ -85,15 +85,15 @@ BROWSE_PORT = Parameter(
     "Port of the origin where archived pages are replayed.",
     whole_number(65535),
     metavar="N",
-    otherwise="the one after --port, if only this machine can ask",
-    see="browse.md",
+    otherwise="the port after --port, if the service is only for this machine",
+    see="how-to/browse.md",
 )
 BROWSE_ORIGIN = Parameter(
     "browse-origin",
-    "That origin as clients know it, such as https://replay.example.net; needs --public.",
+    "Public address of that origin, such as https://replay.example.net; needs --public.",
     TEXT,
     metavar="ORIGIN",
-    see="deployment.md",
+    see="how-to/deployment.md",
 )
 THREADS = Parameter(
     "threads",
@@ -108,7 +108,7 @@ WORKERS = Parameter(
     whole_number(64, least=1),
     default="1",
     metavar="N",
-    see="deployment.md",
+    see="how-to/deployment.md",
 )
 GRACE = Parameter(
     "grace",
@@ -131,7 +131,7 @@ EMBARGO = Parameter(
     whole_number(1_000_000),
     default=str(Embargo().days),
     metavar="DAYS",
-    see="service.md#embargo",
+    see="reference/service.md#embargo",
 )
 EMBARGO_PREFIXES = Parameter(
     "embargo-prefix",
@@ -155,7 +155,7 @@ ORIGINS = Parameter(
     TEXT,
     is_list=True,
     metavar="ORIGIN",
-    see="deployment.md#other-origins-and-search-engines",
+    see="how-to/deployment.md#other-origins-and-search-engines",
     keeps_empty=True,
 )
 PAGES = Parameter(
@@ -167,7 +167,7 @@ CONNECTIONS = Parameter(
     whole_number(100_000, least=10),
     default=str(Connections().most),
     metavar="N",
-    see="deployment.md#connections",
+    see="how-to/deployment.md#connections",
 )
 ADDRESS_CONNECTIONS = Parameter(
     "address-connections",

@@ -28,7 +28,7 @@ FOLDER = Parameter(
     PATH,
     is_required=True,
     metavar="FOLDER",
-    see="stage-files.md",
+    see="reference/stage-files.md",
 )
 STAGE: tuple[AnyParameter, ...] = (FOLDER, *ENGINE, CORES)
 """The parameters of the commands that run one stage."""
@@ -60,7 +60,7 @@ def running(given: Given, name: str) -> Iterator[JobRunner]:
 RELATIONS: Mapping[str, Sequence[str]] = {
     "index": ("rows", "findings"),
     "filter": ("pointers", "mementos"),
-    "extract": ("pages", "mementos", "findings"),
+    "extract": ("pages", "mementos", "findings", "graph/mementos"),
     "graph": ("postings", "graph/payloads", "graph/outlinks", "graph/inlinks"),
 }
 """Folders that the jobs of each stage write."""
@@ -73,6 +73,9 @@ WRITTEN: Mapping[str, Sequence[str]] = {
         "extracted-*",
         "retries-*",
         "manifests-*",
+        "choices",
+        "chosen",
+        "waiting",
         "findings/part-extract*",
         "mementos/part-extract*",
         "graph/payloads",

@@ -1,7 +1,7 @@
 """A generated archive with known links: WARC files, and the answers that the graph must give.
 
-`write_demo_archive` writes both. ``docs/demo-archive.md`` describes the archive and the format of
-its list of true links.
+`write_demo_archive` writes both. ``docs/explanation/demo-archive.md`` describes the archive and the
+format of its list of true links.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The graph in files for other tools (``docs/export.md``).
+"""The graph in files for other tools (``docs/how-to/export.md``).
 
 There are two kinds of files. A *table* has one row per link of each page, and is written while the
 store is read: Parquet, the CSV of Archives Unleashed, N-Quads (`tables`, `parquet`). A *graph* has

@@ -146,11 +146,11 @@ def tally(
         has_svg = has_svg or lowered in (b"svg", b"math")
         if lowered in _VOID and not (has_svg and lowered not in _NEVER_IN_SVG):
             continue
-        behind = html.find(b"<", end)
-        if behind >= 0 and html.startswith(b"</" + name, behind):
-            after = html[behind + 2 + len(name) : behind + 3 + len(name)]
+        next_tag = html.find(b"<", end)
+        if next_tag >= 0 and html.startswith(b"</" + name, next_tag):
+            after = html[next_tag + 2 + len(name) : next_tag + 3 + len(name)]
             if after and after in b"\t\n\f\r />":
-                pair = behind
+                pair = next_tag
                 continue
         opening += 1
         formatting += lowered in _FORMATTING

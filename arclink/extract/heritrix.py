@@ -52,7 +52,7 @@ _REFRESHES = ("meta@delayed-refresh", "noscript@refresh")
 
 _NO_KIND = re.compile("[^a-z0-9-]+")
 
-_BEHIND = 4
+_RECORDS_READ = 4
 """Maximum distance of the metadata record from its response, in records.
 
 The request, and records of other processors, may be between them.
@@ -106,8 +106,8 @@ def find_metadata(archive: ArchiveFile, record: ArchiveRecord) -> ArchiveRecord 
     wanted = record.fields.get("warc-record-id")
     if not wanted:
         return None
-    behind = archive.records(record.offset)
-    for found in islice(behind, 1, 1 + _BEHIND):
+    following = archive.records(record.offset)
+    for found in islice(following, 1, 1 + _RECORDS_READ):
         if not isinstance(found, ArchiveRecord) or found.record_type in (
             "response",
             "revisit",

@@ -582,13 +582,13 @@ class _Page:
                     parents.append((node, is_break))
                     node = below
                     continue
-            while (behind := node.next) is None and parents:
+            while (following := node.next) is None and parents:
                 node, is_break = parents.pop()
                 if is_break:
                     pieces.append(" ")
-            if behind is None:
+            if following is None:
                 break
-            node = behind
+            node = following
         text = self.folded("".join(pieces))
         return text or (
             self.folded(" ".join([image.attributes.get("alt") or "" for image in images]))

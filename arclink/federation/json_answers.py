@@ -1,4 +1,4 @@
-"""Parser of ArcLink's own JSON answers (``docs/service.md``), without trust."""
+"""Parser of ArcLink's own JSON answers (``docs/reference/service.md``), without trust."""
 
 from collections.abc import Iterator
 
@@ -24,7 +24,7 @@ def parse_json_answer(body: bytes) -> ToldAnswer:
     match document:
         case {"uri": str(uri), "outlinks": list(outlinks), "inlinks": list(inlinks)}:
             links = [*_links(outlinks, Direction.OUT), *_links(inlinks, Direction.IN)]
-            behind, at = document.get("next"), document.get("at")
+            next_cursor, at = document.get("next"), document.get("at")
             in_force = document.get("in_force")
             mementos = _mementos(document.get("mementos"))
             held = tuple(_in_force(in_force))
@@ -35,7 +35,7 @@ def parse_json_answer(body: bytes) -> ToldAnswer:
                 held,
                 links,
                 len(outlinks) + len(inlinks) - len(links),
-                behind if isinstance(behind, str) else "",
+                next_cursor if isinstance(next_cursor, str) else "",
                 mementos is None and document.get("mementos") is not None,
                 len(in_force) - len(held) if isinstance(in_force, list) else in_force is not None,
             )

@@ -118,9 +118,9 @@ class MergedQuery:
 def answer_of(found: Findings, asked: MergedQuery, reports: Sequence[ArchiveReport]) -> LinkAnswer:
     """Return one page of the answer from ``found``, with the ``reports`` of the archives."""
     query = asked.query
-    outlinks, behind_out = _page(found, asked.outlinks, query, Direction.OUT)
-    inlinks, behind_in = _page(found, asked.inlinks, query, Direction.IN)
-    is_last = behind_out is None and behind_in is None
+    outlinks, next_outlink = _page(found, asked.outlinks, query, Direction.OUT)
+    inlinks, next_inlink = _page(found, asked.inlinks, query, Direction.IN)
+    is_last = next_outlink is None and next_inlink is None
     return LinkAnswer(
         query=query,
         mementos=summed(found.mementos.values()),
@@ -131,7 +131,7 @@ def answer_of(found: Findings, asked: MergedQuery, reports: Sequence[ArchiveRepo
         is_grouped_in=True,
         next=None
         if is_last
-        else encode_fields(["archives", query.fingerprint, behind_out, behind_in]),
+        else encode_fields(["archives", query.fingerprint, next_outlink, next_inlink]),
         archives=tuple(reports),
     )
 

@@ -6,8 +6,8 @@
     …
     CRC-32 of all lines before
 
-Used for files that ArcLink writes once and reads later: graph files (docs/graph-files.md) and
-slices.
+Used for files that ArcLink writes once and reads later: graph files (docs/reference/graph-files.md)
+and slices.
 """
 
 from collections.abc import Iterable

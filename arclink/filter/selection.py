@@ -25,11 +25,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from tempfile import SpooledTemporaryFile
-from typing import Self
 from zlib import crc32
 
 import orjson
 
+from arclink.closing import Closing
 from arclink.filter.rules import Rules, extension_of
 from arclink.filter.shuffle import (
     CHECKSUM,
@@ -397,7 +397,7 @@ def _fall_back(capture: Seen) -> FallBack:
     )
 
 
-class _Originals:
+class _Originals(Closing):
     """The distinct originals of one checksum, added in order, in portions for one pointer each.
 
     The last portion is in memory. Full ones wait in a temporary file, because a pointer must name
@@ -409,10 +409,8 @@ class _Originals:
         self._last = b""
         self._waiting: SpooledTemporaryFile[bytes] | None = None  # made late: few checksums need it
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Remove what was collected."""
         if self._waiting is not None:
             self._waiting.close()
 

@@ -78,8 +78,8 @@ class Joiner:
                 adjacent.
 
         Yields:
-            ``payloads`` rows (docs/graph-files.md), and from time to time ``outlinks`` and
-            ``postings``.
+            ``payloads`` rows (docs/reference/graph-files.md), and from time to time ``outlinks``
+            and ``postings``.
         """
         for line in pages:
             yield from self._join_page(place, parse_page(line))

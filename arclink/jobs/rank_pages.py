@@ -53,7 +53,7 @@ class RankPages(ArclinkJob):
             "--iterations",
             type=int,
             default=100,
-            help="Number of iterations; docs/analysis.md explains how many are enough",
+            help="Number of iterations; docs/explanation/analysis-methods.md explains how many are enough",
         )
 
     def load_args(self, args: list[str]) -> None:

@@ -2,23 +2,34 @@
 
 A folder in HDFS mirrors the work folder of the build. A job writes one folder per relation there
 (arclink/mapreduce/java). Pages and postings, which are most of the data between the stages, thus
-never leave the cluster. The driver fetches pointers, to plan which task reads which file, and
-mementos and graph files, to load them into its store.
+never leave the cluster. The driver fetches pointers, to plan which task reads which file. It
+fetches graph files only to load a store that tasks cannot load.
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 from arclink.errors import PipelineError
-from arclink.mapreduce.runs import JobArguments, JobRunner, parts_of, same_versions
+from arclink.mapreduce.runs import JobArguments, JobRunner, same_versions
+from arclink.mapreduce.task_variables import CPU_OF_PYTHON
 from arclink.network.hdfs import ADDRESS, WebHdfs, webhdfs_address
 
 GIVEN = "given"
 """Folder in HDFS for files from outside the work folder, such as CDX files."""
+
+REDUCES = "mapreduce.job.reduces"
+"""Hadoop property: the number of reduce tasks of a job."""
+
+FRAMEWORK, CPU = "Map-Reduce Framework", "CPU time spent (ms)"
+"""Group and name of Hadoop's counter of CPU time, which covers the JVMs of tasks."""
+
+MOST_PARTS = 2048
+"""Greatest number of reduce tasks; a store in Cassandra loads at most this number of parts."""
 
 GRAPH = "graph"
 """Folder of a build in HDFS that keeps the graph files of its batches."""
@@ -46,18 +57,43 @@ class HadoopRunner(JobRunner):
             [self._uploaded(path) for path in inputs], self._address(output), options
         )
 
-    def parts(self, folder: Path) -> list[Path]:
-        """Return the parts in a folder, in HDFS or on this machine, as paths of the work folder.
+    def adapt(self, run: Any) -> None:  # Any: mrjob has no types
+        """Set the number of reduce tasks, unless the settings of the engine do.
 
-        Empty parts are left out.
+        Hadoop's own default is one task, whatever the amount of data.
+        """
+        JobRunner.adapt(self, run)
+        run._opts["jobconf"].setdefault(REDUCES, str(min(self.cores, MOST_PARTS)))
+
+    def seconds_of_tasks(self, counters: Iterable[Mapping[str, Mapping[str, int]]]) -> float | None:
+        """Return the CPU seconds of the JVMs of tasks and of their Python processes."""
+        counted = [
+            step[group][name]
+            for step in counters
+            for group, name in ((FRAMEWORK, CPU), CPU_OF_PYTHON)
+            if name in step.get(group, {})
+        ]
+        return sum(counted) / 1000 if counted else None
+
+    def sizes(self, folder: Path) -> Mapping[Path, int]:
+        """Return the parts in a folder, in HDFS or on this machine, with their sizes in bytes.
+
+        Paths are those of the work folder. Empty parts are left out.
         """
         system, path = self._in_hdfs(folder)
-        there = [
-            folder / entry.name
+        there = {
+            folder / entry.name: entry.size
             for entry in system.entries(path)
             if entry.name.startswith("part-") and entry.size
-        ]
-        return sorted({*there, *parts_of(folder)})
+        }
+        return dict(sorted({**there, **JobRunner.sizes(self, folder)}.items()))
+
+    def checksum(self, path: Path) -> bytes | None:
+        """Return the checksum that HDFS has of a part; it depends on the size of its blocks."""
+        if path.exists():
+            return None
+        system, name = self._in_hdfs(path)
+        return system.checksum(name)
 
     def split(self, output: Path, outputs: Mapping[bytes, Path], label: str) -> None:
         """Move each relation of a job's output to its folder, within HDFS.
@@ -90,14 +126,14 @@ class HadoopRunner(JobRunner):
         """Return the HDFS address of a file of the work folder; upload it if it is not there."""
         return self._uploaded(path)
 
-    def fetch(self, folder: Path) -> None:
-        """Copy the parts in an HDFS folder to this machine; skip those here with the same size."""
+    def fetch(self, folder: Path, prefix: str = "part-") -> None:
+        """Copy parts in an HDFS folder to this machine; skip those here with the same size."""
         system, path = self._in_hdfs(folder)
         folder.mkdir(parents=True, exist_ok=True)
         for entry in system.entries(path):
             part = folder / entry.name
             if (
-                not entry.name.startswith("part-")
+                not entry.name.startswith(prefix)
                 or not entry.size
                 or (part.exists() and part.stat().st_size == entry.size)
             ):

@@ -18,11 +18,12 @@ from contextlib import contextmanager
 from fnmatch import fnmatch
 from glob import has_magic
 from http import HTTPStatus
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Self
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 from urllib.parse import quote, urlsplit
 
 import orjson
 
+from arclink.closing import Closing
 from arclink.errors import InputError, MissingFileError, NetworkError
 from arclink.network.retries import TemporaryError, retried
 
@@ -125,6 +126,27 @@ class WebHdfs:
         return sorted(
             _entry(status) for status in orjson.loads(reply)["FileStatuses"]["FileStatus"]
         )
+
+    def checksum(self, path: str) -> bytes:
+        """Return the checksum of a file, which a DataNode makes of the checksums of its blocks.
+
+        Files with the same bytes have the same checksum if their blocks have the same size.
+
+        Raises:
+            InputError: The file does not exist, or no server answers.
+        """
+
+        def ask() -> bytes:
+            try:
+                with _exchange("GET", self._url(path, "GETFILECHECKSUM", "")) as redirect:
+                    self._checked(redirect, path, HTTPStatus.TEMPORARY_REDIRECT)
+                with _exchange("GET", redirect.headers.get("Location", "")) as response:
+                    return self._checked(response, path, HTTPStatus.OK).body(LARGEST_ANSWER)
+            except _LOST as error:
+                what = f"{path} in HDFS has no checksum: {error}"
+                raise TemporaryError(InputError(what)) from error
+
+        return str(orjson.loads(retried(ask))["FileChecksum"]["bytes"]).encode()
 
     def make_folder(self, path: str) -> None:
         """Make a folder, and its parent folders."""
@@ -262,7 +284,7 @@ def _exchange(method: str, url: str, source: BinaryIO | None = None) -> Iterator
         yield response
 
 
-class HdfsBytes:
+class HdfsBytes(Closing):
     """A file in HDFS, read by offset; cheapest forwards.
 
     One request is used as long as the reader goes forwards; a gap of more than `LARGEST_GAP` needs
@@ -313,12 +335,6 @@ class HdfsBytes:
         if self._stream is not None:
             self._stream.close()
             self._stream = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _block(self, number: int) -> bytes:
         kept = self._blocks.get(number)

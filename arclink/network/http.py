@@ -27,6 +27,7 @@ from urllib3.exceptions import (
 )
 from urllib3.exceptions import TimeoutError as Urllib3TimeoutError
 
+from arclink.closing import Closing
 from arclink.errors import NetworkError, NetworkFailure
 from arclink.version import AGENT
 
@@ -118,7 +119,7 @@ class Response:
         return b"".join(pieces)
 
 
-class HttpClient:
+class HttpClient(Closing):
     """Keeps one connection per server. Not for several threads at the same time.
 
     Args:
@@ -139,17 +140,6 @@ class HttpClient:
         connect = silence if connecting is None else min(silence, connecting)
         self._timeout = urllib3.Timeout(connect=connect, read=silence)
         self._pools: dict[tuple[str, str, int | None], _Pool] = {}
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close all connections."""

@@ -18,10 +18,22 @@ def _filter() -> type:
     return FilterCaptures
 
 
+def _choose() -> type:
+    from arclink.jobs.choose_pointers import ChoosePointers
+
+    return ChoosePointers
+
+
 def _extract() -> type:
     from arclink.jobs.extract_links import ExtractLinks
 
     return ExtractLinks
+
+
+def _sort() -> type:
+    from arclink.jobs.sort_mementos import SortMementos
+
+    return SortMementos
 
 
 def _join() -> type:
@@ -47,7 +59,9 @@ JOBS = {
     for job in (
         Job("index", _index),
         Job("filter", _filter),
+        Job("choose", _choose),
         Job("extract", _extract),
+        Job("sort", _sort),
         Job("join", _join),
         Job("invert", _invert),
         Job("load", _load),

@@ -21,10 +21,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from arclink.checksums import is_reference
+from arclink.closing import Closing
 from arclink.model import Checksum, Memento, Payload
 from arclink.reasons import Reason
 from arclink.rows.cdx import REVISIT
@@ -50,7 +49,7 @@ CREATE TABLE captures (
     PRIMARY KEY (checksum, timestamp, original, file, offset)
 ) WITHOUT ROWID;
 CREATE TABLE whole (checksum TEXT PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE behind (checksum TEXT PRIMARY KEY, timestamp TEXT, original TEXT, file TEXT, offset INTEGER) WITHOUT ROWID
+CREATE TABLE passed (checksum TEXT PRIMARY KEY, timestamp TEXT, original TEXT, file TEXT, offset INTEGER) WITHOUT ROWID
 """
 
 
@@ -66,7 +65,7 @@ _AT_HAND = frozenset({Reason.PAYLOAD_MEMORY.name, Reason.PAYLOAD_CRASHED.name})
 """Reasons why a payload that is at hand was not read, or only for some of its originals."""
 
 
-class LastResorts:
+class LastResorts(Closing):
     """Payloads that wait for a capture that can be read. Memory does not grow with their number."""
 
     def __init__(self) -> None:
@@ -74,15 +73,8 @@ class LastResorts:
         self._scratch.executescript(_SCRATCH)
         self._scratch.execute("BEGIN")
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Remove what was collected."""
         self._scratch.close()
 
     def add(self, pointers: Iterable[Pointer]) -> None:
@@ -96,13 +88,13 @@ class LastResorts:
         )
 
     def further(
-        self, filtered: Sequence[Path], digested: Sequence[Path], pointers: Iterable[Pointer]
+        self, filtered: Iterable[Path], digested: Iterable[Path], pointers: Iterable[Pointer]
     ) -> Iterator[Pointer]:
         """Yield pointers to captures that were not tried yet; their payloads no longer wait.
 
         Args:
-            filtered: The parts with mementos that filter wrote.
-            digested: The parts with mementos that extract wrote.
+            filtered: The parts with mementos that filter wrote; read only if they are needed.
+            digested: The parts with mementos that extract wrote; read only if they are needed.
             pointers: The pointers that filter wrote; they show which captures were tried first.
                 They
                 are read only if a payload that was tried still waits.
@@ -118,7 +110,7 @@ class LastResorts:
         self._scratch.execute("DELETE FROM tried")
         self._scratch.execute("DELETE FROM captures")
 
-    def recorded(self, filtered: Sequence[Path]) -> Iterator[Pointer]:
+    def recorded(self, filtered: Iterable[Path]) -> Iterator[Pointer]:
         """Yield pointers to the revisits of waiting payloads, which then no longer wait.
 
         There is one pointer per payload and original, because the crawler recorded where links led
@@ -196,13 +188,13 @@ class LastResorts:
                 rows = [(pointer.checksum, *place) for place in places]
                 self._scratch.executemany("INSERT OR IGNORE INTO tried VALUES (?, ?, ?)", rows)
 
-    def _note_captures(self, parts: Sequence[Path], is_wanted: Callable[[Checksum], bool]) -> None:
+    def _note_captures(self, parts: Iterable[Path], is_wanted: Callable[[Checksum], bool]) -> None:
         tried = "SELECT 1 FROM tried WHERE checksum = ? AND file = ? AND offset = ?"
-        behind = "SELECT 1 FROM behind WHERE checksum = ? AND (timestamp, original, file, offset) >= (?, ?, ?, ?)"
+        passed = "SELECT 1 FROM passed WHERE checksum = ? AND (timestamp, original, file, offset) >= (?, ?, ?, ?)"
         for one in _captures_of(parts, is_wanted):
             age = (one.timestamp, one.original, one.file, one.offset)
             if not self._has(tried, one.checksum, one.file, one.offset) and not self._has(
-                behind, one.checksum, *age
+                passed, one.checksum, *age
             ):
                 self._insert_capture(one)
 
@@ -228,7 +220,7 @@ class LastResorts:
             for timestamp, original, file, offset, length in rows
         ]
         self._scratch.execute(
-            "INSERT OR REPLACE INTO behind VALUES (?, ?, ?, ?, ?)", (checksum, *rows[-1][:4])
+            "INSERT OR REPLACE INTO passed VALUES (?, ?, ?, ?, ?)", (checksum, *rows[-1][:4])
         )
         for (line,) in self._scratch.execute(
             "SELECT pointer FROM waiting WHERE checksum = ? ORDER BY number", (checksum,)
@@ -237,7 +229,7 @@ class LastResorts:
         self._scratch.execute("DELETE FROM waiting WHERE checksum = ?", (checksum,))
 
 
-def awaited(digested: Sequence[Path], store: KnownPayloads) -> Iterator[Pointer]:
+def awaited(digested: Iterable[Path], store: KnownPayloads) -> Iterator[Pointer]:
     """Yield pointers for originals of earlier batches whose payload extract digested in this batch.
 
     Args:
@@ -278,7 +270,7 @@ def awaited(digested: Sequence[Path], store: KnownPayloads) -> Iterator[Pointer]
                     )
 
 
-def _captures_of(parts: Sequence[Path], is_wanted: Callable[[Checksum], bool]) -> Iterator[Memento]:
+def _captures_of(parts: Iterable[Path], is_wanted: Callable[[Checksum], bool]) -> Iterator[Memento]:
     """Yield the mementos in ``parts`` that hold a payload joined by a wanted checksum."""
     for memento in _mementos_of(parts, is_wanted):
         is_payload = memento.record_type != REVISIT and memento.reason == "-"
@@ -287,7 +279,7 @@ def _captures_of(parts: Sequence[Path], is_wanted: Callable[[Checksum], bool]) -
             yield memento
 
 
-def _mementos_of(parts: Sequence[Path], is_wanted: Callable[[Checksum], bool]) -> Iterator[Memento]:
+def _mementos_of(parts: Iterable[Path], is_wanted: Callable[[Checksum], bool]) -> Iterator[Memento]:
     """Yield the mementos in ``parts`` with a wanted checksum."""
     for part in parts:
         with part.open("rb") as lines:

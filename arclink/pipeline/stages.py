@@ -1,10 +1,12 @@
 """The stages of a batch, one function each: folders in, folders out, counts returned.
 
 ``arclink build`` runs them one after the other; ``arclink index``, ``filter``, ``extract`` and
-``graph`` each run one stage alone. docs/stage-files.md describes the files between the stages.
+``graph`` each run one stage alone. docs/reference/stage-files.md describes the files between the
+stages.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from arclink.pipeline.last_resorts import LastResorts, awaited
 from arclink.pipeline.plan import (
     archive_paths,
     plan,
+    plan_chosen,
     read_pointers,
     write_pointers,
 )
@@ -26,8 +29,8 @@ from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.rows import relations
 from arclink.rows.findings import FINDINGS
-from arclink.rows.pointers import Pointer
-from arclink.store.graph_files import write_graph_sums
+from arclink.rows.pointers import CHOSEN, WAITING, Pointer
+from arclink.store.graph_files import RELATIONS, write_graph_sums
 from arclink.store.protocols import Builds, Cluster, KnownFile, KnownPayloads
 
 POINTERS = b"pointers"
@@ -88,10 +91,9 @@ def extract(
     round a file is opened once; only payloads that are still unread cause another round.
     """
     paths = archive_paths(archives)
-    run.fetch(folder / "pointers")
-    filtered = parts_of(folder / "pointers")
+    filtered = _Parts(folder / "pointers", "part-", run)
     pointers: Iterable[Pointer] = read_pointers(filtered)
-    is_left = bool(filtered)
+    is_left = bool(run.parts(folder / "pointers"))
     is_first = True
     uses_recorded = settings.extract.heritrix_outlinks and store.replaces_links
     (folder / "graph/payloads").mkdir(parents=True, exist_ok=True)
@@ -100,15 +102,18 @@ def extract(
     number = 0
     with LastResorts() as resorts:
         while is_left:
-            planned = plan(
-                pointers,
-                store,
-                paths,
-                folder / f"manifests-{number}",
-                run.cores * 2 if run.cores > 1 else 1,
-            )
+            tasks = run.cores * 2 if run.cores > 1 else 1
+            manifests = folder / f"manifests-{number}"
+            if number == 0 and store.shared_url is not None and run.conf is not None:
+                counts += _choose(folder, store.shared_url, run)
+                chosen, waiting = folder / "chosen", folder / "waiting"
+                planned = plan_chosen(
+                    read_pointers(parts_of(chosen)), parts_of(waiting), paths, manifests, tasks
+                )
+            else:
+                planned = plan(pointers, store, paths, manifests, tasks)
             counts += planned.counts
-            resorts.add(read_pointers([planned.waiting]))
+            resorts.add(read_pointers(planned.waiting))
             retried: list[Path] = []
             if planned.manifests:
                 output, retries = folder / f"extracted-{number}", folder / f"retries-{number}"
@@ -135,9 +140,8 @@ def extract(
             if retried:
                 pointers = read_pointers(retried)
                 continue
-            run.fetch(folder / "mementos")
             mementos, digested = (
-                _parts_named(folder / "mementos", stage) for stage in ("filter", "extract")
+                _Parts(folder / "mementos", f"part-{stage}", run) for stage in ("filter", "extract")
             )
             further = resorts.further(mementos, digested, read_pointers(filtered))
             found = folder / f"further-{number}"
@@ -150,9 +154,51 @@ def extract(
             pointers, is_first = read_pointers([found]), False
         counts += _write_unread(resorts, folder / "graph/payloads/part-extract-unread")
     run.fetch(folder / "findings")
-    run.fetch(folder / "mementos")
-    sort_rows(parts_of(folder / "mementos"), folder / "graph/mementos", run)
+    _sort_mementos(folder, run)
     return counts
+
+
+def _sort_mementos(folder: Path, run: JobRunner) -> None:
+    """Write ``graph/mementos``: a job of an engine, where there is one, makes several parts."""
+    target = folder / "graph/mementos"
+    if run.conf is None:
+        sort_rows(parts_of(folder / "mementos"), target, run)
+        return
+    target.mkdir(parents=True, exist_ok=True)
+    if mementos := run.parts(folder / "mementos"):
+        run.run(JOBS["sort"], mementos, target, {})
+
+
+def _choose(folder: Path, store: str, run: JobRunner) -> Counts:
+    """Write ``chosen`` and ``waiting`` by tasks that ask the store for the payloads it knows."""
+    counts = run.run(
+        JOBS["choose"],
+        run.parts(folder / "pointers"),
+        folder / "choices",
+        {"store": store},
+        are_relations=True,
+    )
+    outputs = {relation: folder / relation.decode() for relation in (CHOSEN, WAITING)}
+    run.split(folder / "choices", outputs, "choose")
+    for target in outputs.values():
+        run.fetch(target)
+    return counts
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The parts in a folder whose names begin with a prefix.
+
+    An engine's files are copied to this machine when they are read: few batches need that.
+    """
+
+    folder: Path
+    prefix: str
+    run: JobRunner
+
+    def __iter__(self) -> Iterator[Path]:
+        self.run.fetch(self.folder, self.prefix)
+        return (path for path in parts_of(self.folder) if path.name.startswith(self.prefix))
 
 
 def _write_unread(resorts: LastResorts, path: Path) -> Counts:
@@ -165,10 +211,6 @@ def _write_unread(resorts: LastResorts, path: Path) -> Counts:
     if not counts:
         path.unlink()
     return counts
-
-
-def _parts_named(folder: Path, stage: str) -> list[Path]:
-    return [path for path in parts_of(folder) if path.name.startswith(f"part-{stage}")]
 
 
 def join(folder: Path, run: JobRunner) -> Counts:
@@ -212,14 +254,18 @@ def load(
 ) -> Batch:
     """Load ``folder/graph`` into a store.
 
-    If the store is not on this machine and an engine is configured, tasks of the engine load it.
+    If the store is not on this machine and an engine is configured, tasks of the engine load it,
+    and the graph files stay there.
     """
     graph = folder / "graph"
+    if store.shared_url is None:
+        for relation in RELATIONS:
+            run.fetch(graph / relation)
 
     def by_job(manifests: Sequence[Path], job_settings: Mapping[str, object]) -> None:
         run.run(JOBS["load"], manifests, folder / "loaded", job_settings)
 
-    cluster = None if run.conf is None else Cluster(run.place, by_job)
+    cluster = None if run.conf is None else Cluster(run.place, by_job, run.sizes, run.checksum)
     return store.load(graph, files, settings, manifest, run.cores, cluster)
 
 

@@ -15,6 +15,10 @@ from arclink.model import Checksum, Timestamp, UriR
 POINTERS = b"pointers"
 """Name of the relation under which a job writes pointers."""
 
+CHOSEN = b"chosen"
+WAITING = b"waiting"
+"""Names of the relations of pointers that are to be read, and of those that wait."""
+
 NO_FILE = "-"
 
 ORIGINALS = 1_000
@@ -92,8 +96,8 @@ class Pointer:
         fall_backs: Up to `FALL_BACKS`, each in another file, earliest first, and after them perhaps
             the place from which an earlier batch read the payload; for the last resort, any
             captures; for recorded links, any revisits.
-        memento: For the kinds whose memento extract writes: its row (docs/graph-files.md) as far as
-            it is known.
+        memento: For the kinds whose memento extract writes: its row (docs/reference/graph-files.md)
+            as far as it is known.
         chunk: 0, 1, … if the originals need more than one pointer. All chunks are equal except for
             ``originals``.
         location: For a redirect, the ``Location`` if the row has it: the record need not be read.

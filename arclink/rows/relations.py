@@ -1,4 +1,4 @@
-"""The rows of the graph files (docs/graph-files.md), as bytes without newline.
+"""The rows of the graph files (docs/reference/graph-files.md), as bytes without newline.
 
 Most relations have a pair of functions, one to format and one to parse a row.
 """

@@ -19,7 +19,9 @@ from arclink.errors import StoreError
 from arclink.service.stores import stores_of_app
 from arclink.version import VERSION
 
-CHANGING: Final = frozenset({"aggregate", "health", "describing", "watching", "site", None})
+CHANGING: Final = frozenset(
+    {"aggregate", "health", "describing", "streaming", "watching", "site", None}
+)
 """Resources (blueprints) whose answers may change while the store does not."""
 
 _SETTLED: Final = timedelta(seconds=2)

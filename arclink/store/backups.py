@@ -10,7 +10,7 @@
 
 A backup is one state of the store: whole batches, even if a process loads during the copy. Both
 directions write to a hidden folder, check the copy, and rename it, so a killed process changes
-nothing. ``docs/operations.md`` shows the use.
+nothing. ``docs/how-to/operations.md`` shows the use.
 """
 
 import os

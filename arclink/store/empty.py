@@ -12,6 +12,7 @@ class EmptyStore:
     """A `KnownPayloads` that knows no file and no payload."""
 
     replaces_links = False
+    shared_url: str | None = None
 
     def snapshot(self) -> AbstractContextManager[None]:
         return nullcontext()

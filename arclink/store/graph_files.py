@@ -2,22 +2,51 @@
 
 A stage writes each relation (mementos, payloads, outlinks, inlinks) as one or more sorted files,
 its *parts*. This module merges the parts, checks their order and checksums, and computes the
-identity of a batch. ``docs/graph-files.md`` describes the format.
+identity of a batch. ``docs/reference/graph-files.md`` describes the format.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from heapq import merge
-from itertools import chain, pairwise
+from itertools import chain, pairwise, starmap
 from pathlib import Path
+from typing import NamedTuple
 
 from arclink.errors import StoreError
 from arclink.files.sums import damage_in, write_sums
-from arclink.store.protocols import KnownFile
+from arclink.store.protocols import Cluster, KnownFile
 
 _BUFFER = 256 * 1024
 
 RELATIONS = ("mementos", "payloads", "outlinks", "inlinks")
+
+
+class GraphPart(NamedTuple):
+    """A part of a relation: its path in the folder of the graph files, and its size in bytes.
+
+    The file may be stored on an engine only.
+    """
+
+    path: Path
+    size: int
+
+
+GraphParts = Mapping[str, Sequence[GraphPart]]
+"""The parts of a batch, in order, by relation."""
+
+
+def find_parts(graph: Path, cluster: Cluster | None = None) -> GraphParts:
+    """Return the parts of all relations of a batch, on this machine or on an engine."""
+
+    def sizes(folder: Path) -> Mapping[Path, int]:
+        if cluster is not None:
+            return cluster.sizes(folder)
+        return {path: path.stat().st_size for path in parts_of(graph, folder.name)}
+
+    return {
+        relation: list(starmap(GraphPart, sizes(graph / relation).items()))
+        for relation in RELATIONS
+    }
 
 
 def parts_of(graph: Path, relation: str) -> list[Path]:
@@ -90,7 +119,7 @@ def read_part(path: Path, columns: int, keys: int) -> Iterator[list[bytes]]:
 
 
 def _problem(path: Path, number: int, found: str) -> str:
-    return f"{path}, line {number}: {found} (docs/graph-files.md). Write the graph files again."
+    return f"{path}, line {number}: {found} (docs/reference/graph-files.md). Write the graph files again."
 
 
 def write_graph_sums(graph: Path) -> None:
@@ -98,11 +127,14 @@ def write_graph_sums(graph: Path) -> None:
     write_sums(graph, [path for relation in RELATIONS for path in parts_of(graph, relation)])
 
 
-def identity_of(graph: Path, files: Iterable[KnownFile]) -> bytes:
+def identity_of(
+    graph: Path, parts: GraphParts, files: Iterable[KnownFile], cluster: Cluster | None = None
+) -> bytes:
     """Return the identity of a batch, a SHA-256 digest that distinguishes it from other batches.
 
     The digest covers the archive files, the mementos, the payloads and the sizes of the link files.
     Links follow from the payloads and are most of the bytes, so they are not read again for this.
+    Of a part that is stored on an engine only, the digest covers the engine's checksum.
 
     Raises:
         StoreError: The folder holds no graph files, they cannot be read, or one fails its checksum.
@@ -114,18 +146,24 @@ def identity_of(graph: Path, files: Iterable[KnownFile]) -> bytes:
     except OSError as error:
         raise StoreError(f"{graph} cannot be read: {error}") from error
     if damage is not None:
-        raise StoreError(f"{damage}. Write the graph files again (docs/graph-files.md).")
+        raise StoreError(f"{damage}. Write the graph files again (docs/reference/graph-files.md).")
     digest = sha256()
     for file in sorted(files, key=lambda file: file.name):
         digest.update(f"{file.name}\t{file.size}\t{file.fingerprint}\n".encode())
     try:
         for relation in RELATIONS:
-            for path in parts_of(graph, relation):
-                digest.update(f"{relation} {path.stat().st_size}\n".encode())
+            for path, size in parts[relation]:
+                digest.update(f"{relation} {size}\n".encode())
                 if relation in {"mementos", "payloads"}:
-                    with path.open("rb") as part:
-                        while block := part.read(1 << 20):
-                            digest.update(block)
+                    checksum = None if cluster is None else cluster.checksum(path)
+                    for block in _blocks_of(path) if checksum is None else (checksum,):
+                        digest.update(block)
     except OSError as error:
         raise StoreError(f"{graph} cannot be read: {error}") from error
     return digest.digest()
+
+
+def _blocks_of(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as part:
+        while block := part.read(1 << 20):
+            yield block

@@ -7,8 +7,8 @@ one that it needs::
                ├─▶ Builds ────────────┼─▶ GraphStore
                └─▶ Takedowns ─────────┘
 
-`arclink.store.location.open_store` opens a `GraphStore`. `arclink.store.embargo.EmbargoedStore`
-wraps one for reading: it has `Scans` only.
+`arclink.store.location.open_store` opens a `GraphStore`. A `arclink.store.filtered.FilteredStore`
+wraps one for reading and shows some of its captures: it has `Scans` only.
 """
 
 import hashlib
@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from arclink.model import (
+    ALL_SURTS,
     ALL_TIME,
     Batch,
     Checksum,
@@ -178,10 +179,16 @@ class Cluster(NamedTuple):
     Attributes:
         place: Returns the location at which a task finds a file.
         run: Runs a job on manifests of tasks, with its settings; returns when all tasks are done.
+        sizes: Returns the parts in a folder, in order, with their sizes in bytes. A part may be
+            stored on the engine only.
+        checksum: Returns a checksum of a part that is stored on the engine only; None for a part
+            that is a file of this machine.
     """
 
     place: Callable[[Path], str]
     run: Callable[[Sequence[Path], Mapping[str, object]], None]
+    sizes: Callable[[Path], Mapping[Path, int]]
+    checksum: Callable[[Path], bytes | None]
 
 
 class OpenStore(Protocol):
@@ -303,8 +310,8 @@ class Answers(OpenStore, Protocol):
 class Scans(Answers, Protocol):
     """Reads of the whole store in storage order, for analysis, export, counts and checks."""
 
-    def scan_mementos(self, span: Span = ALL_TIME) -> Iterator[Memento]:
-        """Yield the mementos of all SURTs within ``span``, each key once.
+    def scan_mementos(self, span: Span = ALL_TIME, prefix: Surt = ALL_SURTS) -> Iterator[Memento]:
+        """Yield the mementos within ``span`` of SURTs that start with ``prefix``, each key once.
 
         Order: SURT, timestamp, original, checksum.
         """
@@ -325,10 +332,14 @@ class KnownPayloads(Protocol):
     Attributes:
         replaces_links: Whether the store replaces links that it has from a poorer source
             (`arclink.rows.link_sources`), such as a WAT; otherwise it keeps what it has.
+        shared_url: URL at which tasks on other machines open the store; None if they cannot.
     """
 
     @property
     def replaces_links(self) -> bool: ...
+
+    @property
+    def shared_url(self) -> str | None: ...
 
     def snapshot(self) -> AbstractContextManager[None]:
         """Answer all queries inside the block from one state of the store, even during a load.
@@ -374,7 +385,7 @@ class Builds(KnownPayloads, OpenStore, Protocol):
     ) -> Batch:
         """Add the graph files of one batch as one step: readers see all of it or nothing.
 
-        ``docs/graph-files.md`` describes the files.
+        ``docs/reference/graph-files.md`` describes the files.
 
         Args:
             graph: Folder of the graph files.

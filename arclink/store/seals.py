@@ -26,7 +26,7 @@ SEAL_BYTES = 4
 
 REMEDY = (
     "Restore a backup of it, build it again, or load its graph files into a new store "
-    "(docs/operations.md)."
+    "(docs/how-to/operations.md)."
 )
 """Instructions for the operator of a damaged store."""
 

@@ -55,7 +55,7 @@ def class_of(reference: str, scheme: str) -> Scope:
 
     Source:
         URL Standard, *basic URL parser*: scheme, relative and relative slash state;
-        ``docs/data-model.md``, *Content*.
+        ``docs/explanation/data-model.md``, *Content*.
 
     >>> [class_of(reference, "http").name for reference in ("/x", " ?q", "mailto:a@b")]
     ['ORIGIN', 'PATH', 'NONE']

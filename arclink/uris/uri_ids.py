@@ -12,7 +12,7 @@ words of 64 bits, so that adding 16 words adds all counters. For a SURT with a w
 255 the counters would overflow, so `uri_ids` calls `uri_id` for it.
 
 Source: Manku, Jain, Das Sarma: Detecting near-duplicates for web crawling (2007); paper, 3.2.1;
-``docs/data-model.md``.
+``docs/explanation/data-model.md``.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

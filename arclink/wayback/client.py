@@ -11,11 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from types import TracebackType
-from typing import Self
 from urllib.parse import urlsplit
 
 from arclink.archives.records import HttpHeaders
+from arclink.closing import Closing
 from arclink.errors import FetchError, NetworkError, NetworkFailure, UsageError, WaybackError
 from arclink.network.http import HttpClient, Response
 from arclink.network.retries import TemporaryError, doubled, retried
@@ -48,8 +47,8 @@ class Manners:
 
     Attributes:
         delay: Seconds from the end of an answer to the next request.
-        timeout: Seconds without a byte after which an answer is given up.
-        tries: Maximum number of requests for one thing, in total.
+        timeout: Seconds without a byte after which a request fails.
+        tries: Maximum number of requests for one address.
         longest_wait: Maximum seconds to wait before a further try; an archive that asks for more
             ends the run.
         contact: The user's address, for the archive's operators; part of the User-Agent.
@@ -92,7 +91,7 @@ class Answer:
 
 
 @dataclass(slots=True)
-class Client:
+class Client(Closing):
     """A client for the given hosts, and for no others.
 
     Args:
@@ -121,15 +120,8 @@ class Client:
             connecting=30.0,
         )
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Close all connections."""
         self._http.close()
 
     def get(

@@ -18,9 +18,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
+from arclink.closing import Closing
 from arclink.counts import Counts
 from arclink.errors import InputError, UsageError, WaybackError
 from arclink.model import Checksum, Timestamp, UriR
@@ -52,7 +51,7 @@ CREATE INDEX captures_not_ended ON captures (reason, number) WHERE NOT is_ended;
 """
 
 _NO_REDIRECT = "status NOT LIKE '3%'"
-"""SQL condition: redirects never share their bytes with a page (docs/data-model.md)."""
+"""SQL condition: redirects never share their bytes with a page (docs/explanation/data-model.md)."""
 
 _NOT_ASKED_FOR = f"'{Reason.FETCH_DUPLICATE.name}', '{Reason.FETCH_NOT_MODIFIED.name}'"
 
@@ -78,7 +77,7 @@ class Known:
     is_ended: bool
 
 
-class FolderState:
+class FolderState(Closing):
     """The state of one folder, open for one run.
 
     Args:
@@ -113,17 +112,6 @@ class FolderState:
         except UsageError:
             self.close()
             raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close the database and release the folder."""

@@ -25,5 +25,5 @@ def store_of_pages(folder: Path, *batches: Sequence[Page]) -> GraphStore:
 
 
 def write_graph_files(folder: Path, pages: Sequence[Page]) -> None:
-    """Write one batch (``docs/graph-files.md``)."""
+    """Write one batch (``docs/reference/graph-files.md``)."""
     write_batch(folder, *graph_of_pages(pages))

@@ -35,7 +35,7 @@ from tests.browser.past import (
 try:
     from playwright.sync_api import Error
 except ImportError:  # the fixture ``browser`` says what to do
-    Error = Exception  # type: ignore[misc,assignment]
+    Error = Exception  # type: ignore[misc,assignment,unused-ignore]
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Frame, Page

@@ -3,7 +3,7 @@
 import json
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +13,11 @@ from click.testing import CliRunner
 
 from arclink.cli.main import group
 from arclink.demo import write_demo_archive
-from arclink.mapreduce.runs import Job
+from arclink.mapreduce.runs import Job, JobRunner
 from arclink.model import Surt
 from arclink.pipeline.jobs import JOBS
 from arclink.store.location import open_store
+from arclink.store.protocols import Cluster
 from tests.engines.slow_extract import POISON, SlowExtract
 
 ORIGINALS = 1_200
@@ -79,9 +80,7 @@ def extracting_slowly() -> Iterator[None]:
 
 
 def when(condition: Callable[[], bool], action: Callable[[], None], begun: threading.Event) -> None:
-    """Wait until something is so, say so, and act: a busy machine may take its time to do what is
-    asked of it.
-    """
+    """Wait until a condition holds, report it, and act: a busy machine may react slowly."""
     deadline = time.monotonic() + SECONDS
     while time.monotonic() < deadline:
         if condition():
@@ -107,12 +106,12 @@ def counts_of(store: Path) -> dict[str, dict[str, int]]:
     """Return the counts in the manifest of a store's only batch."""
     with open_store(str(store)) as opened:
         (batch,) = opened.batches()
-        return json.loads(batch.manifest)["counts"]  # type: ignore[no-any-return]  # as docs/manifest.md has it
+        return json.loads(batch.manifest)["counts"]  # type: ignore[no-any-return]  # as docs/reference/manifest.md has it
 
 
 def answers(store: str | Path) -> list[object]:
-    """Return all that a store says of all its SURTs: mementos, payloads, links in page order, and
-    links to each, sorted.
+    """Return all answers of a store about all its SURTs: mementos, payloads, links in page order,
+    and links to each, sorted.
     """
     said: list[object] = []
     with open_store(str(store)) as opened:
@@ -141,6 +140,12 @@ class Here:
     store: Path
     said: list[str]
     answers: list[object]
+
+
+def cluster_of(run: Callable[[Sequence[Path], Mapping[str, object]], None]) -> Cluster:
+    """Return an engine that stores its files on this machine."""
+    here = JobRunner("local", 2, Path("tasks"))
+    return Cluster(str, run, here.sizes, here.checksum)
 
 
 def build_here(folder: Path) -> Here:

@@ -1,9 +1,9 @@
 """One fixture per engine: started on loopback when the first test asks for it, stopped when the
 last is done.
 
-Each is started by the script that a person would use (engines/*.sh, docs/engines.md), in a folder
-of its own and on free ports. A new engine: its script with `install`, `start` and `stop`, and a
-fixture here.
+Each is started by the script that a person would use (engines/*.sh, docs/how-to/engines.md), in a
+folder of its own and on free ports. A new engine: its script with `install`, `start` and `stop`,
+and a fixture here.
 """
 
 import os
@@ -264,7 +264,7 @@ class Cassandra:
 
     Attributes:
         folder: Where it keeps everything.
-        hosts: What stands behind ``cassandra://`` before the keyspace.
+        hosts: The part of the URL between ``cassandra://`` and the keyspace.
     """
 
     folder: Path

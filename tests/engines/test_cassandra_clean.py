@@ -1,4 +1,4 @@
-"""What was forgotten is in no row of any table once the store was cleaned, and nobody gets another
+"""Forgotten data is in no row of any table once the store was cleaned, and no reader gets another
 answer than before.
 """
 
@@ -22,8 +22,9 @@ from arclink.store.cassandra.by_jobs import load_parts
 from arclink.store.cassandra.schema import open_database
 from arclink.store.cassandra.tables import KEYED, PLACED
 from arclink.store.location import open_store
-from arclink.store.protocols import Cluster, Takedown
+from arclink.store.protocols import Takedown
 from arclink.uris.surts import surt_of
+from tests.engines.builds import cluster_of
 from tests.engines.conftest import Cassandra
 from tests.engines.web import write_web
 from tests.store.contract import FILES, SETTINGS, canonical
@@ -36,7 +37,7 @@ TARGET = Surt("example,a3)/page/3")
 
 
 def texts_about(site: int) -> list[bytes]:
-    """Return what of a site can stand in rows: its name, and the payloads that only it has;
+    """Return the data of a site that can be in rows: its name, and the payloads that only it has;
     `write_web` spreads pages over 20 sites.
     """
     gone = [checksum_of(f"a {number}") for number in range(site, PAGES, 20)]
@@ -176,7 +177,14 @@ def test_a_load_that_was_given_up_is_cleaned_away_and_can_be_made_again(
         store.load(graph, FILES[:1], SETTINGS, "{}")
         answers = canonical(store)
         with pytest.raises(StoreError, match="no more"):
-            store.load(more, FILES[1:], SETTINGS, "{}", 2, Cluster(str, one_phase))
+            store.load(
+                more,
+                FILES[1:],
+                SETTINGS,
+                "{}",
+                2,
+                cluster_of(one_phase),
+            )
         assert canonical(store) == answers
         assert {load for _, load, _, _ in texts_of(url)} == {1, 2}
         store.clean()

@@ -27,8 +27,8 @@ from arclink.store.cassandra.by_jobs import load_parts
 from arclink.store.cassandra.schema import open_database
 from arclink.store.cassandra.tables import KEYED, PLACED
 from arclink.store.location import open_store
-from arclink.store.protocols import Cluster
 from tests.engines import deadly_load
+from tests.engines.builds import cluster_of
 from tests.engines.conftest import Cassandra
 from tests.engines.deadly_load import DeadlyLoad
 from tests.engines.web import write_web
@@ -232,7 +232,7 @@ def test_a_job_that_did_not_do_its_tasks_is_noticed(
                 BuildSettings().for_store(),
                 "{}",
                 2,
-                Cluster(str, lambda *_: None),
+                cluster_of(lambda *_: None),
             )
         assert store.last_batch() == 0
 
@@ -261,7 +261,7 @@ def test_a_load_that_another_one_overtook_begins_anew(
                 BuildSettings().for_store(),
                 "{}",
                 2,
-                Cluster(str, two_phases),
+                cluster_of(two_phases),
             )
         for number in (1, 0):
             store.load(

@@ -131,4 +131,4 @@ def test_an_environment_for_another_python_is_refused_before_anything_is_importe
     )
     assert refused.returncode == 1
     assert "instead of 3.99" in refused.stderr
-    assert "docs/engines.md" in refused.stderr
+    assert "docs/how-to/engines.md" in refused.stderr

@@ -260,6 +260,6 @@ def test_headers_are_those_of_the_capture_that_is_read_in_any_order(tmp_path: Pa
 
 
 def test_a_kind_of_each_header_is_documented() -> None:
-    text = (Path(__file__).parents[2] / "docs/data-model.md").read_text("utf-8")
+    text = (Path(__file__).parents[2] / "docs/explanation/data-model.md").read_text("utf-8")
     for kind in ("http@link", "http@refresh", "http@delayed-refresh"):
         assert re.search(rf"^\|.*`{kind}`", text, re.MULTILINE), kind

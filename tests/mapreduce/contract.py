@@ -29,12 +29,13 @@ class Inputs:
     index: Sequence[Path]
     filter: Sequence[Path]
     extract: Sequence[Path]
+    sort: Sequence[Path]
     join: Sequence[Path]
     invert: Sequence[Path]
 
 
 def make_inputs(folder: Path) -> Inputs:
-    """Return what each job reads of a demo archive, made by the runner for one machine."""
+    """Return the input of each job for a demo archive, made by the runner for one machine."""
     write_demo_archive(folder / "archive", captures=300, hosts=12, seed=2)
     run = JobRunner("local", 2, folder / "tasks")
     files = describe(find_archives([str(folder / "archive")]), {})
@@ -54,6 +55,7 @@ def make_inputs(folder: Path) -> Inputs:
         sorted((folder / "index-manifests").iterdir()),
         parts_of(folder / "rows"),
         planned.manifests,
+        parts_of(folder / "mementos"),
         parts_of(folder / "pages"),
         parts_of(folder / "postings"),
     )
@@ -63,12 +65,24 @@ def as_they_are(parts: Sequence[Path]) -> list[bytes]:
     return sorted(line for part in parts for line in part.read_bytes().splitlines())
 
 
+def in_order(parts: Sequence[Path]) -> list[bytes]:
+    """Return the rows of parts, each of which is sorted and has all rows of its SURTs."""
+    surts: set[bytes] = set()
+    for part in parts:
+        rows = part.read_bytes().splitlines()
+        assert rows == sorted(rows)
+        own = {row.partition(b"\t")[0] for row in rows}
+        assert not own & surts
+        surts |= own
+    return as_they_are(parts)
+
+
 def without_blocks(parts: Sequence[Path]) -> list[Row]:
     return sorted(row for line in as_they_are(parts) for row in tag(line))
 
 
 def with_flat_links(parts: Sequence[Path]) -> list[tuple[object, ...]]:
-    """Return what a join wrote with a row for each content, and for each posting and content."""
+    """Return the output of a join with a row for each content, and for each posting and content."""
     rows = without_blocks(parts)
     blocks = {
         block.name: block
@@ -98,6 +112,7 @@ CASES = [
     pytest.param("index", as_they_are, id="index"),
     pytest.param("filter", without_blocks, id="filter"),
     pytest.param("extract", without_blocks, id="extract"),
+    pytest.param("sort", in_order, id="sort"),
     pytest.param("join", with_flat_links, id="join"),
     pytest.param("invert", as_they_are, id="invert"),
 ]

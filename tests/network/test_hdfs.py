@@ -36,7 +36,9 @@ class Names(BaseHTTPRequestHandler):
         parts = urlsplit(self.path)
         query = {name: values[0] for name, values in parse_qs(parts.query).items()}
         name = parts.path.removeprefix("/webhdfs/v1").removeprefix("/data")
-        if parts.path.startswith("/data"):
+        if parts.path.startswith("/sums"):
+            self.answer(200, orjson.dumps({"FileChecksum": {"bytes": "00ff", "length": 2}}))
+        elif parts.path.startswith("/data"):
             self.send_data(name, int(query["offset"]))
         elif name == "/missing":
             self.answer(
@@ -48,6 +50,13 @@ class Names(BaseHTTPRequestHandler):
             self.end_headers()
         elif name == "/lost":
             self.answer(403, b"{}")
+        elif query["op"] == "GETFILECHECKSUM":
+            self.send_response(307)
+            self.send_header(
+                "Location",
+                f"http://127.0.0.1:{self.server.server_port}/sums{name}",  # type: ignore[attr-defined]
+            )
+            self.end_headers()
         elif query["op"] == "OPEN":
             self.send_response(307)
             self.send_header(
@@ -142,6 +151,17 @@ def test_a_short_step_forwards_reads_on_and_a_long_one_asks_anew(
             assert file.read(offset, 10) == DATA[offset : offset + 10]
         assert file.requests == 2
     assert [offset for _, offset in Names.opened] == [0, 5 * BLOCK]
+
+
+def test_the_checksum_of_a_file_is_that_of_a_data_node(hdfs: ThreadingHTTPServer) -> None:
+    system, path = WebHdfs.of("hdfs:///whole")
+    assert system.checksum(path) == b"00ff"
+
+
+def test_the_checksum_of_a_missing_file_is_an_error(hdfs: ThreadingHTTPServer) -> None:
+    system, path = WebHdfs.of("hdfs:///missing")
+    with pytest.raises(InputError, match="does not exist"):
+        system.checksum(path)
 
 
 def test_a_file_that_is_not_there_is_named(hdfs: ThreadingHTTPServer) -> None:

@@ -19,7 +19,7 @@ Link = tuple[str, str, str, str | None]
 
 
 class TrueMemento(TypedDict):
-    """One line of ``truth.jsonl`` (docs/demo-archive.md)."""
+    """One line of ``truth.jsonl`` (docs/explanation/demo-archive.md)."""
 
     original: str
     timestamp: str

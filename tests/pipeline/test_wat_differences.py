@@ -1,6 +1,4 @@
-"""How the graph of a WAT differs from the graph of the file that it describes: the table of
-docs/wat.md, computed.
-"""
+"""The graph of a WAT differs from the graph of its archive file as wat-differences.md says."""
 
 import json
 import re
@@ -126,7 +124,7 @@ def compare(warc: list[Link], wat: list[Link], found: Counter[str]) -> None:
 def documented() -> dict[str, dict[str, int]]:
     rows = re.findall(
         r"^\| (.+?) \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \|$",
-        (ROOT / "docs/wat.md").read_text("utf-8"),
+        (Path(__file__).parent / "wat-differences.md").read_text("utf-8"),
         re.MULTILINE,
     )
     return {

@@ -6,14 +6,18 @@ A page has a table between two markers::
     …
     <!-- end -->
 
+Declarations name pages by their path below ``docs``; a table links them from the folder of its
+page.
+
 ``python -m tests.reference.tables`` (``make docs``) writes all of them; a test compares them.
 """
 
+import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from enum import Enum
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import click
 
@@ -33,10 +37,12 @@ from arclink.reasons import Reason
 from arclink.service.connections import Connections
 from arclink.service.openapi import RESOURCES
 from arclink.service.settings import Settings
+from arclink.subsets.fields import FIELDS
 from arclink.wayback.client import Manners
 from arclink.wayback.fetch import FetchSettings
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
+DECLARED_LINK = re.compile(r"\]\(([\w-]+/[\w-]+\.md)")
 PLACE = re.compile(r"(<!-- table: ([^\n]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 DATACLASSES: Mapping[str, type] = {
@@ -67,9 +73,21 @@ LONGEST = 6
 """Longest list of default values that a table shows."""
 
 
-def rewritten(text: str) -> str:
-    """Return the text of a page with all its tables written again."""
-    return PLACE.sub(lambda place: f"{place[1]}\n{table_called(place[2])}\n{place[3]}", text)
+def rewritten(text: str, folder: str = "reference") -> str:
+    """Return the text of a page with all its tables written again.
+
+    Args:
+        text: The text of the page.
+        folder: The folder of the page below ``docs``.
+    """
+
+    def with_table(place: re.Match[str]) -> str:
+        made = DECLARED_LINK.sub(
+            lambda link: f"]({posixpath.relpath(link[1], folder)}", table_called(place[2])
+        )
+        return f"{place[1]}\n{made}\n{place[3]}"
+
+    return PLACE.sub(with_table, text)
 
 
 def table_called(name: str) -> str:
@@ -86,6 +104,8 @@ def table_called(name: str) -> str:
             return options_table(command_called(of.removeprefix("of arclink ")))
         case "parameters", "":
             return parameters_table()
+        case "fields", "of selections":
+            return fields_table()
         case "variables", "":
             return variables_table()
         case "reasons", _:
@@ -148,6 +168,26 @@ def options_table(command: click.Command) -> str:
             names[0] = f"`{option.opts[0]} {escaped(word)}`"
         rows.append((", ".join(names), meaning(option.parameter), default(option.parameter)))
     return table(("option", "meaning", "default"), rows)
+
+
+def fields_table() -> str:
+    """Return the fields of the language of selections."""
+    rows = [
+        (
+            " ".join(
+                f"`{part}`" for part in (f"{name}:", *(f"{one}:" for one in field.qualifiers))
+            ),
+            field.about,
+            "; ".join(
+                (
+                    field.expected,
+                    *(f"`{one}:` {part.expected}" for one, part in field.qualifiers.items()),
+                )
+            ),
+        )
+        for name, field in FIELDS.items()
+    ]
+    return table(("field", "selects", "values"), rows)
 
 
 def parameters_table() -> str:
@@ -252,7 +292,7 @@ def meaning(parameter: AnyParameter) -> str:
 
 def link(parameter: AnyParameter) -> str:
     """Return the link to the page that says more about a parameter, after a blank."""
-    page = parameter.see.partition(".")[0]
+    page = PurePosixPath(parameter.see.partition("#")[0]).stem
     return f" See [{page}]({parameter.see})." if page else ""
 
 
@@ -305,11 +345,11 @@ def _list(words: Sequence[str], last: str = "and") -> str:
 
 def pages() -> Iterator[Path]:
     """Yield the pages that have tables."""
-    for path in sorted(DOCS.glob("*.md")):
+    for path in sorted(DOCS.rglob("*.md")):
         if PLACE.search(path.read_text("utf-8")):
             yield path
 
 
 if __name__ == "__main__":
     for page in pages():
-        page.write_text(rewritten(page.read_text("utf-8")), "utf-8")
+        page.write_text(rewritten(page.read_text("utf-8"), page.parent.name), "utf-8")

@@ -399,6 +399,6 @@ def test_a_cluster_that_does_not_fit_is_refused(line: bytes, message: str, tmp_p
 
 
 def test_the_layouts_in_use_are_documented() -> None:
-    text = (Path(__file__).resolve().parents[2] / "docs/filter.md").read_text("utf-8")
+    text = (Path(__file__).resolve().parents[2] / "docs/reference/filter.md").read_text("utf-8")
     for layout in LAYOUTS.values():
         assert f"`{' '.join(layout)}`" in text

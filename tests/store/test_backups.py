@@ -389,7 +389,7 @@ def test_the_record_of_a_store_that_is_replaced_counts_without_a_list(
 
 
 def test_a_backup_in_cassandra_is_told_where_to_read() -> None:
-    with pytest.raises(UsageError, match=r"docs/operations\.md"):
+    with pytest.raises(UsageError, match=r"docs/how-to/operations\.md"):
         CliRunner().invoke(
             backup_command, ["b.db", "--store", "cassandra://a/links"], catch_exceptions=False
         )

@@ -29,14 +29,14 @@ collections:
 proxy:
   coll: past
 """
-"""The settings of docs/browse.md: ArcLink is the index and the archive."""
+"""The settings of docs/how-to/browse.md: ArcLink is the index and the archive."""
 
 
 PANEL = """\
 {{% include "banner.html" %}}
 <script src="{place}/static/panel.js" defer></script>
 """
-"""The template of docs/browse.md: the banner of pywb, and the panel of ArcLink."""
+"""The template of docs/how-to/browse.md: the banner of pywb, and the panel of ArcLink."""
 
 
 def write_config(folder: Path, place: str) -> None:

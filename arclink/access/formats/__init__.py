@@ -193,7 +193,7 @@ PROFILE = Parameter(
     "With RDF: the paper's listing, or one node per link.",
     named({name: name for name in PROFILES}),
     otherwise="listing",
-    see="service.md#rdf",
+    see="reference/service.md#rdf",
 )
 FORM: tuple[AnyParameter, ...] = (FORMAT, PROFILE, FIELDS)
 """Parameters for the form of an answer, not for its content."""

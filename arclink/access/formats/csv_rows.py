@@ -50,7 +50,7 @@ def write_csv(answer: LinkAnswer, only: frozenset[str] = frozenset()) -> Iterato
             sources, targets = (
                 _joined(uris) for uris in (fields.get("sources", []), fields.get("targets", []))
             )
-            before = (
+            first_columns = (
                 direction.value,
                 fields["uri"],
                 fields["surt"],
@@ -58,15 +58,15 @@ def write_csv(answer: LinkAnswer, only: frozenset[str] = frozenset()) -> Iterato
                 fields["text"],
                 fields["rel"],
             )
-            behind = _behind(member, direction, answer)
+            last_columns_at = _last_columns(member, direction, answer)
             for timestamp in member.timestamps:
                 row = (
-                    *before,
+                    *first_columns,
                     timestamp,
                     sources,
                     targets,
                     *_archives(member, timestamp),
-                    *behind(timestamp),
+                    *last_columns_at(timestamp),
                 )
                 rows.writerow(row[place] for place in kept)
             yield _taken(buffer)
@@ -83,7 +83,7 @@ def _archives(member: Member, timestamp: Timestamp) -> tuple[str, ...]:
     return () if member.archives is None else (_joined(member.archives.showing(timestamp)),)
 
 
-def _behind(
+def _last_columns(
     member: Member, direction: Direction, answer: LinkAnswer
 ) -> Callable[[Timestamp], Sequence[str]]:
     """Return a function from a timestamp to the optional columns: URI-Ms, evidence, validity.

@@ -1,4 +1,4 @@
-"""A link answer as one JSON document (RFC 8259); the format is described in ``docs/service.md``."""
+"""A link answer as one JSON document (RFC 8259), as ``docs/reference/service.md`` describes it."""
 
 from collections.abc import Iterator
 from functools import partial

@@ -48,7 +48,7 @@ def moment_of_page(asked: Asked, at: Timestamp | None, chronicle: Chronicle, axi
     # One step back leads to before the state in force, not to the time at which it began.
     in_force = None if at is None else max((stop for stop in stops if stop <= at), default=at)
     before = [stop for stop in sorted(stops) if in_force is None or stop < in_force]
-    behind = [] if at is None else [stop for stop in sorted(stops) if stop > at]
+    later_stops = [] if at is None else [stop for stop in sorted(stops) if stop > at]
     last = max(len(axis.units) - 1, 0)
     return Moment(
         at=at,
@@ -58,7 +58,9 @@ def moment_of_page(asked: Asked, at: Timestamp | None, chronicle: Chronicle, axi
         earlier=asked.changed({"at": stops[before[-1]], "from": None, "to": None})
         if before
         else None,
-        later=asked.changed({"at": stops[behind[0]], "from": None, "to": None}) if behind else None,
+        later=asked.changed({"at": stops[later_stops[0]], "from": None, "to": None})
+        if later_stops
+        else None,
         always=asked.changed({"at": None}),
         marks=[
             (mark, asked.changed({"at": mark.at, "from": None, "to": None}))

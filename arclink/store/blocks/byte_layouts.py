@@ -6,7 +6,7 @@ All functions are pure and come in pairs that undo each other. Layouts:
 - signed: a number ``n`` as ``2n`` if it is not negative, else ``-2n - 1`` (zigzag), so that small
   steps stay small
 - strings: UTF-8, joined by a newline; a control character in a string is written as a space
-  (docs/graph-files.md)
+  (docs/reference/graph-files.md)
 - sections: 4 bytes little-endian for the size of each, then the sections one after the other
 - checksum: a byte that names the form, then 20 bytes of SHA-1, or the text unchanged
 - URI form: one character if the URI is one of eight variants that follow from the SURT, else the

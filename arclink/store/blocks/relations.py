@@ -211,11 +211,11 @@ class InlinksWriter:
         row_ends = group_ends[row_group_ends - 1]
         # To sort numbers within their groups, put the group's number into the high bits of each
         # and sort all of them once.
-        behind = np.repeat(np.arange(len(counts)) << _NUMBER_BITS, counts) | np.array(
+        keyed_numbers = np.repeat(np.arange(len(counts)) << _NUMBER_BITS, counts) | np.array(
             self._numbers, dtype=np.int64
         )
-        behind.sort()
-        numbers = behind & ((1 << _NUMBER_BITS) - 1)
+        keyed_numbers.sort()
+        numbers = keyed_numbers & ((1 << _NUMBER_BITS) - 1)
         firsts = np.minimum.reduceat(
             numbers, row_ends - np.add.reduceat(counts, row_group_ends - groups)
         )

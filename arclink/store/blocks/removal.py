@@ -21,10 +21,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 from functools import lru_cache
 from itertools import groupby
-from typing import NamedTuple, Protocol, Self
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from arclink.closing import Closing
 from arclink.model import Checksum, Forgotten, Payload, Source, Surt, Timestamp, UriR
 from arclink.reasons import Reason
 from arclink.store.blocks.byte_layouts import Numbers, split_content
@@ -162,7 +163,7 @@ class RewrittenRows(Protocol):
         """Change the rows of inlinks of all targets that a takedown has, and no others."""
 
 
-class _Scratch:
+class _Scratch(Closing):
     """What the steps of a removal pass on to each other, in a temporary file."""
 
     def __init__(self) -> None:
@@ -170,10 +171,8 @@ class _Scratch:
         self._connection.executescript(_TABLES)
         self._connection.execute("BEGIN")
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Remove what was collected."""
         self._connection.close()
 
     def add_mementos(self, surt: str, items: Iterable[MementoItem]) -> None:

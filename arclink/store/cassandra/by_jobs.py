@@ -4,7 +4,7 @@ The driver writes manifests that list tasks, and a mapper runs the tasks of each
 """
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -16,36 +16,32 @@ from arclink.store.cassandra.addresses import parse_address
 from arclink.store.cassandra.load import RunTasks, run_task
 from arclink.store.cassandra.tables import StoreView
 from arclink.store.cassandra.tasks import Result, Task
-from arclink.store.graph_files import RELATIONS, parts_of
-
-RunManifests = Callable[[Sequence[Path], Mapping[str, object]], None]
-"""Runs all tasks of manifests to completion: (manifests, settings of the job)."""
+from arclink.store.graph_files import GraphParts
+from arclink.store.protocols import Cluster
 
 
 def by_manifests(
-    url: str, graph: Path, folder: Path, cores: int, place: Callable[[Path], str], run: RunManifests
+    url: str, parts: GraphParts, folder: Path, cores: int, cluster: Cluster
 ) -> RunTasks:
     """Return a function that runs the tasks of a phase through manifests.
 
     Args:
         url: URL at which the tasks open the store.
-        graph: Folder of the graph files.
+        parts: Parts of the graph files.
         folder: Folder for the manifests.
         cores: Number of tasks at a time; there are up to twice as many manifests.
-        place: Returns the location at which a task finds a file.
-        run: Runs the manifests.
+        cluster: Stores the parts, and runs the manifests.
     """
 
     def do(step: int, view: StoreView, tasks: Sequence[Task]) -> None:
         if not tasks:
             return
-        paths = {relation: parts_of(graph, relation) for relation in RELATIONS}
-        sizes = {task: paths[task.relation][task.part].stat().st_size for task in tasks}
+        sizes = {task: parts[task.relation][task.part].size for task in tasks}
         folder.mkdir(parents=True, exist_ok=True)
         manifests: list[Path] = []
         for number, share in enumerate(shares(sizes, 2 * cores)):
             lines = [
-                f"{task.what}\t{task.part}\t{place(paths[task.relation][task.part])}\n"
+                f"{task.what}\t{task.part}\t{cluster.place(parts[task.relation][task.part].path)}\n"
                 for task in share
             ]
             text = "".join(lines).encode()
@@ -55,7 +51,7 @@ def by_manifests(
                 folder / f"step{step}-{tasks[0].what}-{number:05d}-{sha256(text).hexdigest()[:16]}"
             )
             manifests[-1].write_bytes(text)
-        run(
+        cluster.run(
             manifests,
             {
                 "store": url,

@@ -14,11 +14,10 @@ from dataclasses import astuple, replace
 from functools import cache, partial
 from multiprocessing import get_context
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import orjson
 
+from arclink.closing import Closing
 from arclink.errors import StoreError
 from arclink.model import Batch
 from arclink.store.cassandra.addresses import Address
@@ -28,7 +27,7 @@ from arclink.store.cassandra.schema import open_database
 from arclink.store.cassandra.steps import Facts, History
 from arclink.store.cassandra.tables import StoreView, Tables
 from arclink.store.cassandra.tasks import Result, Task, TaskRunner, done_tasks, tasks_of
-from arclink.store.graph_files import RELATIONS, identity_of, parts_of
+from arclink.store.graph_files import GraphParts
 from arclink.store.protocols import KnownFile
 
 SMALL = 16 << 20
@@ -40,7 +39,8 @@ RunTasks = Callable[[int, StoreView, Sequence[Task]], None]
 
 def load_batch(
     store: CassandraReader,
-    graph: Path,
+    identity: bytes,
+    parts: GraphParts,
     files: Sequence[KnownFile],
     settings: Mapping[str, str],
     manifest: str,
@@ -51,7 +51,8 @@ def load_batch(
 
     Args:
         store: Opened for loading.
-        graph: Folder of the batch.
+        identity: Identity of the batch.
+        parts: Parts of its graph files.
         files: Its archive files.
         settings: Settings the batch was made with.
         manifest: JSON text.
@@ -63,8 +64,7 @@ def load_batch(
         StoreError: The graph files are damaged, the settings differ, another process loads, or a
             task was not done.
     """
-    identity = identity_of(graph, files)
-    phases = tasks_of(graph)
+    phases = tasks_of(parts)
     with store.steps.held() as holder:
         known = {
             step.identity: step
@@ -78,7 +78,7 @@ def load_batch(
         all_settings = _checked(store, settings)
         step = store.steps.begin(identity)
         _note(store, step, files, all_settings, manifest)
-        with _runner_of(store, graph, cores) if run is None else _given(run) as do:
+        with _runner_of(store, parts, cores) if run is None else _given(run) as do:
             for phase in phases:
                 do(step, history.view, _not_done(store, step, phase))
                 if missing := _not_done(store, step, phase):
@@ -175,16 +175,15 @@ def _given(run: RunTasks) -> Iterator[RunTasks]:
 
 
 @contextmanager
-def _runner_of(store: CassandraReader, graph: Path, cores: int | None) -> Iterator[RunTasks]:
+def _runner_of(store: CassandraReader, parts: GraphParts, cores: int | None) -> Iterator[RunTasks]:
     """Yield a function that runs tasks: in this process, or in several if there is much to load."""
-    paths = {relation: parts_of(graph, relation) for relation in RELATIONS}
-    size = sum(path.stat().st_size for some in paths.values() for path in some)
+    size = sum(part.size for some in parts.values() for part in some)
     loaders = store.address.loaders or cores or os.cpu_count() or 1
 
     def here(step: int, view: StoreView, tasks: Sequence[Task]) -> None:
         runner = TaskRunner(store.tables, view, step)
         for task in tasks:
-            runner.run(task, paths[task.relation][task.part])
+            runner.run(task, parts[task.relation][task.part].path)
 
     if loaders == 1 or size < SMALL:
         yield here
@@ -192,11 +191,16 @@ def _runner_of(store: CassandraReader, graph: Path, cores: int | None) -> Iterat
     with Loaders(loaders) as processes:
 
         def there(step: int, view: StoreView, tasks: Sequence[Task]) -> None:
-            left = sorted(tasks, key=lambda task: -paths[task.relation][task.part].stat().st_size)
+            left = sorted(tasks, key=lambda task: -parts[task.relation][task.part].size)
             while left:
                 calls = [
                     partial(
-                        run_task, store.address, step, view, task, paths[task.relation][task.part]
+                        run_task,
+                        store.address,
+                        step,
+                        view,
+                        task,
+                        parts[task.relation][task.part].path,
                     )
                     for task in left
                 ]
@@ -207,7 +211,7 @@ def _runner_of(store: CassandraReader, graph: Path, cores: int | None) -> Iterat
         yield there
 
 
-class Loaders:
+class Loaders(Closing):
     """Processes that load; if one dies, a single process does the remaining work once more.
 
     The processes are not forked: the driver's threads and sockets would not survive it.
@@ -218,15 +222,8 @@ class Loaders:
         self._deaths = 0
         self._pool: ProcessPoolExecutor | None = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """End all processes; calls that have not begun are dropped."""
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
 

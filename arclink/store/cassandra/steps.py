@@ -29,7 +29,7 @@ FRESH = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The facts of a step (``docs/cassandra-schema.md``).
+    """The facts of a step (``docs/reference/cassandra-schema.md``).
 
     Attributes:
         kind: ``load`` or ``takedown``.

@@ -14,6 +14,7 @@ from arclink.store.cassandra.reader import CassandraReader
 from arclink.store.cassandra.removal import clean, forget, records
 from arclink.store.cassandra.stored_rows import CassandraRows
 from arclink.store.cassandra.verification import violations
+from arclink.store.graph_files import find_parts, identity_of
 from arclink.store.protocols import (
     Cluster,
     KnownFile,
@@ -29,6 +30,11 @@ class CassandraStore(CassandraReader):
     """A `GraphStore` in a keyspace of a Cassandra cluster. Any thread may use it, one at a time."""
 
     replaces_links = False
+
+    @property
+    def shared_url(self) -> str:
+        """URL of the store; every machine that reaches the nodes can use it."""
+        return self.address.url
 
     def sums(self) -> StoreSums:
         return store_sums(self)
@@ -55,11 +61,13 @@ class CassandraStore(CassandraReader):
         cluster: Cluster | None = None,
     ) -> Batch:
         self._needs_loader("add a batch")
+        parts = find_parts(graph, cluster)
+        identity = identity_of(graph, parts, files, cluster)
         do = None
         if cluster is not None:
             tasks = cores or os.cpu_count() or 1
-            do = by_manifests(self.address.url, graph, graph.parent / "load", tasks, *cluster)
-        return load_batch(self, graph, files, settings, manifest, do, cores)
+            do = by_manifests(self.address.url, parts, graph.parent / "load", tasks, cluster)
+        return load_batch(self, identity, parts, files, settings, manifest, do, cores)
 
     def trim(self) -> None:
         """Do nothing: Cassandra compacts its files by itself."""
@@ -78,7 +86,7 @@ class CassandraStore(CassandraReader):
 
         No reader uses them. Cassandra's files hold deleted rows until they are compacted: run
         ``nodetool flush`` and ``nodetool garbagecollect`` on each node, after ``gc_grace_seconds``
-        (docs/operations.md).
+        (docs/how-to/operations.md).
         """
         self._needs_loader("clean it")
         clean(self)

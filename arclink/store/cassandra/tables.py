@@ -175,9 +175,9 @@ class Stream:
     def __iter__(self) -> Iterator[Chunk]:
         yield from self.home
         if self._is_full:
-            yield from self._behind(HOME)
+            yield from self._chunks_from(HOME)
 
-    def _behind(self, first: int) -> Iterator[Chunk]:
+    def _chunks_from(self, first: int) -> Iterator[Chunk]:
         """Yield the chunks from ``first`` on; ``first`` must not be in bucket 0."""
         while True:
             border = (first // BUCKET_ROWS + 1) * BUCKET_ROWS
@@ -195,7 +195,7 @@ class Stream:
                 return
             first = border
 
-    def behind(self, is_before: Callable[[Chunk], bool]) -> Iterator[Chunk]:
+    def chunks_after(self, is_before: Callable[[Chunk], bool]) -> Iterator[Chunk]:
         """Yield the chunks from the last one that is before a place on.
 
         That chunk is found without reading all chunks before it.
@@ -208,7 +208,7 @@ class Stream:
         if not self._is_full or not places or places[-1] < len(self.home) - 1:
             yield from self.home[places[-1] if places else 0 :]
             if self._is_full:
-                yield from self._behind(HOME)
+                yield from self._chunks_from(HOME)
             return
         low, step = HOME - 1, 1
         while (found := self._at(low + step)) is not None and is_before(found):
@@ -224,11 +224,11 @@ class Stream:
         if low < HOME:
             yield self.home[-1]
             low = HOME
-        yield from self._behind(low)
+        yield from self._chunks_from(low)
 
     def _at(self, chunk: int) -> Chunk | None:
         """Return the first chunk from this number on; None after the last."""
-        return next(self._behind(chunk), None)
+        return next(self._chunks_from(chunk), None)
 
 
 class KeyedTable:

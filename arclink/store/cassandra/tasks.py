@@ -52,7 +52,7 @@ from arclink.store.cassandra.rows import (
     values_of,
 )
 from arclink.store.cassandra.tables import StoreView, Tables
-from arclink.store.graph_files import parts_of, read_part
+from arclink.store.graph_files import GraphParts, read_part
 
 PHASES = (("mementos", "payloads", "outlinks"), ("payloads-again", "outlinks-again"), ("inlinks",))
 """Tasks of one phase may run at the same time; the next phase needs all of them."""
@@ -101,8 +101,8 @@ class Task:
         return self.what.removesuffix("-again")
 
 
-def tasks_of(graph: Path) -> list[list[Task]]:
-    """Return the tasks of a batch, phase by phase.
+def tasks_of(parts: GraphParts) -> list[list[Task]]:
+    """Return the tasks that load the parts of a batch, phase by phase.
 
     Raises:
         StoreError: A relation has more parts than content numbers allow.
@@ -111,12 +111,13 @@ def tasks_of(graph: Path) -> list[list[Task]]:
     for phase in PHASES:
         tasks = []
         for what in phase:
-            parts = parts_of(graph, what.removesuffix("-again"))
-            if len(parts) > 1 << PART_BITS:
+            relation = what.removesuffix("-again")
+            count = len(parts[relation])
+            if count > 1 << PART_BITS:
                 raise StoreError(
-                    f"{graph}: {len(parts)} parts of {what}; at most {1 << PART_BITS} can be loaded. Write fewer, larger ones."
+                    f"{parts[relation][0].path.parent}: {count} parts; at most {1 << PART_BITS} can be loaded. Write fewer, larger ones."
                 )
-            tasks += [Task(what, part) for part in range(len(parts))]
+            tasks += [Task(what, part) for part in range(count)]
         phases.append(tasks)
     return phases
 
@@ -155,7 +156,7 @@ class TaskRunner:
             result = do(path, task.part, writer)
         except (ValueError, TypeError) as error:
             raise StoreError(
-                f"{path}: the graph files cannot be read ({error}). Write them again (docs/graph-files.md)."
+                f"{path}: the graph files cannot be read ({error}). Write them again (docs/reference/graph-files.md)."
             ) from error
         writer.flush()
         self._tables.database.ask(
@@ -357,8 +358,15 @@ class TaskRunner:
 
 def done_tasks(tables: Tables, load: int) -> dict[str, Result]:
     """Return the results of the finished tasks of a load, by name."""
-    rows = tables.database.ask("SELECT task, result FROM tasks WHERE load = ?", (load,))
-    return {name: json.loads(result) for name, result in rows}
+    return done_tasks_of_each(tables, [load])[0]
+
+
+def done_tasks_of_each(tables: Tables, loads: Sequence[int]) -> list[dict[str, Result]]:
+    """Return the `done_tasks` of each load, in the order given."""
+    answers = tables.database.ask_each(
+        "SELECT task, result FROM tasks WHERE load = ?", ((load,) for load in loads)
+    )
+    return [{name: json.loads(result) for name, result in rows} for rows in answers]
 
 
 class SurtWriter:

@@ -116,7 +116,7 @@ class BatchLoader:
                 self._load_inlinks(inlinks)
         except (ValueError, TypeError) as error:
             raise StoreError(
-                f"{self._graph}: the graph files cannot be read ({error}). Write them again (docs/graph-files.md)."
+                f"{self._graph}: the graph files cannot be read ({error}). Write them again (docs/reference/graph-files.md)."
             ) from error
         for relation in Relation:
             self._runs.merge(relation)

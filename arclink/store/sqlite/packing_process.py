@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from multiprocessing import current_process, get_context
 from multiprocessing.connection import Connection
 from tempfile import TemporaryFile, gettempdir
-from types import TracebackType
-from typing import IO, Self
+from typing import IO
 
+from arclink.closing import Closing
 from arclink.errors import StoreError
 from arclink.store.blocks.byte_layouts import Numbers
 from arclink.store.blocks.relations import BlockWriter
@@ -26,7 +26,7 @@ class DiedError(StoreError):
     """The process that packed a run died; the caller can pack the run again."""
 
 
-class RunApart:
+class RunApart(Closing):
     """A run that another process packs while this context is open.
 
     Args:
@@ -51,15 +51,8 @@ class RunApart:
         finally:
             tells.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """End the process and remove its file."""
         self._process.kill()  # it has already ended, unless this process failed
         self._process.join()
         self._outcome.close()

@@ -135,7 +135,7 @@ def pack_block(keys: Sequence[bytes], columns: Iterable[tuple[Numbers, bytes]]) 
         joined.translate(None, _CONTROLS.replace(b"\n", b""))
     ) != len(joined):
         raise StoreError(
-            "a SURT or URI of the graph files holds a control character; write them again (docs/graph-files.md)"
+            "a SURT or URI of the graph files holds a control character; write them again (docs/reference/graph-files.md)"
         )
     sections = [joined]
     for sizes, values in columns:

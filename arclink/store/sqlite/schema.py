@@ -1,7 +1,7 @@
 """The SQLite file of a store: its tables, how to open it, and what its errors mean for an operator.
 
-``docs/store-schema.md`` draws the layout. The module creates new files, checks old ones, converts
-older layouts, and translates SQLite's errors into messages that say what to do.
+``docs/explanation/store-schema.md`` draws the layout. The module creates new files, checks old
+ones, converts older layouts, and translates SQLite's errors into messages that say what to do.
 """
 
 import fcntl

@@ -9,8 +9,8 @@ Outlinks answer what a page linked to; inlinks and sightings answer which pages 
 when.
 
 Contents and payloads have numbers in the order of loading. So pages of one site are stored
-together, and a link names its page in about one byte. ``docs/store-schema.md`` draws the tables;
-``docs/decisions/20261121-sorted-runs.md`` gives the reasons.
+together, and a link names its page in about one byte. ``docs/explanation/store-schema.md`` draws
+the tables; ``docs/decisions/20261121-sorted-runs.md`` gives the reasons.
 """
 
 import json
@@ -21,14 +21,15 @@ from contextlib import closing, contextmanager, suppress
 from itertools import chain, groupby, islice
 from operator import itemgetter
 from pathlib import Path
-from types import TracebackType
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import apsw
 
 from arclink.archives.names import is_wat
+from arclink.closing import Closing
 from arclink.errors import StoreError, UsageError
 from arclink.model import (
+    ALL_SURTS,
     ALL_TIME,
     Batch,
     Checksum,
@@ -77,7 +78,7 @@ from arclink.store.blocks.relations import (
     unpack_head,
 )
 from arclink.store.blocks.rows import Row
-from arclink.store.graph_files import identity_of
+from arclink.store.graph_files import find_parts, identity_of
 from arclink.store.protocols import (
     Cluster,
     ContentBlock,
@@ -168,7 +169,7 @@ def _with_room(known: Known) -> Known:
     return known
 
 
-class SqliteStore:
+class SqliteStore(Closing):
     """A `GraphStore` in one SQLite file. Use it in the thread that opened it.
 
     Args:
@@ -182,6 +183,7 @@ class SqliteStore:
     """
 
     replaces_links = True
+    shared_url: str | None = None
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
         self.path = path
@@ -404,9 +406,11 @@ class SqliteStore:
             for surt, _ in groupby(keys, lambda key: key[: key.index(NUL)]):
                 yield Surt(surt.decode())
 
-    def scan_mementos(self, span: Span = ALL_TIME) -> Iterator[Memento]:
+    def scan_mementos(self, span: Span = ALL_TIME, prefix: Surt = ALL_SURTS) -> Iterator[Memento]:
+        low = prefix.encode()
         with translated(self.path):
-            for surt, rows in groupby(self._runs.scan(Relation.MEMENTOS), surt_field):
+            mementos = self._runs.scan(Relation.MEMENTOS, low, end_of_prefix(low))
+            for surt, rows in groupby(mementos, surt_field):
                 for (timestamp, *_), same in groupby(
                     in_order(rows, lambda row: mementos_of(row, self._names)), itemgetter(0, 1, 2)
                 ):
@@ -562,7 +566,7 @@ class SqliteStore:
             raise StoreError(
                 f"{self.path} was moved or removed while it was being built. Put it back, or build a new one."
             )
-        identity = identity_of(graph, files)
+        identity = identity_of(graph, find_parts(graph), files)
         takedowns = [takedown for takedown, _ in self.forgotten()]
         with translated(self.path), self._writing(is_overwriting=bool(takedowns)):
             found = self._connection.execute(
@@ -656,17 +660,6 @@ class SqliteStore:
         connection = getattr(self, "_connection", None)
         if connection is not None:
             connection.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     # Inside
 

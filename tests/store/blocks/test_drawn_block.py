@@ -1,11 +1,11 @@
-"""The block of outlinks drawn in docs/store-schema.md is what ArcLink writes."""
+"""The block of outlinks drawn in docs/explanation/store-schema.md is what ArcLink writes."""
 
 import re
 from pathlib import Path
 
 from arclink.store.blocks.outlinks import pack_outlinks
 
-PAGE = Path(__file__).resolve().parents[3] / "docs/store-schema.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs/explanation/store-schema.md"
 TARGETS = ("http://example.org/news", "http://example.net/", "http://example.org/")
 
 
