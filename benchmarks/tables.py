@@ -11,12 +11,12 @@ Cell = str | int | float | None
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Something to reach.
+    """A required value, and the measured one.
 
     Attributes:
-        text: What is compared.
-        value: What was measured; None if it was not.
-        limit: What is asked.
+        text: The compared quantity.
+        value: The measured value; None if it was not measured.
+        limit: The required value.
         at_most: Whether the value must not be above the limit; else not below it.
         unit: Of both.
     """

@@ -32,6 +32,11 @@ SECTIONS = {
         "analyze": "arclink.cli.analyze",
         "aggregate": "arclink.cli.aggregate",
     },
+    "Select captures": {
+        "select": "arclink.cli.select",
+        "subsets": "arclink.cli.subsets",
+        "count": "arclink.cli.count",
+    },
     "Share a graph": {
         "serve": "arclink.cli.serve",
         "export": "arclink.cli.export",

@@ -55,7 +55,7 @@ def rule(cluster: Cassandra, *statements: str) -> None:
 
 
 def said(*words: object) -> str:
-    """Call ``arclink``; return what it prints, or the error."""
+    """Call ``arclink``; return its output, or the error."""
     done = CliRunner().invoke(group, list(map(str, words)))
     return str(done.exception) if done.exception else done.output
 

@@ -50,7 +50,7 @@ def aws() -> Iterator[str]:
 
 
 def finish_steps(stop: threading.Event) -> None:
-    """Say of each step that it is done, as a cluster would, and which Hadoop there is."""
+    """Report each step as done, as a cluster would, and the version of Hadoop."""
     from moto.emr.models import emr_backends
 
     while not stop.wait(0.5):

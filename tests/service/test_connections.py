@@ -75,7 +75,7 @@ def status_of(connection: socket.socket) -> int:
 
 
 def said_before_the_end(connection: socket.socket) -> bytes:
-    """Wait until the server closes a connection; return what it said before."""
+    """Wait until the server closes a connection; return the bytes that it sent before."""
     said = b""
     connection.settimeout(60)
     with suppress(ConnectionResetError):

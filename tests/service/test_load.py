@@ -77,7 +77,7 @@ def log_of(where: Path) -> int:
     return log.stat().st_size if log.exists() else 0
 
 
-# What is asked: each returns the numbers of batches that it tells of, which must be one.
+# The queries: each returns the numbers of the batches in its answer, which must be one number.
 
 
 def of_json(body: bytes) -> set[float]:

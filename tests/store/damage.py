@@ -113,7 +113,7 @@ def _sightings(content: ContentId) -> Callable[[GraphStore], object]:
 
 
 class Outcome(NamedTuple):
-    """What became of all questions to a damaged store.
+    """The outcome of all queries to a damaged store.
 
     Attributes:
         is_named: Whether an error named the damage.
