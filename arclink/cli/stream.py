@@ -7,8 +7,7 @@ import click
 
 from arclink.access.declarations import FOLDER, Given, Parameter
 from arclink.cli.declared_options import takes
-from arclink.cli.options import ARCHIVES, STORE
-from arclink.store.location import open_store
+from arclink.cli.options import ARCHIVES, GRAPH, STORE, open_graph_asked
 from arclink.streams.queries import STREAM_PARAMETERS, StreamQuery
 
 EXAMPLES = (
@@ -36,7 +35,7 @@ POINTERS = Parameter(
 
 
 @click.command("stream", short_help="Write every capture with its bytes, once, in an order.")
-@takes(STORE, *STREAM_PARAMETERS, ARCHIVES, CACHE, POINTERS)
+@takes(*GRAPH, *STREAM_PARAMETERS, ARCHIVES, CACHE, POINTERS)
 def command(given: Given) -> None:
     """Write the captures of the store to standard output, with status, headers and body.
 
@@ -56,7 +55,7 @@ def command(given: Given) -> None:
     query = StreamQuery.of(given)
     places = ArchivePlaces(ARCHIVES.all_of(given))
     where, cache = STORE.sure(given), CACHE.of(given)
-    with open_store(where) as graph:
+    with open_graph_asked(given) as graph:
         reader = PageReader(graph, places)
         tables = RankTables(Path(cache) if cache else cache_of(where))
         try:
