@@ -21,6 +21,7 @@ from arclink.service.problems import register_problems
 from arclink.service.request_log import watch, watching
 from arclink.service.settings import Settings
 from arclink.service.stores import Stores, attach_stores
+from arclink.service.subsets import subsets
 from arclink.service.through_time import through_time
 from arclink.service.validators import register_validators
 from arclink.store.protocols import Scans
@@ -55,6 +56,7 @@ def create_app(
         archived,
         browsing,
         explaining,
+        subsets,
         aggregating,
         describing,
         health,
