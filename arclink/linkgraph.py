@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
     from arclink.export.exports import Exported
     from arclink.export.queries import ExportQuery
+    from arclink.streams.stream import CaptureStream
 
 Time = str | date | datetime
 """A time: 1 to 14 digits, ISO 8601, or a Python date or datetime; without a time zone it is UTC."""
@@ -112,6 +113,24 @@ class OfGraph(Within, total=False):
     top: int
     core: int
     backbone: float
+
+
+class OfStream(TypedDict, total=False):
+    """Keywords of `LinkGraph.stream` (``docs/how-to/streams.md``).
+
+    Attributes:
+        order: ``surt``, ``file``, ``time`` or ``rank``.
+        part: Only the hosts of part K of N: ``3/16``.
+        after: Token of the capture to continue after.
+        limit: Largest number of captures; 0, the default, for all.
+        cache: Folder for rank tables, which the order ``rank`` needs.
+    """
+
+    order: str
+    part: str
+    after: str
+    limit: int
+    cache: str | PathLike[str]
 
 
 _UNLIMITED = Budget(members=sys.maxsize, rows=sys.maxsize // 2, look_ups=sys.maxsize)
@@ -358,6 +377,35 @@ class LinkGraph(Closing):
             CaptureError: There is no such capture, or its archive file or payload is not at hand.
         """
         return self._reader.read(find_capture(self.store, uri, text_of_time(at or self._at)))
+
+    def stream(self, **parameters: Unpack[OfStream]) -> "CaptureStream":
+        """Return every capture of the graph with its bytes, each once; read one before the next.
+
+        Each capture has a token, ``after``; a stream with this token continues after it, in any
+        process. At the end, ``end()`` of the stream says whether it is complete. Captures whose
+        ``read`` fails are counted there only if the caller says so with ``lose``.
+
+        Args:
+            **parameters: See `OfStream`.
+
+        Raises:
+            BadParameterError: A parameter is wrong, the token is damaged or of another stream, or
+                the order ``rank`` has no ``cache``.
+            GoneError: The rank table of the token was removed.
+            UsageError: The graph is one at a time.
+        """
+        from arclink.streams.queries import StreamQuery
+        from arclink.streams.ranks import RankTables
+        from arclink.streams.stream import CaptureStream
+
+        if self._at:
+            raise UsageError("a stream has the captures of all times; use a graph without at")
+        cache = parameters.pop("cache", None)
+        query = StreamQuery.from_parameters(
+            (name, str(value)) for name, value in parameters.items() if value not in (None, "")
+        )
+        tables = RankTables(None if cache is None else Path(cache))
+        return CaptureStream(self._reader, query, tables=tables)
 
     def to_networkx(self, level: str = "host", **parameters: Unpack[OfGraph]) -> "nx.DiGraph":
         """Return the graph of all links at a level.

@@ -75,6 +75,13 @@ def cache_beside(where: str) -> Path:
     return path.with_name(path.name + ".slices")
 
 
+def cache_of(where: str) -> Path | None:
+    """Return the folder of `cache_beside`; None if the store has no path."""
+    with suppress(UsageError):
+        return cache_beside(where)
+    return None
+
+
 def remove_slices(where: str) -> None:
     """Remove the slices next to a store, because they contain names that it forgets.
 

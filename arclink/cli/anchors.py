@@ -22,8 +22,8 @@ EXAMPLES = (
 def command(given: Given) -> None:
     """Show the texts of links to URI, with their times and counts.
 
-    The counts are those of contents, mementos and hosts that use a text. URI need not have been
-    captured itself: the words show what it was.
+    The counts are those of contents, mementos and hosts that use a text. No capture of URI
+    itself is needed: the texts show what other pages said about it.
     """
     query, prefix = AnchorsQuery.of(given), REPLAY.of(given) or NO_REPLAY
     with open_graph_asked(given) as graph:

@@ -35,8 +35,8 @@ WHAT = Parameter(
 TIME = replace(AT, about="The capture in force at the end of this time.", otherwise="the newest")
 FORM = Parameter(
     "as",
-    "The body without its codings; as recorded, with them; the HTTP headers; the whole record; or "
-    "readable text.",
+    "What to write: the body without its codings, the raw body with them, the HTTP headers, the "
+    "whole record, or readable text.",
     named({form: form for form in FORMS}),
     default="body",
 )

@@ -48,7 +48,7 @@ def replay_prefix(name: str) -> Form[ReplayPrefix]:
 
 REPLAY = Parameter(
     "replay",
-    "Part of replay addresses before TIMESTAMP/URI, such as https://web.archive.org/web/; answers then include URI-Ms.",
+    "Replay addresses up to TIMESTAMP/URI, such as https://web.archive.org/web/; answers then include URI-Ms.",
     replay_prefix("replay"),
     metavar="PREFIX",
     envvar="ARCLINK_REPLAY",

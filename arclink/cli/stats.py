@@ -23,9 +23,9 @@ MANIFESTS = switch(
 def command(given: Given) -> None:
     """Count the mementos, URIs, contents, links and other parts of a store.
 
-    Also counted are batches, files, payloads, targets and bytes. All counts are exact: mementos,
-    original URIs and targets are counted by reading about half of
-    the store. The first and last time of capture are shown, too.
+    The command also counts batches, files, payloads, targets and bytes, and shows the first and
+    last time of capture. All counts are exact: mementos, original URIs and targets are counted by
+    reading about 50 % of the store.
     """
     import orjson
 

@@ -27,7 +27,7 @@ class Settings:
         embargo: Captures that are hidden from all answers.
         subset: Name of a stored subset, or a selection; all answers are of its captures. Empty for
             all captures.
-        archive: Name of the own store in answers merged from several archives.
+        archive: Name of this service's store in answers merged from several archives.
         instances: The only other services that are queried for such an answer.
         limits: Maximum cost of one query to all of them.
         browse: Where archived pages are replayed, for people who browse the past.

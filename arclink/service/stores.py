@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from flask import Flask, current_app
@@ -125,6 +126,11 @@ class Stores:
             raise BadParameterError(SUBSET.name, text, allowed) from error
         except UsageError as error:
             raise BadParameterError(SUBSET.name, text, f"another subset: {error}") from error
+
+    @property
+    def path(self) -> Path | None:
+        """The path of the store's file; None if it is not a file."""
+        return self._path
 
     def _of_thread(self) -> _Opened | None:
         return getattr(self._local, "opened", None)

@@ -21,7 +21,16 @@ from arclink.service.stores import stores_of_app
 from arclink.version import VERSION
 
 CHANGING: Final = frozenset(
-    {"aggregate", "health", "describing", "watching", "site", "subsets", None}
+    {
+        "aggregate",
+        "health",
+        "describing",
+        "streaming",
+        "watching",
+        "site",
+        "subsets",
+        None,
+    }
 )
 """Resources (blueprints) whose answers may change while the store does not."""
 
@@ -73,7 +82,7 @@ def _unchanged() -> Response | None:
 
 
 def _validated(response: Response) -> Response:
-    if g.get("etag") is not None and response.status_code in (200, 304):
+    if g.get("etag") is not None and response.status_code in (200, 206, 304):
         if response.status_code == 200 and _is_older_known():
             response.close()
             response = Response(status=304)

@@ -98,7 +98,7 @@ class Page:
 
     @property
     def payload(self) -> Payload | None:
-        """What became of the payload, if it was to be read."""
+        """The outcome of the payload, if it was to be read."""
         place = "crawl.warc.gz", self.memento.offset
         if self.links is not None:
             counts = (("LINK_KEPT", len(self.links)), ("LINK_SAME_PAGE", 1))

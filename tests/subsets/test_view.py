@@ -39,7 +39,7 @@ class LoadedSubsetStore(SubsetStore):
     """The subset of all captures of a store; that store can be loaded."""
 
     replaces_links = False
-    shared_url = None
+    shared_url: str | None = None
 
     def __init__(self, text: str) -> None:
         self._loaded = MemoryStore()

@@ -36,7 +36,7 @@ PANEL = """\
 {{% include "banner.html" %}}
 <script src="{place}/static/panel.js" defer></script>
 """
-"""The template of docs/browse.md: the banner of pywb, and the panel of ArcLink."""
+"""The template of docs/how-to/browse.md: the banner of pywb, and the panel of ArcLink."""
 
 
 def write_config(folder: Path, place: str) -> None:

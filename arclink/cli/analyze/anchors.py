@@ -58,7 +58,7 @@ EXAMPLES = ("arclink analyze anchors example.org --store links.db --by year",)
 def command(given: Given) -> None:
     """Show the texts or words of links to URI, or to its host or domain.
 
-    Each has its count, times and weight (tf-idf). URI need not have been captured itself. The first
+    Each has its count, times and weight (tf-idf). No capture of URI itself is needed. The first
     call on a store counts the words of all its
     links and keeps the counts in a folder next to it (docs/reference/analysis.md).
     """

@@ -1,4 +1,4 @@
-"""``arclink analyze decay``: the share of links that survives n months."""
+"""``arclink analyze decay``: the share of links that remain after n months."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -43,7 +43,7 @@ EXAMPLES = ("arclink analyze decay --store links.db",)
 @click.command(short_help="The share of links that remain after n months.")
 @takes(*GRAPH, SITE, LEVEL, BY, ONLY_NEW, *COMMON_TO_FOLLOW, EXTERNAL, ROW_FORMAT)
 def command(given: Given) -> None:
-    """Show the share of links that survives n months after they were first seen (Kaplan-Meier).
+    """Show the share of links that remain n months after they were first seen (Kaplan-Meier).
 
     A link is a page and its target. It is gone if a later capture of the page was read and does not
     have it; a page that was not captured again shows nothing (docs/reference/analysis.md).

@@ -25,7 +25,7 @@ BY = Parameter(
 LEVEL = Parameter("level", "Level of the nodes.", choice(Level), default="uri")
 IN_FORCE = switch(
     "in-force",
-    "Count a link from its first to its last memento; without, only in windows with a memento of it.",
+    "Count a link in all windows from its first to its last memento, not only in windows with one.",
 )
 CACHE = Parameter(
     "cache",

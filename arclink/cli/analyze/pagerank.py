@@ -27,7 +27,7 @@ DAMPING = Parameter(
 SELF_LINKS = switch("self-links", "Also count links of a node to itself.")
 TOLERANCE = Parameter(
     "tolerance",
-    "Iterate until the sum of changes of all ranks is less than this.",
+    "Stop when the sum of the changes of all ranks is less than this.",
     NUMBER,
     default="1e-12",
     metavar="T",

@@ -39,9 +39,9 @@ EXAMPLES = ("arclink analyze spread example.org --store links.db",)
 def command(given: Given) -> None:
     """Show the first pages that linked to URI, or to its host or domain.
 
-    Each has the time since when it did, and the last time it did not. With --by, show how links
-    spread over pages and hosts (docs/reference/analysis.md). URI need not have been
-    captured itself.
+    For each page, show its first memento with the link, and its last memento without the link
+    before that. With --by, show how links spread over pages and hosts
+    (docs/reference/analysis.md). No capture of URI itself is needed.
     """
     by = BY.of(given)
     windows = Windows.parse(by) if by else None

@@ -1,5 +1,5 @@
 // A panel for the replay of pywb: who linked to the page that its frame shows, at that time and in
-// which words. pywb loads this file by one script element in a template (docs/browse.md).
+// which words. pywb loads this file by one script element in a template (docs/how-to/browse.md).
 //
 // Addresses and words come from archived pages, so they are only ever set as text, in elements that
 // styles of other pages cannot reach. The service must allow the origin of pywb (--cors-origin).
