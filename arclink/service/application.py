@@ -23,6 +23,7 @@ from arclink.service.request_log import watch, watching
 from arclink.service.settings import Settings
 from arclink.service.stores import Stores, attach_stores
 from arclink.service.streaming import streaming
+from arclink.service.subsets import subsets
 from arclink.service.through_time import through_time
 from arclink.service.validators import register_validators
 from arclink.store.protocols import Scans
@@ -59,6 +60,7 @@ def create_app(
         curating,
         browsing,
         explaining,
+        subsets,
         aggregating,
         describing,
         health,
