@@ -32,6 +32,7 @@ ROOMS = (
     "federation",
     "analysis",
     "export",
+    "takeaway",
     "linkgraph",
     "mapreduce",
     "jobs",

@@ -21,6 +21,7 @@ from arclink.service.problems import register_problems
 from arclink.service.request_log import watch, watching
 from arclink.service.settings import Settings
 from arclink.service.stores import Stores, attach_stores
+from arclink.service.take_away import taking_away
 from arclink.service.through_time import through_time
 from arclink.service.validators import register_validators
 from arclink.store.protocols import Scans
@@ -53,6 +54,7 @@ def create_app(
         through_time,
         memento,
         archived,
+        taking_away,
         browsing,
         explaining,
         aggregating,

@@ -22,6 +22,7 @@ from arclink.service.archived import CDX, RECORD
 from arclink.service.links import LEVEL_QUERY, LINK_QUERY
 from arclink.service.problems import MEDIA_TYPE
 from arclink.service.schemas import SCHEMAS, TEXT, Schema, ref
+from arclink.service.take_away import EXPORT, MEDIA_TYPES
 from arclink.service.through_time import ANCHORS, DIFF
 from arclink.version import VERSION
 
@@ -211,6 +212,15 @@ RESOURCES: Sequence[Resource] = (
         {"application/warc": {}},
         (400, 404, 414, 502, 503),
         RECORD,
+    ),
+    Resource(
+        "/export",
+        "export",
+        "Captures as a file to download: WARC, WACZ, an index of the records, or a table.",
+        {media_type: {} for media_type in MEDIA_TYPES.values()},
+        (400, 404, 414, 503),
+        EXPORT,
+        headers={"Content-Disposition": "The name of the file."},
     ),
     Resource(
         "/aggregate",
