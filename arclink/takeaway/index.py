@@ -15,10 +15,16 @@ from pathlib import Path
 import orjson
 from isal import isal_zlib
 
+from arclink.archives.reader import ArchiveRecord
 from arclink.archives.warc_fields import warc_date
+from arclink.checksums import is_reference
 from arclink.export.sums import DistinctLines
+from arclink.filter.index import capture_of
+from arclink.model import Memento
+from arclink.pages.locate import place_of
+from arclink.pages.read import is_of_uri
 from arclink.rows.cdx import REVISIT, Capture, format_row
-from arclink.takeaway.records import TakenRecord
+from arclink.takeaway.records import REDIRECT, TakenRecord
 
 LINES_OF_BLOCK = 1_024
 """Number of rows that are compressed together, as in the WACZ files of Browsertrix."""
@@ -55,11 +61,12 @@ class ExportedRows:
             offset: Bytes before it in this file.
             length: Bytes of it in this file.
         """
-        lines = self._added if taken.is_added else self._members
-        for row in taken.rows:
-            placed = replace(row, file=file, offset=offset, length=length)
-            lines.add(format_row(placed) + b"\n")
-            if self._has_pages and not taken.is_added and _is_page(row):
+        chosen = taken.chosen
+        lines = self._added if chosen.is_added else self._members
+        for memento in chosen.captures:
+            row = _row_of(memento, taken.record, file, offset, length, is_added=chosen.is_added)
+            lines.add(format_row(row) + b"\n")
+            if self._has_pages and not chosen.is_added and _is_page(row):
                 self._pages.add(_page_line(row))
 
     def members(self) -> Iterator[bytes]:
@@ -78,6 +85,41 @@ class ExportedRows:
         """Yield the lines of ``pages.jsonl``: its header, then the pages by URI and time."""
         yield _HEADER
         yield from self._pages
+
+
+def _row_of(
+    memento: Memento, record: ArchiveRecord, file: str, offset: int, length: int, *, is_added: bool
+) -> Capture:
+    """Return the row of a capture in an exported file.
+
+    A build that reads the row gets the capture of the store again: it has the URI, time, status,
+    type and digest that the store has. What only the record knows (the target of a redirect, the
+    capture that a revisit names) is taken from it. A digest that the store does not have is that of
+    the record, too.
+    """
+    if not is_of_uri(record.uri, place_of(memento)):
+        # A capture of a Wayback Machine: a build unwraps its original again.
+        return replace(capture_of(record, file), offset=offset, length=length)
+    checksum = memento.checksum
+    if checksum.startswith(REDIRECT) or is_reference(checksum):
+        checksum = capture_of(record, file).checksum
+    is_revisit = record.record_type == REVISIT
+    return Capture(
+        key=memento.surt,
+        timestamp=memento.timestamp,
+        original=memento.original,
+        mime=record.mime if is_added else memento.mime,
+        status=record.status if is_added else memento.status,
+        checksum=checksum,
+        length=length,
+        offset=offset,
+        file=file,
+        record_type=record.record_type if is_added else memento.record_type,
+        refers_to_uri=record.refers_to_uri if is_revisit else "",
+        refers_to_timestamp=record.refers_to_timestamp if is_revisit else "",
+        location=record.location,
+        profile=record.profile if is_revisit else "",
+    )
 
 
 def _is_page(row: Capture) -> bool:

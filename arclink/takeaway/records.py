@@ -12,7 +12,6 @@ import re
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from itertools import groupby
 from tempfile import SpooledTemporaryFile
 from typing import NamedTuple
@@ -23,14 +22,12 @@ from arclink.archives.payloads import payload_checksum
 from arclink.archives.reader import ArchiveFile, ArchiveRecord, StoredMember
 from arclink.archives.segments import GZIP
 from arclink.archives.warc_fields import digest_field, warc_date
-from arclink.checksums import is_reference
 from arclink.errors import CaptureError, RecordError
-from arclink.filter.index import capture_of
 from arclink.model import NO_CHECKSUM, Checksum, Memento
 from arclink.pages.locate import place_of
-from arclink.pages.read import PageReader, RecordHolder, is_meant, is_of_uri
+from arclink.pages.read import PageReader, RecordHolder, is_meant
 from arclink.reasons import Reason
-from arclink.rows.cdx import CAPTURES, RESOURCE, RESPONSE, REVISIT, Capture
+from arclink.rows.cdx import CAPTURES, RESOURCE, RESPONSE, REVISIT
 from arclink.takeaway.selection import ChosenRecord
 from arclink.takeaway.tally import MOST_NAMED, AddedOriginal, Rewritten, TakeAwayTally
 
@@ -54,14 +51,14 @@ class TakenRecord(NamedTuple):
     """A record on its way to a file.
 
     Attributes:
-        rows: Rows of an index for its captures, without file, offset and length.
+        chosen: The captures that it holds.
+        record: The record as it is in its archive file; its body may not be read any more.
         pieces: Its gzip member; to be read before the next record.
-        is_added: See `ChosenRecord`.
     """
 
-    rows: tuple[Capture, ...]
+    chosen: ChosenRecord
+    record: ArchiveRecord
     pieces: Iterator[bytes]
-    is_added: bool
 
 
 def taken_records(
@@ -120,7 +117,7 @@ def _taken(
         reason = _reason_of(holder)
         pieces = packed(_rewritten(holder, memento))
         tally.rewritten[reason] += 1
-        return TakenRecord(_rows_of(chosen, holder.record), pieces, chosen.is_added)
+        return TakenRecord(chosen, holder.record, pieces)
     finally:
         reader.release(holder)
 
@@ -139,7 +136,7 @@ def _member(archive: ArchiveFile, memento: Memento, *, is_checked: bool) -> Stor
 def _copied(chosen: ChosenRecord, member: StoredMember, tally: TakeAwayTally) -> TakenRecord:
     tally.copied += 1
     tally.copied_bytes += member.record.length
-    return TakenRecord(_rows_of(chosen, member.record), member.pieces, chosen.is_added)
+    return TakenRecord(chosen, member.record, member.pieces)
 
 
 def _reason_of(holder: RecordHolder) -> Rewritten:
@@ -152,31 +149,6 @@ def _reason_of(holder: RecordHolder) -> Rewritten:
     if compression is not GZIP:
         return Rewritten.COMPRESSION
     return Rewritten.LENGTH if holder.record.damage else Rewritten.SHARED
-
-
-# Rows of an index
-
-
-def _rows_of(chosen: ChosenRecord, record: ArchiveRecord) -> tuple[Capture, ...]:
-    """Return the rows of the captures that a record holds.
-
-    A build that reads the rows gets the captures of the store again: rows have the URI, time,
-    status, type and digest that the store has. What only the record knows (the target of a
-    redirect, the capture that a revisit names) is taken from it.
-    """
-    return tuple(_row_of(memento, record, is_added=chosen.is_added) for memento in chosen.captures)
-
-
-def _row_of(memento: Memento, record: ArchiveRecord, *, is_added: bool) -> Capture:
-    known = memento.checksum
-    is_digest = not (known.startswith(REDIRECT) or is_reference(known))
-    row = capture_of(record, "", known if is_digest else None)
-    if not is_of_uri(record.uri, place_of(memento)):
-        return row  # a capture of a Wayback Machine: a build unwraps its original again
-    row = replace(row, key=memento.surt, timestamp=memento.timestamp, original=memento.original)
-    if is_added:
-        return row
-    return replace(row, mime=memento.mime, status=memento.status, record_type=memento.record_type)
 
 
 # Rewriting

@@ -76,15 +76,12 @@ class ChosenRecords:
 
     def __iter__(self) -> Iterator[ChosenRecord]:
         for _, lines in groupby(self._records, _place_in):
-            flagged: dict[bytes, list[Memento]] = {_MEMBER: [], _WITHOUT: [], _ADDED: []}
-            for line in lines:
-                flag, memento = _parse(line)
-                flagged[flag].append(memento)
-            members, added = flagged[_MEMBER], flagged[_ADDED]
+            parsed = [_parse(line) for line in lines]
+            members = tuple(memento for flag, memento in parsed if flag == _MEMBER)
             yield ChosenRecord(
-                tuple(members or added[:1]),
+                members or (parsed[0][1],),
                 is_added=not members,
-                has_original=not flagged[_WITHOUT],
+                has_original=len(parsed) == 1 or all(flag != _WITHOUT for flag, _ in parsed),
             )
 
     def _add_originals(self, revisits: Iterable[bytes], reader: PageReader) -> None:
