@@ -5,11 +5,11 @@ from pathlib import Path
 
 import click
 
+from arclink.access.common import SUBSET
 from arclink.access.declarations import PATH, Given, Parameter, named
 from arclink.cli.declared_options import takes
-from arclink.cli.options import ARCHIVES, STORE
+from arclink.cli.options import ARCHIVES, GRAPH, open_graph_asked
 from arclink.export.queries import EXPORT_PARAMETERS, FORMAT, ExportFormat, ExportQuery
-from arclink.store.location import open_store
 from arclink.takeaway.queries import (
     CHECK,
     FILE_SIZE,
@@ -21,7 +21,7 @@ from arclink.takeaway.queries import (
 EXAMPLES = (
     "arclink export --store links.db --format parquet --into tables",
     "arclink export --store links.db --format gexf --level domain --into domains.gexf",
-    "arclink export --store links.db --format wacz --from 2010 --to 2010 --into of-2010.wacz",
+    "arclink export --store links.db --subset domain:gov --format wacz --into gov.wacz",
 )
 
 INTO = Parameter(
@@ -47,9 +47,9 @@ OPTIONS = (
     "export",
     short_help="Write the graph (Parquet, CSV, GraphML, GEXF, WebGraph, RDF) or captures (WARC, WACZ).",
 )
-@takes(STORE, *OPTIONS, INTO)
+@takes(*GRAPH, *OPTIONS, INTO)
 def command(given: Given) -> None:
-    """Write links or captures to FILE, of the whole store or of a time, with a manifest FILE.json.
+    """Write links or captures to FILE, of the whole store or a part, with a manifest FILE.json.
 
     The manifest lists what is in the file, what was left out, and why.
     """
@@ -64,8 +64,8 @@ def _export_links(given: Given, path: Path) -> None:
     from arclink.export.exports import export
     from arclink.export.manifest import summary
 
-    query = ExportQuery.of(given.sorted_out(EXPORT_PARAMETERS, STORE, INTO))
-    with open_store(STORE.sure(given)) as graph:
+    query = ExportQuery.of(given.sorted_out(EXPORT_PARAMETERS, *GRAPH, INTO))
+    with open_graph_asked(given) as graph:
         exported = export(graph, query, path)
     for line in summary(exported.query, exported.tally, exported.files):
         click.echo(line)
@@ -76,10 +76,10 @@ def _export_captures(given: Given, path: Path) -> None:
     from arclink.pages.places import ArchivePlaces
     from arclink.takeaway.take_away import Source, take_away
 
-    query = TakeAwayQuery.of(given.sorted_out(TAKE_AWAY_PARAMETERS, STORE, ARCHIVES, INTO))
+    query = TakeAwayQuery.of(given.sorted_out(TAKE_AWAY_PARAMETERS, *GRAPH, ARCHIVES, INTO))
     places = ArchivePlaces(ARCHIVES.all_of(given))
-    with open_store(STORE.sure(given)) as graph:
-        taken = take_away(Source(graph, places=places), query, path)
+    with open_graph_asked(given) as graph:
+        taken = take_away(Source(graph, places, SUBSET.of(given) or ""), query, path)
     for line in taken.tally.lines():
         click.echo(line)
     for name, size in taken.files.items():

@@ -85,12 +85,12 @@ BROWSE_PORT = Parameter(
     "Port of the origin where archived pages are replayed.",
     whole_number(65535),
     metavar="N",
-    otherwise="the one after --port, if only this machine can ask",
+    otherwise="the port after --port, if the service is only for this machine",
     see="how-to/browse.md",
 )
 BROWSE_ORIGIN = Parameter(
     "browse-origin",
-    "That origin as clients know it, such as https://replay.example.net; needs --public.",
+    "Public address of that origin, such as https://replay.example.net; needs --public.",
     TEXT,
     metavar="ORIGIN",
     see="how-to/deployment.md",

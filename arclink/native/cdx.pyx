@@ -12,7 +12,9 @@ Its key is not that of a header, its timestamp has 14 digits and is in the calen
 HTTP, its checksum is a SHA-1 in base32 or missing, and its length and offset have no leading 0.
 """
 
-from arclink.native.checked cimport Text, at, find, has, is_printable, part_of, text_of
+from arclink.native.checked cimport (
+    Text, at, find, has, is_base32, is_digits, is_printable, part_of, slice_of, text_of
+)
 
 cdef enum:
     KEY = 0  # the columns of a CDX in the usual order
@@ -52,13 +54,16 @@ cdef enum:
     NAMES = 21
     LONGEST_URI = 65536  # as in arclink.rows.cdx
     LONGEST_ROW = 1048576
-cdef Text NAME[NAMES]
+    KINDS = 64
+cdef Text NAME[NAMES]  # each with the quotation mark after it
+cdef list _names = []
 cdef int MEANING[NAMES]
 cdef int _number
 cdef bytes _name
 for _number in range(NAMES):
     _name, MEANING[_number] = _FIELD_OF[_number]
-    NAME[_number] = text_of(_name)
+    _names.append(_name + b'"')
+    NAME[_number] = text_of(_names[_number])
 
 cdef bytes _HTTP = b"http://", _HTTPS = b"https://", _SHA1 = b"sha1:", _CDX = b"CDX"
 cdef bytes _TRUE = b"true", _FALSE = b"false", _NULL = b"null"
@@ -71,19 +76,15 @@ def take_plain(list rows, list lines, Py_ssize_t start, object what_of, bint is_
     cdef Fields fields
     cdef Text text
     cdef bytes line, original = b"", checksum = b"-", name = b""
-    cdef bytes mime = b"", status = b"", given = b""
-    cdef object what = None
+    cdef list kinds = [None] * KINDS
     for place in range(start, len(lines)):
         line = lines[place]
         text = text_of(line)
         if not is_plain(text, &fields, is_usual):
             return place
-        if what is None or not is_same_what(text, &fields, mime, status, given):
-            mime, status = field(text, &fields, MIME), field(text, &fields, STATUS)
-            given = field(text, &fields, TYPE)
-            what = what_of(mime or b"-", status or b"-", given)
-            if what is None:
-                return place
+        what = kind(text, &fields, kinds, what_of)
+        if what is None:
+            return place
         if not is_same(text, &fields, FILE, name):
             name = field(text, &fields, FILE)
         if not is_same(text, &fields, ORIGINAL, original):
@@ -102,20 +103,14 @@ def share_plain(list lines, Py_ssize_t start, dict batch_of, object what_of, obj
     cdef Py_ssize_t place
     cdef Fields fields
     cdef Text text
-    cdef bytes line, name = b"", mime = b"", status = b"", given = b""
-    cdef object what = None, batch = None
-    cdef list rows = None
+    cdef bytes line, name = b""
+    cdef object batch = None
+    cdef list rows = None, kinds = [None] * KINDS
     for place in range(start, len(lines)):
         line = lines[place]
         text = text_of(line)
-        if not is_plain(text, &fields, True):
+        if not is_plain(text, &fields, True) or kind(text, &fields, kinds, what_of) is None:
             return place
-        if what is None or not is_same_what(text, &fields, mime, status, given):
-            mime, status = field(text, &fields, MIME), field(text, &fields, STATUS)
-            given = field(text, &fields, TYPE)
-            what = what_of(mime or b"-", status or b"-", given)
-            if what is None:
-                return place
         if not is_same(text, &fields, FILE, name):
             name = field(text, &fields, FILE)
             batch = batch_of.get(name)
@@ -125,6 +120,25 @@ def share_plain(list lines, Py_ssize_t start, dict batch_of, object what_of, obj
             return place
         rows.append(line if at(text, text.size - 1) == c"\n" else line + b"\n")
     return len(lines)
+
+
+cdef inline object kind(const Text text, const Fields *fields, list kinds, object what_of):
+    """Return what a row is, by `what_of`; for the kinds of the rows before, from memory.
+
+    `kinds` has a slot for each value of a simple hash: mime type, status and type as written, and
+    what `what_of` returned for them.
+    """
+    cdef Py_ssize_t slot = (
+        3 * fields.end[MIME] - 3 * fields.begin[MIME] + at(text, fields.begin[MIME])
+        + 5 * at(text, fields.begin[STATUS]) + 7 * at(text, fields.end[STATUS] - 1)
+        + fields.end[TYPE] - fields.begin[TYPE]
+    ) % KINDS
+    cdef tuple found = kinds[slot]
+    if found is None or not is_same_kind(text, fields, found[0], found[1], found[2]):
+        mime, status = field(text, fields, MIME), field(text, fields, STATUS)
+        given = field(text, fields, TYPE)
+        found = kinds[slot] = mime, status, given, what_of(mime or b"-", status or b"-", given)
+    return found[3]
 
 
 cdef inline object details(const Text text, const Fields *fields):
@@ -154,7 +168,7 @@ cdef bint is_same(const Text text, const Fields *fields, int number, bytes befor
     )
 
 
-cdef bint is_same_what(
+cdef bint is_same_kind(
     const Text text, const Fields *fields, bytes mime, bytes status, bytes given
 ) noexcept:
     """Return whether mime type, status and type are those of the line before."""
@@ -166,7 +180,7 @@ cdef bint is_same_what(
 
 
 cdef bint is_plain(Text text, Fields *fields, bint is_usual) noexcept:
-    """Find the fields of a row; return whether it is plain, but for what it is."""
+    """Find the fields of a row; return whether it is plain, apart from its record type."""
     cdef int number
     for number in range(FIELDS):
         fields.begin[number] = fields.end[number] = 0
@@ -195,9 +209,8 @@ cdef bint is_plain(Text text, Fields *fields, bint is_usual) noexcept:
     if fields.end[CHECKSUM] and not is_dash(text, fields, CHECKSUM):
         if fields.end[CHECKSUM] - place != 32:
             return False
-        for place in range(place, place + 32):
-            if not (c"A" <= at(text, place) <= c"Z" or c"2" <= at(text, place) <= c"7"):
-                return False
+        if not is_base32(slice_of(text, place, 32)):
+            return False
     if not is_number(text, fields, LENGTH) or not is_number(text, fields, OFFSET):
         return False
     for number in range(REFERS_TO_URI, FIELDS):
@@ -237,7 +250,7 @@ cdef bint split_columns(const Text text, Fields *fields) noexcept:
 cdef bint split_json(const Text text, Fields *fields) noexcept:
     """Find the fields of a CDXJ row; return whether its JSON is flat and plain."""
     cdef Py_ssize_t place, begin, end
-    cdef int number
+    cdef int number, named, expected = 0
     fields.end[KEY] = find(text, 0, c" ")
     fields.begin[TIME] = fields.end[KEY] + 1
     place = fields.end[TIME] = find(text, fields.begin[TIME], c" ")
@@ -246,11 +259,15 @@ cdef bint split_json(const Text text, Fields *fields) noexcept:
     place += 1
     while True:
         begin = after(text, place + 1, c'"')  # what was at `place` is the brace or a comma
-        end = find(text, begin, c'"')
-        place = after(text, end + 1, c":")
-        if begin < 0 or end < 0 or place < 0:
+        named = find_name(text, begin, expected)
+        if named < NAMES:
+            end, number = begin + <Py_ssize_t>NAME[named].size, MEANING[named]
+            expected = named + 1  # writers keep one order
+        else:
+            end, number = find(text, begin, c'"') + 1, IGNORED
+        place = after(text, end, c":")
+        if begin < 0 or end < 1 or place < 0:
             return False
-        number = field_named(text, begin, end)
         while at(text, place) == c" ":
             place += 1
         if number == REFUSED:
@@ -278,13 +295,15 @@ cdef bint split_json(const Text text, Fields *fields) noexcept:
     return place == <Py_ssize_t>text.size - 1 and <bint>fields.end[ORIGINAL]  # the brace
 
 
-cdef int field_named(const Text text, Py_ssize_t begin, Py_ssize_t end) noexcept:
-    """Return the field that a name in JSON means, `IGNORED` or `REFUSED`."""
-    cdef int number
-    for number in range(NAMES):
-        if <Py_ssize_t>NAME[number].size == end - begin and has(text, begin, NAME[number]):
-            return MEANING[number]
-    return IGNORED
+cdef int find_name(const Text text, Py_ssize_t begin, int expected) noexcept:
+    """Return the number of the name that begins here, `NAMES` for others; try one of them first."""
+    cdef int named
+    if expected < NAMES and has(text, begin, NAME[expected]):
+        return expected
+    for named in range(NAMES):
+        if has(text, begin, NAME[named]):
+            return named
+    return NAMES
 
 
 cdef Py_ssize_t after(const Text text, Py_ssize_t place, int wanted) noexcept:
@@ -295,7 +314,7 @@ cdef Py_ssize_t after(const Text text, Py_ssize_t place, int wanted) noexcept:
 
 
 cdef Py_ssize_t end_of_scalar(const Text text, Py_ssize_t place) noexcept:
-    """Return the place after a whole number, true, false or null; -1 if there is none."""
+    """Return the place after a whole number, true, false or null; -1 for anything else."""
     if has(text, place, TRUE) or has(text, place, NULL_):
         return place + 4
     if has(text, place, FALSE):
@@ -310,19 +329,14 @@ cdef Py_ssize_t end_of_scalar(const Text text, Py_ssize_t place) noexcept:
 
 cdef bint is_number(const Text text, const Fields *fields, int number) noexcept:
     """Return whether a field is digits, and the first of them is not 0."""
-    cdef Py_ssize_t place
-    for place in range(fields.begin[number], fields.end[number]):
-        if not c"0" <= at(text, place) <= c"9":
-            return False
-    return fields.end[number] > 0 and at(text, fields.begin[number]) != c"0"
+    cdef Py_ssize_t begin = fields.begin[number], end = fields.end[number]
+    return end > 0 and at(text, begin) != c"0" and is_digits(slice_of(text, begin, end - begin))
 
 
 cdef bint is_time(const Text text, Py_ssize_t begin) noexcept:
     """Return whether 14 characters are a time of the calendar."""
-    cdef Py_ssize_t place
-    for place in range(begin, begin + 14):
-        if not c"0" <= at(text, place) <= c"9":
-            return False
+    if not is_digits(slice_of(text, begin, 14)):
+        return False
     cdef int year = 100 * two(text, begin) + two(text, begin + 2)
     cdef int month = two(text, begin + 4), day = two(text, begin + 6)
     if year < 1 or not 1 <= month <= 12:

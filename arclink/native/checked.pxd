@@ -108,6 +108,25 @@ cdef inline bint is_printable(const Text text) noexcept nogil:
     return not odd
 
 
+cdef inline bint is_digits(const Text text) noexcept nogil:
+    """Return whether a text has only the digits 0 to 9."""
+    cdef size_t place
+    cdef unsigned char odd = 0
+    for place in range(text.size):
+        odd |= <unsigned char>(text.start[place] - c"0") > 9
+    return not odd
+
+
+cdef inline bint is_base32(const Text text) noexcept nogil:
+    """Return whether a text has only the characters of base32: A to Z and 2 to 7."""
+    cdef size_t place
+    cdef unsigned char byte, odd = 0
+    for place in range(text.size):
+        byte = text.start[place]
+        odd |= (<unsigned char>(byte - c"A") > 25) & (<unsigned char>(byte - c"2") > 5)
+    return not odd
+
+
 cdef struct Buffer:
     unsigned char *start
     size_t size

@@ -14,6 +14,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
+from typing import Self
 
 from arclink.archives.locations import scheme_of, split_entry
 from arclink.archives.payloads import (
@@ -168,6 +170,30 @@ class CapturedPage(Closing):
             self._holder = None
 
 
+class RecordPieces:
+    """The pieces of a record, from an archive file that is in use until they end or are closed."""
+
+    def __init__(self, pieces: Iterator[bytes], release: Callable[[], None]) -> None:
+        self._pieces = pieces
+        self._release: Callable[[], None] | None = release
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> bytes:
+        try:
+            return next(self._pieces)
+        except BaseException:  # also the end
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Release the archive file."""
+        if self._release is not None:
+            self._release()
+            self._release = None
+
+
 class PageReader:
     """Reads captures of one store. Use it only in the thread that uses the store.
 
@@ -204,10 +230,10 @@ class PageReader:
         head = own.record if own.record.http_headers.fields else holder.record
         return CapturedPage(memento, shown, head, holder, self.release)
 
-    def record(self, memento: Memento) -> tuple[int, Iterator[bytes]]:
+    def record(self, memento: Memento) -> tuple[int, "RecordPieces"]:
         """Return the decompressed record of a memento, head and block: its length and its pieces.
 
-        Read the pieces before the next call.
+        Read the pieces to the end or close them before the next call.
 
         Raises:
             CaptureError: See `read`.
@@ -218,7 +244,7 @@ class PageReader:
         except BaseException:
             self.release(found)
             raise
-        return size, self._released_after(pieces, found)
+        return size, RecordPieces(pieces, partial(self.release, found))
 
     def http_head(self, memento: Memento) -> bytes:
         """Return the HTTP head of a capture as recorded; empty if its record has none.
@@ -286,12 +312,6 @@ class PageReader:
     def close(self) -> None:
         """Close all archive files."""
         self._open.close()
-
-    def _released_after(self, pieces: Iterator[bytes], holder: RecordHolder) -> Iterator[bytes]:
-        try:
-            yield from pieces
-        finally:
-            self.release(holder)
 
     def release(self, holder: RecordHolder) -> None:
         """Return the archive file of a record to the reader."""

@@ -12,19 +12,23 @@ from arclink.archives.opener import open_members
 from arclink.errors import CdxError, InputError, RecordError
 from arclink.filter.index import date_at
 from arclink.reasons import Reason
-from arclink.rows.cdx import AT_ONCE, file_of, is_header, parse_row, share_plain, what_of
-from arclink.rows.cdx_files import read_usual_lines
+from arclink.rows.cdx import file_of, is_header, parse_row, share_plain, what_of
+from arclink.rows.cdx_files import read_usual_line_lists, read_usual_lines
 
 NO_ROW = -1
 """Batch number of lines that are not rows; filter counts them."""
 
 HELD = 16 << 20
-"""Bytes of rows held in memory before they are written.
+"""Bytes of rows held in memory before they are written; writing holds them twice.
 
 A system allows about a thousand open files, and there may be more batches.
 """
 
-_BUFFER = 1 << 18
+HELD_OF_BATCH = 1 << 18
+"""Bytes of rows for each batch after which they are written, if that is less than `HELD`.
+
+Memory that is used again soon is faster than more memory.
+"""
 
 CACHED = 100_000
 
@@ -93,9 +97,8 @@ def share_rows(
     folder.mkdir(parents=True, exist_ok=True)
     sharing = _Sharing(batch_of, folder, {name: path for path, name in (names or {}).items()})
     for path in cdx:
-        lines = read_usual_lines(path, prefixes, names)
-        while chunk := list(islice(lines, AT_ONCE)):
-            sharing.add(chunk)
+        for lines in read_usual_line_lists(path, prefixes, names):
+            sharing.add(lines)
     sharing.write()
     return SharedRows(sharing.written, frozenset(sharing.found), sharing.passed_over)
 
@@ -128,7 +131,7 @@ class _Sharing:
             if passed_over := self._lines.pop(batch, None):
                 self.passed_over[reason] += len(passed_over)
         self._size += sum(map(len, lines))
-        if self._size >= HELD:
+        if self._size >= min(HELD, HELD_OF_BATCH * len(self._lines)):
             self.write()
 
     def _add_line(self, line: bytes) -> None:
@@ -156,8 +159,8 @@ class _Sharing:
         for batch, lines in self._lines.items():
             mode = "ab" if batch in self.written else "wb"
             self.written[batch] = self._folder / f"rows-{batch if batch >= 0 else 'elsewhere'}.cdx"
-            with self.written[batch].open(mode, buffering=_BUFFER) as file:
-                file.writelines(lines)
+            with self.written[batch].open(mode) as file:
+                file.write(b"".join(lines))
         self._lines.clear()
         self._size = 0
 

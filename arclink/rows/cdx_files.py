@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import chain, pairwise
+from operator import itemgetter
 from pathlib import Path
 from zipfile import BadZipFile
 
@@ -32,11 +33,13 @@ from arclink.archives.wacz import ARCHIVE_FOLDER, indexes_in
 from arclink.errors import CdxError, InputError, UsageError
 from arclink.rows.cdx import LONGEST_ROW, is_header, parse_header
 from arclink.rows.cdx_layouts import USUAL_HEADER, usual_row, with_file
-from arclink.rows.lines import bounded_lines, has_longer_line
+from arclink.rows.lines import bounded_line_lists, has_longer_line
 
 ZIPNUM_SUFFIXES = (".idx", ".summary")
 
 _HEADER_STARTS = (b" ", b"CDX ", b"!")
+_FIRST_OF_HEADERS = frozenset(start[0] for start in _HEADER_STARTS)
+_first_byte = itemgetter(0)
 
 _PYWB_INDEXES = "indexes"
 
@@ -123,15 +126,25 @@ def read_usual_lines(
     Raises:
         InputError: The file cannot be read, or a header does not name all columns that are needed.
     """
-    lines = (
+    return chain.from_iterable(read_usual_line_lists(path, prefixes, names))
+
+
+def read_usual_line_lists(
+    path: Location, prefixes: Sequence[str] = (), names: Mapping[str, str] | None = None
+) -> Iterator[list[bytes]]:
+    """Yield the lines of `read_usual_lines` as lists, one for each block that was read.
+
+    For large files this is faster than single lines.
+    """
+    lists = (
         _read_cluster(path, prefixes)
         if path.name.lower().endswith(ZIPNUM_SUFFIXES)
-        else read_lines(path)
+        else _read_line_lists(path)
     )
     entry = split_entry(str(path))
     if entry is not None:
-        lines = _named_within(lines, entry[0], names or {})
-    return _in_usual_order(lines, path)
+        lists = _named_within(lists, entry[0], names or {})
+    return _in_usual_order(lists, path)
 
 
 def is_usual(path: Location) -> bool:
@@ -181,9 +194,14 @@ def read_lines(path: Location) -> Iterator[bytes]:
     Raises:
         InputError: The file cannot be read.
     """
+    return chain.from_iterable(_read_line_lists(path))
+
+
+def _read_line_lists(path: Location) -> Iterator[list[bytes]]:
+    """Yield the lines of `read_lines` as lists, one for each block that was read."""
     try:
         with open_members(path) as file:
-            yield from bounded_lines(file, LONGEST_ROW)
+            yield from bounded_line_lists(file, LONGEST_ROW)
     except (OSError, EOFError, zlib.error, BadZipFile) as error:
         raise InputError(
             f"{path}: cannot be read as a CDX file: {error}; repair it or fetch it again, or "
@@ -191,16 +209,22 @@ def read_lines(path: Location) -> Iterator[bytes]:
         ) from error
 
 
-def _in_usual_order(lines: Iterable[bytes], path: Location) -> Iterator[bytes]:
+def _in_usual_order(lists: Iterable[list[bytes]], path: Location) -> Iterator[list[bytes]]:
     layout = None
-    for line in lines:
-        if line.startswith(_HEADER_STARTS) and is_header(line) and line.strip():
-            layout = _layout(line, path)
-            yield USUAL_HEADER if layout else line
-        elif layout is None or len(line) > LONGEST_ROW or b"{" in line or not line.strip():
-            yield line
-        else:
-            yield usual_row(line, layout)
+    for lines in lists:
+        if layout is None and _FIRST_OF_HEADERS.isdisjoint(map(_first_byte, lines)):
+            yield lines
+            continue
+        usual = []
+        for line in lines:
+            if line.startswith(_HEADER_STARTS) and is_header(line) and line.strip():
+                layout = _layout(line, path)
+                usual.append(USUAL_HEADER if layout else line)
+            elif layout is None or len(line) > LONGEST_ROW or b"{" in line or not line.strip():
+                usual.append(line)
+            else:
+                usual.append(usual_row(line, layout))
+        yield usual
 
 
 def _layout(header: bytes, path: Location) -> tuple[str, ...] | None:
@@ -218,14 +242,17 @@ def _layout(header: bytes, path: Location) -> tuple[str, ...] | None:
         ) from error
 
 
-def _named_within(lines: Iterable[bytes], wacz: str, names: Mapping[str, str]) -> Iterator[bytes]:
+def _named_within(
+    lists: Iterable[list[bytes]], wacz: str, names: Mapping[str, str]
+) -> Iterator[list[bytes]]:
     """Yield the rows of an index inside a WACZ, with ArcLink's names of its archive files."""
 
     def rename(name: str) -> str:
         place = entry_of(wacz, name if name.startswith(ARCHIVE_FOLDER) else ARCHIVE_FOLDER + name)
         return names.get(place, short_name(place))
 
-    return (line if is_header(line) else with_file(line, rename) for line in lines)
+    for lines in lists:
+        yield [line if is_header(line) else with_file(line, rename) for line in lines]
 
 
 # ZipNum
@@ -235,8 +262,8 @@ Block = tuple[bytes, str, int, int]
 """First key, file, offset, length of a block."""
 
 
-def _read_cluster(path: Location, prefixes: Sequence[str]) -> Iterator[bytes]:
-    """Yield the lines of a ZipNum cluster, block by block."""
+def _read_cluster(path: Location, prefixes: Sequence[str]) -> Iterator[list[bytes]]:
+    """Yield the lines of a ZipNum cluster, one list for each block."""
     folder = str(path).rpartition("/")[0]
     places = _locations(path)
     wanted = [prefix.encode() for prefix in prefixes]
@@ -245,7 +272,7 @@ def _read_cluster(path: Location, prefixes: Sequence[str]) -> Iterator[bytes]:
             not wanted or _may_hold(block[0], following[0] if following else None, wanted)
         ):
             _, name, offset, length = block
-            yield from _read_block(_find_part(folder, name, places), offset, length)
+            yield _read_block(_find_part(folder, name, places), offset, length)
 
 
 def _blocks(index: Location) -> Iterator[Block]:
@@ -328,8 +355,8 @@ def _find_part(folder: str, name: str, places: Mapping[str, str]) -> str:
     return place
 
 
-def _read_block(place: str, offset: int, length: int) -> Iterator[bytes]:
-    """Yield the lines of one block."""
+def _read_block(place: str, offset: int, length: int) -> list[bytes]:
+    """Return the lines of one block."""
     try:
         with closing(open_bytes(place)) as file:
             data = zlib.decompress(file.read(offset, length), wbits=31)
@@ -341,4 +368,4 @@ def _read_block(place: str, offset: int, length: int) -> Iterator[bytes]:
         raise InputError(
             f"{place}: no ZipNum block at byte {offset}: {error}; index and file belong to different versions"
         ) from error
-    yield from data.splitlines(keepends=True)
+    return data.splitlines(keepends=True)

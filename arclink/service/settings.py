@@ -25,7 +25,7 @@ class Settings:
         public: URL of this service as clients know it, ending in ``/``; if empty, the URL in their
             requests is used.
         embargo: Captures that are hidden from all answers.
-        archive: Name of the own store in answers merged from several archives.
+        archive: Name of this service's store in answers merged from several archives.
         instances: The only other services that are queried for such an answer.
         limits: Maximum cost of one query to all of them.
         browse: Where archived pages are replayed, for people who browse the past.

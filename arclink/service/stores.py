@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from flask import Flask, current_app
@@ -74,6 +75,11 @@ class Stores:
             shown = EmbargoedStore(whole, embargo) if embargo else whole
             opened = self._local.opened = _Opened(identity, whole, shown)
         return opened.shown
+
+    @property
+    def path(self) -> Path | None:
+        """The path of the store's file; None if it is not a file."""
+        return self._path
 
     def _of_thread(self) -> _Opened | None:
         return getattr(self._local, "opened", None)

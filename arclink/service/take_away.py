@@ -49,7 +49,7 @@ def export() -> Response:
     check_pages()
     query = TakeAwayQuery.of(asked(EXPORT))
     title = stores_of_app().settings.collection or "captures"
-    pieces = download(Source(current_store(), places=current_places()), query, title)
+    pieces = download(Source(current_store(), current_places()), query, title)
     response = Response(_started(pieces), content_type=MEDIA_TYPES[query.form])
     response.call_on_close(pieces.close)
     name = f"{title}.{_SUFFIXES[query.form]}"

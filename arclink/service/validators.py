@@ -19,7 +19,9 @@ from arclink.errors import StoreError
 from arclink.service.stores import stores_of_app
 from arclink.version import VERSION
 
-CHANGING: Final = frozenset({"aggregate", "health", "describing", "watching", "site", None})
+CHANGING: Final = frozenset(
+    {"aggregate", "health", "describing", "streaming", "watching", "site", None}
+)
 """Resources (blueprints) whose answers may change while the store does not."""
 
 _SETTLED: Final = timedelta(seconds=2)
@@ -67,7 +69,7 @@ def _unchanged() -> Response | None:
 
 
 def _validated(response: Response) -> Response:
-    if g.get("etag") is not None and response.status_code in (200, 304):
+    if g.get("etag") is not None and response.status_code in (200, 206, 304):
         if response.status_code == 200 and _is_older_known():
             response.close()
             response = Response(status=304)

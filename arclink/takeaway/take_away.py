@@ -20,6 +20,7 @@ from arclink.files.atomic import written_together
 from arclink.pages.places import ArchivePlaces
 from arclink.pages.read import PageReader
 from arclink.store.protocols import Scans
+from arclink.subsets.view import SubsetStore
 from arclink.takeaway.index import ExportedRows
 from arclink.takeaway.manifest import manifest_of
 from arclink.takeaway.queries import CaptureFormat, TakeAwayQuery
@@ -57,21 +58,31 @@ class Source:
     """Where captures come from.
 
     Attributes:
-        store: The captures of the selection.
-        originals: The store in which the captures that revisits refer to are searched; the
-            selection may be a part of it. None for ``store``.
+        store: A store, or a subset of it: its captures are the selection.
         places: Where archive files are, if they were moved.
-        selection: The captures of ``store`` in words; empty for all captures.
+        subset: The subset as the caller named or wrote it; empty if not known.
     """
 
     store: Scans
-    originals: Scans | None = None
     places: ArchivePlaces | None = None
-    selection: str = ""
+    subset: str = ""
+
+    @property
+    def originals(self) -> Scans:
+        """The store in which the captures that revisits refer to are searched.
+
+        It has the captures outside a subset, but not those that an embargo hides.
+        """
+        store = self.store
+        while isinstance(store, SubsetStore):
+            store = store.base
+        return store
 
     def describe(self, query: TakeAwayQuery) -> str:
         """Return the captures of a query in words."""
-        return f"{self.selection}, {query.description}" if self.selection else query.description
+        if isinstance(self.store, SubsetStore):
+            return f"{query.description} of the subset {self.subset or self.store.filter_identity}"
+        return query.description
 
 
 class _Writing:
@@ -93,7 +104,7 @@ class _Writing:
             ExportError: There are none, or the store changed again and again.
         """
         store = self.source.store
-        reader = PageReader(self.source.originals or store, self.source.places)
+        reader = PageReader(self.source.originals, self.source.places)
         forgotten = _takedowns(store)
         try:
             chosen = self._chosen(reader)

@@ -105,7 +105,7 @@ NEXT = re.compile(rb'"next":"([^"]*)"')
 
 
 def fetch_all(port: int, path: str) -> list[tuple[int, bytes]]:
-    """Return an answer and the page behind it, without their cursors."""
+    """Return an answer and its next page, without their cursors."""
     found = []
     cursor = ""
     for _ in range(2):

@@ -96,7 +96,7 @@ def test_what_is_missing_is_said(place: str, message: str, s3: str, tmp_path: Pa
         pytest.param(
             {"AWS_ENDPOINT_URL": "http://127.0.0.1:9"},
             "cannot be read: Could not connect",
-            id="nobody there",
+            id="no server",
         ),
         pytest.param(
             {"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": ""},

@@ -84,6 +84,24 @@ def test_more_batches_than_files_may_be_open_share_rows(
     assert len(shared.names) == 300
 
 
+def test_rows_of_few_batches_are_written_before_many_are_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+    write = rows._Sharing.write
+
+    def measured(sharing: rows._Sharing) -> None:
+        sizes.append(sum(len(line) for lines in sharing._lines.values() for line in lines))
+        write(sharing)
+
+    monkeypatch.setattr(rows._Sharing, "write", measured)
+    line = f"org,a)/ 20100101000000 http://a.org/{'x' * 900} text/html 200 AAA - - 10 0 a.arc\n"
+    (tmp_path / "all.cdx").write_text(line * 2_000)
+    share_rows([tmp_path / "all.cdx"], {"a.arc": 0}, tmp_path / "rows")
+    assert sum(sizes) == 2_000 * len(line)
+    assert max(sizes) <= 3 * rows.HELD_OF_BATCH
+
+
 @pytest.mark.parametrize(
     "text",
     [b"<html>\n\n", b"\x7fELF\0\0\n", b"\n\n", b"notes about the crawl\nof 2010\n"],

@@ -575,6 +575,34 @@ def test_nothing_is_the_same_as_in_the_row_before_the_first(name: str, value: st
     agree([f"org,example)/ 20140103030321 {{{json}}}".encode()])
 
 
+def test_many_kinds_of_rows_in_turns_are_told_apart() -> None:
+    kinds = [
+        (f"{top}/{sub}{number}", status, record_type)
+        for top in ("text", "image")
+        for sub in ("a", "bc")
+        for number in range(10)
+        for status in ("200", "302", "-")
+        for record_type in ("response", "revisit")
+    ]
+    lines = [
+        b'org,h)/ 20140103030321 {"url":"http://h.org/","mime":"%b","status":"%b","digest":"%b",'
+        b'"length":"7","offset":"5","filename":"f.arc","type":"%b"}\n'
+        % (mime.encode(), status.encode(), SHA1.encode(), record_type.encode())
+        for mime, status, record_type in kinds
+    ]
+    agree(lines * 2)
+
+
+def test_names_in_any_order_are_read_alike() -> None:
+    plain = {name: usual[0] for name, usual, _ in JSON if usual}
+    names = list(plain)
+    for start in range(len(names)):
+        turned = names[start:] + names[:start]
+        for order in (turned, turned[::-1]):
+            json = ",".join(f'"{name}":{plain[name]}' for name in order)
+            agree([f"org,example)/ 20140103030321 {{{json}}}".encode()])
+
+
 def test_most_rows_of_cdxj_are_taken_the_fast_way(shared_data: Path) -> None:
     lines = list(lines_of(shared_data / "pywb/cdxj/iana.cdxj"))
     if native.is_used():

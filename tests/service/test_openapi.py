@@ -203,9 +203,12 @@ NO_SCHEMA_CAN_SAY: Mapping[str, Callable[[Query], bool]] = {
     "sort": lambda query: True,
     "closest": lambda query: query.get("matchType") not in (None, "", "exact"),
     "resumeKey": lambda query: True,
+    "after": lambda query: True,
+    "part": lambda query: True,
+    "order": lambda query: query["order"] == "rank",
 }
-"""When a value that its schema allows is refused: beside another parameter, as no expression of
-RE2, or as no cursor that the service gave out. OpenAPI has no words for that. In all other cases
+"""When a value that its schema allows is refused: together with another parameter, as no expression
+of RE2, or as no cursor that the service gave out. OpenAPI has no words for that. In all other cases
 what the schemas allow has to be accepted.
 """
 
@@ -247,7 +250,7 @@ def test_the_running_service_answers_as_described(
 def test_any_other_request_is_answered_as_described_too(
     api: schemathesis.BaseSchema, running: str, path: str, data: st.DataObject
 ) -> None:
-    """Whatever stands in the query and in Accept."""
+    """For any query and any Accept header."""
     names = [
         parameter.name
         for resource in RESOURCES

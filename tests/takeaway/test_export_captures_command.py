@@ -1,5 +1,6 @@
 """Captures by ``arclink export`` and from Python, as a user meets them."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import arclink
 from arclink.access.queries import BadParameterError
 from arclink.cli.main import group
 from arclink.takeaway.queries import CaptureFormat, TakeAwayQuery
-from tests.pages.archives import T1, T2, Record, build, store_of, write_warc
+from tests.pages.archives import T1, T2, Record, build, sha1, store_of, write_warc
 from tests.takeaway.exporting import rows_in
 
 A, B = "http://a.example/", "http://b.example/"
@@ -82,3 +83,19 @@ def test_a_query_has_the_defaults_of_its_declaration() -> None:
     assert asked == TakeAwayQuery(CaptureFormat.WARC)
     with pytest.raises(BadParameterError, match="format"):
         TakeAwayQuery.from_parameters([])
+
+
+def test_a_subset_is_exported_with_the_originals_of_its_revisits(tmp_path: Path) -> None:
+    refers = {"WARC-Refers-To-Target-URI": A, "WARC-Refers-To-Date": "2010-01-01T00:00:00Z"}
+    again = Record(B, T2, b"", record_type="revisit", fields=refers, digest=sha1(b"<p>text"))
+    store = store_of(tmp_path, [Record(A, T1), again])
+    path = tmp_path / "out.warc.gz"
+    done = run(store, "--subset", "host:b.example", "--format", "warc", "--into", path)
+    assert done.exit_code == 0, done.output
+    assert "1 added originals" in done.output
+    assert [row.original for row in rows_in(tmp_path / "out.cdxj")] == [B]
+    assert [row.original for row in rows_in(tmp_path / "out.added.cdxj")] == [A]
+    told = json.loads((tmp_path / "out.warc.gz.json").read_bytes())
+    assert told["selection"] == "all captures of the subset host:b.example"
+    nothing = run(store, "--subset", "host:c.example", "--format", "warc", "--into", path)
+    assert nothing.exit_code == 1

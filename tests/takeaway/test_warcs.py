@@ -300,7 +300,7 @@ def test_moved_files_are_found(tmp_path: Path) -> None:
     places = ArchivePlaces([str(tmp_path / "moved")])
     query = TakeAwayQuery(CaptureFormat.WARC)
     with open_store(str(store)) as opened:
-        done = take_away(Source(opened, places=places), query, tmp_path / "out.warc.gz")
+        done = take_away(Source(opened, places), query, tmp_path / "out.warc.gz")
     assert done.tally.copied == 1
 
 
