@@ -101,7 +101,7 @@ class _Writing:
         """Yield the records of the selection.
 
         Raises:
-            ExportError: There are none, or the store changed again and again.
+            ExportError: The selection has no capture, or the store changed again and again.
         """
         store = self.source.store
         reader = PageReader(self.source.originals, self.source.places)
