@@ -26,6 +26,7 @@ from arclink.service.problems import MEDIA_TYPE
 from arclink.service.schemas import SCHEMAS, TEXT, Schema, ref
 from arclink.service.streaming import STREAM
 from arclink.service.subsets import COUNT
+from arclink.service.take_away import EXPORT, MEDIA_TYPES
 from arclink.service.through_time import ANCHORS, DIFF
 from arclink.streams.forms import FORMS as STREAM_FORMS
 from arclink.subsets.fields import NAME_PATTERN
@@ -279,6 +280,15 @@ RESOURCES: Sequence[Resource] = (
         (404, 414, 503),
         of_path={"name": {"type": "string", "pattern": f"^{NAME_PATTERN}$"}},
         is_of_store=False,
+    ),
+    Resource(
+        "/export",
+        "export",
+        "Captures as a file to download: WARC, WACZ, an index of the records, or a table.",
+        {media_type: {} for media_type in MEDIA_TYPES.values()},
+        (400, 404, 414, 503),
+        EXPORT,
+        headers={"Content-Disposition": "The name of the file."},
     ),
     Resource(
         "/aggregate",
