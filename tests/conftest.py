@@ -18,6 +18,7 @@ settings.register_profile(
     "untimed", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("untimed")
+settings.register_profile("quick", settings.get_profile("untimed"), max_examples=20)
 
 UNIT = "--unit"
 GUARD = Guard()
@@ -29,6 +30,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption(UNIT):
+        settings.load_profile("quick")
         sys.addaudithook(GUARD)
 
 

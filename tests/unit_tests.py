@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 OUTSIDE = (
     *("http", "multiprocessing", "resource", "signal", "socket", "subprocess", "threading"),
-    *("aiohttp", "click", "flask", "urllib3", "werkzeug"),
+    *("aiohttp", "benchmarks", "click", "flask", "urllib3", "werkzeug"),
     *("arclink.cli", "arclink.demo", "arclink.jobs", "arclink.mapreduce", "arclink.pipeline"),
     *("arclink.service", "arclink.wayback", "tests.demos", "tests.durability"),
 )
