@@ -4,6 +4,7 @@
 
     ArclinkError
     ├── UsageError           the call is wrong: exit 2
+    │   └── GoneError            the call names data that existed and was removed
     ├── OperatorError        a file, setting or store needs a person: exit 1
     │   ├── InputError           an archive or CDX file cannot be used at all
     │   │   └── MissingFileError     an archive file does not exist at its place
@@ -37,6 +38,10 @@ class ArclinkError(Exception):
 
 class UsageError(ArclinkError):
     """The call itself is wrong; the text says which value and what is allowed."""
+
+
+class GoneError(UsageError):
+    """The call names data that existed and was removed; the text says how to go on."""
 
 
 class OperatorError(ArclinkError):

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
     from arclink.export.exports import Exported
     from arclink.export.queries import ExportQuery
+    from arclink.streams.stream import CaptureStream
 
 Time = str | date | datetime
 """A time: 1 to 14 digits, ISO 8601, or a Python date or datetime; without a time zone it is UTC."""
@@ -112,6 +113,24 @@ class OfGraph(Within, total=False):
     top: int
     core: int
     backbone: float
+
+
+class OfStream(TypedDict, total=False):
+    """Keywords of `LinkGraph.stream` (``docs/how-to/streams.md``).
+
+    Attributes:
+        order: ``surt``, ``file``, ``time`` or ``rank``.
+        part: Only the hosts of part K of N: ``3/16``.
+        after: Token of the capture to continue after.
+        limit: Largest number of captures; 0, the default, for all.
+        cache: Folder for rank tables; by default next to a store that ``arclink.open`` opened.
+    """
+
+    order: str
+    part: str
+    after: str
+    limit: int
+    cache: str | PathLike[str]
 
 
 _UNLIMITED = Budget(members=sys.maxsize, rows=sys.maxsize // 2, look_ups=sys.maxsize)
@@ -229,13 +248,21 @@ class LinkGraph(Closing):
         store: The store to read; closing the graph closes it.
         at: Time whose state the graph shows; None for all times.
         archives: Where archive files are now, if they were moved (`arclink.pages.places`).
+        where: Path or URL of the store, which finds its named subsets; empty if it has none.
 
     Raises:
         UsageError: A place in ``archives`` does not exist.
     """
 
-    def __init__(self, store: Scans, at: Time | None = None, archives: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        store: Scans,
+        at: Time | None = None,
+        archives: Sequence[str] = (),
+        where: str = "",
+    ) -> None:
         self.store = store
+        self._where = where
         self._at = "" if at is None else text_of_time(at)
         self._archives = tuple(archives)
         self._reader = PageReader(store, ArchivePlaces(self._archives))
@@ -248,11 +275,28 @@ class LinkGraph(Closing):
 
         It uses the store of this graph.
         """
-        graph = type(self)(self.store, time, self._archives)
+        graph = type(self)(self.store, time, self._archives, self._where)
         LinkQuery.from_parameters(
             [("uri", "example.org"), ("at", graph._at)]
         )  # raises an error for a wrong time now, not at the first query
         return graph
+
+    def subset(self, selection: str) -> Self:
+        """Return the graph of a subset: only links that its captures show.
+
+        It uses the store of this graph.
+
+        Args:
+            selection: A selection such as ``domain:gov and from:2001``, or the name of a subset of
+                the store (``docs/reference/subsets.md``).
+
+        Raises:
+            UsageError: There is no such subset, or the selection cannot be read.
+        """
+        from arclink.subsets.opener import narrowed
+
+        store = narrowed(self.store, self._where, selection)
+        return type(self)(store, self._at or None, self._archives, self._where)
 
     def outlinks(self, uri: str, **parameters: Unpack[OfLinks]) -> Links:
         """Return the links of a page, with the mementos that show them.
@@ -333,6 +377,38 @@ class LinkGraph(Closing):
             CaptureError: There is no such capture, or its archive file or payload is not at hand.
         """
         return self._reader.read(find_capture(self.store, uri, text_of_time(at or self._at)))
+
+    def stream(self, **parameters: Unpack[OfStream]) -> "CaptureStream":
+        """Return every capture of the graph with its bytes, each once; read one before the next.
+
+        Each capture has a token, ``after``; a stream with this token continues after it, in any
+        process. At the end, ``end()`` of the stream says whether it is complete. Captures whose
+        ``read`` fails are counted there only if the caller says so with ``lose``.
+
+        Args:
+            **parameters: See `OfStream`.
+
+        Raises:
+            BadParameterError: A parameter is wrong, the token is damaged or of another stream, or
+                there is no place for rank tables.
+            GoneError: The rank table of the token was removed.
+            UsageError: The graph is one at a time.
+        """
+        from arclink.analysis.slice_cache import cache_of
+        from arclink.streams.queries import StreamQuery
+        from arclink.streams.ranks import RankTables
+        from arclink.streams.stream import CaptureStream
+
+        if self._at:
+            raise UsageError("a stream has the captures of all times; use a graph without at")
+        cache = parameters.pop("cache", None)
+        query = StreamQuery.from_parameters(
+            (name, str(value)) for name, value in parameters.items() if value not in (None, "")
+        )
+        tables = RankTables(
+            Path(cache) if cache else cache_of(self._where) if self._where else None
+        )
+        return CaptureStream(self._reader, query, tables=tables)
 
     def to_networkx(self, level: str = "host", **parameters: Unpack[OfGraph]) -> "nx.DiGraph":
         """Return the graph of all links at a level.

@@ -23,6 +23,9 @@ UriM = NewType("UriM", str)
 Surt = NewType("Surt", str)
 """Sort key form of a URI-R, shared by its variants: ``org,example)/path``. It is never a link."""
 
+ALL_SURTS = Surt("")
+"""The prefix of all SURTs."""
+
 UriId = NewType("UriId", str)
 """128-bit SimHash of a SURT, 32 lower-case hex digits (paper, 3.2.1). Not unique by itself."""
 

@@ -1,6 +1,6 @@
-"""Slices, ranks and components of a made-up graph.
+"""Slices, ranks and components of a generated graph.
 
-What they cost at 1, 10 and 50 million links, beside networkx and igraph.
+What they cost at 1, 10 and 50 million links, next to networkx and igraph.
 
 The peers get the edges as two arrays in a file, which slices are to be made of a store first;
 networkx is left out above a million, since it holds an edge in some 500 bytes.

@@ -33,7 +33,7 @@ class NotHereError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """Archive files with a CDX beside them.
+    """Archive files with a CDX next to them.
 
     Attributes:
         captures: As many were asked for; 0 for a real archive.
@@ -78,7 +78,7 @@ class Bench:
         sizes: Captures of the corpora to measure, ascending.
         real: A link-dense archive file.
         repeat: Times that a process is measured; the one with the least CPU time counts.
-        links: Sizes of made-up graphs, ascending; empty for the usual ones.
+        links: Sizes of generated graphs, ascending; empty for the usual ones.
         memory_group: A control group with a memory limit that processes may be moved into.
     """
 
@@ -109,7 +109,7 @@ class Bench:
     def link_dense(self) -> Corpus | None:
         """Return the link-dense archive with the CDXJ rows that ArcLink writes for it.
 
-        None if there is none.
+        None without a real archive.
         """
         if self.real is None:
             return None
@@ -203,27 +203,27 @@ class Bench:
         ]
 
     def rounds(
-        self, *measures: Callable[[], Figure], beside: Sequence[Callable[[], object]] = ()
+        self, *measures: Callable[[], Figure], others: Sequence[Callable[[], object]] = ()
     ) -> list[Figure]:
         """Measure all of them in turns, and return the run with the least CPU time of each.
 
-        The machine's speed changes by a third within minutes: what is compared takes turns, so that
-        each has its share of calm moments.
+        The machine's speed changes by 33 % within minutes, so the measured functions take turns:
+        each runs at quiet moments, too.
 
         Args:
             measures: What is measured.
-            beside: What takes turns with them, and keeps its figures itself.
+            others: Functions that take turns with them, and keep their figures themselves.
         """
         found: list[list[Figure]] = [[] for _ in measures]
         for _ in range(self.repeat):
             for of_one, measured in zip(found, measures, strict=True):
                 of_one.append(measured())
-            for other in beside:
+            for other in others:
                 other()
         return [min(of_one, key=lambda figure: figure.cpu) for of_one in found]
 
     def build(self, corpus: Corpus, *, with_cdx: bool = True, cores: int | None = None) -> Built:
-        """Build a store anew and return what that cost; asked again, return the same."""
+        """Build a new store and return its cost; return the same figure for further calls."""
         key = corpus.name, with_cdx, cores
         while len(self._builds[key]) < self.repeat:
             self.build_again(corpus, with_cdx=with_cdx, cores=cores)
@@ -232,7 +232,7 @@ class Bench:
     def build_again(
         self, corpus: Corpus, *, with_cdx: bool = True, cores: int | None = None
     ) -> Built:
-        """Build a store anew once, for `rounds`; `build` knows what that cost."""
+        """Build a new store once, for `rounds`; `build` has its cost."""
         built = self._build(corpus, with_cdx=with_cdx, cores=cores)
         self._builds[corpus.name, with_cdx, cores].append(built)
         return built
@@ -255,7 +255,7 @@ class Bench:
         return Built(figure, store, self.seconds(store), self.stats(store))
 
     def stats(self, store: Path) -> dict[str, int]:
-        """Return what a store holds."""
+        """Return the counts of a store."""
         found: dict[str, int] = json.loads(
             self.run(arclink("stats", "--store", str(store), "--json"), repeat=1).printed
         )

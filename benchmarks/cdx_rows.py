@@ -1,4 +1,4 @@
-"""A million CDX rows as an archive has them, made up.
+"""A million generated CDX rows, as an archive has them.
 
 For filter, which never looks at archive files.
 

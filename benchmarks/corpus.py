@@ -1,10 +1,10 @@
-"""A seeded generator of realistic archives: WARC files, and their CDX beside them.
+"""A seeded generator of realistic archives: WARC files, and their CDX next to them.
 
 Three crawls of the same URIs on hosts of some 33 URIs. Page size is log-normal around 40 KB, with
 about 80 anchors: half of them a template that a host's pages share, the rest links within the host
-and power-law links off it, half of these to pages that nobody captured. 40 % of all mementos equal
-the one before of their URI, half of these are revisit records; 10 % are not 200 (missing or moved),
-20 % are not HTML.
+and power-law links off it, half of these to pages that were never captured. 40 % of all mementos
+equal the one before of their URI, half of these are revisit records; 10 % are not 200 (missing or
+moved), 20 % are not HTML.
 
 Everything follows from the seed and a place (host, URI, version), never from what was made before:
 so files are made side by side, and a fourth crawl can be made later.
@@ -45,7 +45,7 @@ before.
 """
 
 OF_TITLE = 0.62
-"""Of the links to known pages: so that a quarter of all links have a (target, text) of their own,
+"""Of the links to known pages: so that 25 % of all links have a (target, text) of their own,
 as in real crawls.
 """
 
@@ -176,7 +176,7 @@ class World:
         return " ".join(self._text[start : start + 2 + int(dice.random() * 7)])
 
     def filler(self, dice: random.Random, size: int) -> bytes:
-        """Return running text of so many bytes, less if it has not got that many."""
+        """Return running text with this number of bytes, or fewer if the text is shorter."""
         start = int(dice.random() * max(1, len(self._filler) - size))
         return self._filler[start : start + size]
 

@@ -74,7 +74,7 @@ def _of_corpus(bench: Bench, corpus: Corpus) -> Table:
         notes.append(f"Java was not measured: {error}.")
     peers = [partial(bench.run, command, repeat=1) for command in commands]
     ours = [partial(bench.build_again, corpus, with_cdx=with_cdx) for with_cdx in (True, False)]
-    floor, plain, *javas = map(_listed, bench.rounds(*peers, beside=ours))
+    floor, plain, *javas = map(_listed, bench.rounds(*peers, others=ours))
     with_cdx, without = (bench.build(corpus, with_cdx=with_cdx) for with_cdx in (True, False))
     rows = [floor.cells("floor: fastwarc + lexbor, a@href with text, nothing kept", floor)]
     for name, built in (("with CDX", with_cdx), ("without CDX", without)):
@@ -109,7 +109,7 @@ def by_stage(built: Built) -> dict[str, float]:
 
 
 def _listed(figure: Figure) -> Listed:
-    """Return what a peer printed that lists links."""
+    """Return the output of a peer that lists links."""
     pages, links, *_ = map(int, figure.printed.split())
     return Listed(figure, pages, links)
 
@@ -162,7 +162,7 @@ def _targets(
 
 
 def _of_links(bench: Bench, with_cdx: Built, without: Built) -> list[Target]:
-    """Return what is asked of link-dense pages. The archive is small.
+    """Return the targets for link-dense pages. The archive is small.
 
     The fixed cost of a build is not the links'.
     """

@@ -1,4 +1,4 @@
-"""Exports of made-up graphs of a million and ten million links.
+"""Exports of generated graphs of a million and ten million links.
 
 CPU time, memory, and bytes, by format.
 """

@@ -1,6 +1,6 @@
 """Filter.
 
-A million CDX rows through all its steps, beside DuckDB and Apache Pig with the same rules; their
+A million CDX rows through all its steps, next to DuckDB and Apache Pig with the same rules; their
 counts must be ours.
 """
 
@@ -67,12 +67,12 @@ def measure(bench: Bench) -> Iterator[Table]:
         for name, one in figures.items()
     ]
     notes.append(
-        "Rows by what became of them: "
+        "Rows by their outcome: "
         + ", ".join(f"{name} {count:,}" for name, count in sorted(expected.items()))
         + "."
     )
     notes.append("The peers take the SURT from the row and name one capture to read.")
-    notes.append("ArcLink makes the SURT anew, and names two more captures to fall back on.")
+    notes.append("ArcLink computes the SURT itself, and names two more captures to fall back on.")
     target = Target(
         "rows per CPU second through all steps", ROWS / ours.cpu, 200_000, at_most=False
     )
@@ -92,7 +92,7 @@ def _arclink(bench: Bench, cdx: Path, *options: str) -> tuple[Figure, Mapping[st
 
 
 def counts_of_summary(printed: str) -> dict[str, int]:
-    r"""Return what `arclink filter` counted of mementos, by name of the reason.
+    r"""Return the counts of mementos that `arclink filter` printed, by name of the reason.
 
     >>> counts_of_summary("mementos: 12\n   12  payload to be read")
     {'MEMENTO_WITH_PAYLOAD': 12}

@@ -50,7 +50,7 @@ class Times:
 
     @property
     def cells(self) -> list[Cell]:
-        """What stands in a row of `COLUMNS` behind its name."""
+        """The values of a row of `COLUMNS` after its name."""
         return [self.median, self.p95, self.cpu]
 
 
@@ -139,7 +139,7 @@ def write_lines(path: Path, lines: Sequence[str]) -> Path:
 
 
 def load_synthetic(bench: Bench, store: Path, pages: int, links: int) -> None:
-    """Load a store of synthetic pages anew; graph files are removed once they are in it."""
+    """Load a new store of synthetic pages; graph files are removed once they are in it."""
     store.parent.mkdir(parents=True, exist_ok=True)
     remove_store(store)
     for first in range(0, pages, LOADED_PAGES):

@@ -48,7 +48,7 @@ def measure(
     folder: Path | None = None,
     memory_group: Path | None = None,
 ) -> Figure:
-    """Run a command to its end and return what it cost.
+    """Run a command to its end and return its cost.
 
     Args:
         command: Its first word is the path of a program.

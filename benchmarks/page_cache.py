@@ -19,7 +19,7 @@ def measure(bench: Bench) -> Iterator[Table]:
     ways: dict[str, tuple[str, ...]] = {
         "open connection, the file in the system's cache": (),
         f"the same, SQLite's cache {SMALL_CACHE} KiB": small,
-        "connection and cache anew for each, nothing of the file in the system's cache": (
+        "new connection and cache for each, nothing of the file in the system's cache": (
             "--how",
             "disk",
             *small,

@@ -29,6 +29,7 @@ USUAL = (
     "workers",
     "task_start",
     "sharing",
+    "driver",
     "filter",
     "store_size",
     "look_ups",
@@ -130,7 +131,7 @@ def tables(name: str, bench: Bench) -> Iterator[Table]:
 
 
 def machine() -> str:
-    """Return what was measured on, and with which versions, in Markdown."""
+    """Return the machine and the versions of a run, in Markdown."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     lines = [
         f"{platform.system()} {platform.release()}, {_processor()}, {os.cpu_count()} cores, {memory:.0f} GB; "

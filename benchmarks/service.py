@@ -112,7 +112,7 @@ def of_load(bench: Bench, store: Path) -> Table:
                 say(f"loaded {LOADED:,} pages in {time.perf_counter() - since:.1f} s meanwhile")
                 log = store.with_name(f"{store.name}-wal").stat().st_size
                 rows.append([f"{name}, {told}, while a batch is loaded", *found.cells, log])
-    columns = ["", "requests a second", "p50 ms", "p99 ms", "errors", "bytes of the log behind it"]
+    columns = ["", "requests a second", "p50 ms", "p99 ms", "errors", "bytes of the log afterwards"]
     notes = [
         f"{CLIENTS} clients on the same machine, each asks when it was answered. A batch is {LOADED:,} pages in a process of its own."
     ]

@@ -60,7 +60,7 @@ def target_of_many_pages(count: int) -> Iterator[tuple[str, bytes | None]]:
 def write(folder: Path, captures: Iterable[tuple[str, bytes | None]]) -> None:
     """Write ``skew.warc.gz`` and ``skew.cdx``.
 
-    Revisits have a row and no record, since nobody reads it.
+    Revisits have a row and no record, since no stage reads it.
     """
     with (folder / "skew.warc.gz").open("wb") as archive, (folder / "skew.cdx").open("w") as rows:
         for uri, body in captures:

@@ -46,7 +46,7 @@ def uri(page: int) -> str:
 
 
 def checksum(page: int) -> str:
-    """Return what stands for the payload of a page."""
+    """Return the bytes that replace the payload of a page."""
     return base64.b32encode(hashlib.sha1(b"%d" % page).digest()).decode()
 
 

@@ -99,7 +99,7 @@ def measure(bench: Bench) -> Iterator[Table]:
 
 
 def synthetic_store(bench: Bench, links: int) -> Path:
-    """Return a store with so many links, about; it is kept, and made when it is not there."""
+    """Return a store with about this number of links; it is made if it is missing, and kept."""
     store = bench.folder / f"stores/synthetic-{links}.db"
     if not store.exists():
         made = store.with_suffix(".part")

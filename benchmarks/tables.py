@@ -1,4 +1,4 @@
-"""Tables of figures, and targets beside them that are computed, in Markdown."""
+"""Tables of figures with their targets, which are computed, in Markdown."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,12 +11,12 @@ Cell = str | int | float | None
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Something to reach.
+    """A required value, and the measured one.
 
     Attributes:
-        text: What is compared.
-        value: What was measured; None if it was not.
-        limit: What is asked.
+        text: The compared quantity.
+        value: The measured value; None if it was not measured.
+        limit: The required value.
         at_most: Whether the value must not be above the limit; else not below it.
         unit: Of both.
     """

@@ -6,12 +6,12 @@ WARC files against a real pywb.
     python -m benchmarks.wayback --captures 3000 --tasks 2 5
 
 The same payloads, those that filter chooses, are extracted in four ways: read from the archive
-files or asked for from pywb on loopback (no pause between requests, which no archive on the network
-should be asked to bear), and *partitioned* (each file's payloads in one task, in the order of the
-file: paper, 3.2.4) or not (pointers dealt out as filter wrote them). A task that asks pywb writes
-what it got to WARC files, as `arclink fetch` does, and extracts from these. *Map* is the sum over
-the tasks of the time each took, *reduce* that of join and invert; both in wall seconds, as in the
-paper. Beside them stand the CPU seconds that the tasks, and that pywb spent.
+files or requested from pywb on loopback (without pauses between requests; do not use this with an
+archive on the network), and *partitioned* (each file's payloads in one task, in the order of the
+file: paper, 3.2.4) or not (pointers distributed as filter wrote them). A task that requests
+captures from pywb writes them to WARC files, as `arclink fetch` does, and extracts from these.
+*Map* is the sum of the tasks' times, *reduce* the time of join and invert; both in wall seconds, as
+in the paper. The table also has the CPU seconds of the tasks and of pywb.
 """
 
 import argparse
@@ -162,7 +162,7 @@ def measure(shares: Sequence[Share], output: Path, base: str, process: int) -> s
 
     Args:
         shares: One per task.
-        output: Folder for what is written; made.
+        output: Folder for the output; it is made.
         base: Base address of the Wayback Machine; empty to read the files.
         process: Of the Wayback Machine.
 

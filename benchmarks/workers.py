@@ -73,7 +73,7 @@ def measure(bench: Bench) -> Iterator[Table]:
 
 
 def run_stages(bench: Bench, corpus: Corpus, folder: Path, workers: int) -> Mapping[str, Figure]:
-    """Run the stages of a build by hand, and return what each cost.
+    """Run the stages of a build by hand, and return the cost of each.
 
     The graph files stay in ``folder/graph``.
     """

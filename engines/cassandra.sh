@@ -11,7 +11,7 @@
 # COMMITLOG=periodic                       acknowledge writes before they are on disk (default: batch, after)
 # HEAP=1g                                  memory of a node (default: 1g for one, 512m each for three)
 # SHORT=1                                  for minutes rather than hours: only the quick compiler, which costs less than it could win
-# LOGIN=1                                  ask who asks: the first user is cassandra, with the password cassandra
+# LOGIN=1                                  require a user and a password: the first user is cassandra, with the password cassandra
 # TLS=1                                    talk with clients by TLS only; FOLDER/ca.pem says whom they may believe
 # MASTER=PID                               the cluster ends when that process is gone: nothing outlives a test that was killed
 #

@@ -86,7 +86,7 @@ try_start() {
 
 stop() {
   stop_process "$run/pid"
-  # An application master lingers for some seconds behind its job, and a container behind its killed NodeManager. What
+  # An application master lingers for some seconds after its job, and a container after its killed NodeManager. What
   # works in this cluster's folder belongs to it.
   local process
   for process in /proc/[0-9]*; do

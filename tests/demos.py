@@ -15,7 +15,7 @@ from tests.pipeline.store_contents import build_store
 class Demos:
     """Demo archives and stores that the processes of a test run share.
 
-    Nobody changes them: a test that does takes a copy.
+    No test changes them: a test that has to change one takes a copy.
 
     Attributes:
         folder: Where they are.

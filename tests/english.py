@@ -11,7 +11,7 @@ from typing import NamedTuple
 PHRASES = {
     r"made[- ]up": "generated, synthetic",
     r"st(?:ands?|ood) (?:in|at|there|beside|behind|under)": "is in, is at",
-    r"(?:is|are) none(?! of)": "is not a …, has no …",
+    r"(?:is|are) (?-i:none)(?! of)": "is not a …, has no …",
     r"[Tt]ell(?:s|ing)? (?:whether|apart|how|what|which|when|who|why|where)": "show, report",
     r"told (?:apart|whether|how|what|which|when|who|why|where|to)": "distinguished, reported",
     r"who(?:ever)? asks?": "the caller",
@@ -29,8 +29,8 @@ PHRASES = {
     r"(?:lies?|lay) (?:in|at|there|beside|behind|elsewhere|below)": "is stored, are",
     r"beside": "next to",
     r"Returns? what": "Return the …",
-    r"behind": "after",
-    r"(?:Read|Asked|Counted|Kept|Tried|Measured|Needed|Given) (?:is|are|was|were)": "subject first",
+    r"behind(?! (?:a|the) (?:reverse )?proxy)": "after",
+    r"(?-i:Read|Asked|Counted|Kept|Tried|Measured|Needed|Given|Found) (?:is|are|was|were)": "subject first",
     r"makes? of (?:it|them|rows|these)": "the result of",
     r"what (?:became|becomes) of": "what happened to",
     r"(?:came|come|comes) and w?ent|came and went": "appeared and disappeared",
@@ -39,7 +39,10 @@ PHRASES = {
 }
 """Pattern of a phrase, and what to write instead."""
 
-_PHRASE = {re.compile(rf"\b(?:{pattern})\b"): instead for pattern, instead in PHRASES.items()}
+_PHRASE = {
+    re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE): instead
+    for pattern, instead in PHRASES.items()
+}
 
 _ANY_PHRASE = re.compile(rf"\b(?:{'|'.join(PHRASES)})\b")
 

@@ -29,10 +29,12 @@ ROOMS = (
     "graph",
     "store",
     "access",
+    "subsets",
     "pages",
     "federation",
     "analysis",
     "export",
+    "streams",
     "linkgraph",
     "mapreduce",
     "jobs",
@@ -131,7 +133,7 @@ def contents() -> Mapping[str, Contents]:
 
 
 def module_of(name: str) -> str:
-    """Return the module of ours that a dotted name leads to; empty if there is none.
+    """Return the module of ours that a dotted name leads to; empty if it leads elsewhere.
 
     >>> module_of("arclink.model.Memento")
     'arclink.model'

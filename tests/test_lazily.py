@@ -1,4 +1,4 @@
-"""What packages import and nobody asks for is loaded when it is asked for, and not before."""
+"""Imported modules that ArcLink rarely needs are loaded when they are used, not before."""
 
 import subprocess
 import sys

@@ -20,7 +20,7 @@ NOTEBOOK = Path(__file__).resolve().parents[1] / "docs/how-to/olympics.ipynb"
 
 
 def run(folder: Path, demo_store: Path, flink: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Run the notebook in ``folder``; return what each of its cells of code said, in order."""
+    """Run the notebook in ``folder``; return the output of each of its code cells, in order."""
     monkeypatch.setenv("ARCLINK_DEMO", str(demo_store))
     monkeypatch.setenv("ARCLINK_FLINK", str(flink))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))

@@ -60,7 +60,7 @@ def project_files() -> tuple[Path, ...]:
 
 
 def text_of(name: str) -> str:
-    """Return the text of a project file; fail when there is none."""
+    """Return the text of a project file; fail if it is missing."""
     path = ROOT / name
     assert path.is_file(), f"{name} is missing"
     return path.read_text("utf-8")
@@ -71,7 +71,7 @@ COMMANDS = group.list_commands(CONTEXT)
 
 
 def command_called(name: str) -> click.Command:
-    """Return the command with this name; fail when there is none."""
+    """Return the command with this name; fail if it does not exist."""
     command = group.get_command(CONTEXT, name)
     assert command, f"there is no command {name!r}"
     return command
@@ -81,7 +81,7 @@ def command_called(name: str) -> click.Command:
 
 
 FOREIGN = {
-    "a path of somebody's machine": re.compile(
+    "a path of one machine": re.compile(
         r"(?<![\w.~/%-])/(?:work|root|home/[a-z_][\w-]*|Users/\w+)(?=/[\w.])"
     ),
     "a package registry": re.compile(
@@ -97,7 +97,7 @@ FOREIGN = {
 
 @pytest.mark.parametrize("what", FOREIGN)
 def test_no_file_names(what: str) -> None:
-    """What is true of one machine only stands in no file."""
+    """No file contains what is true of one machine only."""
     found = []
     for path in project_files():
         for number, line in enumerate(path.read_text("utf-8", errors="replace").splitlines(), 1):
@@ -109,10 +109,8 @@ def test_no_file_names(what: str) -> None:
 @pytest.mark.parametrize(
     ("line", "what"),
     [
-        pytest.param("see /" + "root/.pyenv", "a path of somebody's machine", id="home of root"),
-        pytest.param(
-            '"/' + 'home/jane/archive"', "a path of somebody's machine", id="home of jane"
-        ),
+        pytest.param("see /" + "root/.pyenv", "a path of one machine", id="home of root"),
+        pytest.param('"/' + 'home/jane/archive"', "a path of one machine", id="home of jane"),
         pytest.param("https://py" + "pi.org/simple", "a package registry", id="index"),
     ],
 )
@@ -204,6 +202,16 @@ def test_help_ends_with_examples(name: str) -> None:
 def test_help_shows_every_short_help_whole() -> None:
     shown = CliRunner().invoke(group, ["--help"], terminal_width=80).output
     assert [line for line in shown.splitlines()[4:] if line.endswith("...")] == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_breaks_no_line_at_a_hyphen(name: str) -> None:
+    """Options and the paths of documents can be copied from the help."""
+    command = command_called(name)
+    commands = commands_of(command) if isinstance(command, click.Group) else []
+    for words in [[name], *([name, str(one.name)] for one in commands)]:
+        shown = CliRunner().invoke(group, [*words, "--help"], terminal_width=80).output
+        assert [line for line in shown.splitlines() if re.search(r"\w-$", line)] == []
 
 
 def calls_in_docs() -> Iterator[tuple[str, str]]:
@@ -493,7 +501,7 @@ def module_of(package: str) -> str:
 
 @pytest.mark.parametrize("package", declared()["run"])
 def test_the_code_imports_the_dependency(package: str) -> None:
-    """What nobody imports nobody should have to install."""
+    """Every package that users must install is imported."""
     assert module_of(package) in imported(*PACKAGES)
 
 

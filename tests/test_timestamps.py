@@ -163,7 +163,7 @@ def test_what_a_person_writes_has_a_first_and_a_last_second(
         pytest.param(
             "2010\x1f", "not a time", id="a control character, which is a space to Python alone"
         ),
-        pytest.param("2013-02-11T10:20+99:00", "time zone", id="zone that is none"),
+        pytest.param("2013-02-11T10:20+99:00", "time zone", id="zone that does not exist"),
     ],
 )
 def test_a_date_that_does_not_exist_is_an_error_that_says_so(text: str, message: str) -> None:

@@ -1,4 +1,4 @@
-"""What is installed is what ArcLink needs, and nothing beside it."""
+"""The wheel installs the files that ArcLink needs, and no others."""
 
 import os
 import shutil

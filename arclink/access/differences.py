@@ -111,7 +111,7 @@ class DiffQuery:
 
 
 class Change(Enum):
-    """What became of a link between two times."""
+    """The change of a link between two times."""
 
     ADDED = "added"
     REMOVED = "removed"

@@ -1,4 +1,4 @@
-"""What became of each capture, and why: the data of ``arclink explain URI``."""
+"""The outcome of each capture, with the reason: the data of ``arclink explain URI``."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -139,14 +139,14 @@ MATCH_TYPE = Parameter(
 DIRECTION = Parameter("direction", "Outlinks, inlinks, or both.", choice(Direction), default="both")
 FROM = Parameter(
     "from",
-    "Only what was observed from this time on; its beginning counts.",
+    "Only captures at or after this time; 2010 means the beginning of 2010.",
     SINCE,
     metavar="TIME",
     otherwise="all time",
 )
 TO = Parameter(
     "to",
-    "Only what was observed up to this time; its end counts.",
+    "Only captures at or before this time; 2010 means the end of 2010.",
     UNTIL,
     metavar="TIME",
     otherwise="all time",
@@ -169,7 +169,7 @@ FILTER = Parameter(
 )
 FOLLOW = Parameter(
     "follow",
-    "If the URI redirects at that time, answer for the redirect's target.",
+    "If the URI is a redirect at the time of the query, answer for its target.",
     SWITCH,
     default="false",
     see="reference/service.md#redirects",
@@ -184,7 +184,7 @@ LIMIT = Parameter(
 )
 CURSOR = Parameter(
     "cursor",
-    "Where to continue: 'next' of an answer to the same query.",
+    "Continue after an earlier answer to the same query: the value of 'next' in it.",
     TEXT,
     metavar="CURSOR",
 )

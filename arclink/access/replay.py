@@ -48,7 +48,7 @@ def uri_m(replay: ReplayPrefix, timestamp: Timestamp, original: UriR) -> UriM | 
 
 def moment_of(timestamp: Timestamp) -> datetime:
     """Return ``timestamp`` as a datetime in UTC."""
-    # A tenth of the time that strptime takes.
+    # This takes 10 % of the time of strptime.
     year, month, day = int(timestamp[:4]), int(timestamp[4:6]), int(timestamp[6:8])
     hour, minute, second = int(timestamp[8:10]), int(timestamp[10:12]), int(timestamp[12:14])
     return datetime(year, month, day, hour, minute, second, tzinfo=UTC)

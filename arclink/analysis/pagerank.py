@@ -198,6 +198,12 @@ def first_ranked(one: Slice, ranks: Floats, count: int) -> FirstRanked:
     return FirstRanked(found, len(some) - len(order))
 
 
+def order_by_rank(ranks: Floats) -> npt.NDArray[np.int64]:
+    """Return the rows of all nodes, highest rank first; nodes with equal ranks by name."""
+    compared = _told(ranks)
+    return np.lexsort((np.arange(len(compared)), -compared))
+
+
 def place_of(one: Slice, ranks: Floats, node: int) -> Ranked | None:
     """Return the rank of one node; None if it is not in this window."""
     place = one.place_of(node)

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from arclink.archives.lz4_segments import lz4_compression
 from arclink.archives.opener import open_bytes
-from arclink.archives.record_heads import skim
+from arclink.archives.record_heads import skim, skim_stored
 from arclink.archives.records import (
     LONGEST_HEAD,
     NO_HEADERS,
@@ -38,6 +38,7 @@ from arclink.archives.records import (
 )
 from arclink.archives.segments import (
     GZIP,
+    GZIP_MAGIC,
     Compression,
     GzipSegment,
     PlainSegment,
@@ -66,6 +67,18 @@ _SEARCH = 1 << 20
 _SEARCH_OVERLAP = 8 << 10
 _BLANK = b" \t\r\n\0"
 _COMPRESSED = {b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"PK\x03\x04": "ZIP"}
+
+
+class StoredMember(NamedTuple):
+    """A gzip member as stored, with its record.
+
+    Attributes:
+        record: The only record of the member; its body may need decompressing.
+        pieces: The bytes of the member as stored, to be read before the next member.
+    """
+
+    record: ArchiveRecord
+    pieces: Iterator[bytes]
 
 
 class ArchiveFile(Closing):
@@ -202,6 +215,80 @@ class ArchiveFile(Closing):
             ).length
         size = head.length + declared
         return size, chunks(segment.reopened(), position, size)
+
+    def member_at(
+        self, offset: int, length: int = -1, *, is_checked: bool = False
+    ) -> "StoredMember | None":
+        """Return the gzip member at an offset, as stored, if it has one whole WARC record.
+
+        None if the file or the member is of another kind: ARC, a plain file, another compression,
+        a member with several records, or a record whose block differs from its head.
+
+        Args:
+            offset: See `record_at`.
+            length: Bytes of the member, if known. If the member ends there by what its head and its
+                last bytes say, it is not decompressed.
+            is_checked: Whether it is decompressed in any case, so that its CRC is checked.
+
+        Raises:
+            RecordError: The member is damaged (``PAYLOAD_DAMAGED``), or the offset is past the end.
+        """
+        if self.compression is not GZIP or not 0 <= offset < self._stored.size:
+            return None
+        if length > 0 and not is_checked and (skimmed := self._skim_stored(offset, length)):
+            return skimmed
+        segment, position = self._find(offset, -1)
+        head = self._read_head(segment, position)
+        if (
+            head is None
+            or not (head.is_warc and head.is_whole)
+            or not isinstance(segment, GzipSegment)
+        ):
+            return None
+        start = position + head.length
+        block = segment.view(start, min(max(head.block_length, 0), _FORWARD_LIMIT))
+        extent = self._measure(segment, start, head.block_length, None)
+        _drain(segment)
+        if segment.damage:
+            raise self._error(Reason.PAYLOAD_DAMAGED, segment.damage, offset)
+        if extent.damage or extent.length != head.block_length or extent.following < segment.length:
+            return None
+        length = segment.end - segment.offset
+        rest = (
+            _Block(segment.reopened(), start, extent.length) if len(block) < extent.length else None
+        )
+        record = make_record(head, block, extent.length, offset, length, "", rest)
+        return StoredMember(
+            record, chunks(PlainSegment(self._stored, offset, is_forward=False), 0, length)
+        )
+
+    def _skim_stored(self, offset: int, length: int) -> "StoredMember | None":
+        """Return the member at an offset without decompressing its body; None if it is unsure."""
+        behind = len(GZIP_MAGIC)
+        data = self._stored.read(offset, min(length + behind, _FORWARD_LIMIT))
+        if len(data) == length + behind or offset + len(data) == self._stored.size:
+            end = data[max(length - 4, 0) :]
+        else:
+            end = self._stored.read(offset + length - 4, 4 + behind)
+        trailer, following = end[:4], end[4:]
+        if following and following != GZIP_MAGIC:
+            return None
+        found = skim_stored(data[:length], trailer)
+        if found is None:
+            return None
+        head, block = found
+        rest = (
+            _Block(GzipSegment(self._stored, offset), head.length, head.block_length)
+            if len(block) < head.block_length
+            else None
+        )
+        record = make_record(head, block, head.block_length, offset, length, "", rest)
+        if rest and (not record.body or record.status.startswith("1")):
+            return None  # the HTTP head may continue
+        if len(data) >= length:
+            return StoredMember(record, iter((data[:length],)))
+        stored = PlainSegment(self._stored, offset, is_forward=False)
+        return StoredMember(record, chunks(stored, 0, length))
 
     def _find(self, offset: int, length: int) -> tuple[Segment, int]:
         """Return the segment that holds an offset, and the position in it."""

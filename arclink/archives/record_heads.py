@@ -68,6 +68,31 @@ def skim(stored: Stored, offset: int) -> Skimmed | None:
     return Skimmed(head, start[head.length : head.length + head.block_length], end, length)
 
 
+def skim_stored(data: bytes, trailer: bytes) -> tuple[Head, bytes] | None:
+    """Return the head and the beginning of the block of the only record of a gzip member.
+
+    None if the length that the member states at its end is not that of its record: the member has
+    several records, ends elsewhere, or needs decompressing to say more. The CRC is not checked.
+
+    Args:
+        data: The member from its beginning; incomplete if it is long.
+        trailer: The last bytes of the member.
+    """
+    try:
+        start = igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP).decompress(
+            data[:_START], _STEP
+        )
+    except IsalError:
+        return None
+    head = parse_head(start)
+    if head is None or not (head.is_warc and head.is_whole) or head.block_length < 0:
+        return None
+    length = head.length + head.block_length + _LINE_ENDS
+    if trailer[-4:] != (length % (1 << 32)).to_bytes(4, "little"):
+        return None
+    return head, start[head.length : head.length + head.block_length]
+
+
 def _end_of(stored: Stored, offset: int, length: int) -> int | None:
     """Return the offset after the member at ``offset`` if it decompresses to ``length`` bytes.
 

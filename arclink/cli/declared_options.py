@@ -127,7 +127,7 @@ def help_of(parameter: AnyParameter) -> str:
     parts = [parameter.about]
     is_shown = isinstance(
         type_of(parameter),
-        click.Choice | click.IntRange | click.FloatRange | click.types.BoolParamType,
+        click.Choice | click.IntRange | click.types.FloatParamType | click.types.BoolParamType,
     )
     if parameter.form.allowed and not is_shown:
         parts.append(f"Expected: {parameter.form.allowed}.")
@@ -149,7 +149,10 @@ def type_of(parameter: AnyParameter) -> click.ParamType[object]:
         case {"type": "number"}:
             is_open = "exclusiveMinimum" in schema
             least = _bound(schema, "exclusiveMinimum" if is_open else "minimum")
-            return click.FloatRange(least, _bound(schema, "maximum"), min_open=is_open)
+            most = _bound(schema, "maximum")
+            if least is None and most is None:
+                return click.FLOAT
+            return click.FloatRange(least, most, min_open=is_open)
         case {"enum": list(names)} if not parameter.metavar:
             return click.Choice(names)
         case {"format": "path"}:

@@ -39,7 +39,7 @@ SEED = Parameter(
 def command(given: Given) -> None:
     """Write WARC files of an invented world into DIR, with a list of true links (truth.jsonl).
 
-    The same numbers give the same archive. A demo archive in DIR is replaced; other files are not
+    The same options give the same archive. A demo archive in DIR is replaced; other files are not
     changed.
     """
     folder = Path(DIR.sure(given))

@@ -24,7 +24,7 @@ from arclink.cli.summary import show_counts, show_damage
 EXAMPLES = ("arclink extract /data/crawl --folder work",)
 
 STORE = Parameter(
-    "store", "Do not read payloads again that this store has.", TEXT, metavar="PATH|URL"
+    "store", "Skip the payloads that this store already has.", TEXT, metavar="PATH|URL"
 )
 
 

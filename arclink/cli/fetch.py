@@ -41,7 +41,7 @@ ENTRIES = Parameter(
 )
 BASE = Parameter(
     "wayback",
-    "Part of the archive's addresses before /TIMESTAMP/URI.",
+    "Address of the archive up to /TIMESTAMP/URI, such as https://web.archive.org/web.",
     TEXT,
     is_required=True,
     metavar="BASE",
@@ -62,13 +62,13 @@ CDX_SERVER = Parameter(
 )
 TIMEMAP = Parameter(
     "timemap",
-    "Part of TimeMap addresses before the URI; TimeMaps are then used instead of a CDX server.",
+    "Address of TimeMaps up to the URI; TimeMaps are then used instead of a CDX server.",
     TEXT,
     metavar="URL",
 )
 REPLAY = Parameter(
     "replay",
-    "Fetch original bytes, or rewritten pages and undo the rewriting; auto: what the archive offers.",
+    "Fetch original bytes, or rewritten pages and undo the rewriting; auto: original bytes if the archive has them.",
     named({"auto": ("id_", "if_", ""), "original": ("id_",), "rewritten": ("if_", "")}),
     default="auto",
 )

@@ -24,7 +24,7 @@ PREFIXES = Parameter(
     metavar="[SURT-PREFIX]...",
     keeps_empty=True,
 )
-TARGETS = switch("targets", "Also forget the links of other pages to it.")
+TARGETS = switch("targets", "Also forget the links of other pages to these captures.")
 REASON = Parameter("reason", "Reason of the takedown, for the record.", TEXT, metavar="TEXT")
 DRY_RUN = switch("dry-run", "Show how much would be removed; change nothing.")
 CLEAN = Parameter("clean", "Overwrite the bytes in the file now or later.", SWITCH, otherwise="now")
@@ -45,7 +45,7 @@ def command(given: Given) -> None:
     SURT-PREFIX is the beginning of the captures' SURTs: 'org,example)/' is a site, 'org,example)/a'
     all pages of it that begin with /a, and 'org,example' the site with all its ports and
     subdomains.
-    Later builds leave out what was forgotten, also when they read the same files again, and with
+    Later builds leave out these captures, also if they read the same files again, and with
     --rebuild.
     """
     from arclink.files.atomic import write_whole
@@ -74,8 +74,10 @@ def command(given: Given) -> None:
                 click.echo(_sentence(opened, takedown.what, removed, is_trial=is_trial))
             if not is_trial:
                 from arclink.analysis.slice_cache import remove_slices
+                from arclink.subsets.catalog import SubsetCatalog
 
                 remove_slices(store)
+                SubsetCatalog(store).reduce_lists(opened)
             if cleans is not False and not is_trial:
                 opened.clean()
                 click.echo(f"{store}: written again, {opened.sums().bytes:,} bytes.")

@@ -1,13 +1,41 @@
-"""`LazyCommands`: a group of commands whose modules are imported when they are called."""
+"""`LazyCommands`: a group of commands whose modules are imported when they are called; its help."""
 
 import os
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from importlib import import_module
 
 import click
+
+NO_BREAK = "\u2011"
+"""The non-breaking hyphen, which stands for a hyphen until lines are broken."""
+
+
+class WholeWords(click.HelpFormatter):
+    """Writes help in which options and paths with hyphens are never broken over two lines."""
+
+    def write_text(self, text: str) -> None:
+        """Write a paragraph."""
+        super().write_text(text.replace("-", NO_BREAK))
+
+    def write_dl(
+        self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
+    ) -> None:
+        """Write options or commands with their texts."""
+        whole = [(term, text.replace("-", NO_BREAK)) for term, text in rows]
+        super().write_dl(whole, col_max, col_spacing)
+
+    def getvalue(self) -> str:
+        """Return the help."""
+        return super().getvalue().replace(NO_BREAK, "-")
+
+
+class HelpContext(click.Context):
+    """The context of a command whose help is written by `WholeWords`."""
+
+    formatter_class = WholeWords
 
 
 class LazyCommands(click.Group):
@@ -19,6 +47,8 @@ class LazyCommands(click.Group):
         sections: Commands by section, both in the order of the help. Each command is mapped to its
             module, which has a click command named ``command`` and examples named ``EXAMPLES``.
     """
+
+    context_class = HelpContext
 
     def __init__(self, name: str, *, about: str, sections: Mapping[str, Mapping[str, str]]) -> None:
         settings = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -54,6 +84,7 @@ class LazyCommands(click.Group):
         module = import_module(self._modules[cmd_name])
         command: click.Command = module.command
         command.name = cmd_name
+        command.context_class = HelpContext
         if not isinstance(command, click.Group):
             command.epilog = "\n".join(
                 ("\b", "Examples:", *(f"  {call}" for call in module.EXAMPLES))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from arclink.access.common import SUBSET
 from arclink.access.declarations import (
     SWITCH,
     TEXT,
@@ -49,6 +50,8 @@ _OURS = frozenset(
         "timegate",
         "cdx",
         "record",
+        "count",
+        "subsets",
         "browse",
         "replay",
         "w",
@@ -85,12 +88,12 @@ BROWSE_PORT = Parameter(
     "Port of the origin where archived pages are replayed.",
     whole_number(65535),
     metavar="N",
-    otherwise="the one after --port, if only this machine can ask",
+    otherwise="the port after --port, if the service is only for this machine",
     see="how-to/browse.md",
 )
 BROWSE_ORIGIN = Parameter(
     "browse-origin",
-    "That origin as clients know it, such as https://replay.example.net; needs --public.",
+    "Public address of that origin, such as https://replay.example.net; needs --public.",
     TEXT,
     metavar="ORIGIN",
     see="how-to/deployment.md",
@@ -194,6 +197,7 @@ EXAMPLES = (
 @click.command("serve", short_help="Answer link queries over HTTP.")
 @takes(
     STORES,
+    SUBSET,
     HOST,
     PORT,
     BROWSE_PORT,
@@ -269,6 +273,7 @@ def _settings(given: Given, where: str | Mapping[str, str]) -> Settings:
             EMBARGO.sure(given),
             tuple(surt_prefix(text) for text in EMBARGO_PREFIXES.all_of(given)),
         ),
+        subset=SUBSET.of(given) or "",
         archive=archive,
         instances=others,
         origins=tuple(parse_origin(text) for text in ORIGINS.all_of(given)),

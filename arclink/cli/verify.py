@@ -15,9 +15,9 @@ def command(store: str) -> None:
     """Check every invariant of a store.
 
     For example, its file must be sound, and outlinks and inlinks must be the same links. Prints a
-    line for each violation, and exits with 1 if there is one. Colliding URI-IDs are reported
-    too, but are harmless: nothing is merged by them. A store of an older ArcLink is reported as one
-    without checksums; `arclink convert` adds them.
+    line for each violation, and exits with 1 if there is one. If two URIs have the
+    same URI-ID, this is reported but harmless: no data is merged by URI-ID. A store of an older
+    ArcLink is reported as one without checksums; `arclink convert` adds them.
     """
     from arclink.store.blocks.checks import HARMLESS
     from arclink.store.location import open_store

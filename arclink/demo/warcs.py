@@ -15,6 +15,7 @@ from pathlib import Path
 from warcio.statusandheaders import StatusAndHeaders  # type: ignore[import-untyped]
 from warcio.warcwriter import WARCWriter  # type: ignore[import-untyped]
 
+from arclink.archives.warc_fields import warc_date
 from arclink.demo.captures import REASONS, DemoCapture, Headers
 from arclink.model import Timestamp
 
@@ -46,17 +47,6 @@ def captures_a_file(count: int) -> int:
 def version_of(number: int) -> str:
     """Return the WARC version of a file by its number."""
     return "1.1" if number % 2 else "1.0"
-
-
-def warc_date(timestamp: Timestamp) -> str:
-    """Return a timestamp in the format of WARC-Date.
-
-    >>> warc_date(Timestamp("20100212060001"))
-    '2010-02-12T06:00:01Z'
-    """
-    year, rest = timestamp[:4], timestamp[4:]
-    month, day, hour, minute, second = (rest[at : at + 2] for at in range(0, 10, 2))
-    return f"{year}-{month}-{day}T{hour}:{minute}:{second}Z"
 
 
 @dataclass(frozen=True, slots=True)

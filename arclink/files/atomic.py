@@ -57,22 +57,48 @@ def written_whole(
     Raises:
         OperatorError: The folder is missing, a path is a folder, or the disk is full or broken.
     """
-    folder = paths[0].parent
-    if not folder.is_dir():
-        raise kind(
-            f"no folder {folder} for {paths[0].name}. Create the folder, or name another path."
-        )
     for path in paths:
-        if path.is_dir():
-            raise kind(f"{path} is a folder; the output is a file. Name a file in it.")
-    with room_for(paths[0], kind), folder_beside(paths[0]) as work:
-        places = tuple(work / path.name for path in paths)
-        yield places
-        for place in places:
-            sync(place)
-        for place, path in zip(places, paths, strict=True):
-            place.replace(path)
-        sync(folder)
+        _check_path(path, kind)
+    with written_together(paths[0], kind) as (work, names):
+        yield tuple(work / path.name for path in paths)
+        names += [path.name for path in paths]
+
+
+@contextmanager
+def written_together(
+    path: Path, kind: type[OperatorError] = OperatorError
+) -> Iterator[tuple[Path, list[str]]]:
+    """Yield a hidden folder and an empty list, for files whose names are not known in advance.
+
+    At the end of the block, the files whose names are in the list are synced first, and then moved
+    to the folder of ``path`` in the order of the list. All other files are removed. If the block
+    ends with an error, files that were there before are unchanged.
+
+    Args:
+        path: The main file; its folder must exist.
+        kind: Class of the error to raise.
+
+    Raises:
+        OperatorError: See `written_whole`.
+    """
+    _check_path(path, kind)
+    names: list[str] = []
+    with room_for(path, kind), folder_beside(path) as work:
+        yield work, names
+        for name in names:
+            sync(work / name)
+        for name in names:
+            (work / name).replace(path.with_name(name))
+        sync(path.parent)
+
+
+def _check_path(path: Path, kind: type[OperatorError]) -> None:
+    if not path.parent.is_dir():
+        raise kind(
+            f"no folder {path.parent} for {path.name}. Create the folder, or name another path."
+        )
+    if path.is_dir():
+        raise kind(f"{path} is a folder; the output is a file. Name a file in it.")
 
 
 @contextmanager

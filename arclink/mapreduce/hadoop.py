@@ -7,7 +7,7 @@ fetches graph files only to load a store that tasks cannot load.
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,7 @@ from uuid import uuid4
 
 from arclink.errors import PipelineError
 from arclink.mapreduce.runs import JobArguments, JobRunner, same_versions
+from arclink.mapreduce.task_variables import CPU_OF_PYTHON
 from arclink.network.hdfs import ADDRESS, WebHdfs, webhdfs_address
 
 GIVEN = "given"
@@ -23,6 +24,9 @@ GIVEN = "given"
 
 REDUCES = "mapreduce.job.reduces"
 """Hadoop property: the number of reduce tasks of a job."""
+
+FRAMEWORK, CPU = "Map-Reduce Framework", "CPU time spent (ms)"
+"""Group and name of Hadoop's counter of CPU time, which covers the JVMs of tasks."""
 
 MOST_PARTS = 2048
 """Greatest number of reduce tasks; a store in Cassandra loads at most this number of parts."""
@@ -60,6 +64,16 @@ class HadoopRunner(JobRunner):
         """
         JobRunner.adapt(self, run)
         run._opts["jobconf"].setdefault(REDUCES, str(min(self.cores, MOST_PARTS)))
+
+    def seconds_of_tasks(self, counters: Iterable[Mapping[str, Mapping[str, int]]]) -> float | None:
+        """Return the CPU seconds of the JVMs of tasks and of their Python processes."""
+        counted = [
+            step[group][name]
+            for step in counters
+            for group, name in ((FRAMEWORK, CPU), CPU_OF_PYTHON)
+            if name in step.get(group, {})
+        ]
+        return sum(counted) / 1000 if counted else None
 
     def sizes(self, folder: Path) -> Mapping[Path, int]:
         """Return the parts in a folder, in HDFS or on this machine, with their sizes in bytes.

@@ -14,7 +14,7 @@ import shutil
 import signal
 import subprocess
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +24,7 @@ import orjson
 
 from arclink.counts import Counts, from_counters
 from arclink.errors import PipelineError
+from arclink.files.atomic import folder_beside
 from arclink.rows.relations import ROWS
 
 
@@ -49,6 +50,9 @@ _OUR_ERROR = re.compile(r"arclink[.:]")
 FAILED_TASK = "failed-task.txt"
 """File with the full output of a failed task, in the folder of the tasks."""
 
+
+DRIVER = "driver"
+"""Name for the CPU seconds of this machine during jobs that run on an engine."""
 
 BUFFER = 256 * 1024  # bytes; many rows are longer than the default buffer
 
@@ -112,7 +116,10 @@ class JobRunner:
             memory.
         watch: Called with the number of finished tasks of a phase and the number of all its tasks.
         conf: File of mrjob's settings for an engine (`conf/`); None for one machine.
-        seconds: CPU seconds by job so far, including child processes.
+        kept: Folder that keeps the graph files of each batch; None if they are removed.
+        seconds: CPU seconds by job so far, including child processes. Where an engine counts the
+            CPU seconds of its tasks, these are the job's, and those of this machine are under
+            `DRIVER`.
     """
 
     runner: str
@@ -120,6 +127,7 @@ class JobRunner:
     scratch: Path
     watch: Callable[[int, int], None] = lambda done, total: None
     conf: Path | None = None
+    kept: Path | None = None
     seconds: dict[str, float] = field(default_factory=dict)
 
     def run(
@@ -151,7 +159,7 @@ class JobRunner:
         return counts
 
     def prepare(self, inputs: Sequence[Path], output: Path, *, are_relations: bool) -> JobArguments:
-        """Make a job's input available to its engine; return what the engine calls it.
+        """Make a job's input available to its engine; return the engine's arguments for it.
 
         Arguments and errors are those of `run`.
         """
@@ -164,6 +172,14 @@ class JobRunner:
     def adapt(self, run: Any) -> None:  # Any: mrjob has no types
         """Change the settings of mrjob's runner before it runs a job."""
         run.watch = self.watch
+
+    def seconds_of_tasks(self, counters: Iterable[Mapping[str, Mapping[str, int]]]) -> float | None:
+        """Return the CPU seconds of the tasks of a job; None if the engine does not count them.
+
+        Args:
+            counters: Counters of the job's steps: group → name → count.
+        """
+        return None
 
     def tidy(self, output: Path) -> None:
         """Remove the files of the engine from the output of a job."""
@@ -213,7 +229,15 @@ class JobRunner:
         """Make the parts in a folder whose names begin so available on this machine's disk."""
 
     def keep(self, graph: Path, name: str) -> None:
-        """Keep the graph files of a batch under a name, if the engine has a place for them."""
+        """Keep the graph files of a batch under a name, if there is a place for them."""
+        if self.kept is None:
+            return
+        self.kept.mkdir(parents=True, exist_ok=True)
+        target = self.kept / name
+        with folder_beside(target) as work:
+            shutil.move(graph, work / name)
+            shutil.rmtree(target, ignore_errors=True)
+            (work / name).rename(target)
 
     def remove(self, folder: Path) -> None:
         """Remove a folder."""
@@ -253,6 +277,7 @@ class JobRunner:
         logger.addHandler(handler)
         logger.propagate = False
         before = _cpu_seconds()
+        of_tasks: float | None = None
         try:
             started = job_class([*args, *inputs])
             started.options.local_tmp_dir = str(self.scratch)
@@ -269,7 +294,9 @@ class JobRunner:
             with started.make_runner() as run:
                 self.adapt(run)
                 run.run()
-                return from_counters(run.counters())
+                counters = run.counters()
+                of_tasks = self.seconds_of_tasks(counters)
+                return from_counters(counters)
         except StepFailedException as error:
             raise self._failure(
                 name, self._cause(log.getvalue(), str(error.reason or error))
@@ -286,7 +313,11 @@ class JobRunner:
             ) from error
         finally:
             logger.removeHandler(handler)
-            self.seconds[name] = self.seconds.get(name, 0.0) + _cpu_seconds() - before
+            self._add_seconds(name if of_tasks is None else DRIVER, _cpu_seconds() - before)
+            self._add_seconds(name, of_tasks or 0.0)
+
+    def _add_seconds(self, name: str, seconds: float) -> None:
+        self.seconds[name] = self.seconds.get(name, 0.0) + seconds
 
     def _cause(self, log: str, reason: str) -> str:
         """Return the cause of a failed step in words.

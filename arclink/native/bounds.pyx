@@ -42,7 +42,7 @@ cdef inline int slot_of(uint64_t number) noexcept:
 
 
 cdef inline int number_of(const Text page, Py_ssize_t start, Py_ssize_t length) noexcept:
-    """Return what the scan knows of a name."""
+    """Return the properties of a name that the scan needs."""
     cdef uint64_t number = packed(page, start, length)
     cdef int slot = slot_of(number)
     while NAMES[slot]:
@@ -93,7 +93,7 @@ for _sign in range(256):
 
 
 cdef inline int class_at(const Text page, Py_ssize_t place) noexcept:
-    """Return what a byte is; 0 at places before and after the page."""
+    """Return the class of a byte; 0 at places before and after the page."""
     cdef int sign = at(page, place)
     return CLASS[<unsigned char>sign] if sign >= 0 else 0
 

@@ -180,7 +180,7 @@ cdef bint is_same_kind(
 
 
 cdef bint is_plain(Text text, Fields *fields, bint is_usual) noexcept:
-    """Find the fields of a row; return whether it is plain, but for what it is."""
+    """Find the fields of a row; return whether it is plain, apart from its record type."""
     cdef int number
     for number in range(FIELDS):
         fields.begin[number] = fields.end[number] = 0
@@ -314,7 +314,7 @@ cdef Py_ssize_t after(const Text text, Py_ssize_t place, int wanted) noexcept:
 
 
 cdef Py_ssize_t end_of_scalar(const Text text, Py_ssize_t place) noexcept:
-    """Return the place after a whole number, true, false or null; -1 if there is none."""
+    """Return the place after a whole number, true, false or null; -1 for anything else."""
     if has(text, place, TRUE) or has(text, place, NULL_):
         return place + 4
     if has(text, place, FALSE):

@@ -16,7 +16,7 @@ cdef enum:
     HOST = 1
     PATH = 2
     QUERY = 4
-    SCHEME = 8  # behind its first letter
+    SCHEME = 8  # after its first letter
     START = 16  # of a reference to a name, unless it is a scheme
 
 cdef unsigned char PART_OF[256]

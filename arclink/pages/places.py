@@ -26,7 +26,7 @@ from arclink.archives.locations import (
 )
 from arclink.archives.opener import open_members
 from arclink.errors import InputError, UsageError
-from arclink.store.embargo import EmbargoedStore
+from arclink.store.filtered import FilteredStore
 from arclink.store.protocols import Scans
 
 FRESH_SECONDS = 10.0
@@ -70,7 +70,7 @@ class RecordedPaths:
     def __init__(self, store: Scans) -> None:
         # Paths are not part of an answer. So an embargo, which would make the list slow, does not
         # apply: the caller has the name from a memento that it may read.
-        self._store = store.whole if isinstance(store, EmbargoedStore) else store
+        self._store = store.whole if isinstance(store, FilteredStore) else store
         self._by_name: dict[str, str] = {}
         self._read = float("-inf")
 

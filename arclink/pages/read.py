@@ -12,8 +12,10 @@ import os
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
+from typing import Self
 
 from arclink.archives.locations import scheme_of, split_entry
 from arclink.archives.payloads import (
@@ -52,8 +54,16 @@ _ANY_ARCHIVE = Unwrapper()
 
 
 @dataclass(frozen=True, slots=True)
-class _Holder:
-    """An archive file that is open, with the record that was read from it."""
+class RecordHolder:
+    """An archive file that is open, with the record that was read from it.
+
+    Attributes:
+        path: Path or URL of the file.
+        archive: The file; in use until `PageReader.release`.
+        record: The record; its body may be longer than the bytes in memory.
+        place: The place of the record. It differs from the place that was asked for if that one
+            is the description of a record in a WAT.
+    """
 
     path: str
     archive: ArchiveFile
@@ -81,8 +91,8 @@ class CapturedPage(Closing):
         memento: Memento,
         shown: Memento,
         head: ArchiveRecord,
-        holder: _Holder | None,
-        release: Callable[[_Holder], None],
+        holder: RecordHolder | None,
+        release: Callable[[RecordHolder], None],
     ) -> None:
         self.memento = memento
         self.shown = shown
@@ -94,7 +104,7 @@ class CapturedPage(Closing):
         self._record = holder.record if holder else None
         self.body_length = self._record.body_length if self._record else 0
         self._holder = holder
-        self._release = release
+        self.release = release
         if self.is_in_memory:
             self.close()
 
@@ -156,8 +166,32 @@ class CapturedPage(Closing):
     def close(self) -> None:
         """Release the archive file; long bodies cannot be read after this."""
         if self._holder is not None:
-            self._release(self._holder)
+            self.release(self._holder)
             self._holder = None
+
+
+class RecordPieces:
+    """The pieces of a record, from an archive file that is in use until they end or are closed."""
+
+    def __init__(self, pieces: Iterator[bytes], release: Callable[[], None]) -> None:
+        self._pieces = pieces
+        self._release: Callable[[], None] | None = release
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> bytes:
+        try:
+            return next(self._pieces)
+        except BaseException:  # also the end
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Release the archive file."""
+        if self._release is not None:
+            self._release()
+            self._release = None
 
 
 class PageReader:
@@ -185,32 +219,32 @@ class PageReader:
                 names the file.
         """
         shown = capture_shown(self.store, memento)
-        own = self._find(place_of(shown))
+        own = self.find(place_of(shown))
         if own.record.record_type != REVISIT:
-            return CapturedPage(memento, shown, own.record, own, self._release)
-        self._release(own)
+            return CapturedPage(memento, shown, own.record, own, self.release)
+        self.release(own)
         if shown.checksum == EMPTY_PAYLOAD or own.record.status.startswith("3"):
             # The payload of a redirect is not shown, and its revisit often names no capture.
-            return CapturedPage(memento, shown, own.record, None, self._release)
+            return CapturedPage(memento, shown, own.record, None, self.release)
         holder = self._find_payload(shown, own.record)
         head = own.record if own.record.http_headers.fields else holder.record
-        return CapturedPage(memento, shown, head, holder, self._release)
+        return CapturedPage(memento, shown, head, holder, self.release)
 
-    def record(self, memento: Memento) -> tuple[int, Iterator[bytes]]:
+    def record(self, memento: Memento) -> tuple[int, "RecordPieces"]:
         """Return the decompressed record of a memento, head and block: its length and its pieces.
 
-        Read the pieces before the next call.
+        Read the pieces to the end or close them before the next call.
 
         Raises:
             CaptureError: See `read`.
         """
-        found = self._find(place_of(memento))
+        found = self.find(place_of(memento))
         try:
             size, pieces = found.archive.bytes_at(found.place.offset, found.place.length)
         except BaseException:
-            self._release(found)
+            self.release(found)
             raise
-        return size, self._released_after(pieces, found)
+        return size, RecordPieces(pieces, partial(self.release, found))
 
     def http_head(self, memento: Memento) -> bytes:
         """Return the HTTP head of a capture as recorded; empty if its record has none.
@@ -220,7 +254,7 @@ class PageReader:
         """
         with self.read(memento) as page:
             place = page.head_place
-        found = self._find(place)
+        found = self.find(place)
         try:
             size, pieces = found.archive.bytes_at(found.place.offset, found.place.length)
             whole = b""
@@ -230,7 +264,7 @@ class PageReader:
                 if len(whole) >= before_body:
                     break
         finally:
-            self._release(found)
+            self.release(found)
         if not found.record.http_headers.fields and found.record.status == "-":
             return b""
         # The head of the record ends with an empty line; a record in ARC has one line.
@@ -250,7 +284,7 @@ class PageReader:
         if not self._recorded.path(file):
             raise CaptureError(f"the graph has no archive file {file!r}")
         problem: ArchiveError | None = None
-        for path in self._paths(file):
+        for path in self.paths(file):
             try:
                 record = self._any_record(path, offset)
             except (InputError, RecordError) as error:
@@ -279,35 +313,30 @@ class PageReader:
         """Close all archive files."""
         self._open.close()
 
-    def _released_after(self, pieces: Iterator[bytes], holder: _Holder) -> Iterator[bytes]:
-        try:
-            yield from pieces
-        finally:
-            self._release(holder)
-
-    def _release(self, holder: _Holder) -> None:
+    def release(self, holder: RecordHolder) -> None:
+        """Return the archive file of a record to the reader."""
         self._open.give_back(holder.path, holder.archive)
 
-    def _find_payload(self, memento: Memento, revisit: ArchiveRecord) -> _Holder:
+    def _find_payload(self, memento: Memento, revisit: ArchiveRecord) -> RecordHolder:
         """Return the record that holds the payload of a revisit."""
         problem: CaptureError | None = None
         for place in places_of_payload(
             self.store, memento, revisit.refers_to_uri, revisit.refers_to_timestamp
         ):
             try:
-                return self._find(place)
+                return self.find(place)
             except CaptureError as error:
                 problem = problem or error
         raise problem or not_at_hand(memento, "no capture of the graph holds it")
 
-    def _find(self, place: RecordPlace) -> _Holder:
+    def find(self, place: RecordPlace) -> RecordHolder:
         """Return the record at a place, from the first path where it is.
 
         Raises:
             CaptureError: It is at no path.
         """
         problem: ArchiveError | None = None
-        for path in self._paths(place.file):
+        for path in self.paths(place.file):
             try:
                 return self._read_at(path, place)
             except (InputError, RecordError) as error:
@@ -323,31 +352,75 @@ class PageReader:
             ) from problem
         raise _unreadable(problem, place.file) from problem
 
-    def _paths(self, name: str) -> Iterator[str]:
+    def sources(self, memento: Memento) -> list[RecordPlace]:
+        """Return the places of the other records that a memento needs to be read.
+
+        They are the capture that a "not modified" refers to, and the record with the payload of a
+        revisit. A redirect and an empty page can be read without that record, which is returned if
+        it is found.
+
+        Raises:
+            CaptureError: See `read`.
+        """
+        shown = capture_shown(self.store, memento)
+        places = [] if shown is memento else [place_of(shown)]
+        own = self.find(place_of(shown))
+        self.release(own)
+        if own.record.record_type != REVISIT:
+            return places
+        try:
+            holder = self._find_payload(shown, own.record)
+        except CaptureError:
+            if shown.checksum == EMPTY_PAYLOAD or own.record.status.startswith("3"):
+                return places
+            raise
+        self.release(holder)
+        return [*places, holder.place]
+
+    @contextmanager
+    def archive(self, name: str) -> Iterator[ArchiveFile | None]:
+        """Yield an archive file, open, from the first path at which it is; None if it is nowhere.
+
+        The records of this file may be other ones than the store means: compare each with
+        `is_meant`.
+        """
+        for path in self.paths(name):
+            try:
+                archive = self._open.take(path)
+            except InputError:
+                continue
+            try:
+                yield archive
+            finally:
+                self._open.give_back(path, archive)
+            return
+        yield None
+
+    def paths(self, name: str) -> Iterator[str]:
         """Yield the paths at which an archive file may be, each once."""
         recorded = self._recorded.path(name)
         if recorded:
             yield recorded
         yield from (path for path in self._places.paths(name) if path != recorded)
 
-    def _read_at(self, path: str, place: RecordPlace) -> _Holder:
+    def _read_at(self, path: str, place: RecordPlace) -> RecordHolder:
         archive = self._open.take(path)
         try:
             record = archive.record_at(place.offset, place.length, IN_MEMORY)
             described = describe(record) if is_described(record) else None
             capture = record if described is None else described.capture
-            if not _is_meant(capture, place):
+            if not is_meant(capture, place):
                 raise RecordError(Reason.PAYLOAD_OTHER_RECORD, capture.uri, path, place.offset)
         except BaseException:
             self._open.give_back(path, archive)
             raise
         if described is None:
-            return _Holder(path, archive, record, place)
+            return RecordHolder(path, archive, record, place)
         self._open.give_back(path, archive)
         if described.container in ("", place.file):
             raise RecordError(Reason.PAYLOAD_NOT_AT_HAND, "a WAT names no file", path, place.offset)
         # A WAT has no bodies; it names the archive file that it describes.
-        return self._find(
+        return self.find(
             place._replace(file=described.container, offset=described.place, length=-1)
         )
 
@@ -419,13 +492,13 @@ def _state_of(path: str) -> object:
     return None
 
 
-def _is_meant(record: ArchiveRecord, place: RecordPlace) -> bool:
+def is_meant(record: ArchiveRecord, place: RecordPlace) -> bool:
     """Return whether a record is the one that the store means: by URI and time, or digest."""
     uri, timestamp = record.uri, record.timestamp
-    wrapped = None if _is_uri(uri, place) else _ANY_ARCHIVE.unwrap(uri)
+    wrapped = None if is_of_uri(uri, place) else _ANY_ARCHIVE.unwrap(uri)
     if wrapped is not None:
         uri, timestamp = wrapped.original, wrapped.timestamp
-    if not _is_uri(uri, place):
+    if not is_of_uri(uri, place):
         return False
     if timestamp in ("", place.timestamp):  # the index dates a record without a date
         return True
@@ -438,5 +511,6 @@ def _is_meant(record: ArchiveRecord, place: RecordPlace) -> bool:
     return False
 
 
-def _is_uri(uri: str, place: RecordPlace) -> bool:
+def is_of_uri(uri: str, place: RecordPlace) -> bool:
+    """Return whether a record's URI is that of the capture at a place, in any of its variants."""
     return uri == place.original or surt_of(uri) == surt_of(place.original)

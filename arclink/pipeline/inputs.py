@@ -8,9 +8,12 @@ import glob
 import hashlib
 import os
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import urljoin
 
 from arclink.archives.locations import (
@@ -34,8 +37,13 @@ from arclink.network.hdfs import find_in_hdfs, uses_webhdfs
 from arclink.rows.cdx import is_file_name
 from arclink.store.protocols import KnownFile
 
+Found = TypeVar("Found")
+
 LIST_SUFFIXES = (".txt", ".lst", ".list")
 SAMPLE = 1 << 16
+
+AT_ONCE = 32
+"""Number of remote files that are looked at concurrently."""
 
 _SEARCHED = (*ARCHIVE_SUFFIXES, WACZ_SUFFIX)
 
@@ -239,21 +247,47 @@ def leave_out_foreign(paths: Sequence[Location]) -> tuple[list[Location], list[s
     """
     archives: list[Location] = []
     complaints = []
-    for path in paths:
-        if isinstance(path, Path) and not split_entry(str(path)) and not os.access(path, os.R_OK):
-            raise InputError(
-                f"{path}: this user may not read it; change its permissions, or leave it out of the input"
-            )
-        try:
-            if is_wacz(path.name):
-                archives_in(str(path))
-            ArchiveFile(str(path)).close()
+    for path, complaint in zip(paths, _of_each(_complaint_about, paths), strict=True):
+        if complaint is None:
             archives.append(path)
-        except InputError as error:
-            complaints.append(str(error))
+        else:
+            complaints.append(complaint)
     if not archives:
         raise InputError("\n".join(complaints[:10]) or "no archive file was given")
     return archives, complaints
+
+
+def _complaint_about(path: Location) -> str | None:
+    """Return why a file is not an archive file; None if it is.
+
+    Raises:
+        InputError: The user may not read the file.
+    """
+    if isinstance(path, Path) and not split_entry(str(path)) and not os.access(path, os.R_OK):
+        raise InputError(
+            f"{path}: this user may not read it; change its permissions, or leave it out of the input"
+        )
+    try:
+        if is_wacz(path.name):
+            archives_in(str(path))
+        ArchiveFile(str(path)).close()
+    except InputError as error:
+        return str(error)
+    return None
+
+
+def _of_each(look: Callable[[Location], Found], paths: Sequence[Location]) -> Iterator[Found]:
+    """Yield what a function returns for each path, in order; remote files are read concurrently.
+
+    A remote file takes several round trips of a few bytes, so most of the time is waiting.
+    """
+    if not any(isinstance(path, RemotePath) for path in paths):
+        yield from map(look, paths)
+        return
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        rest = iter(paths)
+        while some := list(islice(rest, 64 * AT_ONCE)):
+            yield from threads.map(look, some)
 
 
 def describe(
@@ -281,8 +315,7 @@ def describe(
     for path in paths:
         by_name[short_name(str(path))].append(path)
     files = []
-    for path in paths:
-        size, fingerprint = _fingerprint(path)
+    for path, (size, fingerprint) in zip(paths, _of_each(_fingerprint, paths), strict=True):
         short = name = short_name(str(path))
         depth = name.count("/") + 1
         stored = known.get(name)

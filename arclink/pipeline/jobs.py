@@ -18,6 +18,12 @@ def _filter() -> type:
     return FilterCaptures
 
 
+def _choose() -> type:
+    from arclink.jobs.choose_pointers import ChoosePointers
+
+    return ChoosePointers
+
+
 def _extract() -> type:
     from arclink.jobs.extract_links import ExtractLinks
 
@@ -53,6 +59,7 @@ JOBS = {
     for job in (
         Job("index", _index),
         Job("filter", _filter),
+        Job("choose", _choose),
         Job("extract", _extract),
         Job("sort", _sort),
         Job("join", _join),

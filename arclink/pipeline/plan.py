@@ -1,9 +1,8 @@
-"""Plan of an extract step: which pointers from filter are worth reading, and which task reads them.
+"""Plan of an extract step: which task reads which pointers.
 
-A payload that the store has is not read again, unless it was now captured under a URI where its
-links may lead elsewhere. Pointers are sorted by file and offset, and files are shared out over
-tasks by the number of bytes pointed to (paper, 3.2.4): one task opens each file once and reads it
-forward.
+`arclink.store.known_payloads` chooses the pointers from filter that are worth reading. They are
+sorted by file and offset, and files are shared out over tasks by the number of bytes pointed to
+(paper, 3.2.4): one task opens each file once and reads it forward.
 
 Pointers are kept in a temporary file. Memory holds their places in that file, not the originals
 that they carry.
@@ -11,10 +10,9 @@ that they carry.
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from gzip import GzipFile
-from itertools import groupby, islice, tee
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import NamedTuple
@@ -23,18 +21,16 @@ import orjson
 
 from arclink.archives.names import known_as
 from arclink.closing import Closing
-from arclink.model import Timestamp, UriR
 from arclink.reasons import Reason
-from arclink.rows.link_sources import LinkSource, source_in, source_of
 from arclink.rows.pointers import (
+    CHOSEN,
     NO_FILE,
-    ORIGINALS,
-    FallBack,
     Pointer,
     PointerKind,
     format_pointer,
     parse_pointer,
 )
+from arclink.store.known_payloads import choose_pointers
 from arclink.store.protocols import KnownFile, KnownPayloads
 
 
@@ -44,14 +40,13 @@ class Plan:
 
     Attributes:
         manifests: Files with the pointers to read, one per task.
-        waiting: File with the pointers that have nothing to read, unless the batch turns out to
-            have
-            a capture of their payload.
+        waiting: Files with the pointers that have nothing to read, unless the batch turns out to
+            have a capture of their payload.
         counts: Outcomes decided here, such as payloads that the store knows already.
     """
 
     manifests: Sequence[Path]
-    waiting: Path
+    waiting: Sequence[Path]
     counts: Counter[Reason]
 
 
@@ -90,25 +85,50 @@ def plan(
     counts: Counter[Reason] = Counter()
     folder.mkdir(parents=True, exist_ok=True)
     waiting = folder / "waiting"
-    manifests = []
     with _Wanted(paths, folder) as wanted:
         with store.snapshot(), waiting.open("wb") as lines:
-            _choose(
-                pointers,
-                store,
-                counts,
-                lambda pointer: lines.write(format_pointer(pointer) + b"\n"),
-                wanted,
-            )
-        wanted.sort()
-        for number, share in enumerate(_share_out(wanted.entries, tasks)):
-            manifest = (
-                folder / f"manifest-{number:05d}.gz"
-            )  # compressed: one input file is one task on every engine
-            with manifest.open("wb") as file, GzipFile("", "wb", 1, file, 0) as lines:
-                lines.writelines(map(wanted.line, share))
-            manifests.append(manifest)
-    return Plan(manifests, waiting, counts)
+            for relation, pointer in choose_pointers(pointers, store, counts):
+                if relation == CHOSEN:
+                    wanted.add(pointer)
+                else:
+                    lines.write(format_pointer(pointer) + b"\n")
+        return Plan(_write_manifests(wanted, folder, tasks), [waiting], counts)
+
+
+def plan_chosen(
+    pointers: Iterable[Pointer],
+    waiting: Sequence[Path],
+    paths: Mapping[str, str],
+    folder: Path,
+    tasks: int,
+) -> Plan:
+    """Write the manifests of an extract step whose pointers were chosen by tasks.
+
+    Args:
+        pointers: The pointers to read, in any order.
+        waiting: See `Plan`.
+        paths: See `plan`.
+        folder: See `plan`.
+        tasks: See `plan`.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with _Wanted(paths, folder) as wanted:
+        for pointer in pointers:
+            wanted.add(pointer)
+        return Plan(_write_manifests(wanted, folder, tasks), waiting, Counter())
+
+
+def _write_manifests(wanted: "_Wanted", folder: Path, tasks: int) -> list[Path]:
+    """Write the manifests of at most ``tasks`` tasks."""
+    wanted.sort()
+    manifests = []
+    for number, share in enumerate(_share_out(wanted.entries, tasks)):
+        # Compressed: one input file is one task on every engine.
+        manifest = folder / f"manifest-{number:05d}.gz"
+        with manifest.open("wb") as file, GzipFile("", "wb", 1, file, 0) as lines:
+            lines.writelines(map(wanted.line, share))
+        manifests.append(manifest)
+    return manifests
 
 
 class _Entry(NamedTuple):
@@ -179,104 +199,6 @@ class _Wanted(Closing):
         return (
             self._paths.get(file) or self._paths.get(known_as(file, self._paths) or "") or NO_FILE
         )
-
-
-_OF_CHECKSUM = frozenset(
-    {
-        PointerKind.PAYLOAD,
-        PointerKind.REVISIT_ONLY,
-        PointerKind.LAST_RESORT,
-        PointerKind.RECORDED,
-    }
-)
-
-
-def _choose(
-    pointers: Iterable[Pointer],
-    store: KnownPayloads,
-    counts: Counter[Reason],
-    wait: Callable[[Pointer], object],
-    wanted: _Wanted,
-) -> None:
-    """Add the pointers to read.
-
-    Originals of earlier batches are added to them; originals whose content is known are removed.
-    """
-
-    def by_checksum() -> Iterator[Pointer]:
-        for pointer in pointers:
-            if pointer.kind in _OF_CHECKSUM:
-                yield pointer
-            elif pointer.kind is PointerKind.UNREAD:
-                wait(pointer)
-            else:
-                wanted.add(pointer)
-
-    replaces = store.replaces_links
-    chosen, asked = tee(by_checksum())
-    known = store.known_contents((pointer.checksum, pointer.originals) for pointer in asked)
-    for _, chunks in groupby(zip(chosen, known, strict=True), lambda found: found[0].checksum):
-        earlier: Iterator[UriR] = iter(
-            ()
-        )  # where earlier batches captured the payload; there may be a million
-        for pointer, (payload, missing) in chunks:
-            source = source_of(payload) if payload is not None else None
-            is_worse = source is not None and source > _source_of_pointer(pointer)
-            if is_worse and not replaces and pointer.chunk == 0:
-                counts[Reason.NOTE_WAT_KEPT] += 1
-            if pointer.kind is PointerKind.RECORDED:
-                if source in (None, LinkSource.CRAWLER):
-                    wanted.add(pointer)
-                else:  # the links of the payload itself are known, but not at this original
-                    wait(replace(pointer, kind=PointerKind.UNREAD))
-            elif payload is None or source is None or (is_worse and replaces):
-                if pointer.kind is PointerKind.REVISIT_ONLY:
-                    wait(pointer)
-                    continue
-                if pointer.chunk == 0:
-                    pointer, earlier = _with_earlier(pointer, store.originals_of(pointer.checksum))
-                wanted.add(pointer)
-            elif not missing:
-                counts[Reason.PAYLOAD_KNOWN] += pointer.chunk == 0
-            elif pointer.kind is PointerKind.REVISIT_ONLY and source is LinkSource.CRAWLER:
-                wait(replace(pointer, originals=tuple(missing)))
-            elif pointer.kind is PointerKind.REVISIT_ONLY:
-                # The payload was read before, but another original was captured. The store does not
-                # say which.
-                place = replace(
-                    pointer, file=payload.file, offset=payload.offset, length=-1, original=UriR("")
-                )
-                wanted.add(replace(place, kind=PointerKind.PAYLOAD, originals=tuple(missing)))
-            else:
-                # The new capture may be damaged; the capture that was read before was not.
-                before = FallBack(payload.file, payload.offset, -1, Timestamp(""), UriR(""))
-                wanted.add(
-                    replace(
-                        pointer, originals=tuple(missing), fall_backs=(*pointer.fall_backs, before)
-                    )
-                )
-        chunk = pointer.chunk
-        while some := tuple(islice(earlier, ORIGINALS)):
-            chunk += 1
-            wanted.add(replace(pointer, originals=some, chunk=chunk))
-
-
-def _source_of_pointer(pointer: Pointer) -> LinkSource:
-    """Return the source of links that a pointer to a payload leads to."""
-    if pointer.kind in (PointerKind.REVISIT_ONLY, PointerKind.RECORDED):
-        return LinkSource.CRAWLER
-    return source_in(pointer.file)
-
-
-def _with_earlier(pointer: Pointer, earlier: Iterable[UriR]) -> tuple[Pointer, Iterator[UriR]]:
-    """Return a payload's first pointer, filled with originals of earlier batches, and the rest.
-
-    It takes as many originals as it has room for; the iterator has the others.
-    """
-    own = set(pointer.originals)
-    others = (original for original in earlier if original not in own)
-    first = tuple(islice(others, max(ORIGINALS - len(own), 0)))
-    return replace(pointer, originals=(*pointer.originals, *first)) if first else pointer, others
 
 
 def _share_out(wanted: Sequence[_Entry], tasks: int) -> Iterator[Sequence[_Entry]]:

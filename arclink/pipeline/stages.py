@@ -21,6 +21,7 @@ from arclink.pipeline.last_resorts import LastResorts, awaited
 from arclink.pipeline.plan import (
     archive_paths,
     plan,
+    plan_chosen,
     read_pointers,
     write_pointers,
 )
@@ -28,7 +29,7 @@ from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.rows import relations
 from arclink.rows.findings import FINDINGS
-from arclink.rows.pointers import Pointer
+from arclink.rows.pointers import CHOSEN, WAITING, Pointer
 from arclink.store.graph_files import RELATIONS, write_graph_sums
 from arclink.store.protocols import Builds, Cluster, KnownFile, KnownPayloads
 
@@ -90,10 +91,9 @@ def extract(
     round a file is opened once; only payloads that are still unread cause another round.
     """
     paths = archive_paths(archives)
-    run.fetch(folder / "pointers")
-    filtered = parts_of(folder / "pointers")
+    filtered = _Parts(folder / "pointers", "part-", run)
     pointers: Iterable[Pointer] = read_pointers(filtered)
-    is_left = bool(filtered)
+    is_left = bool(run.parts(folder / "pointers"))
     is_first = True
     uses_recorded = settings.extract.heritrix_outlinks and store.replaces_links
     (folder / "graph/payloads").mkdir(parents=True, exist_ok=True)
@@ -102,15 +102,18 @@ def extract(
     number = 0
     with LastResorts() as resorts:
         while is_left:
-            planned = plan(
-                pointers,
-                store,
-                paths,
-                folder / f"manifests-{number}",
-                run.cores * 2 if run.cores > 1 else 1,
-            )
+            tasks = run.cores * 2 if run.cores > 1 else 1
+            manifests = folder / f"manifests-{number}"
+            if number == 0 and store.shared_url is not None and run.conf is not None:
+                counts += _choose(folder, store.shared_url, run)
+                chosen, waiting = folder / "chosen", folder / "waiting"
+                planned = plan_chosen(
+                    read_pointers(parts_of(chosen)), parts_of(waiting), paths, manifests, tasks
+                )
+            else:
+                planned = plan(pointers, store, paths, manifests, tasks)
             counts += planned.counts
-            resorts.add(read_pointers([planned.waiting]))
+            resorts.add(read_pointers(planned.waiting))
             retried: list[Path] = []
             if planned.manifests:
                 output, retries = folder / f"extracted-{number}", folder / f"retries-{number}"
@@ -138,7 +141,7 @@ def extract(
                 pointers = read_pointers(retried)
                 continue
             mementos, digested = (
-                _Mementos(folder / "mementos", stage, run) for stage in ("filter", "extract")
+                _Parts(folder / "mementos", f"part-{stage}", run) for stage in ("filter", "extract")
             )
             further = resorts.further(mementos, digested, read_pointers(filtered))
             found = folder / f"further-{number}"
@@ -166,21 +169,36 @@ def _sort_mementos(folder: Path, run: JobRunner) -> None:
         run.run(JOBS["sort"], mementos, target, {})
 
 
+def _choose(folder: Path, store: str, run: JobRunner) -> Counts:
+    """Write ``chosen`` and ``waiting`` by tasks that ask the store for the payloads it knows."""
+    counts = run.run(
+        JOBS["choose"],
+        run.parts(folder / "pointers"),
+        folder / "choices",
+        {"store": store},
+        are_relations=True,
+    )
+    outputs = {relation: folder / relation.decode() for relation in (CHOSEN, WAITING)}
+    run.split(folder / "choices", outputs, "choose")
+    for target in outputs.values():
+        run.fetch(target)
+    return counts
+
+
 @dataclass(frozen=True, slots=True)
-class _Mementos:
-    """The parts with mementos that one stage wrote.
+class _Parts:
+    """The parts in a folder whose names begin with a prefix.
 
     An engine's files are copied to this machine when they are read: few batches need that.
     """
 
     folder: Path
-    stage: str
+    prefix: str
     run: JobRunner
 
     def __iter__(self) -> Iterator[Path]:
-        prefix = f"part-{self.stage}"
-        self.run.fetch(self.folder, prefix)
-        return (path for path in parts_of(self.folder) if path.name.startswith(prefix))
+        self.run.fetch(self.folder, self.prefix)
+        return (path for path in parts_of(self.folder) if path.name.startswith(self.prefix))
 
 
 def _write_unread(resorts: LastResorts, path: Path) -> Counts:

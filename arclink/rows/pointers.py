@@ -15,6 +15,10 @@ from arclink.model import Checksum, Timestamp, UriR
 POINTERS = b"pointers"
 """Name of the relation under which a job writes pointers."""
 
+CHOSEN = b"chosen"
+WAITING = b"waiting"
+"""Names of the relations of pointers that are to be read, and of those that wait."""
+
 NO_FILE = "-"
 
 ORIGINALS = 1_000

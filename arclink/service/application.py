@@ -9,6 +9,7 @@ from arclink.federation.requests import Asking
 from arclink.service.aggregate import aggregating, attach_asking
 from arclink.service.archived import archived, attach_pages
 from arclink.service.browsing import browsing
+from arclink.service.curating import curating
 from arclink.service.description import describing
 from arclink.service.explain import explaining
 from arclink.service.headers import register_headers
@@ -21,6 +22,8 @@ from arclink.service.problems import register_problems
 from arclink.service.request_log import watch, watching
 from arclink.service.settings import Settings
 from arclink.service.stores import Stores, attach_stores
+from arclink.service.streaming import streaming
+from arclink.service.subsets import subsets
 from arclink.service.through_time import through_time
 from arclink.service.validators import register_validators
 from arclink.store.protocols import Scans
@@ -53,8 +56,11 @@ def create_app(
         through_time,
         memento,
         archived,
+        streaming,
+        curating,
         browsing,
         explaining,
+        subsets,
         aggregating,
         describing,
         health,

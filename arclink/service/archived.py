@@ -18,7 +18,7 @@ from http import HTTPStatus
 from urllib.parse import urlencode, urljoin
 
 from flask import Blueprint, Flask, Response, current_app, request
-from werkzeug.exceptions import NotFound
+from werkzeug.exceptions import NotFound, RequestedRangeNotSatisfiable
 
 from arclink.access.captures import (
     CAPTURE_PARAMETERS,
@@ -27,6 +27,7 @@ from arclink.access.captures import (
     CaptureQuery,
     answer_captures,
 )
+from arclink.access.common import SUBSET
 from arclink.access.declarations import AnyParameter, Form, Parameter
 from arclink.access.formats.timemaps import LINK_FORMAT, ascii_uri
 from arclink.access.queries import BadParameterError
@@ -38,10 +39,11 @@ from arclink.model import Memento, Timestamp
 from arclink.pages.locate import Neighbours, capture_at, capture_near, neighbours_of
 from arclink.pages.places import ArchivePlaces
 from arclink.pages.read import CapturedPage, PageReader
+from arclink.service.byte_ranges import asked_range, set_range
 from arclink.service.links import asked
 from arclink.service.memento import LONGEST_URI_IN_LINKS, repaired_uri, rest_in_path, uri_in_path
-from arclink.service.stores import current_store, stores_of_app
-from arclink.store.embargo import EmbargoedStore
+from arclink.service.stores import current_store, store_asked, stores_of_app
+from arclink.store.filtered import FilteredStore
 from arclink.timestamps import normal_timestamp
 
 archived = Blueprint("archived", __name__)
@@ -66,6 +68,7 @@ _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 _CONTROL = re.compile("[\x00-\x1f\x7f]")
 _REAL_CODINGS = frozenset({"gzip", "deflate", "br", "zstd"})
 _CODING_NAMES = {"x-gzip": "gzip", "x-deflate": "deflate"}
+_CONTENT_RANGE = re.compile(r"bytes [0-9]{1,18}-[0-9]{1,18}/(?:[0-9]{1,18}|\*)")
 _START = 64 << 10
 
 
@@ -236,18 +239,38 @@ def add_links(response: Response, memento: Memento, around: Neighbours) -> None:
 def _respond(page: CapturedPage) -> Response:
     """Return the answer with the archived status, headers and body of a capture."""
     pieces, start = _started(page)
-    is_whole = page.is_in_memory
-    response = Response(start if is_whole else pieces, status=_status(page.status))
-    if not is_whole:
+    response = Response(status=_status(page.status))
+    length = _length(page, start)
+    part = None
+    if response.status_code == HTTPStatus.OK and length is not None:
+        try:
+            part = asked_range(length)
+        except RequestedRangeNotSatisfiable:
+            page.close()
+            raise
+        response.headers["Accept-Ranges"] = "bytes"
+    if page.is_in_memory:
+        response.data = start if part is None else start[part.first : part.last + 1]
+    else:
+        response.response = pieces if part is None else part.of(pieces)
         response.call_on_close(page.close)
-        if not page.is_chunked:
-            response.headers["Content-Length"] = str(page.body_length)
+        if length is not None:
+            response.headers["Content-Length"] = str(length)
+    if part is not None:
+        set_range(response, part)
     del response.headers["Content-Type"]
     response.headers["Content-Security-Policy"] = POLICY
     response.headers["Cache-Control"] = "no-cache"
     response.autocorrect_location_header = False
     _add_archived(response, page, start[:_START])
     return response
+
+
+def _length(page: CapturedPage, start: bytes) -> int | None:
+    """Return the bytes of the body that is sent; None if that is known only at its end."""
+    if page.is_in_memory:
+        return len(start)
+    return None if page.is_chunked else page.body_length
 
 
 def _started(page: CapturedPage) -> tuple[Iterator[bytes], bytes]:
@@ -283,6 +306,9 @@ def _add_archived(response: Response, page: CapturedPage, start: bytes) -> None:
     codings = [_CODING_NAMES.get(coding, coding) for coding in page.codings]
     if codings and set(codings) <= _REAL_CODINGS and is_coded(start, codings[-1]):
         headers["Content-Encoding"] = ", ".join(codings)
+    content_range = page.headers.first("content-range").strip()
+    if page.status == "206" and _CONTENT_RANGE.fullmatch(content_range):
+        headers["Content-Range"] = content_range  # the crawler asked for a part
     location = page.headers.first("location")
     if location and page.status.startswith("3"):
         headers["Location"] = _location(page.shown, location)
@@ -332,7 +358,7 @@ OFFSET = Parameter(
 
 RECORD: tuple[AnyParameter, ...] = (FILE, OFFSET)
 
-CDX: tuple[AnyParameter, ...] = CAPTURE_PARAMETERS
+CDX: tuple[AnyParameter, ...] = (*CAPTURE_PARAMETERS, SUBSET)
 
 
 @archived.get("/record")
@@ -352,11 +378,22 @@ def record() -> Response:
         size, pieces = reader.record(memento)
     except CaptureError as error:
         # Under an embargo, the answer must not show that a hidden capture has this place.
-        if error.reason is None or isinstance(reader.store, EmbargoedStore):
+        if error.reason is None or isinstance(reader.store, FilteredStore):
             raise NotFound("The graph has no capture at this place.") from error
         raise
-    response = Response(pieces, content_type="application/warc")
+    try:
+        part = asked_range(size)
+    except RequestedRangeNotSatisfiable:
+        pieces.close()
+        raise
+    response = Response(
+        pieces if part is None else part.of(pieces), content_type="application/warc"
+    )
+    response.call_on_close(pieces.close)
+    response.headers["Accept-Ranges"] = "bytes"
     response.headers["Content-Length"] = str(size)
+    if part is not None:
+        set_range(response, part)
     response.headers["Content-Disposition"] = 'attachment; filename="record.warc"'
     return response
 
@@ -365,7 +402,8 @@ def record() -> Response:
 def cdx() -> Response:
     """Answer with the captures of a URI or of many, in the words of CDX servers."""
     check_pages()
-    answer = answer_captures(current_store(), CaptureQuery.of(asked(CDX)))
+    given = asked(CDX)
+    answer = answer_captures(store_asked(given), CaptureQuery.of(given))
     response = Response(b"".join(answer.lines()), content_type=answer.media_type)
     if answer.resume_key is not None:
         kept = [

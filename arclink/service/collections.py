@@ -65,7 +65,9 @@ def create_collections(
     def metrics() -> Response:
         return expose(kept)
 
-    @app.get("/<any(linkQuery, anchors, diff, explain, aggregate, docs, cdx, record):resource>")
+    @app.get(
+        "/<any(linkQuery, anchors, diff, explain, aggregate, docs, cdx, record, count, subsets, stream, gaps, stale):resource>"
+    )
     @app.get("/LinkService/<any(linkQuery):resource>")
     @app.get("/<any(timemap, web, timegate):resource>/<path:rest>")
     def say_where(resource: str, rest: str = "") -> Response:

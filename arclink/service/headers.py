@@ -36,9 +36,11 @@ _INDEXED: Final = frozenset({"/", "/docs"})
 """Paths that search engines may index, without any parameter."""
 
 _METHODS: Final = "GET, HEAD, OPTIONS"
-_ASKED: Final = "Accept, If-None-Match, If-Modified-Since, Cache-Control, X-Request-ID"
+_ASKED: Final = (
+    "Accept, If-None-Match, If-Modified-Since, If-Range, Range, Cache-Control, X-Request-ID"
+)
 """Request headers that a script of another origin may send."""
-_TOLD: Final = "ETag, Link, Memento-Datetime, ArcLink-Archives, Retry-After, Date"
+_TOLD: Final = "ETag, Link, Memento-Datetime, ArcLink-Archives, Accept-Ranges, Content-Range, Retry-After, Date"
 """Response headers that such a script may read, in addition to those that every script may read."""
 _PREFLIGHT_SECONDS: Final = 7_200
 """Seconds for which a browser may cache a preflight answer; Chromium uses no higher value."""

@@ -12,17 +12,23 @@ from typing import Final
 
 from arclink.access.captures import OUTPUTS
 from arclink.access.declarations import AnyParameter
-from arclink.access.explanations import EXPLAIN_PARAMETERS
 from arclink.access.formats import FORMATS
 from arclink.access.formats.rows import ROW_FORMATS
 from arclink.access.formats.timemaps import LINK_FORMAT
 from arclink.access.queries import URI
+from arclink.analysis.seed_lists import SEED_FORMATS
 from arclink.service.aggregate import AGGREGATE
 from arclink.service.archived import CDX, RECORD
+from arclink.service.curating import GAPS, STALE
+from arclink.service.explain import EXPLAIN
 from arclink.service.links import LEVEL_QUERY, LINK_QUERY
 from arclink.service.problems import MEDIA_TYPE
 from arclink.service.schemas import SCHEMAS, TEXT, Schema, ref
+from arclink.service.streaming import STREAM
+from arclink.service.subsets import COUNT
 from arclink.service.through_time import ANCHORS, DIFF
+from arclink.streams.forms import FORMS as STREAM_FORMS
+from arclink.subsets.fields import NAME_PATTERN
 from arclink.version import VERSION
 
 OPENAPI_VERSION: Final = "3.1.0"
@@ -32,6 +38,7 @@ _STATUSES: Mapping[int, str] = {
     404: "There is no such path, or TimeMaps in link format without a replay prefix. Links: never for a URI "
     "that the graph does not know. Captures: also if the URI has no capture, or its payload is not at hand.",
     406: "No available format is in Accept; the problem lists the available ones.",
+    410: "What the request names existed and was removed; the problem says how to go on.",
     414: "The query part of the request is too long.",
     502: "No archive answered; the problem says why for each. For a capture: its record is damaged, or another record is at its place.",
     503: "The store cannot be read; Retry-After says when to try again. For a capture: its archive file is missing.",
@@ -88,6 +95,12 @@ def _schema_of(media_type: str) -> Schema:
     return {"type": "array"} if media_type == "application/ld+json" else TEXT
 
 
+_SEEDS: Mapping[str, Schema] = {
+    form.media_type: {"type": "object"}
+    if form.media_type in ("application/json", "application/yaml")
+    else TEXT
+    for form in SEED_FORMATS.values()
+}
 _NEXT = {"Link": 'rel="next": the next part of the answer.'}
 _MEMENTO = {
     "Link": 'rel="next": the next part of the answer; with a replay prefix also original, timemap and memento (RFC 7089).',
@@ -144,7 +157,7 @@ RESOURCES: Sequence[Resource] = (
         "What happened to each capture of a URI, and why.",
         {"application/json": ref("Explanations")},
         (400, 414, 503),
-        EXPLAIN_PARAMETERS,
+        EXPLAIN,
     ),
     Resource(
         "/timemap/json/{uri}",
@@ -181,7 +194,9 @@ RESOURCES: Sequence[Resource] = (
             "Link": "original, timegate, timemap, and mementos: this one, first, prev, next and last (RFC 7089).",
         },
         further={
+            "206": "The range of bytes that the request names; also an archived part.",
             "302": "Where the nearest capture is, or an archived redirect.",
+            "416": "The range begins after the end of the capture.",
             "default": "The archived status.",
         },
     ),
@@ -205,12 +220,65 @@ RESOURCES: Sequence[Resource] = (
         headers=_NEXT,
     ),
     Resource(
+        "/stream",
+        "stream",
+        "Every capture with its bytes, once, in an order; the last line or record says whether the stream is complete.",
+        {output.media_type: TEXT for output in STREAM_FORMS.values()},
+        (400, 404, 410, 414, 503),
+        STREAM,
+        is_of_store=False,
+    ),
+    Resource(
+        "/gaps",
+        "gaps",
+        "Linked pages that were never captured, those with most linking hosts first; as crawl seeds or rows.",
+        _SEEDS,
+        (400, 414, 503),
+        GAPS,
+    ),
+    Resource(
+        "/stale",
+        "stale",
+        "Pages that were not captured since a time but are still linked; as crawl seeds or rows.",
+        _SEEDS,
+        (400, 414, 503),
+        STALE,
+    ),
+    Resource(
         "/record",
         "record",
         "The WARC or ARC record of a capture that the graph shows, by archive file and offset.",
         {"application/warc": {}},
         (400, 404, 414, 502, 503),
         RECORD,
+        further={
+            "206": "The range of bytes that the request names.",
+            "416": "The range begins after the end of the record.",
+        },
+    ),
+    Resource(
+        "/count",
+        "count",
+        "The number of captures and URIs of a subset, and of captures by a property.",
+        _rows("Counts"),
+        parameters=COUNT,
+    ),
+    Resource(
+        "/subsets",
+        "subsets",
+        "The named subsets of the store.",
+        {"application/json": ref("Subsets")},
+        (414, 503),
+        is_of_store=False,
+    ),
+    Resource(
+        "/subsets/{name}",
+        "subset",
+        "A named subset: its selection as text and as JSON.",
+        {"application/json": ref("Subset")},
+        (404, 414, 503),
+        of_path={"name": {"type": "string", "pattern": f"^{NAME_PATTERN}$"}},
+        is_of_store=False,
     ),
     Resource(
         "/aggregate",
@@ -345,7 +413,7 @@ def _answer(resource: Resource, headers: Mapping[str, str]) -> Mapping[str, obje
     }
 
 
-_IN_PATHS = {"uri": "http://example.org/", "time": "20100217101229"}
+_IN_PATHS = {"uri": "http://example.org/", "time": "20100217101229", "name": "gov"}
 """Examples of the parameters in paths."""
 
 _PROBLEM = {MEDIA_TYPE: {"schema": ref("Problem")}}

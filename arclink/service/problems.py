@@ -9,7 +9,7 @@ from werkzeug.exceptions import HTTPException, NotFound
 
 from arclink.access.queries import BadParameterError
 from arclink.access.texts import printable
-from arclink.errors import CaptureError, StoreError, UsageError
+from arclink.errors import CaptureError, GoneError, StoreError, UsageError
 from arclink.reasons import Reason
 from arclink.service.pages.html_output import error_page, prefers_page
 from arclink.service.stores import stores_of_app
@@ -67,6 +67,7 @@ def problem(status: HTTPStatus, detail: str, **members: object) -> Response:
 def register_problems(app: Flask) -> None:
     """Register handlers that turn every error of ``app`` into a problem."""
     app.register_error_handler(BadParameterError, _bad_parameter)
+    app.register_error_handler(GoneError, _gone)
     app.register_error_handler(UsageError, _usage)
     app.register_error_handler(NotAcceptableError, _not_acceptable)
     app.register_error_handler(StoreError, store_away)
@@ -118,6 +119,10 @@ def _capture(error: CaptureError) -> Response:
 
 def _usage(error: UsageError) -> Response:
     return problem(HTTPStatus.BAD_REQUEST, str(error))
+
+
+def _gone(error: GoneError) -> Response:
+    return problem(HTTPStatus.GONE, str(error))
 
 
 def _not_acceptable(error: NotAcceptableError) -> Response:

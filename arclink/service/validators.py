@@ -15,11 +15,23 @@ from typing import Final
 from flask import Flask, Response, g, request
 from werkzeug.http import http_date
 
-from arclink.errors import StoreError
+from arclink.access.common import SUBSET
+from arclink.errors import StoreError, UsageError
 from arclink.service.stores import stores_of_app
 from arclink.version import VERSION
 
-CHANGING: Final = frozenset({"aggregate", "health", "describing", "watching", "site", None})
+CHANGING: Final = frozenset(
+    {
+        "aggregate",
+        "health",
+        "describing",
+        "streaming",
+        "watching",
+        "site",
+        "subsets",
+        None,
+    }
+)
 """Resources (blueprints) whose answers may change while the store does not."""
 
 _SETTLED: Final = timedelta(seconds=2)
@@ -46,7 +58,10 @@ def _unchanged() -> Response | None:
     stores = stores_of_app()
     try:
         state, changed = stores.state(), stores.changed()
-    except StoreError:
+        subset = request.args.get(SUBSET.name)
+        if subset:  # a named subset may change while the store does not
+            state, changed = f"{state} {stores.definition(subset).identity}", None
+    except (StoreError, UsageError):
         return None  # the view reports the error
     target = request.environ.get("REQUEST_URI") or request.full_path
     told = (
@@ -67,7 +82,7 @@ def _unchanged() -> Response | None:
 
 
 def _validated(response: Response) -> Response:
-    if g.get("etag") is not None and response.status_code in (200, 304):
+    if g.get("etag") is not None and response.status_code in (200, 206, 304):
         if response.status_code == 200 and _is_older_known():
             response.close()
             response = Response(status=304)

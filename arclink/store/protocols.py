@@ -7,8 +7,8 @@ one that it needs::
                ├─▶ Builds ────────────┼─▶ GraphStore
                └─▶ Takedowns ─────────┘
 
-`arclink.store.location.open_store` opens a `GraphStore`. `arclink.store.embargo.EmbargoedStore`
-wraps one for reading: it has `Scans` only.
+`arclink.store.location.open_store` opens a `GraphStore`. A `arclink.store.filtered.FilteredStore`
+wraps one for reading and shows some of its captures: it has `Scans` only.
 """
 
 import hashlib
@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from arclink.model import (
+    ALL_SURTS,
     ALL_TIME,
     Batch,
     Checksum,
@@ -309,8 +310,8 @@ class Answers(OpenStore, Protocol):
 class Scans(Answers, Protocol):
     """Reads of the whole store in storage order, for analysis, export, counts and checks."""
 
-    def scan_mementos(self, span: Span = ALL_TIME) -> Iterator[Memento]:
-        """Yield the mementos of all SURTs within ``span``, each key once.
+    def scan_mementos(self, span: Span = ALL_TIME, prefix: Surt = ALL_SURTS) -> Iterator[Memento]:
+        """Yield the mementos within ``span`` of SURTs that start with ``prefix``, each key once.
 
         Order: SURT, timestamp, original, checksum.
         """

@@ -47,8 +47,8 @@ class Manners:
 
     Attributes:
         delay: Seconds from the end of an answer to the next request.
-        timeout: Seconds without a byte after which an answer is given up.
-        tries: Maximum number of requests for one thing, in total.
+        timeout: Seconds without a byte after which a request fails.
+        tries: Maximum number of requests for one address.
         longest_wait: Maximum seconds to wait before a further try; an archive that asks for more
             ends the run.
         contact: The user's address, for the archive's operators; part of the User-Agent.

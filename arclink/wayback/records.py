@@ -8,10 +8,8 @@ download, as in pywb's recorder.
 """
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
@@ -19,6 +17,7 @@ from typing import BinaryIO
 from warcio.statusandheaders import StatusAndHeaders  # type: ignore[import-untyped]
 from warcio.warcwriter import WARCWriter  # type: ignore[import-untyped]
 
+from arclink.archives.warc_fields import digest_field, now_as_warc_date, warc_date
 from arclink.errors import InputError
 from arclink.model import NO_CHECKSUM, Checksum, Timestamp, UriR
 from arclink.reasons import Reason
@@ -71,7 +70,7 @@ class WarcFiles:
         return self._append(
             "metadata",
             question,
-            {"WARC-Date": _now()},
+            {"WARC-Date": now_as_warc_date()},
             body=body,
             content_type=mime or "text/plain",
         )
@@ -229,26 +228,6 @@ def cut_back(folder: Path, ends: Mapping[str, int]) -> None:
             path.unlink()
 
 
-def warc_date(timestamp: Timestamp) -> str:
-    """Return a timestamp in the format of WARC-Date (ISO 28500, 5.4).
-
-    >>> warc_date(Timestamp("20100212060001"))
-    '2010-02-12T06:00:01Z'
-    """
-    year, rest = timestamp[:4], timestamp[4:]
-    month, day, hour, minute, second = (rest[at : at + 2] for at in range(0, 10, 2))
-    return f"{year}-{month}-{day}T{hour}:{minute}:{second}Z"
-
-
-def digest_field(checksum: Checksum) -> str:
-    """Return a checksum in the format of a WARC field, with its algorithm (ISO 28500, 5.8).
-
-    >>> digest_field(Checksum("3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"))
-    'sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ'
-    """
-    return f"sha1:{checksum}" if re.fullmatch("[A-Z2-7]{32}", checksum) else checksum
-
-
 def _checksum(capture: Capture, fetched: Fetched) -> Checksum:
     return fetched.checksum if capture.checksum == NO_CHECKSUM else capture.checksum
 
@@ -257,12 +236,8 @@ def _fields(capture: Capture, uri_m: str) -> dict[str, str]:
     return {
         "WARC-Date": warc_date(capture.timestamp),
         "WARC-Source-URI": uri_m,
-        "WARC-Creation-Date": _now(),
+        "WARC-Creation-Date": now_as_warc_date(),
     }
-
-
-def _now() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _writer(out: BinaryIO | None = None) -> WARCWriter:

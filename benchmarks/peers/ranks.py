@@ -14,7 +14,7 @@ Places = NDArray[np.int32]
 
 
 def by_igraph(nodes: int, sources: Places, targets: Places) -> str:
-    """Return what igraph finds."""
+    """Return the ranks that igraph computes."""
     import igraph
 
     graph = igraph.Graph(n=nodes, edges=np.column_stack([sources, targets]), directed=True)
@@ -24,7 +24,7 @@ def by_igraph(nodes: int, sources: Places, targets: Places) -> str:
 
 
 def by_networkx(nodes: int, sources: Places, targets: Places) -> str:
-    """Return what networkx finds."""
+    """Return the ranks that networkx computes."""
     import networkx
 
     graph: networkx.DiGraph[int] = networkx.DiGraph()

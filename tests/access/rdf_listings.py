@@ -44,7 +44,7 @@ xmlns:twg="http://www.mementoweb.org/TemporalWebGraph/">
 
 
 def as_rdflib(found: Iterable[pyoxigraph.Triple | pyoxigraph.Quad]) -> rdflib.Graph:
-    """Return what the other reader found as a graph of this one, which knows how to compare."""
+    """Return the other reader's statements as a graph of this one, which can compare graphs."""
     graph = rdflib.Graph()
     for triple in found:
         graph.add((_term(triple.subject), _term(triple.predicate), _term(triple.object)))

@@ -250,7 +250,7 @@ def test_pages_add_up_to_the_whole_answer(limit: str) -> None:
 
 
 def ungrouped(members: Sequence[Member]) -> Counter[tuple[object, ...]]:
-    """Return what members say, whatever they are grouped by."""
+    """Return the links of members, independent of their groups."""
     return Counter(
         (member.uri, member.kind, member.text, member.rel, time, variant)
         for member in members
@@ -398,7 +398,7 @@ pages = st.builds(Page, uris, times, st.none() | link_lists.map(tuple), is_share
 
 
 def observed(pages: Sequence[Page], uri: str, direction: Direction) -> Counter[tuple[object, ...]]:
-    """Return what a plain loop over all pages says about ``uri``: the oracle."""
+    """Return the result of a plain loop over all pages for ``uri``: the oracle."""
     found: set[tuple[object, ...]] = set()
     for page in pages:
         for one in page.links or ():

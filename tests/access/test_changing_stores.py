@@ -68,7 +68,7 @@ def load(*added: Page) -> Change:
 def first_and_rest(
     path: Path, change: Change, budget: Budget, open_it: Callable[[], Answers], **asked: str
 ) -> tuple[LinkAnswer, list[LinkAnswer]]:
-    """Return the first page of an answer, and all others, as they are after a change."""
+    """Return the first page of an answer, and all further pages as read after a change."""
     parameters = [("uri", A), ("limit", "2"), *asked.items()]
     with open_it() as store:
         first = answer_link_query(store, LinkQuery.from_parameters(parameters), budget)
@@ -102,7 +102,7 @@ def told(answers: Sequence[LinkAnswer]) -> set[tuple[Direction, str, str]]:
 
 
 def whole(path: Path) -> set[tuple[Direction, str, str]]:
-    """Return what an answer on one page tells of the store as it is."""
+    """Return the content of an answer on one page, for the present state of the store."""
     with open_store(str(path)) as store:
         return told([answer_link_query(store, LinkQuery.from_parameters([("uri", A)]))])
 

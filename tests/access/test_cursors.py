@@ -78,7 +78,7 @@ def test_a_cursor_of_another_query_is_refused() -> None:
         pytest.param(["q", "v", "p", None, ["s", ["s", None]]], id="a range within a range"),
         pytest.param(["q", "v", "p", ["c", "o", -2], None], id="position before the first"),
         pytest.param(
-            ["q", "v", "p", ["c", "o", 2**63 - 1], None], id="position behind what islice takes"
+            ["q", "v", "p", ["c", "o", 2**63 - 1], None], id="position after what islice takes"
         ),
         pytest.param(
             ["q", "v", "p", None, [["t", "k", "x", 1, "c"], "", ""]], id="rel is a number"

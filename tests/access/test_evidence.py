@@ -1,4 +1,4 @@
-"""Where a link stands in the archive: each memento that shows it and no other, whatever else was
+"""The evidence of a link in the archive: each memento that shows it and no other, whatever else was
 captured.
 """
 

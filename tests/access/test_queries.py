@@ -1,4 +1,4 @@
-"""A query means the same wherever it comes from, and a wrong one is told what is wrong."""
+"""A query has the same meaning in every interface, and the error of a wrong one names the fault."""
 
 import re
 from contextlib import suppress
@@ -162,12 +162,12 @@ def test_kinds_come_repeated_or_with_commas() -> None:
         ),
         pytest.param([URI, ("kind", "a")], "kind", "element and attribute", id="kind"),
         pytest.param(
-            [URI, ("kind", "a@href,")], "kind", "element and attribute", id="kind behind a comma"
+            [URI, ("kind", "a@href,")], "kind", "element and attribute", id="kind after a comma"
         ),
         pytest.param([URI, ("redirects", "maybe")], "redirects", "yes, no or only", id="redirects"),
         pytest.param([URI, ("limit", "-1")], "limit", "from 1 to 10000", id="negative limit"),
         pytest.param([URI, ("limit", "10001")], "limit", "from 1 to 10000", id="limit too large"),
-        pytest.param([URI, ("limit", "²")], "limit", "from 1 to 10000", id="digit that is none"),
+        pytest.param([URI, ("limit", "²")], "limit", "from 1 to 10000", id="superscript digit"),
         pytest.param([URI, ("cursor", "abc")], "cursor", "the 'next' of an answer", id="cursor"),
         pytest.param(
             [URI, ("cursor", "abc"), ("limit", "0")],

@@ -75,7 +75,7 @@ Link = tuple[Direction, str, str, str, str, str]
 
 
 def links_of(pages: Iterable[Page], match_type: str, asked: Mapping[str, str]) -> set[Link]:
-    """Return what a plain loop over all pages says: the oracle."""
+    """Return the result of a plain loop over all pages: the oracle."""
     pages = list(pages)
     found: set[Link] = set()
     for page in pages:
@@ -114,7 +114,7 @@ def links_of(pages: Iterable[Page], match_type: str, asked: Mapping[str, str]) -
 
 
 def links_in(members: Iterable[tuple[Direction, Member]]) -> set[Link]:
-    """Return what an answer says, if each member has one page."""
+    """Return the links of an answer in which each member has one page."""
     found: set[Link] = set()
     for direction, member in members:
         (page,) = member.variants

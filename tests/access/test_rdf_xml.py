@@ -37,7 +37,7 @@ def read_by_rdflib(document: bytes) -> rdflib.Graph:
 
 
 def read_by_oxigraph(document: bytes) -> rdflib.Graph:
-    """Return what another RDF/XML reader, which checks IRIs, makes of it."""
+    """Return the graph that another RDF/XML reader, which checks IRIs, reads."""
     return as_rdflib(pyoxigraph.parse(document, pyoxigraph.RdfFormat.RDF_XML))
 
 

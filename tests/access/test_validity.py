@@ -1,5 +1,5 @@
-"""Between which mementos a link came and went: held against the plain definition, memento by
-memento.
+"""The mementos between which a link appeared and disappeared, compared with the plain definition,
+memento by memento.
 """
 
 import csv

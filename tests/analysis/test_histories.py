@@ -1,4 +1,4 @@
-"""When links came and went, how long they stayed and how many changed: held against looking at
+"""When links appeared and disappeared, how long they stayed and how many changed: compared with
 every capture of every page.
 """
 

@@ -1,4 +1,4 @@
-"""Slices are kept beside a store, made anew when it changes, and made of graph files, too."""
+"""Slices are kept next to a store, made again when it changes, and also made from graph files."""
 
 import shutil
 from pathlib import Path

@@ -70,7 +70,7 @@ def plain_edges(store: GraphStore, window: Window, options: SliceOptions) -> Edg
 
 
 def told_edges(slices: Slices, place: int) -> Edges:
-    """Return what a slice says."""
+    """Return the nodes and edges of a slice."""
     one = slices[place]
     names = [slices.names[node] for node in one.nodes.tolist()]
     matrix = one.matrix.tocoo()

@@ -42,7 +42,7 @@ from arclink.analysis.words import folded, words_of
             ["東京", "オリンピック", "の開", "開会", "会式"],
             id="Han and kana",
         ),
-        pytest.param("2010年冬季", ["2010", "年冬", "冬季"], id="digits beside Han"),
+        pytest.param("2010年冬季", ["2010", "年冬", "冬季"], id="digits next to Han"),
         pytest.param("火", ["火"], id="one Han letter"),
         pytest.param("ไทย", ["ไท", "ทย"], id="Thai"),
         pytest.param("e\u0301te\u0301", ["\u00e9t\u00e9"], id="combining accents"),

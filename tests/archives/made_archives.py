@@ -62,7 +62,7 @@ def member_with_fields(record: bytes) -> bytes:
 
 
 def read(path: object) -> tuple[list[ArchiveRecord], list[RecordError]]:
-    """Return what a file holds: its records, and what could not be read."""
+    """Return the records of a file, and the findings about parts that could not be read."""
     with ArchiveFile(str(path)) as archive:
         found = list(archive.records())
     return [one for one in found if isinstance(one, ArchiveRecord)], [

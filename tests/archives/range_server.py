@@ -1,4 +1,4 @@
-"""A small HTTP server on the loopback that gives ranges, notes what was asked for, and can be made
+"""A small HTTP server on the loopback that serves ranges, records its requests, and can be made
 to fail.
 """
 
@@ -14,7 +14,7 @@ from typing import ClassVar
 
 @dataclass
 class Site:
-    """What a server shows, and what became of it.
+    """The files of a server, and the requests that it received.
 
     Attributes:
         url: Its root, with a slash at the end.

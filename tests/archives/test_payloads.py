@@ -183,7 +183,7 @@ def test_no_bytes_fail_otherwise(name: str, body: bytes, limit: int) -> None:
             gzip.compress(PAGE[:999]) + gzip.compress(PAGE[999:]),
             id="two members",
         ),
-        pytest.param(["Content-Encoding: gzip"], gzip.compress(PAGE) + b"trash", id="trash behind"),
+        pytest.param(["Content-Encoding: gzip"], gzip.compress(PAGE) + b"trash", id="trash after"),
         pytest.param(
             ["Content-Encoding: br"], gzip.compress(PAGE), id="gzip under the name of another"
         ),
@@ -196,7 +196,7 @@ def test_no_bytes_fail_otherwise(name: str, body: bytes, limit: int) -> None:
         pytest.param(
             ["Content-Encoding: gzip;q=1.0"],
             gzip.compress(PAGE),
-            id="gzip under a name that nobody knows",
+            id="gzip under an unknown name",
         ),
         pytest.param(["Transfer-Encoding: chunked"], PAGE, id="not in chunks"),
         pytest.param(

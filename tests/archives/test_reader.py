@@ -44,7 +44,7 @@ STORED = [
         + gzip.compress(b""),
         id="empty members",
     ),
-    pytest.param(gzipped(PAGES) + bytes(512), id="zeros behind the last member"),
+    pytest.param(gzipped(PAGES) + bytes(512), id="zeros after the last member"),
     pytest.param(
         b"".join(member_with_fields(record) for record in PAGES),
         id="gzip headers with optional fields",
@@ -251,7 +251,7 @@ def test_target_uris_are_those_of_a_cdx(tmp_path: Path, uri: bytes, expected: st
             "http://h/",
             "20200102030405",
             "text/html",
-            id="letters behind the date",
+            id="letters after the date",
         ),
         pytest.param(
             "http://h/ - 201512000000000 text/html 0",
@@ -338,7 +338,7 @@ def test_any_text_is_a_date_or_none(text: str) -> None:
         pytest.param(b"HTTP/1.1 200 OK\r\nA: b\r\n\r\nbody", "200", b"body", id="usual"),
         pytest.param(b"HTTP/1.1 200\nA: b\n\nbody", "200", b"body", id="line feeds, no phrase"),
         pytest.param(b"HTTP/1.1 200 OK\r\nA: b\r\n", "200", b"", id="no empty line"),
-        pytest.param(b"HTTP/1.1 20x OK\r\n\r\nbody", "-", b"body", id="status is none"),
+        pytest.param(b"HTTP/1.1 20x OK\r\n\r\nbody", "-", b"body", id="status is not a number"),
         pytest.param(b"<html>body", "-", b"<html>body", id="no HTTP at all"),
         pytest.param(
             b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nA: b\r\n\r\nbody",
@@ -388,7 +388,7 @@ def test_a_revisit_without_http_has_no_body(tmp_path: Path) -> None:
         pytest.param(
             b"WARC/2.0\r\nWARC-Type: response\r\n\r\n",
             "not a WARC or ARC file",
-            id="a version that is none",
+            id="an unknown version of WARC",
         ),
         pytest.param(
             zstandard.compress(b"This is no archive.\n"),
@@ -502,7 +502,7 @@ def test_a_wrong_length_does_not_hide_the_next_record(tmp_path: Path, is_gzip: b
 def test_a_record_that_a_writer_left_half_written_does_not_swallow_the_next(
     tmp_path: Path, lost: int, is_gzip: bool
 ) -> None:
-    """The crawler died, and another one went on behind it: the next record begins within a line."""
+    """The crawler died, and another one continued its file: a record begins within a line."""
     records = [*PAGES[:2], PAGES[2].removesuffix(b"\r\n\r\n")[:-lost], *PAGES[3:]]
     path = write(tmp_path, gzip.compress(b"".join(records)) if is_gzip else b"".join(records))
     found, errors = read(path)

@@ -110,10 +110,10 @@ def test_bodies_are_not_inflated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     [
         pytest.param(gzipped([captured(1, 50_000)]), True, id="whole"),
         pytest.param(
-            gzipped([captured(1, 50_000), captured(2, 50)]), True, id="with a member behind it"
+            gzipped([captured(1, 50_000), captured(2, 50)]), True, id="with a member after it"
         ),
         pytest.param(gzipped([captured(1, 50_000)])[:-1], False, id="without its last byte"),
-        pytest.param(gzipped([captured(1, 50_000)]) + b"\0", False, id="with padding behind it"),
+        pytest.param(gzipped([captured(1, 50_000)]) + b"\0", False, id="with padding after it"),
         pytest.param(
             gzip.compress(captured(1, 50_000) + captured(2, 50)),
             False,
@@ -163,7 +163,7 @@ def test_damage_costs_no_record_that_is_found_with_all_inflated(
     path = tmp_path_factory.mktemp("damaged") / "a.warc.gz"
     path.write_bytes(damaged)
     inflated, skimmed = (told(path, heads_only=heads_only) for heads_only in (False, True))
-    # It may find more: a member behind a damaged one whose own body is damaged, too.
+    # It may find more: a member after a damaged one whose own body is damaged, too.
     assert inflated <= skimmed
 
 

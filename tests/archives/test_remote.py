@@ -88,8 +88,8 @@ def test_a_stream_of_another_machine_is_a_file(site: Site) -> None:
 
 
 def test_bytes_come_as_they_are_stored(site: Site) -> None:
-    """Servers say of a .gz that it is compressed on the way; undone, no record would be where the
-    CDX says.
+    """Servers call a .gz compressed for transfer; if it were decompressed, no record would be where
+    the CDX says.
     """
     stored = gzip.compress(b"x" * 1000)
     (site.folder / "a.gz").write_bytes(stored)
@@ -171,7 +171,7 @@ def test_a_driver_that_is_not_installed_is_said(
     def lacks(*_: object, **__: object) -> None:
         raise ImportError(
             "No module named s3fs or gcsfs"
-        )  # as fsspec does where there is none; here one may be installed
+        )  # as fsspec does without a driver; here one may be installed
 
     monkeypatch.setattr("fsspec.url_to_fs", lacks)
     with pytest.raises(
@@ -211,7 +211,7 @@ def test_a_remote_archive_gives_the_graph_of_the_file(
         shutil.copyfile(shared_data / "pywb/warcs" / name, site.folder / name)
     shutil.copyfile(shared_data / "pywb/cdxj/iana.cdxj", site.folder / "iana.cdxj")
     (site.folder / "files.txt").write_text(
-        "# by their place beside the list\niana.warc.gz\nexample2.warc.gz\n"
+        "# by their place next to the list\niana.warc.gz\nexample2.warc.gz\n"
     )
     build_store(site.folder, tmp_path / "here.db", BuildSettings(cores=2))
     build_store(tmp_path, tmp_path / "there.db", BuildSettings(cores=2), [site.url + "files.txt"])
@@ -463,7 +463,7 @@ def test_places_that_can_be_listed_are_searched() -> None:
 
 
 def test_who_has_only_files_of_his_own_loads_no_driver() -> None:
-    """It would cost each command a quarter of a second."""
+    """It would cost each command 0.25 seconds."""
     modules = (
         "arclink.cli.build, arclink.pipeline.build, arclink.pipeline.inputs, arclink.rows.cdx_files"
     )

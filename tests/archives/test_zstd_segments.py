@@ -142,7 +142,7 @@ def test_a_file_that_ends_within_a_frame_says_so(tmp_path: Path) -> None:
         pytest.param(
             dictionary_frame(b"no dictionary") + plain(RECORDS),
             "dictionary at its beginning cannot be used",
-            id="dictionary that is none",
+            id="an invalid dictionary",
         ),
         pytest.param(
             b"\x5d\x2a\x4d\x18\xff\xff\xff\x7f",
@@ -159,7 +159,7 @@ def test_what_cannot_be_used_is_said(data: bytes, message: str, tmp_path: Path) 
 
 
 def test_a_bomb_is_read_in_bounded_pieces(tmp_path: Path) -> None:
-    """A gigabyte of nothing in some kilobytes: what is asked for is read, and not much more."""
+    """A gigabyte of zeros in some kilobytes: little more than the requested bytes is read."""
     import tracemalloc
 
     size = 1 << 28

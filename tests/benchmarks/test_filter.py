@@ -1,4 +1,4 @@
-"""What the filter benchmark compares are counts of what became of rows."""
+"""The filter benchmark compares counts of rows by outcome."""
 
 from arclink.reasons import Reason
 from benchmarks.filter import _any_of, counts_of_summary

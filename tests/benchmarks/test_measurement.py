@@ -71,7 +71,7 @@ def test_folder_and_environment_are_the_command_s(tmp_path: Path) -> None:
 
 
 def test_a_memory_group_is_joined_before_the_command_starts(tmp_path: Path) -> None:
-    """A folder stands in for the control group: what is written to its ``cgroup.procs`` is the
+    """A folder replaces the control group: the text written to its ``cgroup.procs`` is the
     command's own id.
     """
     figure = measure([sys.executable, "-c", "import os; print(os.getpid())"], memory_group=tmp_path)

@@ -169,7 +169,7 @@ class Seen:
 
 
 def what_does_not_apply(page: "Page", *, has_script: bool = True) -> list[str]:
-    """Return what of the page's own style and script has no effect: empty if all is well."""
+    """Return the parts of the page's own style and script without effect: empty if all have one."""
     found: dict[str, Any] = page.evaluate(
         """() => ({
             font: getComputedStyle(document.body).fontFamily,

@@ -26,6 +26,7 @@ GONE, MOVED, NEVER = (
     "http://never.example/",
 )
 HOSTILE = "http://hostile.example/"
+VIDEO, VIDEO_BYTES = "http://past.example/video.mp4", bytes(range(65, 91)) * 4
 DAY, LATER = "20100212", "20110301"
 
 _HOME = """<!doctype html><html><head><title>The past</title><link rel=stylesheet href=/style.css>
@@ -60,6 +61,7 @@ def write_archive(path: Path, hostile: str) -> None:
         ),
         capture("http://past.example/script.js", script, media_type="text/javascript"),
         capture("http://past.example/picture.png", PNG, media_type="image/png"),
+        capture(VIDEO, VIDEO_BYTES, media_type="video/mp4"),
         capture(NEWS, news),
         capture(MOVED, "", status="302 Found", headers=["Location: /news.html"]),
         capture(GONE, "<h1>Archived error</h1>", status="404 Not Found"),

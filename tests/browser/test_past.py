@@ -25,6 +25,8 @@ from tests.browser.past import (
     NEVER,
     NEWS,
     OTHER,
+    VIDEO,
+    VIDEO_BYTES,
     Canary,
     Past,
     serving,
@@ -108,6 +110,37 @@ def test_a_page_is_replayed_with_picture_style_and_script(browser: "Browser", pa
             frame.evaluate("getComputedStyle(document.querySelector('h1')).color") == "rgb(1, 2, 3)"
         )
         assert page.locator(".replay-note").inner_text() == ""
+
+
+@pytest.mark.parametrize(
+    ("header", "first", "last"),
+    [("bytes=0-", 0, 103), ("bytes=0-1", 0, 1), ("bytes=5-9", 5, 9), ("bytes=-4", 100, 103)],
+)
+def test_a_video_is_played_in_parts(
+    browser: "Browser", past: Past, header: str, first: int, last: int
+) -> None:
+    """A player asks for parts, and learns the length of the whole video from each of them."""
+    with opened(browser, past) as page:
+        page.goto(past.then(HOME))
+        wait_for_heading(page, "Old page")
+        status, content_range, text = replayed(page).evaluate(
+            f"""fetch('{VIDEO}', {{headers: {{Range: '{header}'}}}}).then(async found =>
+                [found.status, found.headers.get('content-range'), await found.text()])"""
+        )
+        assert (status, text) == (206, VIDEO_BYTES[first : last + 1].decode())
+        assert content_range == f"bytes {first}-{last}/{len(VIDEO_BYTES)}"
+
+
+def test_a_part_of_a_script_is_cut_from_the_whole(browser: "Browser", past: Past) -> None:
+    """It is rewritten as a whole, so the server must not cut it."""
+    with opened(browser, past) as page:
+        page.goto(past.then(HOME))
+        wait_for_heading(page, "Old page")
+        whole, part = replayed(page).evaluate(
+            """Promise.all([{}, {headers: {Range: 'bytes=3-20'}}].map(options =>
+                fetch('/script.js', options).then(found => found.text())))"""
+        )
+        assert part in (whole, whole[3:21])
 
 
 def test_a_click_stays_in_time_and_address_and_panel_follow(browser: "Browser", past: Past) -> None:

@@ -197,7 +197,7 @@ def text(path: Path, words: str) -> Path:
             ["filter", "--folder", "{tmp}/w", "--rules", "{notes}"],
             2,
             "rules are not JSON",
-            id="rules that are none",
+            id="rules that are not JSON",
         ),
         pytest.param(
             ["extract", "{archive}", "--folder", "{tmp}/w"],
@@ -311,7 +311,7 @@ def test_a_cdx_of_other_files_is_said(run: Run, archive: Path, tmp_path: Path) -
     assert code == 1
     assert "names one of the given archive files" in err
     assert not list(tmp_path.glob("l.db*")), (
-        "no empty store that would say of everything that it was not captured"
+        "no empty store, which would report every page as not captured"
     )
 
 
@@ -366,7 +366,7 @@ def test_a_name_that_is_no_utf_8_can_be_said(run: Run, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("runner", ["local", "inline"])
 def test_a_full_disk_is_said_with_its_folder_and_what_to_do(runner: str, tmp_path: Path) -> None:
-    """A limit on the size of files stands in for the disk: what writes beyond it fails in the same
+    """A limit on the size of files replaces a full disk: writes beyond it fail in the same
     places.
     """
     work, archive = tmp_path / "work", tmp_path / "archive"

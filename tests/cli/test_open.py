@@ -1,4 +1,4 @@
-"""``arclink open``: the graph is built once for the files as they are, and then served."""
+"""``arclink open``: the graph is built once for the present files, and then served."""
 
 import os
 import shutil

@@ -23,7 +23,7 @@ def lines_of(folder: Path) -> list[bytes]:
 
 @pytest.fixture(scope="module")
 def indexed(demos: Demos, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the rows of a demo archive, beside the archive."""
+    """A folder with the rows of a demo archive, next to the archive."""
     folder = tmp_path_factory.mktemp("indexed")
     (folder / "archive").symlink_to(demos.archive(200, 6, 1))
     assert (

@@ -1,4 +1,4 @@
-"""A demo archive, read back by warcio and put beside its truth."""
+"""A demo archive, read back by warcio and compared with its truth."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -60,7 +60,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """Records of all files in order; captures beside their truth."""
+    """Records of all files in order; captures together with their truth."""
 
     summary: DemoSummary
     records: Sequence[Seen]

@@ -1,4 +1,4 @@
-"""The demo archive as files: sound WARC, the same for a seed, and its truth beside it."""
+"""The demo archive as files: sound WARC, the same for a seed, and its truth next to it."""
 
 import hashlib
 import os
@@ -143,7 +143,7 @@ def test_ordinary_captures_make_most_of_a_large_archive_and_follow_a_power_law(
     assert time.process_time() - started < 10
     inlinks: Counter[str] = Counter()
     for truth in read_truths(summary.truth):
-        # Links of the page's own story; what stands in the navigation is on every page.
+        # Links of the page's own story; links of the navigation are on every page.
         inlinks.update(
             {
                 target

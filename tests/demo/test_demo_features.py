@@ -148,8 +148,8 @@ def has_not_modified_without_digest(archive: Archive) -> bool:
 
 
 def soft_404(name: str, contents: int) -> Feature:
-    """Return whether the bytes of this soft 404 stand at several URIs, with so many different lists
-    of links.
+    """Return whether the bytes of this soft 404 are at several URIs, with this number of different
+    lists of links.
     """
 
     def holds(archive: Archive) -> bool:
@@ -358,7 +358,7 @@ FEATURES: dict[str, Feature] = {
         for seen in pages(archive)
     ),
     # revisits
-    "revisit behind its payload": has_revisit_behind_its_payload_in_another_file,
+    "revisit after its payload": has_revisit_behind_its_payload_in_another_file,
     "revisit before its payload": has_revisit_before_its_payload_in_another_file,
     "revisit of a payload that never came": has_revisit_of_a_payload_that_never_came,
     "revisit at another host": has_revisit_at_another_host,

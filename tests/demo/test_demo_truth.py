@@ -29,7 +29,7 @@ def payloads(archive: Archive) -> dict[str, Seen]:
 
 
 def payload_of(archive: Archive, seen: Seen) -> Seen | None:
-    """Return the capture that holds the page which ``seen`` shows; None if there is none or it is
+    """Return the capture that holds the page which ``seen`` shows; None if it does not exist or is
     not read.
     """
     if seen.headers.get("warc-profile", "").endswith("server-not-modified"):
@@ -64,7 +64,7 @@ def text_of(anchor: Tag) -> str:
 
 
 def found_anchors(payload: Seen, page: str) -> list[tuple[str, str, str | None] | None]:
-    """Return (target, text, rel) of the anchors when the payload stands at ``page``; None where
+    """Return (target, text, rel) of the anchors when the payload is at ``page``; None where
     this way cannot know.
     """
     charset = charset_of(payload)

@@ -19,7 +19,7 @@ CALLS = {
 
 
 def run(call: Sequence[str], limit: int) -> subprocess.CompletedProcess[str]:
-    """Run a command with so many bytes of address space."""
+    """Run a command with this number of bytes of address space."""
     return subprocess.run(
         [sys.executable, *call],
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),

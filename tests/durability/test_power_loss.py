@@ -44,7 +44,7 @@ class RecordedFile:
         self.waiting.clear()
 
     def after_loss(self, dice: random.Random) -> bytes:
-        """Return what may be found on the disk."""
+        """Return the states that the disk may have after the loss of power."""
         found = bytearray(self.durable)
         chance = dice.choice([0.0, 0.2, 0.5, 0.9, 1.0])
         survivors = [event for event in self.waiting if dice.random() < chance]

@@ -80,9 +80,7 @@ def extracting_slowly() -> Iterator[None]:
 
 
 def when(condition: Callable[[], bool], action: Callable[[], None], begun: threading.Event) -> None:
-    """Wait until something is so, say so, and act: a busy machine may take its time to do what is
-    asked of it.
-    """
+    """Wait until a condition holds, report it, and act: a busy machine may react slowly."""
     deadline = time.monotonic() + SECONDS
     while time.monotonic() < deadline:
         if condition():
@@ -112,8 +110,8 @@ def counts_of(store: Path) -> dict[str, dict[str, int]]:
 
 
 def answers(store: str | Path) -> list[object]:
-    """Return all that a store says of all its SURTs: mementos, payloads, links in page order, and
-    links to each, sorted.
+    """Return all answers of a store about all its SURTs: mementos, payloads, links in page order,
+    and links to each, sorted.
     """
     said: list[object] = []
     with open_store(str(store)) as opened:

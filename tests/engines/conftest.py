@@ -264,7 +264,7 @@ class Cassandra:
 
     Attributes:
         folder: Where it keeps everything.
-        hosts: What stands behind ``cassandra://`` before the keyspace.
+        hosts: The part of the URL between ``cassandra://`` and the keyspace.
     """
 
     folder: Path

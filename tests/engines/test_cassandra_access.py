@@ -1,6 +1,4 @@
-"""Who may ask a cluster, and how it is asked; and what somebody hears who asks one that says
-nothing.
-"""
+"""Users, TLS and timeouts of a cluster, and the message if a cluster does not answer."""
 
 import os
 import signal
@@ -57,7 +55,7 @@ def rule(cluster: Cassandra, *statements: str) -> None:
 
 
 def said(*words: object) -> str:
-    """Call ``arclink``; return what it prints, or the error."""
+    """Call ``arclink``; return its output, or the error."""
     done = CliRunner().invoke(group, list(map(str, words)))
     return str(done.exception) if done.exception else done.output
 
@@ -98,7 +96,7 @@ def test_users_may_do_what_they_are_granted_and_no_more(
     ("tls", "message"),
     [
         pytest.param("", r"no node of .* answers .* whether it needs TLS", id="openly"),
-        pytest.param("tls=system", "certificate verify failed", id="nobody who is believed"),
+        pytest.param("tls=system", "certificate verify failed", id="no trusted authority"),
         pytest.param("tls=/nowhere", "not a readable file of certificates", id="no such file"),
     ],
 )
@@ -126,7 +124,7 @@ def test_who_asks_a_cluster_that_says_nothing_is_told_so_in_time(cassandra: Cass
                 assert status == 503
                 assert b"try again later" in body
                 assert time.monotonic() - started < 6 + 9, (
-                    "patience, what is asked after it, and a busy machine"
+                    "patience, the next requests, and a busy machine"
                 )
         finally:
             os.kill(cassandra.pid(1), signal.SIGCONT)

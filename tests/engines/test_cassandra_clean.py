@@ -1,4 +1,4 @@
-"""What was forgotten is in no row of any table once the store was cleaned, and nobody gets another
+"""Forgotten data is in no row of any table once the store was cleaned, and no reader gets another
 answer than before.
 """
 
@@ -37,7 +37,7 @@ TARGET = Surt("example,a3)/page/3")
 
 
 def texts_about(site: int) -> list[bytes]:
-    """Return what of a site can stand in rows: its name, and the payloads that only it has;
+    """Return the data of a site that can be in rows: its name, and the payloads that only it has;
     `write_web` spreads pages over 20 sites.
     """
     gone = [checksum_of(f"a {number}") for number in range(site, PAGES, 20)]

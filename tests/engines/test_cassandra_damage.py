@@ -34,7 +34,7 @@ LINKS, SURTS, READABLE = (
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """Rows of a table, and what is to be said when they are gone, or hold other data.
+    """Rows of a table, and the expected messages when they are missing, or hold other data.
 
     Attributes:
         where: Of the rows, in CQL; of a keyed table, those of one key.

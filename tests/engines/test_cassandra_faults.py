@@ -51,7 +51,7 @@ def start_load(store: str, graph: Path) -> subprocess.Popen[str]:
 
 
 def wait_for_tasks(store: str, load: int, count: int) -> None:
-    """Wait until so many tasks of a load are done."""
+    """Wait until this number of tasks of a load are done."""
     database = open_database(parse_address(store))
     deadline = time.monotonic() + 120
     while len(database.ask("SELECT task FROM tasks WHERE load = ?", (load,))) < count:

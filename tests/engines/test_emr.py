@@ -50,7 +50,7 @@ def aws() -> Iterator[str]:
 
 
 def finish_steps(stop: threading.Event) -> None:
-    """Say of each step that it is done, as a cluster would, and which Hadoop there is."""
+    """Report each step as done, as a cluster would, and the version of Hadoop."""
     from moto.emr.models import emr_backends
 
     while not stop.wait(0.5):
@@ -175,6 +175,7 @@ WHOLE_FILES = f"mapreduce.input.fileinputformat.split.minsize={1 << 50}"
         pytest.param("index", False, {WHOLE_FILES, "mapreduce.job.reduces=0"}, id="index"),
         pytest.param("filter", True, {IN_ORDER}, id="filter"),
         pytest.param("extract", False, {WHOLE_FILES, "mapreduce.job.reduces=0"}, id="extract"),
+        pytest.param("choose", False, {WHOLE_FILES, "mapreduce.job.reduces=0"}, id="choose"),
         pytest.param("sort", True, {IN_ORDER}, id="sort"),
         pytest.param("join", True, {IN_ORDER}, id="join"),
         pytest.param("invert", True, set(), id="invert"),

@@ -190,7 +190,7 @@ def test_pigs_filter_leaves_out_what_is_forgotten_as_ours_does(
         for takedown in takedowns
     ]
     assert all(covered[:-1]), "each takedown has a capture"
-    assert not covered[-1], "half a label is none"
+    assert not covered[-1], "half a label is not a label"
     assert counts[Reason.ROW_FORGOTTEN] == sum(covered)
     assert len(mementos) == counts[Reason.ROW_KEPT] + counts[Reason.ROW_FORGOTTEN]
 

@@ -1,4 +1,4 @@
-"""A whole build on Spark, and what Spark needs beside: no step is left out, and a key may have a
+"""A whole build on Spark, and its special cases: no step is left out, and a key may have a
 million values.
 """
 

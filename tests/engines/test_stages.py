@@ -16,7 +16,7 @@ Words = list[str | Path]
 
 
 def run(*words: str | Path) -> str:
-    """Call ``arclink``; return what it prints."""
+    """Call ``arclink``; return its output."""
     done = CliRunner().invoke(group, [*map(str, words)])
     assert done.exit_code == 0, f"{words}\n{done.output}\n{done.exception!r}"
     return done.stdout

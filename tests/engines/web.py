@@ -1,4 +1,4 @@
-"""A made-up graph of some size, as graph files: for loads that take long enough to be disturbed."""
+"""A generated graph of some size, as graph files, for loads that take long enough to disturb."""
 
 from pathlib import Path
 

@@ -18,7 +18,7 @@ Export = Callable[..., tuple[Path, Exported]]
 
 
 def asked(sql: str) -> list[tuple[Any, ...]]:
-    """Return what DuckDB answers."""
+    """Return the rows of DuckDB's answer."""
     relation = duckdb.sql(sql)
     assert relation is not None
     return list(relation.fetchall())

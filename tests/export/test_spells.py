@@ -1,4 +1,4 @@
-"""Spells: when a link of a dynamic graph is there, by the story of a page, and beside what a
+"""Spells: when a link of a dynamic graph is there, by the story of a page, and compared with what a
 question at each day says.
 """
 

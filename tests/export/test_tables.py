@@ -287,7 +287,7 @@ def test_csv_of_a_real_crawl_has_the_links_that_the_toolkit_finds(
     assert links - true == Counter()
     assert [
         key for key in true - links if surt_of(key[1]) != key[2]
-    ] == []  # links to a place in the page itself are none in this graph
+    ] == []  # links to a place in the page itself are not in this graph
     assert links.total() > 37_000
     # jsoup has no words for an image, which here are its alternate text.
     words, told = (

@@ -224,13 +224,15 @@ HOSTILE: dict[str, Callable[[int], bytes]] = {
     "hidden in comments": lambda n: b"<div><!--</div>-->" * n,
     "hidden in scripts": lambda n: b"<div><script></div></script>" * n,
     "hidden in values": lambda n: b"<div><br a='</div>'>" * n,
-    "a closed element of SVG that is none": lambda n: b"<svg><p>" + b"<xyz/>" * n,
+    "a closed element that is not one of SVG": lambda n: b"<svg><p>" + b"<xyz/>" * n,
 }
 
 
 @pytest.mark.parametrize("family", HOSTILE, ids=str)
 def test_hostile_nesting_is_cut(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Steps, not seconds: what is kept has at most so many open elements, summed over its tags."""
+    """Steps, not seconds: the kept part has at most this number of open elements, summed over its
+    tags.
+    """
     monkeypatch.setattr(bounds, "MOST_STEPS", 1_000_000)
     page = LINK + HOSTILE[family](50_000)
     kept, notes = bounded(page)

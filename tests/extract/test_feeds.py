@@ -161,7 +161,7 @@ def test_other_documents_are_read_as_html(document: str) -> None:
             "<rss><link>a</link></rss><p>advert",
             [("rss@link", "a", "", None)],
             {},
-            id="something behind it",
+            id="something after it",
         ),
         pytest.param(
             "<rss><item><title>T</title><link>a</link><link>http://b/lon",

@@ -121,7 +121,7 @@ REQUEST = warc("http://h/", b"GET / HTTP/1.0\r\n\r\n", record_type="request")
                 metadata("<urn:1>", "outlink: http://h/a L a/@href"),
             ],
             True,
-            id="behind others",
+            id="after others",
         ),
         pytest.param(
             [REQUEST, metadata("<urn:2>", "outlink: http://h/a L a/@href")],
@@ -131,7 +131,7 @@ REQUEST = warc("http://h/", b"GET / HTTP/1.0\r\n\r\n", record_type="request")
         pytest.param(
             [warc("http://h/b", http(b"")), metadata("<urn:1>", "outlink: http://h/a L a/@href")],
             False,
-            id="behind another page",
+            id="after another page",
         ),
         pytest.param(
             [REQUEST] * 5 + [metadata("<urn:1>", "outlink: http://h/a L a/@href")],
@@ -249,7 +249,7 @@ def test_a_build_has_every_link_that_the_crawler_recorded(
                     continue
                 links = list(with_them.outlinks(content))
                 own = list(without.outlinks(before))
-                assert links[: len(own)] == own, "the page's own come first, as they were"
+                assert links[: len(own)] == own, "the page's own come first, unchanged"
                 added.update(link.kind for link in links[len(own) :])
                 targets = {link.target for link in links}
                 for link in recorded.get((memento.original, memento.timestamp), []):
@@ -263,5 +263,5 @@ def test_a_build_has_every_link_that_the_crawler_recorded(
         for name in ("application/x-www-form-urlencoded", "text/javascript")
     }
     assert added == documented()
-    assert added["a@href"] == 1, "Heritrix reads one anchor that stands in a script"
+    assert added["a@href"] == 1, "Heritrix reads one anchor that is in a script"
     assert report.counts[Reason.LINK_IN_PAGE] == 32_995

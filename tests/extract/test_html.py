@@ -236,7 +236,7 @@ def test_what_only_looks_like_no_address_is_kept(reference: str) -> None:
     [
         pytest.param("<a href=#x>", None, {"LINK_SAME_PAGE": 1}, id="none"),
         pytest.param("<base href='/d/'><a href=#x>", "/d/", {}, id="first in head"),
-        pytest.param("<a href=#x><a href=''><p><base href=/d/>", "/d/", {}, id="behind the links"),
+        pytest.param("<a href=#x><a href=''><p><base href=/d/>", "/d/", {}, id="after the links"),
         pytest.param(
             "<base target=x><base href=/d/><base href=/e/><a href=#x>",
             "/d/",

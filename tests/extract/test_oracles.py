@@ -96,7 +96,7 @@ def test_what_heritrix_recorded_of_anchors_is_found(
     assert 1 - len(missing) / links >= 0.985
 
 
-# White space in a table cell behind an unclosed link is a link again, without text (HTML,
+# White space in a table cell after an unclosed link is a link again, without text (HTML,
 # 13.2.6.4.15 and 13.2.6.4.7: a cell reads text like the body, which reconstructs what is open).
 # lexbor and jsoup do so; html5lib does not.
 REPEATED = {"http://www.archive.org/about/faqs.php": 1, "http://mek.oszk.hu/": 13}

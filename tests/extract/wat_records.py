@@ -20,8 +20,8 @@ Json = dict[str, Any]  # what a test makes up
 DIGEST = "A" * 32
 
 
-# As Common Crawl writes it: Block-Digest and Format in the envelope, attributes beside the address,
-# repeated headers as a list.
+# As Common Crawl writes it: Block-Digest and Format in the envelope, attributes next to the
+# address, repeated headers as a list.
 COMMON_CRAWL: Json = {
     "Container": {
         "Filename": "CC-MAIN-1.warc.gz",

@@ -24,7 +24,7 @@ from tests.federation.servers import handling
 
 NAMES = ("autumn", "winter", "spring")
 FOREIGN_TIME = "20100217101229"
-FOREIGN_TEXT = "Seen by <others> & nobody else"
+FOREIGN_TEXT = "Seen by <others> & no other page"
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Servers on the loopback that answer as they are told: well, badly, slowly, or for ever."""
+"""Servers on the loopback that answer as configured: well, badly, slowly, or without end."""
 
 import http.server
 import socket

@@ -108,8 +108,8 @@ def test_every_name_becomes_some_text(name: str, asked: str) -> None:
 
 
 def test_our_own_formats_tell_the_same() -> None:
-    """JSON and RDF/XML of one answer, read back, are believed alike but for what the listing has no
-    words for.
+    """JSON and RDF/XML of one answer, read back, give the same members, except for
+    values that the listing cannot express.
     """
     members = [member(f"http://x.example/{text}?{text}", text, T1, T2) for text in ODD]
     members.append(member("http://img.example/x|y", "", T1, kind="img@src"))

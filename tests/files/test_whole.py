@@ -11,7 +11,14 @@ from pathlib import Path
 import pytest
 
 from arclink.errors import ExportError, OperatorError
-from arclink.files.atomic import folder_beside, open_whole, room_for, write_whole, written_whole
+from arclink.files.atomic import (
+    folder_beside,
+    open_whole,
+    room_for,
+    write_whole,
+    written_together,
+    written_whole,
+)
 
 KILLED = """
 import os, signal, sys
@@ -125,3 +132,18 @@ def test_a_file_that_grows_too_large_is_named(tmp_path: Path) -> None:
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(OperatorError, match=r"no folder .*Create the folder"):
         write_whole(tmp_path / "none/a", b"")
+
+
+def test_files_with_names_that_are_found_later_are_moved_together(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"before")
+    with written_together(tmp_path / "a") as (work, names):
+        for name in ("b", "a", "draft"):
+            (work / name).write_bytes(b"after")
+        names += ["b", "a"]
+        assert (tmp_path / "a").read_bytes() == b"before"
+    assert {one.name: one.read_bytes() for one in tmp_path.iterdir()} == {
+        "a": b"after",
+        "b": b"after",
+    }
+    with pytest.raises(OperatorError, match="no folder"), written_together(tmp_path / "x" / "a"):
+        pass

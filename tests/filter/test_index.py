@@ -40,7 +40,7 @@ def test_captures_have_rows_and_every_record_a_reason(tmp_path: Path) -> None:
         warc("http://h/c", b"", record_type="revisit"),
         warc("ftp://h/d", b"text", "Content-Type: text/plain", record_type="resource"),
         warc("", http(b"x")),
-        warc("-", http(b"x")),  # which is none in a row
+        warc("-", http(b"x")),  # which has no row
         warc("http://h/e", http(b"x"), date="soon"),
         b"WARC/1.0\r\n\r\n",
         warc("http://h/f", http(b"x"), date="2020-01"),
@@ -267,7 +267,7 @@ OTHER_VALUES: dict[str, set[str]] = {
         "record_type",
     },  # rows without them
     "cdxj/example.cdxj": {"mime", "status", "record_type"},  # rows without them
-    "cdx/example-arc-test.cdx": {"key"},  # keys made up for a test
+    "cdx/example-arc-test.cdx": {"key"},  # keys invented for a test
     "cdx/post-test.cdx": {"key"},  # pywb puts the body of a POST into the key
     "cdxj/post-test.cdxj": {"key"},
 }

@@ -37,7 +37,7 @@ LEAST: Final = 0.25
 """CPU seconds of the largest input; below, its cost does not matter."""
 
 MOST_GROWTH: Final = 10.0
-"""Cost of the largest input, over that of the smallest, which has a quarter of its size."""
+"""Cost of the largest input, divided by that of the smallest, which has 25 % of its size."""
 
 PAGES: Final = frozenset(["html", "css", "feed"])
 LARGEST: Final = 16 << 20

@@ -24,7 +24,7 @@ FINDS = [
     pytest.param(
         warc_record.check,
         b"\1WARC/1.0\r8\r\n\r\n" + warc("http://a.example/", http(b"x")),
-        id="sound record behind a damaged one in a gzip member",
+        id="sound record after a damaged one in a gzip member",
     ),
     pytest.param(
         warc_record.check,

@@ -63,8 +63,8 @@ Ranks = dict[tuple[str, str], float]
 def ranked(
     level: Level, by: str, folder: Path, damping: float = DAMPING
 ) -> tuple[list[str], Ranks]:
-    """Return the parts of graph files in a folder, and what the analysis says of their store: rank
-    by window and node.
+    """Return the parts of graph files in a folder, and the result of the analysis for their store:
+    rank by window and node.
     """
     graph = some_graph()
     with open_store(str(folder / "links.db"), create=True) as store:
@@ -100,7 +100,7 @@ def options_of(
 
 
 def ranks_in(lines: Iterable[bytes]) -> Ranks:
-    """Return what the job wrote."""
+    """Return the output of the job."""
     rows = (line.decode().rstrip("\n").split("\t") for line in lines)
     return {(window, node): float(value) for window, node, value in rows}
 

@@ -35,7 +35,7 @@ class Inputs:
 
 
 def make_inputs(folder: Path) -> Inputs:
-    """Return what each job reads of a demo archive, made by the runner for one machine."""
+    """Return the input of each job for a demo archive, made by the runner for one machine."""
     write_demo_archive(folder / "archive", captures=300, hosts=12, seed=2)
     run = JobRunner("local", 2, folder / "tasks")
     files = describe(find_archives([str(folder / "archive")]), {})
@@ -82,7 +82,7 @@ def without_blocks(parts: Sequence[Path]) -> list[Row]:
 
 
 def with_flat_links(parts: Sequence[Path]) -> list[tuple[object, ...]]:
-    """Return what a join wrote with a row for each content, and for each posting and content."""
+    """Return the output of a join with a row for each content, and for each posting and content."""
     rows = without_blocks(parts)
     blocks = {
         block.name: block

@@ -19,7 +19,7 @@ class CountLetters(ArclinkJob):
         for line in lines:
             self.counts[Reason.ROW_KEPT] += 1
             if line == b"fail":
-                raise ValueError("this line was told to fail")
+                raise ValueError("this line has to fail")
             if line == b"die always" or (line == b"die" and attempt_number() == 0):
                 Path(f"died-{os.getpid()}").touch()
                 os.kill(os.getpid(), signal.SIGKILL)

@@ -1,5 +1,5 @@
-"""What an environment for a cluster's workers holds, beside what `tests/engines/test_shipping.py`
-runs on a cluster.
+"""The content of an environment for a cluster's workers, in addition to what
+`tests/engines/test_shipping.py` runs on a cluster.
 """
 
 import subprocess
@@ -16,7 +16,7 @@ def test_bytecode_is_read_whatever_became_of_the_times_of_its_source(tmp_path: P
     target = tmp_path / cache_from_source("packed.py")
     target.parent.mkdir()
     assert _compiled(str(source), "packed.py", target)
-    source.write_text("said = 'compiled anew'")
+    source.write_text("said = 'compiled again'")
 
     done = subprocess.run(
         [sys.executable, "-B", "-c", "import packed; print(packed.said)"],

@@ -107,7 +107,7 @@ def test_rows_that_are_gone_when_a_task_reads_them_are_an_error(tmp_path: Path) 
     ("line", "message"),
     [
         pytest.param(b"die always", "signal 9", id="dies every time"),
-        pytest.param(b"fail", "this line was told to fail", id="raises"),
+        pytest.param(b"fail", "this line has to fail", id="raises"),
     ],
 )
 def test_a_task_that_fails_says_why(line: bytes, message: str, tmp_path: Path) -> None:

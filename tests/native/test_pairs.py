@@ -357,7 +357,7 @@ REDUCE_GROUPS = pair("shuffle.reduce_groups")
 def mapped(
     take: Function, rows: Sequence[bytes], rules: Rules, block: int
 ) -> tuple[list[Pair], Counter[Reason]]:
-    """Return what a mapper makes of some rows, a few at a time."""
+    """Return the output of a mapper for some rows, a few at a time."""
     counts: Counter[Reason] = Counter()
     mapper = Mapper(rules, counts, block, ())
     pairs: list[Pair] = []

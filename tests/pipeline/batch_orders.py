@@ -33,7 +33,7 @@ def revisit(
 
 
 def damaged(record: bytes) -> bytes:
-    """Return a record whose block ends before its time, as it lies at the end of a file."""
+    """Return a record whose block ends too early, as at the end of a truncated file."""
     return record[:-20]
 
 

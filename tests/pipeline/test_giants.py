@@ -22,7 +22,7 @@ LINKS = b"<a href=/x>x</a>" * (MEGABYTE // 16)
 
 
 def deflated(pieces: Iterator[bytes]) -> bytes:
-    """Return a gzip member of pieces that nobody holds together."""
+    """Return a gzip member of pieces that are never in memory together."""
     packer = zlib.compressobj(6, zlib.DEFLATED, 31)
     return b"".join([*map(packer.compress, pieces), packer.flush()])
 
@@ -99,7 +99,7 @@ def test_giants_and_bombs_are_cut_and_counted_in_bounded_memory(tmp_path: Path) 
     largest, cpu = measured([sys.executable, "-m", "arclink.cli.main", *words])
     assert (
         largest < 600
-    )  # a page of 16 MiB that is nothing but links takes a third of that above the idle process
+    )  # a page of 16 MiB that is nothing but links takes 33 % of that above the idle process
     assert cpu < 120
     with open_store(str(store)) as opened:
         (batch,) = opened.batches()

@@ -3,12 +3,15 @@
 import errno
 import os
 import socket
+import threading
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from arclink.archives.locations import Location, RemotePath
 from arclink.errors import InputError
+from arclink.pipeline import inputs
 from arclink.pipeline.inputs import batches_of, describe, find_archives, leave_out_foreign
 from arclink.store.protocols import KnownFile
 
@@ -51,6 +54,22 @@ def test_what_is_not_there_is_named(text: str, message: str, tmp_path: Path) -> 
     (tmp_path / "bad.txt").write_text("\ngone.warc\n")
     with pytest.raises(InputError, match=message):
         find_archives([str(tmp_path / text)])
+
+
+def test_remote_files_are_described_concurrently_and_in_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """No file is described before eight are looked at."""
+    together = threading.Barrier(8, timeout=60)
+
+    def look(path: Location) -> tuple[int, str]:
+        together.wait()
+        return 1, path.name
+
+    monkeypatch.setattr(inputs, "_fingerprint", look)
+    paths = [RemotePath(f"http://archive.example/{number}.warc.gz") for number in range(16)]
+    files = describe(paths, {})
+    assert [file.fingerprint for file in files] == [path.name for path in paths]
 
 
 def test_files_of_one_name_are_told_apart_by_their_folders(archives: Path) -> None:

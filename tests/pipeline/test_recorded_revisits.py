@@ -1,4 +1,4 @@
-"""Revisits whose payload is not at hand have the links that the crawler recorded beside them."""
+"""Revisits whose payload is not at hand have the links that the crawler recorded next to them."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A build killed at any moment and started again ends with the same graph as one that nobody
+"""A build killed at any moment and started again ends with the same graph as one that was not
 disturbed.
 """
 
@@ -55,4 +55,4 @@ def test_a_build_killed_at_random_moments_loses_and_repeats_nothing(
         for batch in opened.batches():
             manifest = json.loads(batch.manifest)
             assert sum(manifest["counts"]["rows"].values()) == manifest["rows given"]
-    assert not store.with_name(store.name + ".build").exists(), "nothing is left beside the store"
+    assert not store.with_name(store.name + ".build").exists(), "nothing is left next to the store"

@@ -1,16 +1,25 @@
-"""Which files of a batch the driver copies to its disk."""
+"""What the driver of a build leaves to the tasks of an engine."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from arclink.mapreduce.runs import JobRunner
-from arclink.model import Batch
+from arclink.cli.main import group
+from arclink.counts import Counts
+from arclink.demo import write_demo_archive
+from arclink.mapreduce.runs import JobRunner, parts_of
+from arclink.model import Batch, Checksum, Payload, UriR
 from arclink.pipeline import stages
+from arclink.pipeline.inputs import describe, find_archives
+from arclink.pipeline.settings import BuildSettings
+from arclink.reasons import Reason
+from arclink.store.empty import EmptyStore
 from arclink.store.graph_files import RELATIONS, find_parts, identity_of
-from arclink.store.protocols import Builds, Cluster, KnownFile
+from arclink.store.location import open_store
+from arclink.store.protocols import Builds, Cluster, KnownFile, KnownPayloads
 from tests.store.memory_store import MemoryStore
 
 FILE = KnownFile("a.warc.gz", "/archive/a.warc.gz", 12, "f1")
@@ -100,3 +109,44 @@ def test_a_batch_on_an_engine_is_told_from_others_without_its_files(tmp_path: Pa
         identities.append(identity_of(graph, parts, [FILE], cluster))
     assert identities[0] == identities[1]
     assert len(set(identities)) == 3
+
+
+class Unasked(EmptyStore):
+    """A store that only tasks may ask."""
+
+    def __init__(self, shared_url: str) -> None:
+        self.shared_url = shared_url
+
+    def known_contents(
+        self, wanted: Iterable[tuple[Checksum, Sequence[UriR]]]
+    ) -> Iterator[tuple[Payload | None, Sequence[UriR]]]:
+        raise AssertionError("the driver asks")
+
+
+def test_tasks_of_an_engine_leave_out_what_the_store_has(tmp_path: Path) -> None:
+    """They write the pages that the driver would have chosen, and count the same."""
+    archive, url = tmp_path / "archive", tmp_path / "links.db"
+    write_demo_archive(archive, captures=60, hosts=4, seed=2)
+    first, *_ = sorted(archive.glob("*.warc*"))
+    done = CliRunner().invoke(group, ["build", str(first), "--store", str(url), "--quiet"])
+    assert done.exit_code == 0, done.output
+    (tmp_path / "mrjob.conf").write_text("runners: {}\n")
+    files = describe(find_archives([str(archive)]), {})
+
+    def extracted(name: str, store: KnownPayloads, conf: Path | None) -> tuple[Counts, list[bytes]]:
+        folder = tmp_path / name
+        run = JobRunner("local", 2, folder / "tasks", conf=conf)
+        stages.index(files, folder, run)
+        stages.filter_rows(parts_of(folder / "rows"), folder, BuildSettings(), run)
+        counts = stages.extract(folder, files, store, BuildSettings(), run)
+        pages = [
+            row for part in parts_of(folder / "pages") for row in part.read_bytes().split(b"\n")
+        ]
+        return counts, sorted(pages)
+
+    with open_store(str(url)) as store:
+        expected = extracted("driver", store, None)
+    counts, pages = extracted("tasks", Unasked(str(url)), tmp_path / "mrjob.conf")
+    assert (counts, pages) == expected
+    assert counts[Reason.PAYLOAD_KNOWN]
+    assert len(pages) > 1

@@ -126,7 +126,7 @@ plain_rows = st.tuples(
 )
 
 
-# The columns of CDXJ: (name, usual values, odd ones). Values are JSON as it stands in the row.
+# The columns of CDXJ: (name, usual values, odd ones). Values are the JSON text of the row.
 JSON = [
     (
         "url",
@@ -199,7 +199,7 @@ FRAMES = [
     "{} {} {}x",
     "{} {} {} {{}}",
 ]
-"""How key, timestamp and JSON stand in a line; the first is the usual one."""
+"""Layouts of key, timestamp and JSON in a line; the first is the usual one."""
 
 
 @st.composite

@@ -1,4 +1,4 @@
-"""Our index against the CDX that another writer makes of the same odd files: each difference stands
+"""Our index against the CDX that another writer makes of the same odd files: each difference is
 in cdx-writer.md.
 """
 

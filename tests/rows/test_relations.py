@@ -1,4 +1,4 @@
-"""Rows of graph files read back, and a line that is none is refused."""
+"""Rows of graph files are read back, and a line that is not a row is refused."""
 
 from contextlib import suppress
 

@@ -71,7 +71,7 @@ def served(
 
 
 def _leave(server: Server) -> None:
-    """Have a server wait for nobody new. Its trigger stays open: whoever pulls it may do so when
+    """Stop a server from accepting connections. Its trigger stays open: a thread may use it when
     the server has done what it was told.
     """
     server.trigger.del_channel()

@@ -25,7 +25,7 @@ PATH = f"/linkQuery?uri={quote(HUB, safe='')}&direction=in&limit=0&format="
 
 @pytest.fixture(scope="module")
 def stores(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
-    """Return stores in which so many pages link to the hub."""
+    """Return stores in which this number of pages link to the hub."""
     found = {}
     for pages in (FEW, MANY):
         folder = tmp_path_factory.mktemp(f"hub-{pages}")
@@ -37,7 +37,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
 
 
 def peak(store: Path, form: str, mark: bytes) -> tuple[int, int]:
-    """Return how often ``mark`` stands in an answer, and how many objects more than before there
+    """Return how often ``mark`` is in an answer, and how many objects more than before there
     were at most while it was made.
 
     Caches of fixed size are emptied now and then: what they hold is not the answer's.
@@ -77,7 +77,7 @@ def test_memory_does_not_grow_with_an_answer(
 
 
 class Waiting(SqliteStore):
-    """Gives no more than the first inlinks until it is told that somebody has read of them."""
+    """Yields only the first inlinks until the reader reports that it has read some of them."""
 
     has_come = threading.Event()
     waited = True

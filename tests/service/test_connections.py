@@ -75,7 +75,7 @@ def status_of(connection: socket.socket) -> int:
 
 
 def said_before_the_end(connection: socket.socket) -> bytes:
-    """Wait until the server closes a connection; return what it said before."""
+    """Wait until the server closes a connection; return the bytes that it sent before."""
     said = b""
     connection.settimeout(60)
     with suppress(ConnectionResetError):
@@ -285,7 +285,7 @@ def test_a_request_whose_end_is_not_certain_is_refused(
     head: bytes, status: int, version: bytes
 ) -> None:
     if version == b"1.0" and b"ncoding" in head:
-        status = 400  # there is none in HTTP/1.0
+        status = 400  # HTTP/1.0 has no transfer codings
     with serving(Connections()) as port, opener(port) as connect:
         one = connect()
         one.sendall(b"POST /health HTTP/%s\r\nHost: x\r\n%s\r\n0\r\n\r\n" % (version, head))

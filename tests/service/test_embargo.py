@@ -275,7 +275,7 @@ class Counting(MemoryStore):
 def test_counts_do_not_outlive_a_takedown_but_a_full_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("arclink.store.embargo._KEPT", 1)
+    monkeypatch.setattr("arclink.store.filtered._KEPT", 1)
     kept = Counting(
         [Page(A, T1, [link(B)]), Page(B, T1, [link(A)]), Page(B, T2, [link(A, "again")])]
     )

@@ -1,4 +1,4 @@
-"""What became of each capture of a URI, over HTTP."""
+"""The outcome of each capture of a URI, over HTTP."""
 
 import json
 

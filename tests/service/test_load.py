@@ -1,5 +1,5 @@
-"""A store is loaded while many ask: every answer is of whole batches, nobody waits for long, and
-the log is cut again.
+"""A store is loaded during many queries: every answer is of whole batches, no client waits long,
+and the log is cut again.
 """
 
 import csv
@@ -39,8 +39,8 @@ MOST_SECONDS = 60
 
 
 def batch(number: int) -> list[Page]:
-    """Return a capture of the hub with one more link, and new pages that link to it: what is asked
-    can be told from the number.
+    """Return a capture of the hub with one more link, and new pages that link to it: the number
+    determines the expected answer.
     """
     month = f"2010{number:02d}"
     hub = Page(
@@ -64,7 +64,7 @@ def batch(number: int) -> list[Page]:
 
 @pytest.fixture
 def where(tmp_path: Path) -> Path:
-    """Return a store of the first batch, with the graph files of the others beside it."""
+    """Return a store of the first batch, with the graph files of the others next to it."""
     load_pages(tmp_path / "links.db", tmp_path / "graph", [batch(1)])
     for number in range(2, BATCHES + 1):
         write_graph_files(tmp_path / f"batch-{number}", batch(number))
@@ -77,7 +77,7 @@ def log_of(where: Path) -> int:
     return log.stat().st_size if log.exists() else 0
 
 
-# What is asked: each returns the numbers of batches that it tells of, which must be one.
+# The queries: each returns the numbers of the batches in its answer, which must be one number.
 
 
 def of_json(body: bytes) -> set[float]:
@@ -122,7 +122,7 @@ QUESTIONS: dict[str, Callable[[bytes], set[float]]] = {
 
 
 class Asking(threading.Thread):
-    """Asks one question after the other until it is told to stop, or something is wrong.
+    """Sends one query after the other until it is stopped, or an answer is wrong.
 
     Attributes:
         states: How many batches each answer told of.
@@ -198,7 +198,7 @@ def serving(where: Path) -> Iterator[int]:
 
 def test_a_store_is_loaded_while_many_ask(where: Path) -> None:
     """Answers are of whole batches, the loader comes to its end, and the log is cut although
-    somebody reads at all times.
+    clients read at all times.
     """
     logs, seconds = [], []
     with serving(where) as port, open_store(str(where)) as reader:

@@ -1,4 +1,4 @@
-"""TimeMaps over HTTP, with URIs in paths as they were written, and Memento's headers."""
+"""TimeMaps over HTTP, with unchanged URIs in paths, and Memento's headers."""
 
 import http.client
 import json

@@ -208,7 +208,7 @@ def test_workers_count_together_and_one_that_dies_is_replaced(tmp_path: Path) ->
         counted, until = 0.0, time.monotonic() + 60
         while (
             counted < 20
-        ):  # a request is counted behind its answer; meanwhile the other worker may be asked what was counted
+        ):  # a request is counted after its answer; meanwhile the other worker may get the query for counts
             assert time.monotonic() < until
             families = {
                 family.name: family
@@ -276,7 +276,7 @@ def fork_and_stop():
 os.fork = fork_and_stop
 workers.supervise(3, lambda: signal.pause, 600, lambda: None)
 """
-    # Another worker would not be told to stop, and be killed after ten minutes.
+    # Another worker would get no signal to stop, and be killed after ten minutes.
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
 
 

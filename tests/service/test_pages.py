@@ -102,7 +102,7 @@ def test_the_uri_that_is_announced_is_one_that_the_store_has() -> None:
 
 
 def lanes(html: LexborHTMLParser, panel: str) -> dict[str, tuple[list[float], str]]:
-    """Return the heights of the bars of each row of small charts, and the number beside them."""
+    """Return the heights of the bars of each row of small charts, and the number next to them."""
     return {
         words(row.css_first("th")): (
             [float(bar.attributes["height"] or "") for bar in row.css("rect")],
@@ -127,7 +127,7 @@ def test_a_glance_has_the_most_used_words_and_one_scale_for_charts_that_are_comp
     assert [*by_words][:2] == ["often", "second"]
     assert [number for _, number in by_words.values()] == ["4", "3", *["1"] * 6]
     by_height = {max(heights) for heights, number in by_words.values() if number == "1"}
-    assert by_height == {6.5}  # one of four links: a quarter of 26 pixels
+    assert by_height == {6.5}  # one of four links: 25 % of 26 pixels
     assert by_words["often"][0] == [26.0]
     assert {height for heights, _ in lanes(html, "who").values() for height in heights} == {6.5}
     scales = [words(node) for node in html.css("p.scale")]
@@ -756,7 +756,7 @@ def test_every_view_leads_to_the_others_and_to_its_downloads(
     client: FlaskClient, view: str
 ) -> None:
     html = page(client, f"?uri={A}&view={view}")
-    assert len(hrefs(html, ".views a")) == len(VIEWS) + 1  # and the page as it was
+    assert len(hrefs(html, ".views a")) == len(VIEWS) + 1  # and the unchanged page
     assert len(html.css(".views [aria-current=page]")) == 1
     for address in [
         *hrefs(html, ".views a"),

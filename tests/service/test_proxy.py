@@ -1,5 +1,5 @@
-"""The service behind a real nginx with the configuration of the docs (`make test-proxy`): TLS,
-compression, limits, keys.
+"""The service with a real nginx in front, in the configuration of the docs (`make test-proxy`):
+TLS, compression, limits, keys.
 """
 
 import gzip
@@ -90,7 +90,7 @@ def get_often(
     """Ask several times on one connection."""
     context = ssl.create_default_context()
     context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE  # its certificate is made up
+    context.verify_mode = ssl.CERT_NONE  # its certificate is generated
     connection = HTTPSConnection("127.0.0.1", port, timeout=30, context=context)
     with closing(connection):
         for _ in range(count):

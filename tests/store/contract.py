@@ -293,6 +293,10 @@ class ScansContract(Contract):
                 load_next(store, graph, number, folder)
                 load_next(dictionary, graph, number, folder / "other")
             assert list(store.scan_mementos(span)) == list(dictionary.scan_mementos(span))
+            for prefix in ("org,example)", "org,example)/news", "example,", "zz"):
+                assert list(store.scan_mementos(span, Surt(prefix))) == list(
+                    dictionary.scan_mementos(span, Surt(prefix))
+                )
             scanned = list(all_links(store))
             assert len(scanned) == len({content for content, _ in scanned}) == store.sums().contents
             assert scanned == [(content, list(store.outlinks(content))) for content, _ in scanned]

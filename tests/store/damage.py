@@ -2,7 +2,7 @@
 
     python -m tests.store.damage --number 1000 [--seed 1] [--old]
 
-Prints how often the damage was named by an error, was not in what was asked, gave a wrong answer,
+Prints how often the damage was named by an error, was outside of the answers, gave a wrong answer,
 or raised another exception.
 """
 
@@ -113,7 +113,7 @@ def _sightings(content: ContentId) -> Callable[[GraphStore], object]:
 
 
 class Outcome(NamedTuple):
-    """What became of all questions to a damaged store.
+    """The outcome of all queries to a damaged store.
 
     Attributes:
         is_named: Whether an error named the damage.
@@ -243,7 +243,7 @@ def main() -> None:
             outcome = ask_all(copy, asked, right)
             tally["copies"] += 1
             tally["named by an error"] += outcome.is_named
-            tally["not in what was asked"] += not outcome.is_named and not outcome.faults
+            tally["outside of the answers"] += not outcome.is_named and not outcome.faults
             tally["wrong answer"] += any("wrong answer" in fault for fault in outcome.faults)
             tally["other exception"] += any("wrong" not in fault for fault in outcome.faults)
             for fault in outcome.faults[:1]:

@@ -109,7 +109,7 @@ class PayloadTruth:
         return contents
 
     def payload(self) -> Payload:
-        """Return what became of it when it was read."""
+        """Return the outcome of its reading."""
         counts = (("LINK_KEPT", len(self.links)), ("LINK_SAME_PAGE", 3)) if self.is_html else ()
         if not self.is_html:
             return Payload(self.checksum, None, "-", "a.warc.gz", 7, "PAYLOAD_EMPTY")

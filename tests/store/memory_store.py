@@ -19,6 +19,7 @@ import numpy as np
 
 from arclink.errors import StoreError
 from arclink.model import (
+    ALL_SURTS,
     ALL_TIME,
     EMPTY_PAYLOAD,
     Batch,
@@ -97,7 +98,7 @@ class Page:
 
     @property
     def payload(self) -> Payload | None:
-        """What became of the payload, if it was to be read."""
+        """The outcome of the payload, if it was to be read."""
         place = "crawl.warc.gz", self.memento.offset
         if self.links is not None:
             counts = (("LINK_KEPT", len(self.links)), ("LINK_SAME_PAGE", 1))
@@ -338,11 +339,11 @@ class MemoryStore:
             if next(self.mementos(surt), None) is not None
         )
 
-    def scan_mementos(self, span: Span = ALL_TIME) -> Iterator[Memento]:
+    def scan_mementos(self, span: Span = ALL_TIME, prefix: Surt = ALL_SURTS) -> Iterator[Memento]:
         return (
             self._mementos[key]
             for key in sorted(self._mementos)
-            if self._mementos[key].timestamp in span
+            if key[0].startswith(prefix) and self._mementos[key].timestamp in span
         )
 
     def scan_contents(self) -> Iterator[ContentBlock]:

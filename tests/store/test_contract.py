@@ -36,7 +36,7 @@ class TestSqliteStoreWithTinyBlocks(TestSqliteStore):
 
 
 class LoadedEmbargoedStore(EmbargoedStore):
-    """A store under an embargo that hides nothing; the store behind it can be loaded."""
+    """A store under an embargo that hides nothing; its inner store can be loaded."""
 
     replaces_links = False
     shared_url: str | None = None

@@ -99,7 +99,7 @@ def test_the_keys_of_the_java_original_hold(shared_data: Path) -> None:
     cases = {
         str(uri): expected for _, _, function, uri, expected in rows if function == "km.makeKey"
     }
-    # The package leaves opaque URIs as they are, the Java class reads their path as a host.
+    # The package leaves opaque URIs unchanged, the Java class reads their path as a host.
     assert [cases.pop(f"dns:{host}") for host in ("alexa.com", "archive.org")] == [
         "com,alexa)",
         "org,archive)",

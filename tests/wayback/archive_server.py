@@ -39,13 +39,13 @@ class Page:
 
 @dataclass
 class FakeArchive:
-    """What the archive has, how it speaks, what goes wrong, and what it was asked.
+    """The captures of an archive, its dialects and faults, and the requests that it received.
 
     Attributes:
         dialect: Of its CDX server: ``columns``, ``cdxj``, ``objects``, ``arrays``, ``eleven``;
-            empty: there is none.
-        has_resume_keys: Whether the CDX server gives keys to go on with.
-        most_rows: Rows that it gives at a time, whatever it is asked for.
+            empty: no CDX server.
+        has_resume_keys: Whether the CDX server sends resume keys.
+        most_rows: Largest number of rows of an answer, whatever the request.
         page_rows: Rows to a page; 0: it knows no pages.
         timemap_rows: Mementos to a TimeMap; 0: it has none.
         rewrites: Whether it ignores ``id_`` and rewrites; None: it answers 404 to it, and rewrites
@@ -203,7 +203,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _matches(page: Page, query: dict[str, str]) -> bool:
-    """Tell whether a page is one that a CDX query is about."""
+    """Return whether a CDX query includes a page."""
     uri, match = query["url"], query.get("matchType", "exact")
     if not query.get("from", "0") <= page.timestamp <= query.get("to", "9"):
         return False
@@ -320,7 +320,7 @@ def say(head: bytes) -> Callable[[_Handler], None]:
 
 
 babble = say(b"HTTP/1.1 0 No Content")
-"""Answer with a status that is none: pywb, of a 204."""
+"""Answer with an invalid status, as pywb does for a 204."""
 
 
 def break_off(body: bytes, length: int, *headers: tuple[str, str]) -> Callable[[_Handler], None]:
@@ -331,8 +331,8 @@ def break_off(body: bytes, length: int, *headers: tuple[str, str]) -> Callable[[
 def announce(
     body: bytes, length: int, *headers: tuple[str, str], status: int = 200
 ) -> Callable[[_Handler], None]:
-    """Announce more bytes than come, and keep the connection open, unless told to close it: as pywb
-    hands on a wrong length.
+    """Announce more bytes than come, and keep the connection open, unless configured to close it:
+    as pywb hands on a wrong length.
     """
 
     def fault(handler: _Handler) -> None:

@@ -11,7 +11,7 @@ from tests.wayback.archive_server import FakeArchive, serving
 
 @dataclass
 class Waits:
-    """Stands in for time.sleep, and remembers."""
+    """A replacement of time.sleep, which records its calls."""
 
     seconds: list[float] = field(default_factory=list)
 

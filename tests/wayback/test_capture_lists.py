@@ -123,7 +123,7 @@ def test_the_usual_place_of_the_internet_archive_is_tried(
     archive.asked.clear()
     assert listed(archive, client, "http://h.example/4", where=where) == [
         "http://h.example/4"
-    ]  # there is none, which is known now
+    ]  # the archive has no CDX server, which is known now
     assert archive.asked == ["/web/timemap/link/http://h.example/4"]
 
 

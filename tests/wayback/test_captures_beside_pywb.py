@@ -46,7 +46,7 @@ OF_SERVERS = frozenset(
         "transfer-encoding",
     }
 )
-"""Headers that pywb sets itself, beside the archived ones of these names."""
+"""Headers that pywb sets itself, in addition to the archived ones of these names."""
 
 EQUAL = "equal"
 NO_PATH = "pywb redirects a URI without a path to one with a slash"

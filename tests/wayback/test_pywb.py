@@ -1,4 +1,4 @@
-"""Against a real pywb: the graph of what its interface shows is that of the files behind it.
+"""Against a real pywb: the graph of its captures equals the graph of its files.
 
 What pywb does not show is listed here, and each difference is shown to be what it is said to be.
 """
@@ -210,4 +210,4 @@ def test_a_crawl_by_heritrix_gives_the_same_graph(pywb: str, crawl: Path, tmp_pa
     asked = report.counts[Reason.FETCH_STORED] + report.counts[Reason.FETCH_OTHER_MEMENTO]
     assert (
         report.requests == 4 + asked + 1
-    )  # for its redirect to itself, pywb redirects to the capture behind it
+    )  # instead of a redirect to itself, pywb shows the next capture

@@ -170,7 +170,7 @@ def test_a_status_that_the_index_does_not_know_is_not_taken_from_an_error_page(
 
 
 def test_another_status_is_another_memento(archive: FakeArchive, replay: Replay) -> None:
-    """pywb shows the page behind a redirect to itself (http to https) instead of the redirect."""
+    """pywb shows the page after a redirect to itself (http to https) instead of the redirect."""
     assert fails(replay, replace(capture_of(PAGE), status="302")) is Reason.FETCH_OTHER_MEMENTO
 
 

@@ -1,4 +1,4 @@
-"""What became of each capture, as text for users and as JSON fields."""
+"""The outcome of each capture, as text for users and as JSON fields."""
 
 from collections.abc import Iterator
 from typing import TypedDict

@@ -358,8 +358,15 @@ class TaskRunner:
 
 def done_tasks(tables: Tables, load: int) -> dict[str, Result]:
     """Return the results of the finished tasks of a load, by name."""
-    rows = tables.database.ask("SELECT task, result FROM tasks WHERE load = ?", (load,))
-    return {name: json.loads(result) for name, result in rows}
+    return done_tasks_of_each(tables, [load])[0]
+
+
+def done_tasks_of_each(tables: Tables, loads: Sequence[int]) -> list[dict[str, Result]]:
+    """Return the `done_tasks` of each load, in the order given."""
+    answers = tables.database.ask_each(
+        "SELECT task, result FROM tasks WHERE load = ?", ((load,) for load in loads)
+    )
+    return [{name: json.loads(result) for name, result in rows} for rows in answers]
 
 
 class SurtWriter:

@@ -29,6 +29,7 @@ from arclink.archives.names import is_wat
 from arclink.closing import Closing
 from arclink.errors import StoreError, UsageError
 from arclink.model import (
+    ALL_SURTS,
     ALL_TIME,
     Batch,
     Checksum,
@@ -405,9 +406,11 @@ class SqliteStore(Closing):
             for surt, _ in groupby(keys, lambda key: key[: key.index(NUL)]):
                 yield Surt(surt.decode())
 
-    def scan_mementos(self, span: Span = ALL_TIME) -> Iterator[Memento]:
+    def scan_mementos(self, span: Span = ALL_TIME, prefix: Surt = ALL_SURTS) -> Iterator[Memento]:
+        low = prefix.encode()
         with translated(self.path):
-            for surt, rows in groupby(self._runs.scan(Relation.MEMENTOS), surt_field):
+            mementos = self._runs.scan(Relation.MEMENTOS, low, end_of_prefix(low))
+            for surt, rows in groupby(mementos, surt_field):
                 for (timestamp, *_), same in groupby(
                     in_order(rows, lambda row: mementos_of(row, self._names)), itemgetter(0, 1, 2)
                 ):

@@ -44,7 +44,7 @@ def block_of(some: Sequence[Sequence[Outlink]]) -> tuple[bytes, bytes]:
 def written(
     blocks: Sequence[tuple[bytes, bytes]], wanted: Sequence[Sequence[bool]], first: int = 1
 ) -> list[list[Outlink]]:
-    """Return what is read from a store to which these blocks were written."""
+    """Return the rows read from a store to which these blocks were written."""
     connection = Connection(":memory:")
     try:
         connection.execute("CREATE TABLE outlinks (first INTEGER PRIMARY KEY, data BLOB NOT NULL)")

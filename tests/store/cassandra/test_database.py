@@ -47,7 +47,7 @@ WROTE_ONE = WriteTimeout(
 
 
 def hosts(*errors: Exception) -> NoHostAvailable:
-    """Return what the driver raises when no node it asked gave an answer."""
+    """Return the error that the driver raises when no node answered."""
     return NoHostAvailable(
         "Unable to complete the operation against any hosts",
         {f"10.0.0.{number}:9042": error for number, error in enumerate(errors, 1)},
@@ -55,7 +55,7 @@ def hosts(*errors: Exception) -> NoHostAvailable:
 
 
 def database_with(down: Sequence[str]) -> Any:
-    """Return what of a database its messages need: three nodes, some of them down."""
+    """Return the parts of a database that its messages need: three nodes, some of them down."""
     nodes = [
         SimpleNamespace(address=f"10.0.0.{number}", is_up=f"10.0.0.{number}" not in down)
         for number in (1, 2, 3)
@@ -104,7 +104,7 @@ def test_a_missing_quorum_is_said_with_its_numbers(error: Exception, answered: s
 @pytest.mark.parametrize(
     ("error", "says"),
     [
-        pytest.param(hosts(REFUSED, DOWN), "Check that it is running", id="nobody there"),
+        pytest.param(hosts(REFUSED, DOWN), "Check that it is running", id="no node"),
         pytest.param(hosts(ConnectionShutdown("closed")), "Check that it is running", id="closed"),
         pytest.param(hosts(OperationTimedOut()), "Check that it is running", id="silent"),
         pytest.param(hosts(AuthenticationFailed("bad"), DOWN), "refuses the user", id="user"),

@@ -1,4 +1,4 @@
-"""Rows have seals: a row that was damaged, or stands in the place of another one, is never
+"""Rows have seals: a row that was damaged, or replaces another one, is never
 believed.
 """
 

@@ -1,9 +1,9 @@
 """The history of a store in Cassandra, without a server: what begins again, and what a reader sees
-of a store that was built anew.
+of a store that was built again.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
@@ -30,6 +30,11 @@ class Rows:
             for number, identity, is_finished in self.steps
         ]
 
+    def ask_each(
+        self, statement: str, questions: Iterable[Sequence[object]]
+    ) -> list[list[tuple[object, ...]]]:
+        return [self.ask(statement, values) for values in questions]
+
     def agree(self, statement: str, values: Sequence[Any]) -> tuple[bool, tuple[object, ...]]:
         self.begun.append(values[0])
         return True, ()
@@ -47,7 +52,7 @@ class Rows:
 def test_a_load_begins_again_unless_another_step_was_finished_since(
     steps: list[tuple[int, bytes, bool]], number: int
 ) -> None:
-    assert Steps(Rows(*steps)).begin(b"b") == number  # type: ignore[arg-type]  # answers what is asked of it
+    assert Steps(Rows(*steps)).begin(b"b") == number  # type: ignore[arg-type]  # has the methods that are called
 
 
 def test_a_store_that_was_built_anew_is_seen_though_its_steps_have_the_same_numbers(

@@ -516,7 +516,7 @@ def test_a_reader_does_not_hold_up_trimming_nor_lose_its_place(tmp_path: Path) -
         assert found == hub_contents(0, 400 * runs_module.FAN_OUT)
 
 
-# With a process beside the one that loads
+# With a process next to the one that loads
 
 
 def test_a_process_beside_changes_no_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,5 @@
-"""What the contract does not say of forgetting: the bytes of the file, readers that are open,
-places of payloads, old layouts.
+"""Properties of forgetting that are not in the contract: the bytes of the file, readers that are
+open, places of payloads, old layouts.
 """
 
 import io

@@ -58,11 +58,26 @@ self.addEventListener = (type, listener, ...options) => {
 const none = { open: async () => none, match: async () => undefined, put: async () => undefined, keys: async () => [], delete: async () => false, has: async () => false };
 Object.defineProperty(self, "caches", { value: none });
 
+// Only sounds and videos are asked for in parts. wabac.js may rewrite other files, as a whole only.
+const asWhole = self.fetch.bind(self);
+async function ask(resource, options = {}) {
+  if (!options.headers) return asWhole(resource, { ...options, cache: "no-store" });
+  const headers = new Headers(options.headers);
+  const range = headers.get("Range") ?? "";
+  headers.delete("Range");
+  const whole = { ...options, headers, cache: "no-store" };
+  if (!range) return asWhole(resource, whole);
+  const part = new Headers(headers);
+  part.set("Range", range);
+  const response = await asWhole(resource, { ...whole, headers: part });
+  const isMedia = /^(audio|video|application\/octet-stream)\b/i.test(response.headers.get("Content-Type") ?? "");
+  return isMedia || ![206, 416].includes(response.status) ? response : asWhole(resource, whole);
+}
+
 // wabac.js replaces answers with an error by a page of its own. Errors that were archived are shown:
 // it takes their status from a header.
-const ask = self.fetch.bind(self);
 self.fetch = async (resource, options) => {
-  const response = await ask(resource, { ...options, cache: "no-store" });
+  const response = await ask(resource, options);
   if (response.status <= 400 || !response.headers.has("Memento-Datetime")) return response;
   const headers = new Headers(response.headers);
   headers.set("X-Redirect-Status", response.status);

@@ -1,0 +1,62 @@
+"""Every capture with its bytes over HTTP: ``/stream``."""
+
+from collections.abc import Iterator
+from itertools import chain, islice
+from typing import Final
+
+from flask import Blueprint, Response
+
+from arclink.access.declarations import AnyParameter
+from arclink.analysis.slice_cache import cache_of
+from arclink.errors import OperatorError, StoreError
+from arclink.service.archived import current_reader
+from arclink.service.links import asked
+from arclink.service.problems import note_loss
+from arclink.service.stores import stores_of_app
+from arclink.streams.forms import FORMS, write_stream
+from arclink.streams.queries import STREAM_PARAMETERS, StreamQuery
+from arclink.streams.ranks import RankTables
+from arclink.streams.stream import CaptureStream
+
+streaming = Blueprint("streaming", __name__)
+
+STREAM: tuple[AnyParameter, ...] = STREAM_PARAMETERS
+
+MOST_LINKS: Final = 1_000_000
+"""Largest number of links of a store for which a request may make a rank table (seconds)."""
+
+
+@streaming.get("/stream")
+def stream() -> Response:
+    """Answer with the captures, each once; the answer is made while the client reads it.
+
+    Raises:
+        NotFound: This service shows no captures.
+        BadParameterError: A parameter is wrong, or the token is damaged or of another stream.
+        GoneError: The rank table of the token was removed.
+    """
+    query = StreamQuery.of(asked(STREAM))
+    reader = current_reader()
+    path = stores_of_app().path
+    tables = RankTables(None if path is None else cache_of(str(path)), MOST_LINKS)
+    captures = CaptureStream(reader, query, tables=tables)
+    pieces = _logged(write_stream(captures, query.form))
+    # The first piece is made now, so that a store that cannot be read gives a 503.
+    started = chain(list(islice(pieces, 1)), pieces)
+    response = Response(started, content_type=FORMS[query.form].media_type)
+    response.call_on_close(captures.close)
+    return response
+
+
+def _logged(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield pieces; an error after the first one is logged, because the end already says it."""
+    count = 0
+    try:
+        for piece in pieces:
+            count += 1
+            yield piece
+    except (OperatorError, OSError) as error:
+        if isinstance(error, StoreError):
+            note_loss(error)
+        elif not count:
+            raise

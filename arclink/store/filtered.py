@@ -1,0 +1,314 @@
+"""A store that shows some of the captures of another store.
+
+`FilteredStore` answers every query of `Scans` from the visible captures only, so the code that
+answers queries need not know that there is a filter. A subclass says which captures are visible.
+An embargo is one (`arclink.store.embargo`), a subset is another (`arclink.subsets.view`).
+"""
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import islice
+
+from arclink.closing import Closing
+from arclink.errors import UsageError
+from arclink.model import (
+    ALL_SURTS,
+    ALL_TIME,
+    Batch,
+    Checksum,
+    ContentId,
+    Inlink,
+    Kind,
+    Memento,
+    Outlink,
+    Payload,
+    Sighting,
+    Source,
+    Span,
+    Surt,
+    UriR,
+)
+from arclink.store.protocols import (
+    ContentBlock,
+    KnownFile,
+    Removed,
+    Scans,
+    StoreState,
+    StoreStats,
+    StoreSums,
+    Takedown,
+    Violation,
+)
+
+_AT_ONCE = 128
+"""Number of contents that are checked together."""
+_KEPT = 100_000
+"""Number of contents whose check results are cached."""
+
+
+class FilteredStore(Closing):
+    """The `Scans` of a store without the captures that a filter hides.
+
+    Args:
+        store: The store to filter; it is closed with this one.
+
+    Attributes:
+        whole: The store with all captures, for uses whose results no reader sees.
+        base: The store that this one filters.
+    """
+
+    def __init__(self, store: Scans) -> None:
+        self.base = store
+        self.whole: Scans = store.whole if isinstance(store, FilteredStore) else store
+        self._seen: StoreState | None = None
+        self._held: StoreState | None = None
+        self._shown: dict[ContentId, bool] = {}
+        self._stats: StoreStats | None = None
+
+    # The filter
+
+    @property
+    @abstractmethod
+    def filter_identity(self) -> str:
+        """A text that identifies the filter: two filters with the same text hide the same."""
+
+    @abstractmethod
+    def mementos(self, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]: ...
+
+    @abstractmethod
+    def scan_mementos(
+        self, span: Span = ALL_TIME, prefix: Surt = ALL_SURTS
+    ) -> Iterator[Memento]: ...
+
+    @abstractmethod
+    def payload(self, checksum: Checksum) -> Payload | None: ...
+
+    @abstractmethod
+    def content_of(self, memento: Memento) -> ContentId | None: ...
+
+    @abstractmethod
+    def _visible_pages(self, content: ContentId, pages: Iterator[Source]) -> Iterator[Source]:
+        """Yield the visible ones of the pages that show a content, with their visible times.
+
+        Args:
+            content: The content.
+            pages: All its pages, with their times inside the span of the query and of `_within`.
+        """
+
+    @abstractmethod
+    def _within(self, span: Span) -> Span:
+        """Return the part of ``span`` in which captures may be visible."""
+
+    # Queries
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        with self.base.snapshot():
+            held = self._held
+            self._held = self.state()
+            try:
+                yield
+            finally:
+                self._held = held
+
+    def outlinks(self, content: ContentId) -> Iterator[Outlink]:
+        return self.base.outlinks(content) if self._is_shown(content) else iter(())
+
+    def inlinks(self, target: Surt, after: Inlink | None = None) -> Iterator[Inlink]:
+        if after is not None and not self._is_shown(
+            after.content
+        ):  # the error must not reveal that the store has this content
+            raise UsageError(
+                f"cannot continue after an inlink of {after.content}: the store has no such content"
+            )
+        return (
+            inlink for inlink in self.base.inlinks(target, after) if self._is_shown(inlink.content)
+        )
+
+    def inlink_kinds(self, target: Surt) -> Iterator[tuple[Kind, int]]:
+        return ((inlink.kind, 1) for inlink in self.inlinks(target))
+
+    def sightings(self, content: ContentId, span: Span = ALL_TIME) -> Iterator[Sighting]:
+        for pages in self.sources([content], span):
+            yield from (
+                Sighting(original, timestamp)
+                for original, timestamps in pages
+                for timestamp in timestamps
+            )
+
+    def sources(
+        self, contents: Iterable[ContentId], span: Span = ALL_TIME
+    ) -> Iterator[Iterator[Source]]:
+        self._look_again()
+        rest = iter(contents)
+        while some := list(islice(rest, _AT_ONCE)):
+            for content, pages in zip(
+                some, self.base.sources(some, self._within(span)), strict=True
+            ):
+                yield self._visible_pages(content, pages)
+
+    def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
+        for surt in self.base.surts(prefix, after):
+            if (
+                next(self.mementos(surt), None) is not None
+                or next(self.inlinks(surt), None) is not None
+            ):
+                yield surt
+
+    def captured_surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
+        return (
+            surt
+            for surt in self.base.captured_surts(prefix, after)
+            if next(self.mementos(surt), None) is not None
+        )
+
+    def scan_contents(self) -> Iterator[ContentBlock]:
+        for block in self.base.scan_contents():
+            are_shown = [next(pages, None) is not None for pages in self.sources(block.contents)]
+            shown = [place for place, is_shown in enumerate(are_shown) if is_shown]
+            if shown:
+                yield ContentBlock(
+                    [block.contents[place] for place in shown],
+                    block.links,
+                    [block.lists[place] for place in shown],
+                )
+
+    def batches(self) -> Iterator[Batch]:
+        return self.base.batches()
+
+    def last_batch(self) -> int:
+        return self.base.last_batch()
+
+    def state(self) -> StoreState:
+        if self._held is not None:
+            return self._held
+        state = self.base.state()
+        facts = (state.version, self.filter_identity)
+        return replace(state, version=StoreState.of(facts, ()).version)
+
+    def files(self) -> Iterator[KnownFile]:
+        """Yield the archive files that hold visible captures. Reads all visible captures."""
+        names = {memento.file for memento in self.scan_mementos()}
+        return (file for file in self.base.files() if file.name in names)
+
+    def setting(self, name: str) -> str | None:
+        return self.base.setting(name)
+
+    def sums(self) -> StoreSums:
+        """Return the counts of all visible data. Reads all of it, once per state."""
+        stats = self.stats()
+        return StoreSums(
+            stats.batches,
+            stats.files,
+            stats.payloads,
+            stats.contents,
+            stats.links,
+            stats.first,
+            stats.last,
+            stats.bytes,
+        )
+
+    def stats(self) -> StoreStats:
+        self._look_again()
+        if self._stats is None:
+            self._stats = self._counted()
+        return self._stats
+
+    def verify(self) -> Iterator[Violation]:
+        return self.base.verify()
+
+    def forgotten(self) -> Iterator[tuple[Takedown, Removed]]:
+        return self.base.forgotten()
+
+    def close(self) -> None:
+        self.base.close()
+
+    def originals_of(self, checksum: Checksum) -> Iterator[UriR]:
+        return (
+            original
+            for original in self.base.originals_of(checksum)
+            if next(self._of_payload(original, checksum), None) is not None
+        )
+
+    # Inside
+
+    @abstractmethod
+    def _of_payload(self, original: UriR, checksum: Checksum) -> Iterator[Memento]:
+        """Yield the visible captures of an original that show a payload."""
+
+    def _look_again(self) -> None:
+        """Clear all caches when the store or the filter has changed, or when they are full."""
+        state = self.state()
+        if state != self._seen:
+            self._seen = state
+            self._store_changed()
+        elif self._cached() > _KEPT:
+            self._clear()
+
+    def _store_changed(self) -> None:
+        """Clear all that belongs to the former state of the store."""
+        self._stats = None
+        self._clear()
+
+    def _cached(self) -> int:
+        """Return the number of cached check results."""
+        return len(self._shown)
+
+    def _clear(self) -> None:
+        """Clear the cached check results."""
+        self._shown.clear()
+
+    def _is_shown(self, content: ContentId) -> bool:
+        """Return whether a visible capture shows ``content``."""
+        self._look_again()
+        if content not in self._shown:
+            self._shown[content] = any(
+                next(pages, None) is not None for pages in self.sources([content])
+            )
+        return self._shown[content]
+
+    def _captures(self, checksum: Checksum) -> Iterator[Memento]:
+        """Yield the visible captures of a payload, except those that a rule kept from reading."""
+        for original in self.base.originals_of(checksum):
+            yield from self._of_payload(original, checksum)
+
+    def _counted(self) -> StoreStats:
+        originals: set[UriR] = set()
+        contents: set[ContentId] = set()
+        payloads: set[Checksum] = set()
+        files: set[str] = set()
+        targets: set[UriR] = set()
+        mementos = links = 0
+        first, last = "", ""
+        for memento in self.scan_mementos():
+            mementos += 1
+            originals.add(memento.original)
+            files.add(memento.file)
+            first, last = (
+                min(first or memento.timestamp, memento.timestamp),
+                max(last, memento.timestamp),
+            )
+            content = self.content_of(memento)
+            if content is not None and content not in contents:
+                contents.add(content)
+                of_content = [link.target for link in self.base.outlinks(content)]
+                links += len(of_content)
+                targets.update(of_content)
+            if memento.checksum not in payloads and self.payload(memento.checksum) is not None:
+                payloads.add(memento.checksum)
+        kept = self.base.sums()
+        return StoreStats(
+            batches=kept.batches,
+            files=len(files),
+            mementos=mementos,
+            originals=len(originals),
+            payloads=len(payloads),
+            contents=len(contents),
+            links=links,
+            targets=len(targets),
+            first=first,
+            last=last,
+            bytes=kept.bytes,
+        )

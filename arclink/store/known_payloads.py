@@ -1,0 +1,133 @@
+"""The choice of pointers by the payloads that a store knows.
+
+A payload that the store has is not read again, unless it was now captured under a URI where its
+links may lead elsewhere. The driver of a build chooses, or the tasks of a job, if they can open the
+store (docs/decisions/20261123-tasks-ask-for-known-payloads.md).
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from arclink.model import Payload, Timestamp, UriR
+from arclink.reasons import Reason
+from arclink.rows.link_sources import LinkSource, source_in, source_of
+from arclink.rows.pointers import CHOSEN, ORIGINALS, WAITING, FallBack, Pointer, PointerKind
+from arclink.store.protocols import KnownPayloads
+
+_OF_CHECKSUM = frozenset(
+    {
+        PointerKind.PAYLOAD,
+        PointerKind.REVISIT_ONLY,
+        PointerKind.LAST_RESORT,
+        PointerKind.RECORDED,
+    }
+)
+
+
+AT_ONCE = 512
+"""Number of pointers that are read before the store is asked about them."""
+
+
+def choose_pointers(
+    pointers: Iterable[Pointer], store: KnownPayloads, counts: Counter[Reason]
+) -> Iterator[tuple[bytes, Pointer]]:
+    """Yield each pointer whose payload is to be read, or waits for a capture that has it.
+
+    Originals of earlier batches are added to them; originals whose content is known are removed.
+
+    Args:
+        pointers: In the order that filter wrote them: the chunks of one payload are adjacent. Read
+            once.
+        store: Gives the payloads and contents that are known already.
+        counts: Gets the outcomes decided here, such as payloads that the store knows already.
+
+    Yields:
+        The relation, and the pointer: `CHOSEN` pointers are to be read; `WAITING` ones have nothing
+        to read, unless the batch turns out to have a capture of their payload.
+    """
+    replaces = store.replaces_links
+    earlier: Iterator[UriR] = iter(())  # where earlier batches captured the payload
+    last: Pointer | None = None  # the chunk before, of the same payload
+    for pointer, known in _with_known(pointers, store):
+        if last is not None and (known is None or pointer.checksum != last.checksum):
+            yield from _further_chunks(last, earlier)
+            earlier, last = iter(()), None
+        if known is None:
+            yield WAITING if pointer.kind is PointerKind.UNREAD else CHOSEN, pointer
+            continue
+        payload, missing = known
+        last = pointer
+        source = source_of(payload) if payload is not None else None
+        is_worse = source is not None and source > _source_of_pointer(pointer)
+        if is_worse and not replaces and pointer.chunk == 0:
+            counts[Reason.NOTE_WAT_KEPT] += 1
+        if pointer.kind is PointerKind.RECORDED:
+            if source in (None, LinkSource.CRAWLER):
+                yield CHOSEN, pointer
+            else:  # the links of the payload itself are known, but not at this original
+                yield WAITING, replace(pointer, kind=PointerKind.UNREAD)
+        elif payload is None or source is None or (is_worse and replaces):
+            if pointer.kind is PointerKind.REVISIT_ONLY:
+                yield WAITING, pointer
+                continue
+            if pointer.chunk == 0:
+                pointer, earlier = _with_earlier(pointer, store.originals_of(pointer.checksum))
+            yield CHOSEN, pointer
+        elif not missing:
+            counts[Reason.PAYLOAD_KNOWN] += pointer.chunk == 0
+        elif pointer.kind is PointerKind.REVISIT_ONLY and source is LinkSource.CRAWLER:
+            yield WAITING, replace(pointer, originals=tuple(missing))
+        elif pointer.kind is PointerKind.REVISIT_ONLY:
+            # The payload was read before, but another original was captured. The store does not
+            # say which.
+            place = replace(
+                pointer, file=payload.file, offset=payload.offset, length=-1, original=UriR("")
+            )
+            yield CHOSEN, replace(place, kind=PointerKind.PAYLOAD, originals=tuple(missing))
+        else:
+            # The new capture may be damaged; the capture that was read before was not.
+            before = FallBack(payload.file, payload.offset, -1, Timestamp(""), UriR(""))
+            fall_backs = (*pointer.fall_backs, before)
+            yield CHOSEN, replace(pointer, originals=tuple(missing), fall_backs=fall_backs)
+    if last is not None:
+        yield from _further_chunks(last, earlier)
+
+
+def _with_known(
+    pointers: Iterable[Pointer], store: KnownPayloads
+) -> Iterator[tuple[Pointer, tuple[Payload | None, Sequence[UriR]] | None]]:
+    """Yield pointers with the answer of `known_contents`; with None if no checksum joins them."""
+    rest = iter(pointers)
+    while some := list(islice(rest, AT_ONCE)):
+        joined = [pointer for pointer in some if pointer.kind in _OF_CHECKSUM]
+        known = store.known_contents((pointer.checksum, pointer.originals) for pointer in joined)
+        for pointer in some:
+            yield pointer, next(known) if pointer.kind in _OF_CHECKSUM else None
+
+
+def _further_chunks(pointer: Pointer, originals: Iterator[UriR]) -> Iterator[tuple[bytes, Pointer]]:
+    """Yield pointers for further originals of a payload, after the chunk of ``pointer``."""
+    chunk = pointer.chunk
+    while some := tuple(islice(originals, ORIGINALS)):
+        chunk += 1
+        yield CHOSEN, replace(pointer, originals=some, chunk=chunk)
+
+
+def _source_of_pointer(pointer: Pointer) -> LinkSource:
+    """Return the source of links that a pointer to a payload leads to."""
+    if pointer.kind in (PointerKind.REVISIT_ONLY, PointerKind.RECORDED):
+        return LinkSource.CRAWLER
+    return source_in(pointer.file)
+
+
+def _with_earlier(pointer: Pointer, earlier: Iterable[UriR]) -> tuple[Pointer, Iterator[UriR]]:
+    """Return a payload's first pointer, filled with originals of earlier batches, and the rest.
+
+    It takes as many originals as it has room for; the iterator has the others.
+    """
+    own = set(pointer.originals)
+    others = (original for original in earlier if original not in own)
+    first = tuple(islice(others, max(ORIGINALS - len(own), 0)))
+    return replace(pointer, originals=(*pointer.originals, *first)) if first else pointer, others

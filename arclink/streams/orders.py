@@ -1,0 +1,189 @@
+"""The captures of a store in one of four orders, from any position on, in constant memory.
+
+A capture has one *key* in each order: a text of its facts, separated by tabs, that no other capture
+has. Keys sort like the captures (by code points). The facts in a key never change, so a stream can
+go on after a key however the store has changed since.
+
+::
+
+    surt   the store's own order: begins at the SURT of the last key
+    file   scan ──▶ lines with their keys, later than the last key ──▶ sorted on disk
+    time   the same
+    rank   the rank table names the SURTs in order: begins at the place of the last key
+"""
+
+from collections.abc import Callable, Generator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from arclink.export.sums import DistinctLines
+from arclink.model import ALL_TIME, Checksum, Memento, Span, Surt, Timestamp, UriR
+from arclink.store.protocols import Scans
+from arclink.streams.queries import Order, StreamPart
+from arclink.streams.ranks import RankTable
+
+MOST_LINES = 100_000
+"""Largest number of captures in memory while captures are sorted: about 40 MB."""
+
+Keyed = tuple[str, Memento]
+"""A capture, after its key."""
+
+Captures = Generator[Keyed, None, None]
+"""Captures in an order; close it if it is not read to its end."""
+
+_TAB = "\t"
+_NO_PLACE = 9_999_999_999
+"""Place of captures whose SURT has no rank."""
+
+
+def captures_in_order(
+    store: Scans, order: Order, part: StreamPart, after: str = "", table: RankTable | None = None
+) -> Captures:
+    """Yield the captures of a part with their keys, sorted, each once.
+
+    Every capture that the store has from now on until it is reached comes. A capture that is loaded
+    meanwhile may come, too; one that is forgotten may or may not come.
+
+    Args:
+        store: The store; reading it uses its protocol only.
+        order: The order.
+        part: Only captures of this part.
+        after: Only captures with a greater key; empty for all.
+        table: The rank table, for the order ``rank``.
+    """
+    match order:
+        case Order.SURT:
+            return _by_surt(store, part, after)
+        case Order.FILE:
+            return _sorted(store, part, after, _file_key, _file_line, _of_file_line)
+        case Order.TIME:
+            return _sorted(store, part, after, _time_key, _time_line, _of_time_line)
+        case Order.RANK:
+            assert table is not None, "the order rank needs a rank table"
+            return _by_rank(store, part, after, table)
+
+
+def timestamp_in(order: Order, key: str) -> Timestamp:
+    """Return the time of the capture with this key; empty for an empty key."""
+    place = {Order.SURT: 1, Order.FILE: 3, Order.TIME: 0, Order.RANK: 2}[order]
+    return Timestamp(key.split(_TAB)[place] if key else "")
+
+
+def _surt_key(memento: Memento) -> str:
+    return f"{memento.surt}\t{memento.timestamp}\t{memento.original}\t{memento.checksum}"
+
+
+def _by_surt(store: Scans, part: StreamPart, after: str) -> Captures:
+    for memento in _mementos_after(store, after):
+        if part.has(memento.surt):
+            yield _surt_key(memento), memento
+
+
+def _mementos_after(store: Scans, after: str) -> Generator[Memento, None, None]:
+    """Yield the captures whose key by SURT is greater."""
+    if not after:
+        yield from store.scan_mementos()
+        return
+    surt, timestamp, *_ = after.split(_TAB)
+    last = Surt(surt)
+    span = Span(first=Timestamp(timestamp))
+    yield from (one for one in store.mementos(last, span) if _surt_key(one) > after)
+    for following in store.captured_surts(Surt(""), last):
+        yield from store.mementos(following)
+
+
+def _by_rank(store: Scans, part: StreamPart, after: str, table: RankTable) -> Captures:
+    place, _, rest = after.partition(_TAB)
+    begin = int(place or 0)
+    if begin != _NO_PLACE:
+        for number, surt in table.surts(begin):
+            if part.has(surt):
+                for memento in store.mementos(surt):
+                    key = f"{number:010}\t{_surt_key(memento)}"
+                    if key > after:
+                        yield key, memento
+        rest = ""
+    for key, memento in _by_surt(store, part, rest):
+        if not table.has(memento.surt):
+            yield f"{_NO_PLACE}\t{key}", memento
+
+
+def _sorted(
+    store: Scans,
+    part: StreamPart,
+    after: str,
+    key_of: Callable[[Memento], str],
+    line_of: Callable[[str, Memento], str],
+    parse_line: Callable[[list[str]], Keyed],
+) -> Captures:
+    """Yield captures sorted by a key that is not the store's; sorts on disk."""
+    first = Timestamp(after[:14]) if after and key_of is _time_key else ALL_TIME.first
+    with TemporaryDirectory(prefix="arclink-stream-") as folder:
+        lines = DistinctLines(Path(folder), MOST_LINES)
+        for memento in store.scan_mementos(Span(first=first)):
+            if part.has(memento.surt):
+                key = key_of(memento)
+                if key > after:
+                    lines.add(line_of(key, memento).encode())
+        for line in lines:
+            yield parse_line(line[:-1].decode().split(_TAB))
+
+
+def _file_key(memento: Memento) -> str:
+    return f"{memento.file}\t{memento.offset:019}\t{_surt_key(memento)}"
+
+
+def _file_line(key: str, memento: Memento) -> str:
+    return (
+        f"{key}\t{memento.status}\t{memento.mime}\t{memento.record_type}\t{memento.length}"
+        f"\t{memento.reason}\n"
+    )
+
+
+def _of_file_line(columns: list[str]) -> Keyed:
+    file, offset, surt, time, original, checksum, status, mime, record_type, length, reason = (
+        columns
+    )
+    return _TAB.join(columns[:6]), Memento(
+        Surt(surt),
+        Timestamp(time),
+        UriR(original),
+        Checksum(checksum),
+        status,
+        mime,
+        record_type,
+        file,
+        int(offset),
+        int(length),
+        reason,
+    )
+
+
+def _time_key(memento: Memento) -> str:
+    return f"{memento.timestamp}\t{memento.surt}\t{memento.original}\t{memento.checksum}"
+
+
+def _time_line(key: str, memento: Memento) -> str:
+    return (
+        f"{key}\t{memento.status}\t{memento.mime}\t{memento.record_type}\t{memento.file}"
+        f"\t{memento.offset}\t{memento.length}\t{memento.reason}\n"
+    )
+
+
+def _of_time_line(columns: list[str]) -> Keyed:
+    time, surt, original, checksum, status, mime, record_type, file, offset, length, reason = (
+        columns
+    )
+    return _TAB.join(columns[:4]), Memento(
+        Surt(surt),
+        Timestamp(time),
+        UriR(original),
+        Checksum(checksum),
+        status,
+        mime,
+        record_type,
+        file,
+        int(offset),
+        int(length),
+        reason,
+    )

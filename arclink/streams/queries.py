@@ -1,0 +1,188 @@
+"""Parameters of a stream, and the query that they make.
+
+A part is a share of the captures. The hash of a host says which part its captures belong to, so the
+parts ``1/n`` to ``n/n`` are disjoint and together have every capture. Clients on several machines
+share a stream by this number alone.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import Self
+from zlib import crc32
+
+from arclink.access.declarations import (
+    TEXT,
+    AnyParameter,
+    Given,
+    Parameter,
+    choice,
+    matching,
+    sort_out,
+    whole_number,
+)
+from arclink.model import Surt
+from arclink.uris.hosts import host_of
+
+MOST_PARTS = 99_999
+"""Largest number of parts of a stream."""
+
+
+class Order(Enum):
+    """The order of the captures of a stream.
+
+    The members say what sorts first; SURT, time, URI and checksum follow.
+    """
+
+    FILE = "file"
+    """Archive file and offset: each archive file is opened once and read forward."""
+
+    SURT = "surt"
+    """SURT: the captures of a site, and those of a page, follow one another. Needs no sorting."""
+
+    TIME = "time"
+    """Time of the capture, the oldest first."""
+
+    RANK = "rank"
+    """PageRank of the page, the highest first; pages without a rank come last, by SURT."""
+
+
+class StreamForm(Enum):
+    """The format of a stream."""
+
+    JSONL = "jsonl"
+    """One JSON object per line: the capture, its headers and its body (base64)."""
+
+    WARC = "warc"
+    """The records of the captures as WARC; records of ARC files are written as WARC records."""
+
+    TEXT = "text"
+    """The readable text of each page as a WARC ``conversion`` record, as in WET files."""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamPart:
+    """A share of the captures of a stream.
+
+    Attributes:
+        number: From 1 to ``of``.
+        of: Number of parts; 1 for everything.
+    """
+
+    number: int = 1
+    of: int = 1
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Return the part in a text.
+
+        Raises:
+            ValueError: Its number is greater than the number of parts.
+
+        >>> StreamPart.parse("3/16")
+        StreamPart(number=3, of=16)
+        """
+        number, of = map(int, text.split("/"))
+        if number > of:
+            raise ValueError(f"there is no part {number} of {of}")
+        return cls(number, of)
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
+    def has(self, surt: Surt) -> bool:
+        """Return whether the captures of a SURT belong to this part.
+
+        SURTs without a host belong to the part of the empty host.
+        """
+        return self.of == 1 or crc32(host_of(surt).encode()) % self.of == self.number - 1
+
+
+ORDER = Parameter(
+    "order",
+    "By archive file and offset, by SURT, by time, or by PageRank. The orders file and time sort all "
+    "captures first; surt starts at once.",
+    choice(Order),
+    default=Order.SURT.value,
+    see="how-to/streams.md",
+)
+PART = Parameter(
+    "part",
+    "Only the hosts of part K of N; the parts 1/N to N/N have each capture once.",
+    matching(
+        rf"[1-9][0-9]{{0,{len(str(MOST_PARTS)) - 1}}}/[1-9][0-9]{{0,{len(str(MOST_PARTS)) - 1}}}",
+        "K/N, such as 3/16, with K not greater than N",
+        StreamPart.parse,
+    ),
+    default="1/1",
+    metavar="K/N",
+)
+AFTER = Parameter(
+    "after",
+    "Continue after the capture with this token; it is in each capture and at the end of the stream.",
+    TEXT,
+    metavar="TOKEN",
+    otherwise="from the first capture on",
+)
+FORM = Parameter(
+    "as",
+    "Captures with headers and bodies as JSON lines; their WARC records; or their readable text as WARC "
+    "conversion records (WET).",
+    choice(StreamForm),
+    default=StreamForm.JSONL.value,
+)
+MOST = Parameter(
+    "limit",
+    "Most captures; 0 for all.",
+    whole_number(999_999_999),
+    default="0",
+    metavar="N",
+)
+
+OF_STREAM: tuple[AnyParameter, ...] = (ORDER, PART, AFTER, MOST)
+"""The parameters that say which captures come, and in which order."""
+
+STREAM_PARAMETERS: tuple[AnyParameter, ...] = (*OF_STREAM, FORM)
+
+
+@dataclass(frozen=True, slots=True)
+class StreamQuery:
+    """A query for captures with their bytes.
+
+    Attributes:
+        order: The order of the captures.
+        part: Only the captures of this part.
+        after: Token of the capture to continue after; empty for the first capture.
+        limit: Largest number of captures; 0 for all.
+        form: The format.
+    """
+
+    order: Order = Order.SURT
+    part: StreamPart = StreamPart()
+    after: str = ""
+    limit: int = 0
+    form: StreamForm = StreamForm.JSONL
+
+    @classmethod
+    def from_parameters(cls, parameters: Iterator[tuple[str, str]]) -> Self:
+        """Return the query that ``parameters`` describe.
+
+        Raises:
+            BadParameterError: One is unknown or given twice, or has a wrong value.
+        """
+        return cls.of(sort_out(parameters, STREAM_PARAMETERS))
+
+    @classmethod
+    def of(cls, given: Given) -> Self:
+        """Return the query in these parameters.
+
+        Raises:
+            BadParameterError: One has a wrong value.
+        """
+        return cls(
+            ORDER.sure(given),
+            PART.sure(given),
+            AFTER.of(given) or "",
+            MOST.sure(given),
+            FORM.sure(given),
+        )

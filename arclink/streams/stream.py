@@ -1,0 +1,218 @@
+"""A stream: the captures of a store with their bytes, each once, and what came without bytes.
+
+A stream can end at any capture, on purpose or not, and continue from a token. It holds no state of
+the store, and no lock. Before each capture it checks whether the store has forgotten captures since
+the stream read its list; if so, it reads the list again, from the last key on. So a forgotten
+capture does not come after the takedown is done.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+
+from arclink.access.declarations import BadParameterError
+from arclink.model import Memento, Timestamp
+from arclink.pages.read import CapturedPage, PageReader
+from arclink.reasons import Reason
+from arclink.store.protocols import Scans
+from arclink.streams.orders import Captures, captures_in_order, timestamp_in
+from arclink.streams.queries import AFTER, Order, StreamQuery
+from arclink.streams.ranks import RankTable, RankTables
+from arclink.streams.tokens import StreamToken, decode_token, encode_token, hash_of
+from arclink.subsets.view import SubsetStore
+
+
+@dataclass(frozen=True, slots=True)
+class StreamEnd:
+    """The end of a stream.
+
+    Attributes:
+        is_complete: Whether all captures came.
+        why: Why the stream ended before; empty if it is complete.
+        captures: Number of captures that came, before interruptions, too.
+        with_bytes: Number of captures among these whose bytes came.
+        lost: Number of the others, by the name of the reason, most frequent first.
+        batch: Number of the store's last batch when the stream began.
+        after: Token of the last capture.
+        last: Time of the last capture; empty without captures.
+    """
+
+    is_complete: bool
+    why: str
+    captures: int
+    with_bytes: int
+    lost: dict[str, int]
+    batch: int
+    after: str
+    last: Timestamp
+
+
+class StreamedCapture:
+    """A capture in a stream. Read it before the next one.
+
+    Attributes:
+        memento: The capture.
+    """
+
+    def __init__(self, memento: Memento, stream: "CaptureStream") -> None:
+        self.memento = memento
+        self._stream = stream
+
+    def read(self) -> CapturedPage:
+        """Return the capture as a page; close it, or use ``with``.
+
+        Raises:
+            CaptureError: Its archive file or its payload is not at hand, or is damaged.
+        """
+        return self._stream.reader.read(self.memento)
+
+    def record(self) -> tuple[int, Iterator[bytes]]:
+        """Return the decompressed record of the capture: its length and its pieces.
+
+        Raises:
+            CaptureError: See `read`.
+        """
+        return self._stream.reader.record(self.memento)
+
+    def lose(self, reason: Reason) -> None:
+        """Count that the bytes of this capture do not come, or not all of them."""
+        self._stream.lost[reason.name] += 1
+
+    @property
+    def after(self) -> str:
+        """The token with which a stream continues after this capture."""
+        return self._stream.after
+
+
+class CaptureStream(Iterator[StreamedCapture]):
+    """The captures that answer a query, each once.
+
+    Args:
+        reader: Reader of the store. Use the stream only in its thread.
+        query: The query; its form plays no role here.
+        tables: Rank tables of the store, for the order ``rank``.
+
+    Attributes:
+        reader: Reader of the store.
+        lost: Number of captures that came without bytes, by the name of the reason.
+
+    Raises:
+        BadParameterError: The token is damaged, or is one of another stream or store.
+        GoneError: The rank table of the token was removed.
+        UsageError: A rank table needs SciPy, which is not installed.
+    """
+
+    def __init__(
+        self,
+        reader: PageReader,
+        query: StreamQuery,
+        tables: RankTables | None = None,
+    ) -> None:
+        self.reader = reader
+        self._query = query
+        self._tables = tables or RankTables(None)
+        self._token, self._table = self._begin(hash_of(_definition_of(reader.store)))
+        self.lost = Counter(self._token.lost)
+        self._rest = query.limit
+        self._is_complete = False
+        self._captures = self._in_order()
+
+    def _begin(self, definition: str) -> tuple[StreamToken, RankTable | None]:
+        """Return the token to continue after, and the rank table."""
+        store, query = self.reader.store, self._query
+        is_ranked = query.order is Order.RANK
+        last = store.last_batch()
+        if query.after:
+            token = decode_token(query.after, definition, query.order, query.part)
+            if token.batch > last:
+                raise BadParameterError(
+                    AFTER.name,
+                    query.after,
+                    f"a token of this store; the stream of this one began at batch {token.batch}, and "
+                    f"the store has {last}: it is another store, or an older copy",
+                )
+            return token, self._tables.named(token.table) if is_ranked else None
+        table = self._tables.current(store) if is_ranked else None
+        name = table.name if table else ""
+        none: Counter[str] = Counter()
+        return StreamToken(definition, query.order, query.part, "", last, name, 0, none), table
+
+    def __next__(self) -> StreamedCapture:
+        key, memento = next(self._captures)
+        self._token = replace(self._token, key=key, captures=self._token.captures + 1)
+        return StreamedCapture(memento, self)
+
+    def _in_order(self) -> Captures:
+        store, query = self.reader.store, self._query
+        is_changed = True
+        while is_changed:
+            removals = _Removals(store)
+            captures = captures_in_order(
+                store, query.order, query.part, self._token.key, self._table
+            )
+            with closing(captures):
+                for key, memento in captures:
+                    is_changed = removals.is_changed()
+                    if is_changed:
+                        break
+                    if query.limit and not self._rest:
+                        return
+                    self._rest -= 1
+                    yield key, memento
+                else:
+                    is_changed = False
+        self._is_complete = True
+
+    @property
+    def after(self) -> str:
+        """The token with which a stream continues after the capture that came last."""
+        return encode_token(replace(self._token, lost=self.lost))
+
+    def end(self, why: str = "") -> StreamEnd:
+        """Return the end of this stream, after its last capture.
+
+        Args:
+            why: Why it ends now, if an error ends it.
+        """
+        is_complete = self._is_complete and not why
+        captures = self._token.captures
+        return StreamEnd(
+            is_complete,
+            "" if is_complete else why or f"limit of {self._query.limit:,} captures",
+            captures,
+            captures - self.lost.total(),
+            dict(self.lost.most_common()),
+            self._token.batch,
+            self.after,
+            timestamp_in(self._query.order, self._token.key),
+        )
+
+    def close(self) -> None:
+        """Release temporary files; a stream that was read to its end has none."""
+        self._captures.close()
+
+
+def _definition_of(store: Scans) -> str:
+    """Return the text that identifies the subset that a store shows; empty for a whole store."""
+    return store.filter_identity if isinstance(store, SubsetStore) else ""
+
+
+class _Removals:
+    """Notices that a store forgot captures, or was restored, since this object was made."""
+
+    def __init__(self, store: Scans) -> None:
+        self._store = store
+        self._version = store.state().version
+        self._removals = self._read()
+
+    def is_changed(self) -> bool:
+        """Return whether captures may have been removed; costs little while nothing changes."""
+        version = self._store.state().version
+        if version == self._version:
+            return False
+        self._version = version
+        return self._read() != self._removals
+
+    def _read(self) -> tuple[str, int]:
+        return self._store.state().places, sum(1 for _ in self._store.forgotten())

@@ -1,0 +1,1 @@
+"""Subsets: selections of captures, defined once and used by every command."""

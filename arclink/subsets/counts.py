@@ -1,0 +1,98 @@
+"""Counts of captures: by year, status, host, and other properties."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from arclink.access.declarations import Parameter, named
+from arclink.access.formats.rows import Row, RowAnswer
+from arclink.access.texts import printable
+from arclink.model import Memento
+from arclink.uris.hosts import domain_of, host_of
+
+BY: Mapping[str, Callable[[Memento], str]] = {
+    "year": lambda memento: memento.timestamp[:4],
+    "month": lambda memento: f"{memento.timestamp[:4]}-{memento.timestamp[4:6]}",
+    "status": lambda memento: memento.status,
+    "mime": lambda memento: memento.mime,
+    "host": lambda memento: host_of(memento.surt),
+    "domain": lambda memento: domain_of(host_of(memento.surt)),
+    "type": lambda memento: memento.record_type,
+    "file": lambda memento: memento.file,
+}
+"""The properties that captures are counted by."""
+
+PROPERTY = Parameter(
+    "by",
+    "Count captures by this property.",
+    named({name: name for name in BY}),
+    otherwise="totals only",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureCounts:
+    """Counts of captures.
+
+    Attributes:
+        captures: All captures.
+        uris: Distinct SURTs.
+        groups: Numbers of captures by a property; None if they were not counted by one.
+    """
+
+    captures: int
+    uris: int
+    groups: Mapping[str, int] | None = None
+
+
+def count_captures(mementos: Iterable[Memento], by: str = "") -> CaptureCounts:
+    """Count captures.
+
+    Args:
+        mementos: In store order: those of one SURT follow each other.
+        by: A name in `BY`; empty for totals only.
+
+    Returns:
+        The counts. Groups by time and status are in the order of their names, others have the
+        largest first.
+    """
+    captures = uris = 0
+    last = None
+    groups: Counter[str] = Counter()
+    property_of = BY.get(by)
+    for memento in mementos:
+        captures += 1
+        if memento.surt != last:
+            last = memento.surt
+            uris += 1
+        if property_of is not None:
+            groups[property_of(memento)] += 1
+    if property_of is None:
+        return CaptureCounts(captures, uris)
+    is_by_name = by in ("year", "month", "status")
+    ordered = sorted(
+        groups.items(), key=lambda group: group[0] if is_by_name else (-group[1], group[0])
+    )
+    return CaptureCounts(captures, uris, dict(ordered))
+
+
+def counts_as_rows(counts: CaptureCounts, by: str, *, is_complete: bool = True) -> RowAnswer:
+    """Return counts for all formats of rows.
+
+    Args:
+        counts: The counts.
+        by: The property; empty for totals only.
+        is_complete: Whether all captures of the subset were counted.
+    """
+    rows: list[Row] = [
+        {"value": printable(name), "captures": number}
+        for name, number in (counts.groups or {}).items()
+    ]
+    about = {
+        "by": by or None,
+        "captures": counts.captures,
+        "uris": counts.uris,
+        "complete": is_complete,
+    }
+    lines = [f"{counts.captures:,} captures of {counts.uris:,} URIs", *([""] if rows else [])]
+    return RowAnswer(about, lines, ("value", "captures"), {"counts": rows})

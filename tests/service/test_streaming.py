@@ -1,0 +1,111 @@
+"""Streams over HTTP: the same bytes as on the command line, and errors as problems."""
+
+import http.client
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from werkzeug.test import TestResponse
+
+from arclink.model import Surt
+from arclink.service.settings import Settings
+from arclink.store.embargo import Embargo
+from tests.demos import Demos
+from tests.pages.archives import T1, Record, store_of
+from tests.service.conftest import client_of, served
+from tests.streams.reading import bytes_of, identities_in, identity, lines_of, query_of
+
+
+def problem_of(response: TestResponse) -> dict[str, str]:
+    """Return the problem in an answer."""
+    found: dict[str, str] = json.loads(response.data)
+    return found
+
+
+@pytest.mark.parametrize("order", ["surt", "file", "time"])
+def test_a_stream_has_the_same_bytes(demos: Demos, order: str) -> None:
+    response = client_of(str(demos.store())).get(f"/stream?order={order}")
+    assert response.content_type == "application/x-ndjson"
+    assert "ETag" not in response.headers
+    assert response.data == bytes_of(demos.store(), query_of(order))
+
+
+def test_pages_of_a_stream_join(demos: Demos) -> None:
+    client = client_of(str(demos.store()))
+    found: list[tuple[str, ...]] = []
+    after = ""
+    while True:
+        data = client.get("/stream", query_string={"limit": 90, "after": after, "order": "time"})
+        captures, end = lines_of(data.data)
+        found += map(identity, captures)
+        after = end["after"]
+        if end["complete"]:
+            break
+    assert sorted(found) == identities_in(demos.store())
+
+
+def test_ranks_are_made_once_next_to_the_store(tmp_path: Path) -> None:
+    record = Record("http://a.example/", T1, b"<a href=http://b.example/>b</a>")
+    store = store_of(tmp_path, [record, Record("http://b.example/", T1)])
+    client = client_of(str(store))
+    captures, end = lines_of(client.get("/stream?order=rank").data)
+    assert [capture["uri"] for capture in captures] == ["http://b.example/", "http://a.example/"]
+    token = captures[0]["after"]
+    rest, _ = lines_of(client.get(f"/stream?order=rank&after={token}").data)
+    assert [capture["uri"] for capture in rest] == ["http://a.example/"]
+    shutil.rmtree(tmp_path / "links.db.slices")
+    gone = client.get(f"/stream?order=rank&after={token}")
+    assert gone.status_code == 410
+    assert "Start the stream again without a token" in problem_of(gone)["detail"]
+    assert end["complete"]
+
+
+def test_a_damaged_token_is_a_problem(demos: Demos) -> None:
+    client = client_of(str(demos.store()))
+    captures, _ = lines_of(client.get("/stream?limit=1").data)
+    token = captures[0]["after"]
+    response = client.get(f"/stream?after={token[:-3]}")
+    assert (response.status_code, problem_of(response)["parameter"]) == (400, "after")
+    assert "damaged or incomplete" in problem_of(response)["detail"]
+    other = client.get(f"/stream?after={token}&order=file")
+    assert "of order=surt" in problem_of(other)["detail"]
+    assert problem_of(client.get("/stream?part=3/2"))["parameter"] == "part"
+
+
+def test_a_service_without_pages_has_no_streams(demos: Demos) -> None:
+    client = client_of(str(demos.store()), Settings(has_pages=False))
+    assert client.get("/stream").status_code == 404
+
+
+def test_hidden_captures_are_not_streamed(demos: Demos) -> None:
+    hidden = identities_in(demos.store())[0][0].partition(")")[0]
+    settings = Settings(embargo=Embargo(prefixes=(Surt(hidden),)))
+    client = client_of(str(demos.store()), settings)
+    for order in ("surt", "file", "time"):
+        captures, _ = lines_of(client.get(f"/stream?order={order}").data)
+        assert captures
+        assert not [one for one in captures if one["surt"].startswith(hidden)]
+
+
+def test_a_real_server_streams(demos: Demos) -> None:
+    with served(str(demos.store())) as port:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        connection.request("GET", "/stream?order=file&as=warc&part=1/2")
+        response = connection.getresponse()
+        data = response.read()
+        connection.close()
+    assert response.getheader("Content-Type") == "application/warc"
+    ends = re.findall(rb'\{"complete":.*\}', data)
+    assert json.loads(ends[-1])["complete"]
+
+
+def test_seed_lists_over_http(demos: Demos) -> None:
+    client = client_of(str(demos.store()))
+    seeds = client.get("/gaps?limit=5").text.splitlines()
+    rows = json.loads(client.get("/gaps?limit=5&format=json").data)
+    assert seeds == [row["uri"] for row in rows["seeds"]]
+    assert len(seeds) == 5
+    assert client.get("/stale?since=2010-02&format=browsertrix").text.startswith("seeds:")
+    assert problem_of(client.get("/stale"))["parameter"] == "since"

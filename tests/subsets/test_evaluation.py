@@ -1,0 +1,90 @@
+"""Evaluation: generated selections select what DuckDB selects."""
+
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+
+from arclink.model import Span, Surt, Timestamp
+from arclink.store.location import open_store
+from arclink.store.protocols import GraphStore
+from arclink.subsets.evaluation import Evaluation
+from arclink.subsets.fields import sample_number
+from arclink.subsets.language import Condition, Selection, parse_selection
+from tests.subsets.selections import VALUES, CaptureTable, selections
+
+CORNELL = "domain:example and mime:text/* and from:200912 and to:20100115"
+
+
+@settings(max_examples=200)
+@given(selection=selections)
+@example(selection=parse_selection(CORNELL))
+@example(selection=parse_selection("not (links-to:http://www.kalvik2010.example/ and pick:latest)"))
+def test_a_selection_selects_the_captures_that_sql_selects(
+    demo_path: Path, capture_table: CaptureTable, selection: Selection
+) -> None:
+    expected = capture_table.selected(selection)
+    with open_store(str(demo_path)) as store:
+        evaluation = Evaluation(store, selection)
+        assert list(evaluation.scan()) == expected
+        span = Span(Timestamp("20091201000000"), Timestamp("20100131235959"))
+        prefix = Surt("example,kalvik2010)")
+        assert list(evaluation.scan(span, prefix)) == [
+            memento
+            for memento in expected
+            if memento.timestamp in span and memento.surt.startswith(prefix)
+        ]
+        by_surt = {surt: list(same) for surt, same in groupby(expected, attrgetter("surt"))}
+        for surt in list(store.captured_surts(Surt("")))[::7]:
+            assert list(evaluation.mementos(surt)) == by_surt.get(surt, [])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [(name, value) for name, values in VALUES.items() for value in values]
+)
+def test_each_condition_selects_what_sql_selects(
+    demo_store: GraphStore, capture_table: CaptureTable, name: str, value: str
+) -> None:
+    condition = Condition(name, value)
+    assert list(Evaluation(demo_store, condition).scan()) == capture_table.selected(condition)
+
+
+def test_the_example_of_cornell_selects_text_pages_of_a_domain_and_time(
+    demo_store: GraphStore,
+) -> None:
+    captures = list(Evaluation(demo_store, parse_selection(CORNELL)).scan())
+    assert captures
+    assert {memento.mime for memento in captures} <= {"text/html", "text/css"}
+    assert all("20091201000000" <= memento.timestamp <= "20100115235959" for memento in captures)
+
+
+def test_only_the_ranges_of_a_selection_are_read(demo_store: GraphStore) -> None:
+    texts = {
+        "host:a.example and mime:text/*": ("example,a)", "example,a:"),
+        "domain:a.example or uri:b.example/x": (
+            "example,a)",
+            "example,a,",
+            "example,a:",
+            "example,b)/x\0",
+        ),
+        "domain:example and prefix:example,a and host:b.example": (),
+        "not host:a.example": ("",),
+        "host:*.blog.example": ("example,blog)", "example,blog,", "example,blog:"),
+    }
+    for text, stems in texts.items():
+        assert Evaluation(demo_store, parse_selection(text)).ranges.stems == stems
+
+
+def test_a_sample_is_the_same_on_every_machine() -> None:
+    assert sample_number(Surt("org,example)/"), "") == 6499035930078481837
+    assert sample_number(Surt("org,example)/"), "7") == 14121417028872662508
+
+
+def test_another_seed_selects_other_uris(demo_store: GraphStore) -> None:
+    def surts(text: str) -> set[Surt]:
+        return {one.surt for one in Evaluation(demo_store, parse_selection(text)).scan()}
+
+    assert surts("sample:30%") != surts("sample:30% seed:2")
+    assert surts("sample:10%") <= surts("sample:30%")

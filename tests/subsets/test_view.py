@@ -1,0 +1,149 @@
+"""The captures of a subset as a store."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+
+import pytest
+
+from arclink.access.answers import answer_link_query
+from arclink.access.queries import LinkQuery
+from arclink.analysis.slice_builder import build_slices
+from arclink.analysis.slices import SliceOptions, Slices
+from arclink.model import Batch, Checksum, Payload, Surt, UriR
+from arclink.store.embargo import Embargo, EmbargoedStore
+from arclink.store.protocols import Cluster, GraphStore, KnownFile, Scans
+from arclink.subsets.catalog import Definition, subset_of
+from arclink.subsets.language import parse_selection
+from arclink.subsets.view import SubsetStore
+from tests.store.contract import AnswersContract, LoadedScans, ScansContract, all_links
+from tests.store.memory_store import MemoryStore
+
+TEXTS = [
+    "host:kalvik2010.example and to:20100131",
+    "mime:text/html and not host:kalvik2010.example",
+    "mime:warc/revisit",
+    "pick:latest",
+    "(status:200 and pick:nearest@201001) or sample:20%",
+    "links-to:http://www.kalvik2010.example/",
+    "within:2 of:http://www.kalvik2010.example/ at:201001",
+    "host:nobody.example",
+]
+
+
+def view(store: Scans, text: str) -> SubsetStore:
+    return subset_of(store, Definition(parse_selection(text), {}))
+
+
+class LoadedSubsetStore(SubsetStore):
+    """The subset of all captures of a store; that store can be loaded."""
+
+    replaces_links = False
+    shared_url: str | None = None
+
+    def __init__(self, text: str) -> None:
+        self._loaded = MemoryStore()
+        whole = view(self._loaded, text)
+        super().__init__(self._loaded, whole.filter_identity, whole._evaluate)
+
+    def load(
+        self,
+        graph: Path,
+        files: Sequence[KnownFile],
+        settings: Mapping[str, str],
+        manifest: str,
+        cores: int | None = None,
+        cluster: Cluster | None = None,
+    ) -> Batch:
+        return self._loaded.load(graph, files, settings, manifest, cores, cluster)
+
+    def trim(self) -> None:
+        self._loaded.trim()
+
+    def known_contents(
+        self, wanted: Iterable[tuple[Checksum, Sequence[UriR]]]
+    ) -> Iterator[tuple[Payload | None, Sequence[UriR]]]:
+        return self._loaded.known_contents(wanted)
+
+
+class TestWholeStore(AnswersContract, ScansContract):
+    """The subset of all captures answers like the store."""
+
+    text = "uri:*"
+
+    def opened(self, folder: Path) -> AbstractContextManager[LoadedScans]:
+        return nullcontext(LoadedSubsetStore(self.text))
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_all_answers_are_of_the_selected_captures(demo_store: GraphStore, text: str) -> None:
+    subset = view(demo_store, text)
+    selected = list(subset.evaluation.scan())
+    contents = {demo_store.content_of(memento) for memento in selected} - {None}
+    shown = {
+        (content, memento.original, memento.timestamp)
+        for memento in selected
+        if (content := demo_store.content_of(memento)) is not None
+    }
+    assert list(subset.scan_mementos()) == selected
+    assert {*all_links_of(subset)} == contents
+    assert list(subset.captured_surts(Surt(""))) == sorted({one.surt for one in selected})
+    for content in {content for content, *_ in shown}:
+        assert {(content, *sighting) for sighting in subset.sightings(content)} == {
+            one for one in shown if one[0] == content
+        }
+    for surt in demo_store.surts(Surt("")):
+        assert list(subset.inlinks(surt)) == [
+            inlink for inlink in demo_store.inlinks(surt) if inlink.content in contents
+        ]
+    stats = subset.stats()
+    assert stats.mementos == len(selected)
+    assert stats.contents == len(contents)
+    assert stats.links == sum(len(links) for _, links in all_links(subset))
+    assert stats.originals == len({one.original for one in selected})
+
+
+def all_links_of(store: Scans) -> Iterator[str]:
+    return (content for content, _ in all_links(store))
+
+
+def test_a_subset_of_a_subset_is_their_intersection(demo_store: GraphStore) -> None:
+    inner = view(demo_store, "host:kalvik2010.example and pick:latest")
+    outer = view(inner, "mime:text/html")
+    assert list(outer.scan_mementos()) == [
+        memento for memento in inner.scan_mementos() if memento.mime == "text/html"
+    ]
+    assert outer.whole is demo_store
+    assert outer.state() != inner.state() != demo_store.state()
+
+
+def test_links_of_a_subset_are_those_that_its_captures_show(demo_store: GraphStore) -> None:
+    query = LinkQuery.from_parameters(
+        [("uri", "http://www.kalvik2010.example/ceremony/opening.html"), ("direction", "in")]
+    )
+    answer = answer_link_query(view(demo_store, "host:aurora-daily.example"), query)
+    assert answer.inlinks
+    assert {link.uri.split("/")[2] for link in answer.inlinks} == {"aurora-daily.example"}
+    assert not answer_link_query(view(demo_store, "host:nobody.example"), query).inlinks
+
+
+@pytest.mark.parametrize("text", ["host:aurora-daily.example", "mime:text/html"])
+def test_slices_of_a_subset_have_the_links_of_its_captures(
+    demo_store: GraphStore, tmp_path: Path, text: str
+) -> None:
+    subset = view(demo_store, text)
+    build_slices(subset, SliceOptions(), tmp_path / "slices")
+    slices = Slices(tmp_path / "slices")
+    contents = {*all_links_of(subset)}
+    build_slices(demo_store, SliceOptions(), tmp_path / "all")
+    assert contents
+    assert 0 < slices.whole.matrix.nnz < Slices(tmp_path / "all").whole.matrix.nnz
+
+
+def test_an_embargo_holds_in_a_subset(demo_store: GraphStore) -> None:
+    hidden = Surt("example,kalvik2010)/")
+    embargoed = EmbargoedStore(demo_store, Embargo(prefixes=(hidden,)))
+    for text in ("uri:*", "links-to:aurora-daily.example", "pick:first"):
+        subset = view(embargoed, text)
+        assert not any(one.surt.startswith(hidden) for one in subset.scan_mementos())
+        assert next(subset.captured_surts(hidden), None) is None
