@@ -36,7 +36,7 @@ HEAD = """# Odd files
 
 This page lists the odd files of the tests, with the outcome of each record of archive files and each line of CDX
 files. The files are test data of other projects and not in this repository. *Records* is the number of records
-that ArcLink finds; each is *kept* or has a [reason](../../docs/reasons.md). *warcio* and *fastwarc* are the numbers
+that ArcLink finds; each is *kept* or has a [reason](../../docs/reference/reasons.md). *warcio* and *fastwarc* are the numbers
 of records that these readers return before they end, with `!` if they end with an error; fastwarc does not read
 ARC. A test makes this page again and compares.
 
