@@ -33,4 +33,5 @@ def open(  # noqa: A001  # meant to be read as arclink.open
     from arclink.linkgraph import LinkGraph
     from arclink.store.location import open_store
 
-    return LinkGraph(open_store(fspath(store)), archives=archives)
+    where = fspath(store)
+    return LinkGraph(open_store(where), archives=archives, where=where)

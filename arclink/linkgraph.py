@@ -248,13 +248,21 @@ class LinkGraph(Closing):
         store: The store to read; closing the graph closes it.
         at: Time whose state the graph shows; None for all times.
         archives: Where archive files are now, if they were moved (`arclink.pages.places`).
+        where: Path or URL of the store, which finds its named subsets; empty if it has none.
 
     Raises:
         UsageError: A place in ``archives`` does not exist.
     """
 
-    def __init__(self, store: Scans, at: Time | None = None, archives: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        store: Scans,
+        at: Time | None = None,
+        archives: Sequence[str] = (),
+        where: str = "",
+    ) -> None:
         self.store = store
+        self._where = where
         self._at = "" if at is None else text_of_time(at)
         self._archives = tuple(archives)
         self._reader = PageReader(store, ArchivePlaces(self._archives))
@@ -267,11 +275,28 @@ class LinkGraph(Closing):
 
         It uses the store of this graph.
         """
-        graph = type(self)(self.store, time, self._archives)
+        graph = type(self)(self.store, time, self._archives, self._where)
         LinkQuery.from_parameters(
             [("uri", "example.org"), ("at", graph._at)]
         )  # raises an error for a wrong time now, not at the first query
         return graph
+
+    def subset(self, selection: str) -> Self:
+        """Return the graph of a subset: only links that its captures show.
+
+        It uses the store of this graph.
+
+        Args:
+            selection: A selection such as ``domain:gov and from:2001``, or the name of a subset of
+                the store (``docs/reference/subsets.md``).
+
+        Raises:
+            UsageError: There is no such subset, or the selection cannot be read.
+        """
+        from arclink.subsets.opener import narrowed
+
+        store = narrowed(self.store, self._where, selection)
+        return type(self)(store, self._at or None, self._archives, self._where)
 
     def outlinks(self, uri: str, **parameters: Unpack[OfLinks]) -> Links:
         """Return the links of a page, with the mementos that show them.

@@ -44,6 +44,8 @@ _PHRASE = {
     for pattern, instead in PHRASES.items()
 }
 
+_ANY_PHRASE = re.compile(rf"\b(?:{'|'.join(PHRASES)})\b")
+
 _NO_PROSE = re.compile(r"`[^`]*`|\]\([^)]*\)|\{%.*?%\}|\{\{.*?\}\}|<[^<>]*>")
 """Code in Markdown, addresses of links, tags and instructions in templates."""
 
@@ -82,6 +84,8 @@ def texts_of(path: Path) -> Iterator[Text]:
 def findings(text: str) -> list[str]:
     """Return each forbidden phrase of a text with its replacement."""
     folded = re.sub(r"\s+(?:#\s)?", " ", text)
+    if not _ANY_PHRASE.search(folded):
+        return []
     return [
         f"{found[0]!r}: write {instead}"
         for pattern, instead in _PHRASE.items()

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -73,11 +74,46 @@ def modules() -> Mapping[str, Path]:
     return found
 
 
-def names_imported(code: str) -> Iterator[str]:
-    """Yield every dotted name that a module's code imports, in functions and by `import_module`
-    too.
+class Contents(NamedTuple):
+    """What is tested of a module's code.
+
+    Attributes:
+        imported: Every dotted name that it imports, in functions and by `import_module` too.
+        texts: Its texts other than docstrings.
+        public_classes: Names of its classes.
     """
-    for node in ast.walk(ast.parse(code)):
+
+    imported: frozenset[str]
+    texts: frozenset[str]
+    public_classes: tuple[str, ...]
+
+
+def contents_of(code: str) -> Contents:
+    """Return the facts about a module's code that the tests check."""
+    tree = ast.parse(code)
+    nodes = list(ast.walk(tree))
+    documents = {
+        id(node.value)
+        for node in nodes
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+    texts = frozenset(
+        node.value
+        for node in nodes
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and id(node) not in documents
+    )
+    public_classes = tuple(
+        node.name
+        for node in tree.body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    return Contents(frozenset(_names_imported(nodes)), texts, public_classes)
+
+
+def _names_imported(nodes: list[ast.AST]) -> Iterator[str]:
+    for node in nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -88,6 +124,12 @@ def names_imported(code: str) -> Iterator[str]:
                 for argument in node.args
                 if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
             )
+
+
+@cache
+def contents() -> Mapping[str, Contents]:
+    """Return these facts for each module, by its name; each module is parsed once."""
+    return {module: contents_of(path.read_text("utf-8")) for module, path in modules().items()}
 
 
 def module_of(name: str) -> str:
@@ -107,10 +149,10 @@ def imports() -> Mapping[str, frozenset[str]]:
     return {
         module: frozenset(
             target
-            for name in names_imported(path.read_text("utf-8"))
+            for name in of_module.imported
             if (target := module_of(name)) and target != module
         )
-        for module, path in modules().items()
+        for module, of_module in contents().items()
     }
 
 
@@ -143,12 +185,12 @@ def test_no_import_goes_back_up() -> None:
 
 def test_an_upward_import_is_seen() -> None:
     code = "def late():\n    from arclink.cli import main"
-    found = frozenset(map(module_of, names_imported(code)))
+    found = frozenset(map(module_of, contents_of(code).imported))
     assert upward({"arclink.store.location": found}) == [
         "arclink.store.location imports arclink.cli.main"
     ]
-    named = names_imported("from importlib import import_module\nimport_module('arclink.jobs')")
-    assert "arclink.jobs" in set(named)
+    named = contents_of("from importlib import import_module\nimport_module('arclink.jobs')")
+    assert "arclink.jobs" in named.imported
 
 
 def test_no_modules_import_each_other() -> None:
@@ -163,25 +205,18 @@ def test_only_the_command_table_names_modules_in_strings() -> None:
     """Modules that are named in strings are loaded unseen: only the command line does so, which is
     last.
     """
-    found = []
-    for module, path in modules().items():
-        tree = ast.parse(path.read_text("utf-8"))
-        documents = {
-            id(node.value)
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        }
-        found += [
-            f"{module}: {node.value}"
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Constant)
-            and isinstance(node.value, str)
-            and id(node) not in documents
-            and node.value in modules()
-            and node.value.count(".") > 0
-            and ROOMS.index(room_of(node.value)) > ROOMS.index(room_of(module))
-        ]
+    found = [
+        f"{module}: {text}"
+        for module, of_module in contents().items()
+        for text in sorted(of_module.texts & modules().keys())
+        if text.count(".") > 0 and ROOMS.index(room_of(text)) > ROOMS.index(room_of(module))
+    ]
     assert found == []
+
+
+def test_a_module_that_is_named_in_a_string_is_seen() -> None:
+    code = '"""arclink.rows"""\nROOM = "arclink.cli"\ndef call():\n    """arclink.jobs"""\n'
+    assert contents_of(code).texts == {"arclink.cli"}
 
 
 def test_the_stores_do_not_know_each_other() -> None:
@@ -201,8 +236,8 @@ def test_the_stores_do_not_know_each_other() -> None:
 def test_is_imported_by_its_rooms_only(package: str) -> None:
     rooms = {
         room_of(module)
-        for module, path in modules().items()
-        if package in {name.partition(".")[0] for name in names_imported(path.read_text("utf-8"))}
+        for module, of_module in contents().items()
+        if package in {name.partition(".")[0] for name in of_module.imported}
     }
     assert rooms <= PACKAGES_OF_ROOMS[package]
     assert rooms
@@ -210,8 +245,7 @@ def test_is_imported_by_its_rooms_only(package: str) -> None:
 
 def test_no_two_public_classes_share_a_name() -> None:
     places: dict[str, list[str]] = {}
-    for module, path in modules().items():
-        for node in ast.parse(path.read_text("utf-8")).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                places.setdefault(node.name, []).append(module)
+    for module, of_module in contents().items():
+        for name in of_module.public_classes:
+            places.setdefault(name, []).append(module)
     assert {name: found for name, found in places.items() if len(found) > 1} == {}

@@ -483,7 +483,13 @@ def modules_of(code: ast.Module) -> set[str]:
 def imported(*folders: str) -> frozenset[str]:
     """Return the top-level modules that the code in ``folders`` imports."""
     paths = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
-    return frozenset().union(*(modules_of(ast.parse(path.read_bytes())) for path in paths))
+    return frozenset().union(*map(modules_in, paths))
+
+
+@cache
+def modules_in(path: Path) -> set[str]:
+    """Return the result of `modules_of` for a file."""
+    return modules_of(ast.parse(path.read_bytes()))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ of every such resource with its description, and in the tables of the documentat
 from dataclasses import replace
 from enum import Enum
 
-from arclink.access.declarations import AnyParameter, Parameter, choice, matching
+from arclink.access.declarations import TEXT, AnyParameter, Parameter, choice, matching
 from arclink.access.kinds import ALL_KINDS, NAVIGATION, WORDS, parse_kinds
 
 
@@ -44,6 +44,16 @@ REDIRECT = Parameter(
     choice(Redirects),
     default="yes",
 )
+
+SUBSET = Parameter(
+    "subset",
+    "Only captures of this subset: its name, or a selection such as 'domain:gov and from:2001'.",
+    TEXT,
+    metavar="NAME|SELECTION",
+    otherwise="all captures",
+    see="reference/subsets.md",
+)
+"""The parameter of every query to one store. It narrows the store before the query is answered."""
 
 COMMON: tuple[AnyParameter, ...] = (KINDS, REDIRECT)
 """The parameters of every query for links."""

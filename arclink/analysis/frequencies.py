@@ -37,6 +37,7 @@ from arclink.analysis.words import words_of
 from arclink.errors import OperatorError, StoreError
 from arclink.files.atomic import open_whole
 from arclink.model import UriR
+from arclink.store.filtered import FilteredStore
 from arclink.store.protocols import Scans
 from arclink.store.seals import seal, unseal
 from arclink.uris.surts import surt_of
@@ -165,7 +166,8 @@ class FrequencyFile:
     """
 
     def __init__(self, folder: Path, store: Scans, level: Level, term: Term) -> None:
-        self.path = folder / f"document-frequencies-{level.value}-{term.value}"
+        filtered = f"-{store.filter_identity[:20]}" if isinstance(store, FilteredStore) else ""
+        self.path = folder / f"document-frequencies-{level.value}-{term.value}{filtered}"
         self._store = store
         self._level = level
         self._term = term

@@ -14,13 +14,17 @@ from arclink.errors import UsageError
 from arclink.files.atomic import folder_beside, room_for
 from arclink.files.sums import NAME as SUMS
 from arclink.files.sums import damage_in
+from arclink.store.filtered import FilteredStore
 from arclink.store.graph_files import RELATIONS
 from arclink.store.location import open_store, path_of
 from arclink.store.protocols import KnownFile, OpenStore, Scans
+from arclink.subsets.opener import narrowed
 
 
-def open_slices(where: str, options: SliceOptions, cache: Path | None = None) -> Slices:
-    """Return slices of a store.
+def open_slices(
+    where: str, options: SliceOptions, cache: Path | None = None, subset: str = ""
+) -> Slices:
+    """Return slices of a store, or of a subset of it.
 
     They are created if they are not stored yet, are damaged, or if the store has changed since.
 
@@ -29,16 +33,19 @@ def open_slices(where: str, options: SliceOptions, cache: Path | None = None) ->
             batch per subfolder.
         options: The options of the slices.
         cache: Folder to store them in; next to the store if not given.
+        subset: The name of a stored subset, or a selection; empty for the whole store.
 
     Raises:
-        UsageError: The store has no path and no cache is given; or `build_slices` has nothing to
-            slice.
+        UsageError: The store has no path and no cache is given; there is no such subset; or
+            `build_slices` has nothing to slice.
         StoreError: There is no store, or it cannot be used.
     """
     folder = cache or cache_beside(where)
     with opened(where, folder) as store:
         state = state_of(store)
-        name = hashlib.sha256(f"{FORMAT}\n{state}\n{options.as_json()}".encode()).hexdigest()[:20]
+        shown = narrowed(store, where, subset)
+        named = f"{FORMAT}\n{state_of(shown)}\n{options.as_json()}"
+        name = hashlib.sha256(named.encode()).hexdigest()[:20]
         kept = folder / f"{state[:12]}-{name}"
         if kept.exists() and (not (kept / SUMS).exists() or damage_in(kept) is not None):
             shutil.rmtree(kept)  # slices can be created again from the store
@@ -48,7 +55,7 @@ def open_slices(where: str, options: SliceOptions, cache: Path | None = None) ->
                 folder.mkdir(parents=True, exist_ok=True)
                 with folder_beside(folder / "slices") as work:
                     made = work / kept.name
-                    build_slices(store, options, made)
+                    build_slices(shown, options, made)
                     with suppress(FileExistsError):  # another process created the same
                         made.rename(kept)
     return Slices(kept)
@@ -85,8 +92,14 @@ def remove_slices(where: str) -> None:
 
 
 def state_of(store: OpenStore) -> str:
-    """Return a hash that identifies the state of a store: its batches and what it has forgotten."""
+    """Return a hash that identifies the state of a store: its batches and what it has forgotten.
+
+    The hash of a filtered store also identifies the filter.
+    """
     digest = hashlib.sha256()
+    if isinstance(store, FilteredStore):
+        digest.update(f"{state_of(store.base)} {store.filter_identity}".encode())
+        return digest.hexdigest()
     for batch in store.batches():
         digest.update(json.dumps([batch.number, list(batch.files), batch.manifest]).encode())
     for takedown, removed in store.forgotten():

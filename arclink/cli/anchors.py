@@ -8,9 +8,8 @@ from arclink.access.formats.anchors import anchors_as_rows
 from arclink.access.formats.rows import ROW_FORMAT
 from arclink.access.replay import NO_REPLAY
 from arclink.cli.declared_options import takes
-from arclink.cli.options import REPLAY, STORE
+from arclink.cli.options import GRAPH, REPLAY, open_graph_asked
 from arclink.cli.row_options import write_rows
-from arclink.store.location import open_store
 
 EXAMPLES = (
     "arclink anchors example.org --store links.db",
@@ -19,7 +18,7 @@ EXAMPLES = (
 
 
 @click.command("anchors", short_help="Show the words of the links to a URI.")
-@takes(STORE, *ANCHORS_PARAMETERS, REPLAY, ROW_FORMAT)
+@takes(*GRAPH, *ANCHORS_PARAMETERS, REPLAY, ROW_FORMAT)
 def command(given: Given) -> None:
     """Show the texts of links to URI, with their times and counts.
 
@@ -27,5 +26,5 @@ def command(given: Given) -> None:
     itself is needed: the texts show what other pages said about it.
     """
     query, prefix = AnchorsQuery.of(given), REPLAY.of(given) or NO_REPLAY
-    with open_store(STORE.sure(given)) as graph:
+    with open_graph_asked(given) as graph:
         write_rows(anchors_as_rows(answer_anchors(graph, query), prefix), ROW_FORMAT.sure(given))

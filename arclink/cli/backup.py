@@ -4,32 +4,51 @@ from pathlib import Path
 
 import click
 
-from arclink.access.declarations import PATH, Given, Parameter, switch
+from arclink.access.declarations import PATH, TEXT, Given, Parameter, switch
 from arclink.cli.declared_options import takes
 from arclink.cli.options import STORE
+from arclink.errors import UsageError
 
-EXAMPLES = ("arclink backup /backups/links.db --store links.db",)
+EXAMPLES = (
+    "arclink backup /backups/links.db --store links.db",
+    "arclink backup /backups/links --store cassandra://node1/links --graph hdfs:///user/me/arclink/links/graph",
+)
 
 TARGET = Parameter(
     "target", "The copy.", PATH, is_required=True, is_positional=True, metavar="FILE"
 )
+GRAPH = Parameter(
+    "graph",
+    "Folder with the graph files of all batches of a store in Cassandra, in HDFS or on this machine.",
+    TEXT,
+    metavar="FOLDER",
+    see="operations.md#backup-of-a-store-in-cassandra",
+)
 NO_VERIFY = switch("no-verify", "Do not check the copy. This is much faster.")
 
 
-@click.command(short_help="Copy a SQLite store, even while it is served or built.")
-@takes(TARGET, STORE, NO_VERIFY)
+@click.command(short_help="Back up a store, even while it is served or built.")
+@takes(TARGET, STORE, GRAPH, NO_VERIFY)
 def command(given: Given) -> None:
     """Write a copy of a SQLite store to FILE, completely or not at all.
 
     The store may be served and built at the same time: the copy holds the batches that were
     complete when it began. It is checked as in `arclink verify`, then it replaces an earlier backup
     at FILE. FILE.takedowns lists the takedowns of the store.
+
+    The backup of a store in Cassandra is a folder: the graph files of its batches, and its
+    takedowns. --graph names the folder in which builds keep these files. A further backup copies
+    new batches only.
     """
     from arclink.store.backups import back_up
-    from arclink.store.location import local_file_of
+    from arclink.store.location import is_remote, path_of
 
     target, verifies = TARGET.sure(given), not NO_VERIFY.sure(given)
-    path = local_file_of(STORE.sure(given), "arclink backup")
+    store = STORE.sure(given)
+    if is_remote(store):
+        _back_up_batches(store, GRAPH.of(given), Path(target))
+        return
+    path = path_of(store)
     done = back_up(path, Path(target), verifies=verifies)
     sums = done.sums
     click.echo(
@@ -41,3 +60,20 @@ def command(given: Given) -> None:
             f"note: {done.problem} A restore will need a list (--takedowns {target}.takedowns).",
             err=True,
         )
+
+
+def _back_up_batches(store: str, graph: str | None, target: Path) -> None:
+    """Back up a store in Cassandra."""
+    from arclink.store.batch_backups import back_up_batches
+    from arclink.store.location import open_store
+
+    if graph is None:
+        raise UsageError(
+            "--graph must name the folder with the graph files of the store: GRAPH below the --hdfs "
+            "of its builds, or that of --keep-graph"
+        )
+    with open_store(store) as opened:
+        done = back_up_batches(opened, graph, target)
+    click.echo(
+        f"{target}: {done.batches:,} batches, {done.copied:,} of them new, {done.takedowns:,} takedowns."
+    )

@@ -44,6 +44,14 @@ WORK = Parameter(
     metavar="FOLDER",
     otherwise="next to the store, or the current folder for Cassandra",
 )
+KEEP_GRAPH = Parameter(
+    "keep-graph",
+    "Folder that keeps the graph files of each batch, for `arclink backup`; with --runner hadoop they stay in HDFS.",
+    PATH,
+    metavar="FOLDER",
+    otherwise="they are removed",
+    see="operations.md#backup-of-a-store-in-cassandra",
+)
 REBUILD = switch("rebuild", "Remove the store and build a new one. Takedowns stay in effect.")
 
 EXAMPLES = (
@@ -65,6 +73,7 @@ EXAMPLES = (
     *ENGINE,
     CORES,
     WORK,
+    KEEP_GRAPH,
     REBUILD,
     QUIET,
 )
@@ -103,6 +112,8 @@ def command(given: Given) -> None:
     work = WORK.of(given)
     folder = Path(work) if work else work_folder(store)
     run = runner_of(given, settings.cores, folder, local_path_of(store).name)
+    if kept := KEEP_GRAPH.of(given):
+        run.kept = Path(kept)
     with only_build(local_path_of(store)):
         record = takedowns_path(store)
         if REBUILD.sure(given):

@@ -8,15 +8,14 @@ from arclink.access.formats.differences import diff_as_rows
 from arclink.access.formats.rows import ROW_FORMAT
 from arclink.access.replay import NO_REPLAY
 from arclink.cli.declared_options import takes
-from arclink.cli.options import REPLAY, STORE
+from arclink.cli.options import GRAPH, REPLAY, open_graph_asked
 from arclink.cli.row_options import write_rows
-from arclink.store.location import open_store
 
 EXAMPLES = ("arclink diff example.org --store links.db --from 2009 --to 201003",)
 
 
 @click.command("diff", short_help="Show which links of a URI were added, removed and kept.")
-@takes(STORE, *DIFF_PARAMETERS, REPLAY, ROW_FORMAT)
+@takes(*GRAPH, *DIFF_PARAMETERS, REPLAY, ROW_FORMAT)
 def command(given: Given) -> None:
     """Show the outlinks and inlinks of URI that were added, removed and kept between two times.
 
@@ -24,5 +23,5 @@ def command(given: Given) -> None:
     time: "not captured" does not mean "no link".
     """
     query, prefix = DiffQuery.of(given), REPLAY.of(given) or NO_REPLAY
-    with open_store(STORE.sure(given)) as graph:
+    with open_graph_asked(given) as graph:
         write_rows(diff_as_rows(answer_diff(graph, query), prefix), ROW_FORMAT.sure(given))

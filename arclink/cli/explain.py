@@ -9,8 +9,7 @@ from arclink.access.formats.explanations import explanation_fields, explanation_
 from arclink.access.queries import URI, span_of
 from arclink.access.texts import printable_uri
 from arclink.cli.declared_options import takes
-from arclink.cli.options import STORE
-from arclink.store.location import open_store
+from arclink.cli.options import GRAPH, open_graph_asked
 
 EXAMPLES = ("arclink explain http://example.org/news --store links.db",)
 
@@ -23,11 +22,11 @@ FORMAT = Parameter(
 
 
 @click.command("explain", short_help="Explain what happened to each capture of a URI.")
-@takes(STORE, *EXPLAIN_PARAMETERS, FORMAT)
+@takes(*GRAPH, *EXPLAIN_PARAMETERS, FORMAT)
 def command(given: Given) -> None:
     """Show the outcome of each capture of URI, with its reason, file and offset."""
     uri, span, name = given.text(URI), span_of(given), FORMAT.sure(given)
-    with open_store(STORE.sure(given)) as graph:
+    with open_graph_asked(given) as graph:
         count = 0
         for found in explain(graph, uri, span):
             count += 1

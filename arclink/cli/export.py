@@ -6,9 +6,8 @@ import click
 
 from arclink.access.declarations import PATH, Given, Parameter
 from arclink.cli.declared_options import takes
-from arclink.cli.options import STORE
+from arclink.cli.options import GRAPH, open_graph_asked
 from arclink.export.queries import EXPORT_PARAMETERS, ExportQuery
-from arclink.store.location import open_store
 
 EXAMPLES = (
     "arclink export --store links.db --format parquet --into tables",
@@ -28,7 +27,7 @@ INTO = Parameter(
     "export",
     short_help="Write the graph for other tools: Parquet, CSV, GraphML, GEXF, WebGraph, RDF.",
 )
-@takes(STORE, *EXPORT_PARAMETERS, INTO)
+@takes(*GRAPH, *EXPORT_PARAMETERS, INTO)
 def command(given: Given) -> None:
     """Write the links of the whole store, or of a time, to FILE, with a manifest in FILE.json.
 
@@ -39,7 +38,7 @@ def command(given: Given) -> None:
 
     query = ExportQuery.of(given)
     path = Path(INTO.sure(given))
-    with open_store(STORE.sure(given)) as graph:
+    with open_graph_asked(given) as graph:
         exported = export(graph, query, path)
     for line in summary(exported.query, exported.tally, exported.files):
         click.echo(line)

@@ -74,8 +74,10 @@ def command(given: Given) -> None:
                 click.echo(_sentence(opened, takedown.what, removed, is_trial=is_trial))
             if not is_trial:
                 from arclink.analysis.slice_cache import remove_slices
+                from arclink.subsets.catalog import SubsetCatalog
 
                 remove_slices(store)
+                SubsetCatalog(store).reduce_lists(opened)
             if cleans is not False and not is_trial:
                 opened.clean()
                 click.echo(f"{store}: written again, {opened.sums().bytes:,} bytes.")

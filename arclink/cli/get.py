@@ -10,9 +10,8 @@ import click
 from arclink.access.declarations import TEXT, Given, Parameter, named
 from arclink.access.queries import AT
 from arclink.cli.declared_options import takes
-from arclink.cli.options import ARCHIVES, STORE
+from arclink.cli.options import ARCHIVES, GRAPH, open_graph_asked
 from arclink.model import Memento
-from arclink.store.location import open_store
 
 if TYPE_CHECKING:
     from arclink.pages.read import PageReader
@@ -44,7 +43,7 @@ FORM = Parameter(
 
 
 @click.command("get", short_help="Write a capture as archived.")
-@takes(WHAT, STORE, TIME, FORM, ARCHIVES)
+@takes(WHAT, *GRAPH, TIME, FORM, ARCHIVES)
 def command(given: Given) -> None:
     """Write the capture of URI to standard output.
 
@@ -56,7 +55,7 @@ def command(given: Given) -> None:
     from arclink.pages.read import PageReader
 
     places = ArchivePlaces(ARCHIVES.all_of(given))
-    with open_store(STORE.sure(given)) as graph:
+    with open_graph_asked(given) as graph:
         reader = PageReader(graph, places)
         try:
             memento = find_capture(graph, WHAT.sure(given), given.text(TIME))

@@ -14,9 +14,8 @@ from arclink.access.parameters import BY_PERIOD
 from arclink.access.queries import LINK_PARAMETERS, LinkQuery
 from arclink.access.replay import NO_REPLAY
 from arclink.cli.declared_options import takes
-from arclink.cli.options import REPLAY, STORE
+from arclink.cli.options import GRAPH, REPLAY, open_graph_asked
 from arclink.cli.row_options import write_rows
-from arclink.store.location import open_store
 
 EXAMPLES = (
     "arclink links example.org --store links.db",
@@ -26,7 +25,7 @@ EXAMPLES = (
 
 
 @click.command("links", short_help="Show the links of a URI through time.")
-@takes(STORE, *LINK_PARAMETERS, *FORM, LINKS_OR_LEVEL, BY_PERIOD, REPLAY)
+@takes(*GRAPH, *LINK_PARAMETERS, *FORM, LINKS_OR_LEVEL, BY_PERIOD, REPLAY)
 def command(given: Given) -> None:
     """Show the outlinks and inlinks of URI, with their times and words.
 
@@ -35,22 +34,22 @@ def command(given: Given) -> None:
     if LINKS_OR_LEVEL.sure(given) != "uri":
         _count(given)
         return
-    query = LinkQuery.of(given.sorted_out(LINK_PARAMETERS, STORE, REPLAY, LINKS_OR_LEVEL, *FORM))
+    query = LinkQuery.of(given.sorted_out(LINK_PARAMETERS, *GRAPH, REPLAY, LINKS_OR_LEVEL, *FORM))
     prefix = REPLAY.of(given) or NO_REPLAY
     form = chosen_format(FORMAT.sure(given), given)
     form.check(query)
-    with open_store(STORE.sure(given)) as graph:
+    with open_graph_asked(given) as graph:
         for piece in form.write(answer_link_query(graph, query, replay=prefix)):
             sys.stdout.buffer.write(piece)
     sys.stdout.buffer.flush()
 
 
 def _count(given: Given) -> None:
-    query = LevelQuery.of(given.sorted_out(LEVEL_PARAMETERS, STORE, REPLAY, FORMAT, FIELDS))
+    query = LevelQuery.of(given.sorted_out(LEVEL_PARAMETERS, *GRAPH, REPLAY, FORMAT, FIELDS))
     name = FORMAT.sure(given).name
     if name not in ROW_FORMATS:
         raise BadParameterError(
             "format", name, f"with --level {query.level.value}: {', '.join(ROW_FORMATS)}"
         )
-    with open_store(STORE.sure(given)) as graph:
+    with open_graph_asked(given) as graph:
         write_rows(level_as_rows(answer_level(graph, query)), ROW_FORMATS[name])

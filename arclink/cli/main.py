@@ -27,8 +27,15 @@ SECTIONS = {
         "explain": "arclink.cli.explain",
         "get": "arclink.cli.get",
         "stream": "arclink.cli.stream",
+        "gaps": "arclink.cli.gaps",
+        "stale": "arclink.cli.stale",
         "analyze": "arclink.cli.analyze",
         "aggregate": "arclink.cli.aggregate",
+    },
+    "Select captures": {
+        "select": "arclink.cli.select",
+        "subsets": "arclink.cli.subsets",
+        "count": "arclink.cli.count",
     },
     "Share a graph": {
         "serve": "arclink.cli.serve",

@@ -1,8 +1,19 @@
 """Options that several commands share."""
 
-from arclink.access.declarations import PATH, TEXT, Form, Parameter, switch, whole_number
+from arclink.access.common import SUBSET
+from arclink.access.declarations import (
+    PATH,
+    TEXT,
+    AnyParameter,
+    Form,
+    Given,
+    Parameter,
+    switch,
+    whole_number,
+)
 from arclink.access.replay import ReplayPrefix, parse_replay
 from arclink.cli.declared_options import declared
+from arclink.store.protocols import Scans
 
 STORE = Parameter(
     "store",
@@ -13,6 +24,21 @@ STORE = Parameter(
     envvar="ARCLINK_STORE",
 )
 store_option = declared(STORE)
+
+GRAPH: tuple[AnyParameter, ...] = (STORE, SUBSET)
+"""The parameters of commands that read a store, or a subset of it."""
+
+
+def open_graph_asked(given: Given) -> Scans:
+    """Return the store that the options of `GRAPH` name, or the subset of it.
+
+    Raises:
+        UsageError: There is no such subset, or the selection cannot be read.
+        StoreError: The store is missing or cannot be used.
+    """
+    from arclink.subsets.opener import open_graph
+
+    return open_graph(STORE.sure(given), SUBSET.of(given) or "")
 
 
 def replay_prefix(name: str) -> Form[ReplayPrefix]:

@@ -8,8 +8,12 @@ import click
 from arclink.access.declarations import PATH, Given, Parameter, switch
 from arclink.cli.declared_options import takes
 from arclink.cli.options import STORE
+from arclink.errors import StoreError
 
-EXAMPLES = ("arclink restore /backups/links.db --store links.db",)
+EXAMPLES = (
+    "arclink restore /backups/links.db --store links.db",
+    "arclink restore /backups/links --store cassandra://node1/links --takedowns newest.takedowns",
+)
 
 BACKUP = Parameter(
     "backup", "The backup.", PATH, is_required=True, is_positional=True, metavar="FILE"
@@ -39,14 +43,20 @@ def command(given: Given) -> None:
     Takedowns that are newer than the backup are applied again. They are in the list
     STORE.takedowns, which outlives the store; without that list, restore stops and names the
     options. Afterwards, build again to read the files that the backup lacks.
+
+    For a store in Cassandra, FILE is the folder that `arclink backup` wrote. Takedowns are applied
+    first, then the batches that the store lacks are loaded.
     """
     from arclink.analysis.slice_cache import remove_slices
     from arclink.pipeline.build import only_build
     from arclink.store.backups import restore
-    from arclink.store.location import local_file_of, takedowns_path, work_folder
+    from arclink.store.location import is_remote, path_of, takedowns_path, work_folder
 
     store, backup, verifies = STORE.sure(given), BACKUP.sure(given), not NO_VERIFY.sure(given)
-    path = local_file_of(store, "arclink restore")
+    if is_remote(store):
+        _restore_batches(given, store, Path(backup))
+        return
+    path = path_of(store)
     aside = takedowns_path(store)  # left by a rebuild that was killed
     with only_build(path):
         done = restore(
@@ -71,3 +81,46 @@ def command(given: Given) -> None:
             f"{done.mementos:,} mementos were forgotten again."
         )
     click.echo("Build again with the same inputs to add files that the backup lacks.")
+
+
+def _restore_batches(given: Given, store: str, backup: Path) -> None:
+    """Restore a store in Cassandra."""
+    from arclink.pipeline.build import only_build
+    from arclink.store.batch_backups import check_lists, restore_batches
+    from arclink.store.location import (
+        exists,
+        local_path_of,
+        open_store,
+        remove_store,
+        takedowns_path,
+    )
+    from arclink.store.takedown_files import set_aside
+
+    lists = [*map(Path, TAKEDOWNS.all_of(given))]
+    check_lists(lists, is_list_needed=not NO_LATER_TAKEDOWNS.sure(given))
+    aside = takedowns_path(store)
+    with only_build(local_path_of(store)):
+        if REPLACE.sure(given) and exists(store):
+            with open_store(store) as old:
+                set_aside(old, aside)
+            remove_store(store)
+        if aside.exists():
+            lists.append(aside)
+        with open_store(store, create=True) as opened:
+            done = restore_batches(
+                backup,
+                opened,
+                lists,
+                loaded=lambda name: click.echo(f"{name} is loaded.", err=True),
+            )
+            if not NO_VERIFY.sure(given):
+                for violation in opened.verify():
+                    raise StoreError(
+                        f"{store} is restored, but damaged: {violation.invariant}: {violation.detail}"
+                    )
+            links = opened.sums().links
+        aside.unlink(missing_ok=True)
+    click.echo(
+        f"{store}: {done.loaded:,} of {done.batches:,} batches loaded, {links:,} links, "
+        f"{len(done.applied):,} takedowns applied."
+    )

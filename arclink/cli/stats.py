@@ -6,7 +6,7 @@ import click
 
 from arclink.access.declarations import Given, switch
 from arclink.cli.declared_options import takes
-from arclink.cli.options import STORE
+from arclink.cli.options import GRAPH, open_graph_asked
 
 EXAMPLES = ("arclink stats --store links.db",)
 
@@ -19,7 +19,7 @@ MANIFESTS = switch(
 
 
 @click.command(short_help="Count the mementos, URIs, contents and links of a store.")
-@takes(STORE, JSON, MANIFESTS)
+@takes(*GRAPH, JSON, MANIFESTS)
 def command(given: Given) -> None:
     """Count the mementos, URIs, contents, links and other parts of a store.
 
@@ -29,9 +29,7 @@ def command(given: Given) -> None:
     """
     import orjson
 
-    from arclink.store.location import open_store
-
-    with open_store(STORE.sure(given)) as opened:
+    with open_graph_asked(given) as opened:
         if MANIFESTS.sure(given):
             for batch in opened.batches():
                 click.echo(orjson.dumps(orjson.loads(batch.manifest)).decode())

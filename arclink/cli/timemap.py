@@ -10,10 +10,9 @@ from arclink.access.queries import FROM, URI
 from arclink.access.replay import NO_REPLAY
 from arclink.access.timemaps import read_timemap
 from arclink.cli.declared_options import takes
-from arclink.cli.options import REPLAY, STORE
+from arclink.cli.options import GRAPH, REPLAY, open_graph_asked
 from arclink.errors import UsageError
 from arclink.model import ALL_TIME
-from arclink.store.location import open_store
 
 EXAMPLES = ("arclink timemap example.org --store links.db",)
 
@@ -26,7 +25,7 @@ FORMAT = Parameter(
 
 
 @click.command("timemap", short_help="List the mementos of a URI as a TimeMap.")
-@takes(STORE, URI, FROM, REPLAY, FORMAT)
+@takes(*GRAPH, URI, FROM, REPLAY, FORMAT)
 def command(given: Given) -> None:
     """List the mementos of URI in the graph, oldest first, up to 10,000 at a time.
 
@@ -38,7 +37,7 @@ def command(given: Given) -> None:
             "--format link: a TimeMap in link format needs --replay PREFIX; with --format json the times are listed"
         )
     start = FROM.of(given) or ALL_TIME.first
-    with open_store(STORE.sure(given)) as graph:
+    with open_graph_asked(given) as graph:
         found = read_timemap(graph, given.text(URI), start)
     for piece in write(found, prefix):
         sys.stdout.buffer.write(piece)

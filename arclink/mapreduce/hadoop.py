@@ -16,6 +16,7 @@ from uuid import uuid4
 
 from arclink.errors import PipelineError
 from arclink.mapreduce.runs import JobArguments, JobRunner, same_versions
+from arclink.mapreduce.task_variables import CPU_OF_PYTHON
 from arclink.network.hdfs import ADDRESS, WebHdfs, webhdfs_address
 
 GIVEN = "given"
@@ -25,7 +26,7 @@ REDUCES = "mapreduce.job.reduces"
 """Hadoop property: the number of reduce tasks of a job."""
 
 FRAMEWORK, CPU = "Map-Reduce Framework", "CPU time spent (ms)"
-"""Group and name of Hadoop's counter of CPU time."""
+"""Group and name of Hadoop's counter of CPU time, which covers the JVMs of tasks."""
 
 MOST_PARTS = 2048
 """Greatest number of reduce tasks; a store in Cassandra loads at most this number of parts."""
@@ -65,8 +66,13 @@ class HadoopRunner(JobRunner):
         run._opts["jobconf"].setdefault(REDUCES, str(min(self.cores, MOST_PARTS)))
 
     def seconds_of_tasks(self, counters: Iterable[Mapping[str, Mapping[str, int]]]) -> float | None:
-        """Return the CPU seconds that Hadoop counted, of JVMs and of their child processes."""
-        counted = [step[FRAMEWORK][CPU] for step in counters if CPU in step.get(FRAMEWORK, {})]
+        """Return the CPU seconds of the JVMs of tasks and of their Python processes."""
+        counted = [
+            step[group][name]
+            for step in counters
+            for group, name in ((FRAMEWORK, CPU), CPU_OF_PYTHON)
+            if name in step.get(group, {})
+        ]
         return sum(counted) / 1000 if counted else None
 
     def sizes(self, folder: Path) -> Mapping[Path, int]:

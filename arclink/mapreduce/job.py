@@ -16,7 +16,7 @@ from mrjob.job import MRJob
 from mrjob.runner import MRJobRunner
 from mrjob.step import MRStep
 
-from arclink.mapreduce.task_variables import ATTEMPT_ID, KEY_COLUMNS
+from arclink.mapreduce.task_variables import ATTEMPT_ID, CONTAINER, CPU_OF_PYTHON, KEY_COLUMNS
 from arclink.mapreduce.versions import check_versions
 from arclink.reasons import Reason
 
@@ -215,6 +215,10 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
         for reason, count in self.counts.items():
             self.increment_counter(reason.group, reason.name, count)
         self.counts.clear()
+        if CONTAINER in os.environ:
+            times = os.times()
+            seconds = times.user + times.system + times.children_user + times.children_system
+            self.increment_counter(*CPU_OF_PYTHON, round(seconds * 1000))
 
     # Properties for clusters.
 

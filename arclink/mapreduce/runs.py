@@ -24,6 +24,7 @@ import orjson
 
 from arclink.counts import Counts, from_counters
 from arclink.errors import PipelineError
+from arclink.files.atomic import folder_beside
 from arclink.rows.relations import ROWS
 
 
@@ -115,6 +116,7 @@ class JobRunner:
             memory.
         watch: Called with the number of finished tasks of a phase and the number of all its tasks.
         conf: File of mrjob's settings for an engine (`conf/`); None for one machine.
+        kept: Folder that keeps the graph files of each batch; None if they are removed.
         seconds: CPU seconds by job so far, including child processes. Where an engine counts the
             CPU seconds of its tasks, these are the job's, and those of this machine are under
             `DRIVER`.
@@ -125,6 +127,7 @@ class JobRunner:
     scratch: Path
     watch: Callable[[int, int], None] = lambda done, total: None
     conf: Path | None = None
+    kept: Path | None = None
     seconds: dict[str, float] = field(default_factory=dict)
 
     def run(
@@ -226,7 +229,15 @@ class JobRunner:
         """Make the parts in a folder whose names begin so available on this machine's disk."""
 
     def keep(self, graph: Path, name: str) -> None:
-        """Keep the graph files of a batch under a name, if the engine has a place for them."""
+        """Keep the graph files of a batch under a name, if there is a place for them."""
+        if self.kept is None:
+            return
+        self.kept.mkdir(parents=True, exist_ok=True)
+        target = self.kept / name
+        with folder_beside(target) as work:
+            shutil.move(graph, work / name)
+            shutil.rmtree(target, ignore_errors=True)
+            (work / name).rename(target)
 
     def remove(self, folder: Path) -> None:
         """Remove a folder."""

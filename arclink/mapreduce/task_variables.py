@@ -8,6 +8,15 @@ ATTEMPT_ID = "mapreduce_task_attempt_id"
 KEY_COLUMNS = "stream_num_map_output_key_fields"
 """Number of first columns of a line that form the key."""
 
+CONTAINER = "CONTAINER_ID"
+"""Variable that YARN sets for the processes of a task."""
+
+CPU_OF_PYTHON = ("cpu", "milliseconds of Python")
+"""Group and name of the counter of CPU time of a task's Python process.
+
+Hadoop's own counter has the time of the task's JVM, not of processes that have ended.
+"""
+
 
 class _Place:
     """What the task in this process is at, where the runner can read it after the task has died."""

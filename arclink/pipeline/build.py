@@ -7,7 +7,6 @@ graph does not depend on which files share a batch.
 
 import fcntl
 import gc
-import hashlib
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -30,6 +29,7 @@ from arclink.pipeline.progress import Progress
 from arclink.pipeline.rows import IN_STORE, NO_ROW, SharedRows, check_rows, count_lines, share_rows
 from arclink.pipeline.settings import OF_OLDER_STORES, BuildSettings
 from arclink.reasons import Reason
+from arclink.store.batch_backups import batch_name
 from arclink.store.protocols import Builds, KnownFile, OpenStore
 
 
@@ -283,15 +283,9 @@ def _run_batch(
     manifest = format_manifest(batch, settings.for_store(), counts, given, run.seconds, damaged)
     (folder / "graph/manifest.json").write_text(manifest, encoding="utf-8")
     stages.load(folder, batch, settings.for_store(), manifest, store, run)
-    run.keep(folder / "graph", _name_of(batch))
+    run.keep(folder / "graph", batch_name((file.name, file.fingerprint) for file in batch))
     run.remove(folder)
     return counts, damaged
-
-
-def _name_of(batch: Sequence[KnownFile]) -> str:
-    """Return a name for a batch's graph files that is the same in every build of the same files."""
-    digest = hashlib.sha256("\n".join(f"{file.name} {file.fingerprint}" for file in batch).encode())
-    return f"batch-{digest.hexdigest()[:16]}"
 
 
 @contextmanager

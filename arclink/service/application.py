@@ -9,6 +9,7 @@ from arclink.federation.requests import Asking
 from arclink.service.aggregate import aggregating, attach_asking
 from arclink.service.archived import archived, attach_pages
 from arclink.service.browsing import browsing
+from arclink.service.curating import curating
 from arclink.service.description import describing
 from arclink.service.explain import explaining
 from arclink.service.headers import register_headers
@@ -55,6 +56,7 @@ def create_app(
         memento,
         archived,
         streaming,
+        curating,
         browsing,
         explaining,
         aggregating,

@@ -17,8 +17,10 @@ from arclink.access.formats import FORMATS
 from arclink.access.formats.rows import ROW_FORMATS
 from arclink.access.formats.timemaps import LINK_FORMAT
 from arclink.access.queries import URI
+from arclink.analysis.seed_lists import SEED_FORMATS
 from arclink.service.aggregate import AGGREGATE
 from arclink.service.archived import CDX, RECORD
+from arclink.service.curating import GAPS, STALE
 from arclink.service.links import LEVEL_QUERY, LINK_QUERY
 from arclink.service.problems import MEDIA_TYPE
 from arclink.service.schemas import SCHEMAS, TEXT, Schema, ref
@@ -91,6 +93,12 @@ def _schema_of(media_type: str) -> Schema:
     return {"type": "array"} if media_type == "application/ld+json" else TEXT
 
 
+_SEEDS: Mapping[str, Schema] = {
+    form.media_type: {"type": "object"}
+    if form.media_type in ("application/json", "application/yaml")
+    else TEXT
+    for form in SEED_FORMATS.values()
+}
 _NEXT = {"Link": 'rel="next": the next part of the answer.'}
 _MEMENTO = {
     "Link": 'rel="next": the next part of the answer; with a replay prefix also original, timemap and memento (RFC 7089).',
@@ -217,6 +225,22 @@ RESOURCES: Sequence[Resource] = (
         (400, 404, 410, 414, 503),
         STREAM,
         is_of_store=False,
+    ),
+    Resource(
+        "/gaps",
+        "gaps",
+        "Linked pages that were never captured, those with most linking hosts first; as crawl seeds or rows.",
+        _SEEDS,
+        (400, 414, 503),
+        GAPS,
+    ),
+    Resource(
+        "/stale",
+        "stale",
+        "Pages that were not captured since a time but are still linked; as crawl seeds or rows.",
+        _SEEDS,
+        (400, 414, 503),
+        STALE,
     ),
     Resource(
         "/record",

@@ -5,14 +5,13 @@ answers queries need not know that there is a filter. A subclass says which capt
 An embargo is one (`arclink.store.embargo`), a subset is another (`arclink.subsets.view`).
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
-from types import TracebackType
-from typing import Self
 
+from arclink.closing import Closing
 from arclink.errors import UsageError
 from arclink.model import (
     ALL_SURTS,
@@ -49,7 +48,7 @@ _KEPT = 100_000
 """Number of contents whose check results are cached."""
 
 
-class FilteredStore(ABC):
+class FilteredStore(Closing):
     """The `Scans` of a store without the captures that a filter hides.
 
     Args:
@@ -225,17 +224,6 @@ class FilteredStore(ABC):
 
     def close(self) -> None:
         self.base.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def originals_of(self, checksum: Checksum) -> Iterator[UriR]:
         return (

@@ -74,20 +74,6 @@ def path_of(where: str) -> Path:
     return Path(path)
 
 
-def local_file_of(where: str, command: str) -> Path:
-    """Return the file of a store, for a command that works on files only.
-
-    Raises:
-        UsageError: The store is remote, or ``where`` does not name a store.
-    """
-    if is_remote(where):
-        raise UsageError(
-            f"--store {where}: `{command}` is for SQLite stores. docs/how-to/operations.md says how to "
-            "back up and restore one in Cassandra"
-        )
-    return path_of(where)
-
-
 def local_path_of(where: str) -> Path:
     """Return the local path that the names of a store's lock and build files are derived from.
 

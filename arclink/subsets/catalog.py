@@ -93,15 +93,25 @@ class SubsetCatalog:
 
     Args:
         where: Path or URL of the store. The catalog of a remote store is in the current folder.
+            Empty for a store without a place, which has no named subsets.
     """
 
     def __init__(self, where: str) -> None:
-        path = local_path_of(where)
-        self.folder = path.with_name(path.name + ".subsets")
+        self._where = where
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the catalog; it may be missing.
+
+        Raises:
+            UsageError: The store has no place.
+        """
+        path = local_path_of(self._where)
+        return path.with_name(path.name + ".subsets")
 
     def names(self) -> list[str]:
         """Return the names of all subsets, sorted."""
-        return sorted(path.stem for path in self.folder.glob("*.json"))
+        return sorted(path.stem for path in self.folder.glob("*.json")) if self._where else []
 
     def __iter__(self) -> Iterator[StoredSubset]:
         return map(self.get, self.names())
@@ -113,10 +123,11 @@ class SubsetCatalog:
             UsageError: There is no subset with this name.
             StoreError: Its file is damaged.
         """
+        if name not in self.names():
+            known = ", ".join(self.names())
+            stored = f"Stored subsets: {known}" if known else "No subset is stored"
+            raise UsageError(f"no subset {name!r}. {stored}; a selection has a form such as host:a")
         path = self.folder / f"{name}.json"
-        if re.fullmatch(NAME_PATTERN, name) is None or not path.is_file():
-            known = ", ".join(self.names()) or "there are no subsets"
-            raise UsageError(f"no subset {name!r}. Stored subsets: {known}")
         try:
             fields = json.loads(path.read_text("utf-8"))
             return StoredSubset(**{**fields, "ranges": tuple(fields["ranges"])})
@@ -275,9 +286,9 @@ class SubsetCatalog:
         return self.folder / f"{name}.captures"
 
 
-def evaluated(store: Scans, definition: Definition, whole: Scans | None = None) -> Evaluation:
+def evaluated(store: Scans, definition: Definition) -> Evaluation:
     """Return the evaluation of a definition on the present state of a store."""
-    return Evaluation(store, definition.selection, definition.lists, whole)
+    return Evaluation(store, definition.selection, definition.lists)
 
 
 def subset_of(store: Scans, definition: Definition) -> SubsetStore:

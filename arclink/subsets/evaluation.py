@@ -13,6 +13,7 @@ from operator import attrgetter
 from arclink.access.replay import moment_of
 from arclink.model import ALL_SURTS, ALL_TIME, Memento, Span, Surt, Timestamp
 from arclink.store.blocks.references import checksum_shown
+from arclink.store.filtered import FilteredStore
 from arclink.store.protocols import Scans
 from arclink.subsets.capture_sets import CaptureSet, capture_number, number_of
 from arclink.subsets.fields import (
@@ -64,7 +65,6 @@ class Evaluation:
         store: The store.
         selection: The selection, without ``subset``.
         lists: Stored lists by the value of their ``kept`` conditions.
-        whole: The store with all captures, which knows the files of batches.
     """
 
     def __init__(
@@ -72,10 +72,8 @@ class Evaluation:
         store: Scans,
         selection: Selection,
         lists: Mapping[str, KeptList] | None = None,
-        whole: Scans | None = None,
     ) -> None:
         self._store = store
-        self._whole = whole or store
         self._lists = lists or {}
         self.selection = selection
         self._facts = {condition: self._ask(condition) for condition in {*conditions_in(selection)}}
@@ -163,11 +161,10 @@ class Evaluation:
         return _Facts(lambda memento: number_of(memento) in numbers, kept.ranges)
 
     def _files_of(self, numbers: Iterable[int]) -> frozenset[str]:
+        # An embargo hides the files of batches, but not which files its visible captures are in.
+        whole = self._store.whole if isinstance(self._store, FilteredStore) else self._store
         return frozenset(
-            file
-            for batch in self._whole.batches()
-            if batch.number in numbers
-            for file in batch.files
+            file for batch in whole.batches() if batch.number in numbers for file in batch.files
         )
 
     def _shown_in(self, captures: CaptureSet) -> CaptureTest:

@@ -4,7 +4,7 @@ machine.
 
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,10 +13,14 @@ from click.testing import CliRunner
 from arclink.analysis.slices import Level
 from arclink.cli.main import group
 from arclink.jobs.rank_pages import RankPages
+from arclink.mapreduce.hadoop import HadoopRunner
 from arclink.mapreduce.runs import Job, parts_of
+from arclink.model import Checksum, Payload, UriR
 from arclink.network.hdfs import BLOCK, KEPT, HdfsBytes, WebHdfs
 from arclink.pipeline.jobs import JOBS
 from arclink.rows.relations import parse_inlinks, parse_outlinks
+from arclink.store.cassandra.reader import CassandraReader
+from arclink.store.location import open_store
 from tests.engines import deadly_load
 from tests.engines.builds import ORIGINALS, Here, answers, build, counts_of
 from tests.engines.conftest import ROOT, Cassandra, Hadoop
@@ -182,8 +186,29 @@ def test_tasks_that_load_cassandra_and_are_killed_once_give_the_same_store(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Archives in HDFS, graph files in HDFS, and a store that each task of a load writes to; of
-    each the first attempt dies at its end.
+    each the first attempt dies at its end. The driver sees no graph file, and asks the store
+    nothing.
     """
+    fetched: Counter[str] = Counter()
+    fetch = HadoopRunner.fetch
+
+    def noted_fetch(run: HadoopRunner, folder: Path, prefix: str = "part-") -> None:
+        fetch(run, folder, prefix)
+        name = "/".join(folder.relative_to(tmp_path / "work").parts[1:])
+        fetched[name] += sum(part.stat().st_size for part in parts_of(folder))
+
+    asked: list[object] = []
+    known_contents = CassandraReader.known_contents
+
+    def noted_question(
+        store: CassandraReader, wanted: Iterable[tuple[Checksum, Sequence[UriR]]]
+    ) -> Iterator[tuple[Payload | None, Sequence[UriR]]]:
+        pointers = list(wanted)
+        asked.extend(pointers)
+        return known_contents(store, pointers)
+
+    monkeypatch.setattr(HadoopRunner, "fetch", noted_fetch)
+    monkeypatch.setattr(CassandraReader, "known_contents", noted_question)
     deaths = tmp_path / "deaths"
     deaths.mkdir()
     variables = {
@@ -212,6 +237,13 @@ def test_tasks_that_load_cassandra_and_are_killed_once_give_the_same_store(
     ]
     assert build(address, url, *options) == here.said
     assert len(list(deaths.iterdir())) >= 3, "one in each phase at least"
+    assert fetched.keys() <= {"rows", "findings", "chosen", "waiting", "mementos", "retries-0"}
+    assert asked == []
+    with open_store(url) as store:
+        (batch,) = store.batches()
+    seconds = json.loads(batch.manifest)["cpu seconds"]
+    assert seconds["extract"] > 0
+    assert "driver" in seconds
     assert answers(url) == here.answers
 
 

@@ -1,11 +1,14 @@
 """What the runner for Hadoop sets before a job starts; tests/engines runs real jobs."""
 
+from io import BytesIO
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from arclink.jobs.sort_mementos import SortMementos
 from arclink.mapreduce.hadoop import CPU, FRAMEWORK, MOST_PARTS, REDUCES, HadoopRunner
+from arclink.mapreduce.task_variables import CONTAINER, CPU_OF_PYTHON
 from arclink.store.cassandra.rows import PART_BITS
 
 
@@ -33,6 +36,11 @@ def test_a_store_loads_what_the_most_reducers_write() -> None:
     ("counters", "expected"),
     [
         pytest.param([{FRAMEWORK: {CPU: 12_500, "GC time elapsed (ms)": 7}}], 12.5, id="one step"),
+        pytest.param(
+            [{FRAMEWORK: {CPU: 1_000}, CPU_OF_PYTHON[0]: {CPU_OF_PYTHON[1]: 4_000}}],
+            5.0,
+            id="JVM and Python",
+        ),
         pytest.param([{FRAMEWORK: {CPU: 500}}, {FRAMEWORK: {CPU: 700}}], 1.2, id="two steps"),
         pytest.param([{"rows": {"ROW_KEPT": 3}}], None, id="not counted"),
         pytest.param([], None, id="no counters"),
@@ -43,3 +51,13 @@ def test_cpu_seconds_are_those_of_the_tasks(
 ) -> None:
     run = HadoopRunner("hadoop", 2, tmp_path / "tasks", root="hdfs:///work")
     assert run.seconds_of_tasks(counters) == expected
+
+
+def test_a_task_in_a_container_counts_the_time_of_its_python(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(CONTAINER, "container_1_0001_01_000002")
+    job = SortMementos(["--no-conf"])
+    job.sandbox(stdin=BytesIO(b"org,example)/\t20100101000000\trest\n"), stderr=(err := BytesIO()))
+    assert len(list(job.map_pairs([(b"", b"org,example)/\t20100101000000\trest")]))) == 1
+    assert f"reporter:counter:{','.join(CPU_OF_PYTHON)}," in err.getvalue().decode()

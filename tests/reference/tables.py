@@ -37,6 +37,7 @@ from arclink.reasons import Reason
 from arclink.service.connections import Connections
 from arclink.service.openapi import RESOURCES
 from arclink.service.settings import Settings
+from arclink.subsets.fields import FIELDS
 from arclink.wayback.client import Manners
 from arclink.wayback.fetch import FetchSettings
 
@@ -103,6 +104,8 @@ def table_called(name: str) -> str:
             return options_table(command_called(of.removeprefix("of arclink ")))
         case "parameters", "":
             return parameters_table()
+        case "fields", "of selections":
+            return fields_table()
         case "variables", "":
             return variables_table()
         case "reasons", _:
@@ -165,6 +168,26 @@ def options_table(command: click.Command) -> str:
             names[0] = f"`{option.opts[0]} {escaped(word)}`"
         rows.append((", ".join(names), meaning(option.parameter), default(option.parameter)))
     return table(("option", "meaning", "default"), rows)
+
+
+def fields_table() -> str:
+    """Return the fields of the language of selections."""
+    rows = [
+        (
+            " ".join(
+                f"`{part}`" for part in (f"{name}:", *(f"{one}:" for one in field.qualifiers))
+            ),
+            field.about,
+            "; ".join(
+                (
+                    field.expected,
+                    *(f"`{one}:` {part.expected}" for one, part in field.qualifiers.items()),
+                )
+            ),
+        )
+        for name, field in FIELDS.items()
+    ]
+    return table(("field", "selects", "values"), rows)
 
 
 def parameters_table() -> str:

@@ -83,10 +83,18 @@ def test_a_parameter_added_to_the_common_ones_reaches_every_verb() -> None:
         text=True,
         check=True,
     )
-    commands = ("links", "anchors", "diff", "aggregate", "export")
+    commands = ("links", "anchors", "diff", "aggregate", "export", "gaps", "stale")
     analyses = ("properties", "pagerank", "anchors", "decay", "churn", "spread", "path")
     expected = {f"{name} True True" for name in commands}
     expected |= {f"analyze {name} True True" for name in analyses}
-    paths = ("/linkQuery", "/LinkService/linkQuery", "/anchors", "/diff", "/aggregate")
+    paths = (
+        "/linkQuery",
+        "/LinkService/linkQuery",
+        "/anchors",
+        "/diff",
+        "/aggregate",
+        "/gaps",
+        "/stale",
+    )
     expected |= {f"{path} True" for path in paths} | {"table True", "keyword True"}
     assert set(done.stdout.splitlines()) == expected

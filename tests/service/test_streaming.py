@@ -99,3 +99,13 @@ def test_a_real_server_streams(demos: Demos) -> None:
     assert response.getheader("Content-Type") == "application/warc"
     ends = re.findall(rb'\{"complete":.*\}', data)
     assert json.loads(ends[-1])["complete"]
+
+
+def test_seed_lists_over_http(demos: Demos) -> None:
+    client = client_of(str(demos.store()))
+    seeds = client.get("/gaps?limit=5").text.splitlines()
+    rows = json.loads(client.get("/gaps?limit=5&format=json").data)
+    assert seeds == [row["uri"] for row in rows["seeds"]]
+    assert len(seeds) == 5
+    assert client.get("/stale?since=2010-02&format=browsertrix").text.startswith("seeds:")
+    assert problem_of(client.get("/stale"))["parameter"] == "since"

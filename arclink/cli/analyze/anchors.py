@@ -26,9 +26,8 @@ from arclink.cli.analyze.history_options import EXTERNAL, LEVEL, ROWS, links_ask
 from arclink.cli.analyze.options import BY as WINDOWS
 from arclink.cli.analyze.options import CACHE, cache_asked
 from arclink.cli.declared_options import takes
-from arclink.cli.options import STORE
+from arclink.cli.options import GRAPH, STORE, open_graph_asked
 from arclink.cli.row_options import write_rows
-from arclink.store.location import open_store
 
 _COUNTS = ("links", "contents", "mementos", "hosts", "first", "last")
 
@@ -44,7 +43,7 @@ EXAMPLES = ("arclink analyze anchors example.org --store links.db --by year",)
 
 @click.command(short_help="The words of links to a URI, host or domain, weighted by tf-idf.")
 @takes(
-    STORE,
+    *GRAPH,
     URI,
     LEVEL,
     OF,
@@ -68,7 +67,7 @@ def command(given: Given) -> None:
     links = replace(links_asked(given), direction=Direction.IN)
     query = AnchorTextQuery(target, links, OF.sure(given), Windows.parse(by), EXTERNAL.sure(given))
     store = STORE.sure(given)
-    with open_store(store) as graph:
+    with open_graph_asked(given) as graph:
         windows_asked(graph, query.windows)
         kept = FrequencyFile(
             cache_asked(given) or cache_beside(store), graph, target.level, query.term

@@ -26,9 +26,8 @@ from arclink.cli.analyze.history_options import (
 )
 from arclink.cli.analyze.options import BY
 from arclink.cli.declared_options import takes
-from arclink.cli.options import STORE
+from arclink.cli.options import GRAPH, open_graph_asked
 from arclink.cli.row_options import write_rows
-from arclink.store.location import open_store
 
 _COUNTS = (
     "pages",
@@ -52,7 +51,7 @@ EXAMPLES = ("arclink analyze churn --store links.db",)
 
 
 @click.command(short_help="The number of links that pages gain and lose, per host and month.")
-@takes(STORE, SITE, LEVEL, BY, PER, *COMMON_TO_FOLLOW, EXTERNAL, ROW_FORMAT)
+@takes(*GRAPH, SITE, LEVEL, BY, PER, *COMMON_TO_FOLLOW, EXTERNAL, ROW_FORMAT)
 def command(given: Given) -> None:
     """Show the number of links that the pages of each host gained and lost between captures.
 
@@ -64,7 +63,7 @@ def command(given: Given) -> None:
     links = links_asked(given)
     scope = LinkScope(LEVEL.sure(given), links.wants, EXTERNAL.sure(given))
     group_of = (lambda _: "all") if per == "all" else Level(per).name_of
-    with open_store(STORE.sure(given)) as graph:
+    with open_graph_asked(given) as graph:
         windows_asked(graph, windows)
         found = churn_of_links(
             histories_asked(graph, SITE.of(given) or ""),

@@ -25,9 +25,8 @@ from arclink.cli.analyze.history_options import (
 )
 from arclink.cli.analyze.options import BY as WINDOWS
 from arclink.cli.declared_options import takes
-from arclink.cli.options import STORE
+from arclink.cli.options import GRAPH, open_graph_asked
 from arclink.cli.row_options import write_rows
-from arclink.store.location import open_store
 
 _COLUMNS = ("cohort", "months", "at_risk", "share", "low", "high", "earliest", "latest")
 
@@ -42,7 +41,7 @@ EXAMPLES = ("arclink analyze decay --store links.db",)
 
 
 @click.command(short_help="The share of links that remain after n months.")
-@takes(STORE, SITE, LEVEL, BY, ONLY_NEW, *COMMON_TO_FOLLOW, EXTERNAL, ROW_FORMAT)
+@takes(*GRAPH, SITE, LEVEL, BY, ONLY_NEW, *COMMON_TO_FOLLOW, EXTERNAL, ROW_FORMAT)
 def command(given: Given) -> None:
     """Show the share of links that remain n months after they were first seen (Kaplan-Meier).
 
@@ -53,7 +52,7 @@ def command(given: Given) -> None:
     windows = Windows.parse(by)
     links = links_asked(given)
     scope = LinkScope(LEVEL.sure(given), links.wants, EXTERNAL.sure(given))
-    with open_store(STORE.sure(given)) as graph:
+    with open_graph_asked(given) as graph:
         windows_asked(graph, windows)
         lives = lives_of_links(
             histories_asked(graph, SITE.of(given) or ""),

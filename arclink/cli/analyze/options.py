@@ -3,10 +3,10 @@
 from dataclasses import replace
 from pathlib import Path
 
-from arclink.access.common import COMMON_TO_FOLLOW, KINDS_TO_FOLLOW, REDIRECT
+from arclink.access.common import COMMON_TO_FOLLOW, KINDS_TO_FOLLOW, REDIRECT, SUBSET
 from arclink.access.declarations import FOLDER, TEXT, AnyParameter, Given, Parameter, choice, switch
 from arclink.access.kinds import union_of
-from arclink.analysis.slices import Level, SliceOptions, Weight
+from arclink.analysis.slices import Level, SliceOptions, Slices, Weight
 from arclink.analysis.windows import Windows
 from arclink.cli.options import STORE
 
@@ -34,7 +34,15 @@ CACHE = Parameter(
     metavar="FOLDER",
     otherwise="next to the store",
 )
-SLICES: tuple[AnyParameter, ...] = (STORE_OR_FILES, BY, LEVEL, *COMMON_TO_FOLLOW, IN_FORCE, CACHE)
+SLICES: tuple[AnyParameter, ...] = (
+    STORE_OR_FILES,
+    SUBSET,
+    BY,
+    LEVEL,
+    *COMMON_TO_FOLLOW,
+    IN_FORCE,
+    CACHE,
+)
 """The parameters that select the slices and their graph."""
 
 WEIGHT = Parameter(
@@ -60,6 +68,19 @@ def slices_asked(given: Given) -> SliceOptions:
         union_of(KINDS_TO_FOLLOW.all_of(given)),
         REDIRECT.sure(given),
     )
+
+
+def open_slices_asked(given: Given) -> Slices:
+    """Return the slices that the options select, of the store or the subset that they name.
+
+    Raises:
+        UsageError: A value is not allowed, or there is no such subset.
+        StoreError: There is no store, or it cannot be used.
+    """
+    from arclink.analysis.slice_cache import open_slices
+
+    subset = SUBSET.of(given) or ""
+    return open_slices(STORE_OR_FILES.sure(given), slices_asked(given), cache_asked(given), subset)
 
 
 def cache_asked(given: Given) -> Path | None:

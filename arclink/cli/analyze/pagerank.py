@@ -4,7 +4,7 @@ import click
 
 from arclink.access.declarations import NUMBER, TEXT, Given, Parameter, switch, whole_number
 from arclink.access.formats.rows import ROW_FORMAT
-from arclink.cli.analyze.options import SLICES, STORE_OR_FILES, WEIGHT, cache_asked, slices_asked
+from arclink.cli.analyze.options import SLICES, WEIGHT, open_slices_asked
 from arclink.cli.declared_options import takes
 from arclink.cli.row_options import write_rows
 from arclink.errors import UsageError
@@ -64,7 +64,6 @@ def command(given: Given) -> None:
     """
     from arclink.analysis.pagerank import RankOptions
     from arclink.analysis.rank_rows import agreements, history, leaders, ranked
-    from arclink.analysis.slice_cache import open_slices
 
     uri, compare = RANK_OF.of(given) or "", COMPARE.sure(given)
     if compare and uri:
@@ -76,7 +75,7 @@ def command(given: Given) -> None:
         WEIGHT.of(given) is not None,
         SELF_LINKS.sure(given),
     )
-    slices = open_slices(STORE_OR_FILES.sure(given), slices_asked(given), cache_asked(given))
+    slices = open_slices_asked(given)
     found = ranked(slices, options, TOP.sure(given), uri)
     write_rows(
         history(found, uri) if uri else agreements(found) if compare else leaders(found),

@@ -12,10 +12,9 @@ from arclink.access.texts import printable, printable_uri
 from arclink.analysis.paths import PathAnswer, PathQuery, Usable, Wanted, find_path
 from arclink.cli.analyze.history_options import links_asked
 from arclink.cli.declared_options import takes
-from arclink.cli.options import STORE
+from arclink.cli.options import GRAPH, open_graph_asked
 from arclink.cli.row_options import write_rows
 from arclink.errors import UsageError
-from arclink.store.location import open_store
 
 _COLUMNS = ("hop", "time", "seen", "kind", "text", "page", "target")
 
@@ -64,7 +63,7 @@ EXAMPLES = ("arclink analyze path example.org example.net --store links.db",)
 @takes(
     BEGIN,
     END,
-    STORE,
+    *GRAPH,
     FIND,
     WHEN,
     FROM,
@@ -92,7 +91,7 @@ def command(given: Given) -> None:
         MOST_PAGES.sure(given),
         MOST_HOPS.sure(given),
     )
-    with open_store(STORE.sure(given)) as graph:
+    with open_graph_asked(given) as graph:
         is_captured = next(graph.mementos(links.surt, links.span), None) is not None
         answer = find_path(graph, query)
     write_rows(_as_rows(query, answer, end, is_captured), ROW_FORMAT.sure(given))

@@ -7,7 +7,7 @@ import click
 from arclink.access.declarations import FILE, Given, Parameter
 from arclink.access.kinds import kinds_line, others_line
 from arclink.analysis.windows import some_of
-from arclink.cli.analyze.options import SLICES, STORE_OR_FILES, cache_asked, slices_asked
+from arclink.cli.analyze.options import SLICES, STORE_OR_FILES, open_slices_asked
 from arclink.cli.declared_options import takes
 from arclink.errors import UsageError
 
@@ -33,7 +33,6 @@ def command(given: Given) -> None:
     """
     from arclink.analysis.properties import properties_of
     from arclink.analysis.property_report import as_csv, as_html, degrees_as_csv, law_in_words
-    from arclink.analysis.slice_cache import open_slices
     from arclink.files.atomic import written_whole
 
     store, output = STORE_OR_FILES.sure(given), OUTPUT.sure(given)
@@ -43,7 +42,7 @@ def command(given: Given) -> None:
         raise UsageError(
             f"--output {output}: the table next to the page would have the same name. Name the page: --output {page.stem}.html"
         )
-    slices = open_slices(store, slices_asked(given), cache_asked(given))
+    slices = open_slices_asked(given)
     found = [properties_of(slices, place) for place in range(len(slices))]
     name = Path(store).name.encode(errors="backslashreplace").decode()
     with written_whole([table, degrees, page]) as (new_table, new_degrees, new_page):

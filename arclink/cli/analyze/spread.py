@@ -17,9 +17,8 @@ from arclink.analysis.targets import Target
 from arclink.analysis.windows import WHOLE, Windows
 from arclink.cli.analyze.history_options import EXTERNAL, LEVEL, ROWS, links_asked, windows_asked
 from arclink.cli.declared_options import takes
-from arclink.cli.options import STORE
+from arclink.cli.options import GRAPH, open_graph_asked
 from arclink.cli.row_options import write_rows
-from arclink.store.location import open_store
 
 _SOURCES = ("first", "last_without", "text", "target", "page")
 _ADOPTION = ("window", "new_pages", "dated", "new_hosts", "pages", "hosts")
@@ -36,7 +35,7 @@ EXAMPLES = ("arclink analyze spread example.org --store links.db",)
 
 
 @click.command(short_help="The first links to a URI, host or domain, and their spread.")
-@takes(STORE, URI, LEVEL, BY, *COMMON_TO_FOLLOW, EXTERNAL, PAGES, ROW_FORMAT)
+@takes(*GRAPH, URI, LEVEL, BY, *COMMON_TO_FOLLOW, EXTERNAL, PAGES, ROW_FORMAT)
 def command(given: Given) -> None:
     """Show the first pages that linked to URI, or to its host or domain.
 
@@ -48,7 +47,7 @@ def command(given: Given) -> None:
     windows = Windows.parse(by) if by else None
     target = Target.asked(given.text(URI), LEVEL.sure(given))
     links, is_external = links_asked(given), EXTERNAL.sure(given)
-    with open_store(STORE.sure(given)) as graph:
+    with open_graph_asked(given) as graph:
         if windows:
             windows_asked(graph, windows)
         found = first_links(graph, target, links, LinkScope(target.level, links.wants, is_external))

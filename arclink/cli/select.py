@@ -1,0 +1,55 @@
+"""``arclink select NAME SELECTION``: store a subset under a name."""
+
+import click
+
+from arclink.access.declarations import TEXT, Given, Parameter, switch
+from arclink.cli.declared_options import takes
+from arclink.cli.options import STORE
+
+EXAMPLES = (
+    "arclink select gov 'domain:gov and mime:text/html and from:2001 and to:2003' --store links.db",
+    "arclink select start 'subset:gov and pick:first' --keep --store links.db",
+)
+
+NAME = Parameter(
+    "name",
+    "The name of the subset; a subset of this name is replaced.",
+    TEXT,
+    is_required=True,
+    is_positional=True,
+    metavar="NAME",
+)
+SELECTION = Parameter(
+    "selection",
+    "The selection.",
+    TEXT,
+    is_required=True,
+    is_positional=True,
+    metavar="SELECTION",
+    see="reference/subsets.md",
+)
+KEEP = switch("keep", "Store the list of the captures. Without, the subset changes with the store.")
+
+
+@click.command("select", short_help="Store a selection of captures as a subset.")
+@takes(NAME, SELECTION, STORE, KEEP)
+def command(given: Given) -> None:
+    """Store the captures that SELECTION selects as the subset NAME.
+
+    Other commands take it with --subset NAME. docs/reference/subsets.md describes selections.
+    """
+    from arclink.store.location import open_store
+    from arclink.subsets.catalog import SubsetCatalog, subset_of
+    from arclink.subsets.language import parse_selection
+
+    where, name = STORE.sure(given), NAME.sure(given)
+    selection = parse_selection(SELECTION.sure(given))
+    catalog = SubsetCatalog(where)
+    with open_store(where) as store:
+        stored = catalog.put(store, name, selection, keep=KEEP.sure(given))
+        count = stored.captures
+        if count is None:
+            subset = subset_of(store, catalog.define(selection))
+            count = sum(1 for _ in subset.scan_mementos())
+    click.echo(f"{name}: {stored.text}")
+    click.echo(f"{count:,} captures{' in a stored list' if stored.is_kept else ' now'}")

@@ -1,0 +1,38 @@
+"""``arclink stale``: pages that were not captured for long, but are still linked."""
+
+import sys
+
+import click
+
+from arclink.access.declarations import Given
+from arclink.analysis.seed_lists import (
+    SEED_FORMAT,
+    STALE_PARAMETERS,
+    SeedKind,
+    SeedQuery,
+    seed_list,
+)
+from arclink.cli.declared_options import takes
+from arclink.cli.options import STORE
+from arclink.store.location import open_store
+
+EXAMPLES = (
+    "arclink stale --store links.db --since 2010-02 > seeds.txt",
+    "arclink stale --store links.db --since 2010-02 --format table",
+)
+
+
+@click.command(
+    "stale", short_help="List pages that were not captured since a time, but are linked."
+)
+@takes(STORE, *STALE_PARAMETERS)
+def command(given: Given) -> None:
+    """Write the URIs of pages that were captured, but not since a time.
+
+    Captures since that time link to them. Those with most linking hosts come first.
+    """
+    query = SeedQuery.of(given, SeedKind.STALE)
+    with open_store(STORE.sure(given)) as graph:
+        found = seed_list(graph, query)
+    for piece in SEED_FORMAT.sure(given).write(found):
+        sys.stdout.buffer.write(piece)

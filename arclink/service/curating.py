@@ -1,0 +1,53 @@
+"""Lists for curators over HTTP: ``/gaps`` and ``/stale``."""
+
+from typing import Final
+
+from flask import Blueprint, Response
+
+from arclink.access.declarations import AnyParameter
+from arclink.analysis.seed_lists import (
+    GAPS_PARAMETERS,
+    SEED_FORMAT,
+    STALE_PARAMETERS,
+    SeedKind,
+    SeedQuery,
+    seed_list,
+)
+from arclink.errors import UsageError
+from arclink.service.links import asked, content_type
+from arclink.service.stores import current_store
+
+curating = Blueprint("curating", __name__)
+
+MOST_LINKS: Final = 1_000_000
+"""Largest number of links of a store whose lists a request may ask for (seconds)."""
+
+GAPS: tuple[AnyParameter, ...] = GAPS_PARAMETERS
+STALE: tuple[AnyParameter, ...] = STALE_PARAMETERS
+
+
+@curating.get("/gaps")
+def gaps() -> Response:
+    """Answer with the most linked pages that were never captured."""
+    return _listed(SeedKind.GAPS, GAPS)
+
+
+@curating.get("/stale")
+def stale() -> Response:
+    """Answer with the most linked pages that were not captured since a time."""
+    return _listed(SeedKind.STALE, STALE)
+
+
+def _listed(kind: SeedKind, parameters: tuple[AnyParameter, ...]) -> Response:
+    given = asked(parameters)
+    query, form = SeedQuery.of(given, kind), SEED_FORMAT.sure(given)
+    store = current_store()
+    if store.sums().links > MOST_LINKS:
+        raise UsageError(
+            f"this store has more than {MOST_LINKS:,} links, too many to make a list for a request; "
+            f"its owner makes one with: arclink {kind.value}"
+        )
+    return Response(
+        b"".join(form.write(seed_list(store, query))),
+        content_type=content_type(form.media_type),
+    )

@@ -1,0 +1,202 @@
+"""Backups made of graph files: of any store, and the way to restore one in Cassandra.
+
+::
+
+    BACKUP/batches.json           names of the batches, in the order they were loaded
+    BACKUP/takedowns.jsonl        the takedowns up to the backup (`arclink.store.takedown_files`)
+    BACKUP/batch-…/               the graph files of a batch (docs/reference/graph-files.md)
+
+A batch never changes, so a second backup copies only new batches. Each folder is complete or
+absent, and ``batches.json`` is written last. Takedowns are applied before the first batch is
+loaded, so that no reader sees a forgotten capture.
+"""
+
+import shutil
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+import orjson
+
+from arclink.errors import StoreError, UsageError
+from arclink.files.atomic import folder_beside, room_for, write_whole
+from arclink.files.sums import damage_in, write_sums
+from arclink.model import Batch
+from arclink.network.hdfs import WebHdfs, is_hdfs
+from arclink.store.protocols import Builds, GraphStore, KnownFile, OpenStore, Takedown
+from arclink.store.takedown_files import format_takedowns, read_takedowns
+from arclink.store.takedown_lists import missing_in, united
+
+BATCHES = "batches.json"
+TAKEDOWNS = "takedowns.jsonl"
+MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True, slots=True)
+class BackedUpBatches:
+    """The contents of a backup.
+
+    Attributes:
+        batches: Number of batches in the backup.
+        copied: Number of those that this run copied.
+        takedowns: Number of takedowns in its list.
+    """
+
+    batches: int
+    copied: int
+    takedowns: int
+
+
+@dataclass(frozen=True, slots=True)
+class RestoredBatches:
+    """What a restore did.
+
+    Attributes:
+        batches: Number of batches in the backup.
+        loaded: Number of those that the store lacked.
+        applied: Takedowns that the store did not have.
+    """
+
+    batches: int
+    loaded: int
+    applied: Sequence[Takedown]
+
+
+def batch_name(files: Iterable[tuple[str, str]]) -> str:
+    """Return the name of a batch's folder, which is the same in every build of the same files.
+
+    Args:
+        files: Name and fingerprint of each archive file, in the order of the batch.
+    """
+    digest = sha256("\n".join(" ".join(file) for file in files).encode())
+    return f"batch-{digest.hexdigest()[:16]}"
+
+
+def name_of(batch: Batch) -> str:
+    """Return the name of the folder of a stored batch."""
+    files = orjson.loads(batch.manifest)["files"]
+    return batch_name((file["name"], file["fingerprint"]) for file in files)
+
+
+def back_up_batches(store: OpenStore, graph: str, target: Path) -> BackedUpBatches:
+    """Copy the graph files of all batches of a store that a backup lacks, and its takedowns.
+
+    Args:
+        store: The store; another process may load it.
+        graph: Folder with a folder per batch, in HDFS or on this machine.
+        target: Folder of the backup; created if it does not exist.
+
+    Raises:
+        StoreError: The graph files of a batch are missing or damaged, or the backup cannot be
+            written.
+    """
+    names = [name_of(batch) for batch in store.batches()]
+    takedowns = [takedown for takedown, _ in store.forgotten()]
+    copied = 0
+    with room_for(target, StoreError):
+        target.mkdir(parents=True, exist_ok=True)
+        for name in names:
+            if not (target / name).exists():
+                _copy_batch(graph, name, target / name)
+                copied += 1
+        if (target / TAKEDOWNS).exists():
+            takedowns = united(read_takedowns(target / TAKEDOWNS), takedowns)
+        write_whole(target / TAKEDOWNS, format_takedowns(takedowns))
+        write_whole(target / BATCHES, orjson.dumps(names, option=orjson.OPT_INDENT_2))
+    return BackedUpBatches(len(names), copied, len(takedowns))
+
+
+def _copy_batch(graph: str, name: str, target: Path) -> None:
+    """Copy the folder of a batch: all of it, or nothing."""
+    source = f"{graph.rstrip('/')}/{name}"
+    with folder_beside(target) as work:
+        copy = work / name
+        if is_hdfs(graph):
+            _copy_from_hdfs(*WebHdfs.of(source), copy)
+        elif Path(source).is_dir():
+            shutil.copytree(source, copy)
+        if not (copy / MANIFEST).exists():
+            raise StoreError(
+                f"{source}: no graph files of this batch. Name the folder where builds keep them: "
+                "GRAPH of `arclink build --hdfs GRAPH/..`, or that of --keep-graph."
+            )
+        if (damage := damage_in(copy)) is not None:
+            raise StoreError(f"{damage}: the graph files in {source} are damaged.")
+        write_sums(copy, [path for path in copy.rglob("part-*") if path.is_file()])
+        copy.rename(target)
+
+
+def _copy_from_hdfs(system: WebHdfs, path: str, target: Path) -> None:
+    """Copy a folder in HDFS with its subfolders; without Hadoop's markers."""
+    target.mkdir()
+    for entry in system.entries(path):
+        if entry.is_folder:
+            _copy_from_hdfs(system, f"{path}/{entry.name}", target / entry.name)
+        elif not entry.name.startswith("_"):
+            with (target / entry.name).open("wb") as file:
+                file.writelines(system.read(f"{path}/{entry.name}"))
+
+
+def restore_batches(
+    backup: Path,
+    store: GraphStore,
+    lists: Sequence[Path] = (),
+    cores: int | None = None,
+    loaded: Callable[[str], object] = lambda name: None,
+) -> RestoredBatches:
+    """Load the batches of a backup that a store lacks, without the captures that were forgotten.
+
+    A restore that was stopped continues when it is started again.
+
+    Args:
+        backup: Folder of the backup.
+        store: Opened for loading; may be empty.
+        lists: Lists of takedowns that are newer than the backup.
+        cores: Number of processes that load; one per processor if not given.
+        loaded: Called with the name of each batch that was loaded.
+
+    Raises:
+        StoreError: The backup is incomplete or damaged.
+        UsageError: A list of takedowns cannot be read.
+    """
+    if not (backup / BATCHES).exists():
+        raise StoreError(
+            f"{backup / BATCHES}: missing, so this is not a complete backup. Name the folder that "
+            "`arclink backup FOLDER --store cassandra://…` wrote."
+        )
+    names: list[str] = orjson.loads((backup / BATCHES).read_bytes())
+    takedowns = united(*map(read_takedowns, (backup / TAKEDOWNS, *lists)))
+    missing = missing_in((known for known, _ in store.forgotten()), takedowns)
+    for takedown in missing:
+        store.forget(takedown)
+    stored = {name_of(batch) for batch in store.batches()}
+    wanted = [name for name in names if name not in stored]
+    for name in wanted:
+        _load_batch(backup / name, store, cores)
+        loaded(name)
+    return RestoredBatches(len(names), len(wanted), missing)
+
+
+def _load_batch(folder: Path, store: Builds, cores: int | None) -> None:
+    try:
+        text = (folder / MANIFEST).read_text(encoding="utf-8")
+        manifest: Mapping[str, object] = orjson.loads(text)
+        files = [KnownFile(**file) for file in manifest["files"]]  # type: ignore[attr-defined]
+        settings = {name: str(value) for name, value in manifest["settings"].items()}  # type: ignore[attr-defined]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise StoreError(f"{folder / MANIFEST} cannot be read: {error}") from error
+    store.load(folder, files, settings, text, cores)
+
+
+def check_lists(lists: Sequence[Path], *, is_list_needed: bool) -> None:
+    """Check that takedowns after a backup are known, or that a user confirms that none was made.
+
+    Raises:
+        UsageError: No list is given although one is needed.
+    """
+    if is_list_needed and not lists:
+        raise UsageError(
+            "takedowns after the backup are unknown: the store that had them is lost. Name a newer "
+            "list (--takedowns, from `arclink forget --export`), or use --no-later-takedowns."
+        )

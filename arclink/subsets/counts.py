@@ -1,0 +1,66 @@
+"""Counts of captures: by year, status, host, and other properties."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from arclink.model import Memento
+from arclink.uris.hosts import domain_of, host_of
+
+BY: Mapping[str, Callable[[Memento], str]] = {
+    "year": lambda memento: memento.timestamp[:4],
+    "month": lambda memento: f"{memento.timestamp[:4]}-{memento.timestamp[4:6]}",
+    "status": lambda memento: memento.status,
+    "mime": lambda memento: memento.mime,
+    "host": lambda memento: host_of(memento.surt),
+    "domain": lambda memento: domain_of(host_of(memento.surt)),
+    "type": lambda memento: memento.record_type,
+    "file": lambda memento: memento.file,
+}
+"""The properties that captures are counted by."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureCounts:
+    """Counts of captures.
+
+    Attributes:
+        captures: All captures.
+        uris: Distinct SURTs.
+        groups: Numbers of captures by a property; None if they were not counted by one.
+    """
+
+    captures: int
+    uris: int
+    groups: Mapping[str, int] | None = None
+
+
+def count_captures(mementos: Iterable[Memento], by: str = "") -> CaptureCounts:
+    """Count captures.
+
+    Args:
+        mementos: In store order: those of one SURT follow each other.
+        by: A name in `BY`; empty for totals only.
+
+    Returns:
+        The counts. Groups by time and status are in the order of their names, others have the
+        largest first.
+    """
+    captures = uris = 0
+    last = None
+    groups: Counter[str] = Counter()
+    property_of = BY.get(by)
+    for memento in mementos:
+        captures += 1
+        if memento.surt != last:
+            last = memento.surt
+            uris += 1
+        if property_of is not None:
+            groups[property_of(memento)] += 1
+    if property_of is None:
+        return CaptureCounts(captures, uris)
+    is_by_name = by in ("year", "month", "status")
+    ordered = sorted(
+        groups.items(), key=lambda group: group[0] if is_by_name else (-group[1], group[0])
+    )
+    return CaptureCounts(captures, uris, dict(ordered))
