@@ -190,7 +190,7 @@ def _load_batch(folder: Path, store: Builds, cores: int | None) -> None:
 
 
 def check_lists(lists: Sequence[Path], *, is_list_needed: bool) -> None:
-    """Check that takedowns after a backup are known, or that a user confirms that none was made.
+    """Check that takedowns after a backup are known, or that a user states that none followed.
 
     Raises:
         UsageError: No list is given although one is needed.
