@@ -207,8 +207,8 @@ def _updates(
     columns = ["update ratio", "seconds", *(f"{name}, CPU s" for name in names)]
     columns += ["look-up meanwhile, median ms", "95th percentile ms"]
     note = (
-        "The ratio is that of archive files. A look-up reads the captures of a URI, its newest body "
-        "and its first 100 inlinks, while the batch is built and lands, from another thread."
+        "The ratio is that of archive files. A look-up reads the captures of a URI, its newest "
+        "body and its first 100 inlinks, while the batch is built and lands, from another thread."
     )
     return Table("Updates", columns, rows, (), [note])
 

@@ -4,7 +4,7 @@
 
     BACKUP/batches.json           names of the batches, in the order they were loaded
     BACKUP/takedowns.jsonl        the takedowns up to the backup (`arclink.store.takedown_files`)
-    BACKUP/batch-…/               the graph files of a batch (docs/graph-files.md)
+    BACKUP/batch-…/               the graph files of a batch (docs/reference/graph-files.md)
 
 A batch never changes, so a second backup copies only new batches. Each folder is complete or
 absent, and ``batches.json`` is written last. Takedowns are applied before the first batch is

@@ -129,7 +129,8 @@ class CaptureStream(Iterator[StreamedCapture]):
                 raise BadParameterError(
                     AFTER.name,
                     query.after,
-                    f"a token of this store; the stream of this one began at batch {token.batch}, and "
+                    "a token of this store; the stream of this one began at batch "
+                    f"{token.batch}, and "
                     f"the store has {last}: it is another store, or an older copy",
                 )
             return token, self._tables.named(token.table) if is_ranked else None
