@@ -17,6 +17,7 @@ import platform
 import random
 import shutil
 import statistics
+import sys
 import tempfile
 import threading
 import time
@@ -51,9 +52,7 @@ def main() -> None:
     parser.add_argument("--ratios", type=float, nargs="+", default=[0.1, 0.2, 0.4, 0.6, 0.8, 1.0])
     given = parser.parse_args()
     print("# Streams and updates\n")
-    print(f"Command: `python -m benchmarks.streams --captures {given.captures}`")
-    if given.archives:
-        print(f"with `--archives` ({len(given.archives)} files)")
+    print(f"Command: `python -m benchmarks.streams {' '.join(sys.argv[1:])}`")
     print(
         f"\nPython {platform.python_version()}, {os.cpu_count()} processors, {platform.machine()}\n"
     )
