@@ -24,6 +24,7 @@ from arclink.service.settings import Settings
 from arclink.service.stores import Stores, attach_stores
 from arclink.service.streaming import streaming
 from arclink.service.subsets import subsets
+from arclink.service.take_away import taking_away
 from arclink.service.through_time import through_time
 from arclink.service.validators import register_validators
 from arclink.store.protocols import Scans
@@ -58,6 +59,7 @@ def create_app(
         archived,
         streaming,
         curating,
+        taking_away,
         browsing,
         explaining,
         subsets,

@@ -76,7 +76,7 @@ class _Readers:
     """The page reader of each thread's store."""
 
     def __init__(self, archives: tuple[str, ...]) -> None:
-        self._places = ArchivePlaces(archives)
+        self.places = ArchivePlaces(archives)
         self._local = threading.local()
 
     def current(self) -> PageReader:
@@ -85,7 +85,7 @@ class _Readers:
         if reader is None or reader.store is not store:
             if reader is not None:
                 reader.close()
-            reader = self._local.reader = PageReader(store, self._places)
+            reader = self._local.reader = PageReader(store, self.places)
         return reader
 
 
@@ -106,9 +106,18 @@ def current_reader() -> PageReader:
         StoreError: The store cannot be read.
     """
     check_pages()
+    return _readers().current()
+
+
+def current_places() -> ArchivePlaces:
+    """Return the further places of archive files of this service."""
+    return _readers().places
+
+
+def _readers() -> _Readers:
     readers = current_app.extensions[_EXTENSION]
     assert isinstance(readers, _Readers)
-    return readers.current()
+    return readers
 
 
 def check_pages() -> None:

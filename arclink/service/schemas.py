@@ -268,7 +268,8 @@ SCHEMAS: Mapping[str, Schema] = {
             "uris": NUMBER,
             "complete": {
                 **YES_OR_NO,
-                "description": "Whether all captures of the subset were counted; else there are more.",
+                "description": "Whether all captures of the subset were counted; if not, "
+                "there are more.",
             },
             "counts": listed(fields({"value": TEXT, "captures": COUNT})),
         },
