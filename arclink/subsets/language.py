@@ -228,8 +228,7 @@ _NEEDS_QUOTES = re.compile(r"[\s()\"]|^$")
 _FIELD_NAMES = ", ".join(FIELDS)
 _CONDITION = "a condition such as host:example.org, not, or ("
 _NEVER_CAPTURED = (
-    "a condition on captures: never-captured URIs have none. "
-    "docs/reference/subsets.md says how to list them"
+    "a condition on captures: never-captured URIs have none, and `arclink gaps` lists them"
 )
 
 

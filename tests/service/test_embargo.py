@@ -17,7 +17,18 @@ from hypothesis import strategies as st
 from arclink.access.cursors import DONE, Cursor, InlinkPosition, encode_cursor
 from arclink.access.queries import LinkQuery
 from arclink.access.replay import parse_replay
-from arclink.model import Checksum, Forgotten, Inlink, Outlink, Surt, UriR
+from arclink.model import (
+    ALL_SURTS,
+    ALL_TIME,
+    Checksum,
+    Forgotten,
+    Inlink,
+    Memento,
+    Outlink,
+    Span,
+    Surt,
+    UriR,
+)
 from arclink.service.server import example_uri
 from arclink.service.settings import Settings
 from arclink.store.embargo import Embargo, EmbargoedStore
@@ -263,13 +274,17 @@ def test_a_revisit_of_a_hidden_payload_does_not_tell_what_became_of_that() -> No
 
 
 class Counting(MemoryStore):
-    """Counts how often all SURTs are read."""
+    """Counts how often all SURTs or all mementos are read."""
 
     looks = 0
 
     def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
         self.looks += not prefix
         return super().surts(prefix, after)
+
+    def scan_mementos(self, span: Span = ALL_TIME, prefix: Surt = ALL_SURTS) -> Iterator[Memento]:
+        self.looks += not prefix
+        return super().scan_mementos(span, prefix)
 
 
 def test_counts_do_not_outlive_a_takedown_but_a_full_memory(
