@@ -124,7 +124,7 @@ class OfStream(TypedDict, total=False):
         part: Only the hosts of part K of N: ``3/16``.
         after: Token of the capture to continue after.
         limit: Largest number of captures; 0, the default, for all.
-        cache: Folder for rank tables, which the order ``rank`` needs.
+        cache: Folder for rank tables; by default next to a store that ``arclink.open`` opened.
     """
 
     order: str
@@ -391,10 +391,11 @@ class LinkGraph(Closing):
 
         Raises:
             BadParameterError: A parameter is wrong, the token is damaged or of another stream, or
-                the order ``rank`` has no ``cache``.
+                there is no place for rank tables.
             GoneError: The rank table of the token was removed.
             UsageError: The graph is one at a time.
         """
+        from arclink.analysis.slice_cache import cache_of
         from arclink.streams.queries import StreamQuery
         from arclink.streams.ranks import RankTables
         from arclink.streams.stream import CaptureStream
@@ -405,7 +406,9 @@ class LinkGraph(Closing):
         query = StreamQuery.from_parameters(
             (name, str(value)) for name, value in parameters.items() if value not in (None, "")
         )
-        tables = RankTables(None if cache is None else Path(cache))
+        tables = RankTables(
+            Path(cache) if cache else cache_of(self._where) if self._where else None
+        )
         return CaptureStream(self._reader, query, tables=tables)
 
     def to_networkx(self, level: str = "host", **parameters: Unpack[OfGraph]) -> "nx.DiGraph":

@@ -25,7 +25,8 @@ _DIGITS = re.compile(r"[0-9]{1,14}")
 _DIGITS_ALONE = re.compile(r"[0-9]{1,18}")
 _ISO = re.compile(
     r"(?P<date>[0-9]{4}(?:-[0-9]{2}(?:-[0-9]{2})?)?)"
-    r"(?:(?<=-[0-9]{2}-[0-9]{2})[Tt ](?P<time>[0-9]{2}(?::?[0-9]{2}(?::?[0-9]{2}(?:[.,][0-9]+)?)?)?)"
+    r"(?:(?<=-[0-9]{2}-[0-9]{2})[Tt "
+    r"](?P<time>[0-9]{2}(?::?[0-9]{2}(?::?[0-9]{2}(?:[.,][0-9]+)?)?)?)"
     r"(?P<zone>[Zz]|[+-][0-9]{2}(?::?[0-9]{2})?)?)?"
 )
 
@@ -300,7 +301,8 @@ def _end_of(text: str, pad: Callable[[str], Timestamp]) -> Timestamp:
     written = _ISO.fullmatch(text)
     if written is None:
         raise TimestampError(
-            f"not a time: {text[:40]!r}; write 1 to 14 digits (2013, 20130211) or ISO 8601 (2013-02-11T10:20:30Z)"
+            f"not a time: {text[:40]!r}; write 1 to 14 digits (2013, 20130211) or ISO 8601 "
+            "(2013-02-11T10:20:30Z)"
         )
     time = re.split("[.,]", written["time"] or "")[0].replace(":", "")
     timestamp = pad(written["date"].replace("-", "") + time)

@@ -48,9 +48,11 @@ def write_pages(path: Path, count: int) -> list[str]:
             block = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + body
             date = f"{TIME[:4]}-{TIME[4:6]}-{TIME[6:8]}T{TIME[8:10]}:{TIME[10:12]}:{TIME[12:]}Z"
             head = (
-                f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: {uri}\r\nWARC-Date: {date}\r\n"
+                f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: {uri}\r\nWARC-Date: "
+                f"{date}\r\n"
                 f"WARC-Record-ID: <urn:uuid:00000000-0000-0000-0000-{number:012d}>\r\n"
-                f"Content-Type: application/http; msgtype=response\r\nContent-Length: {len(block)}\r\n\r\n"
+                "Content-Type: application/http; msgtype=response\r\nContent-Length: "
+                f"{len(block)}\r\n\r\n"
             )
             file.write(gzip.compress(head.encode() + block + b"\r\n\r\n"))
             uris.append(uri)
@@ -144,7 +146,8 @@ def main() -> None:
                 cpu[label] += cpu_of(pid) - before_cpu
         print(f"{platform.platform()}, Python {platform.python_version()}, {os.cpu_count()} cores")
         print(
-            f"{options.pages} pages of {BYTES:,} bytes, {options.rounds} x {options.requests} requests\n"
+            f"{options.pages} pages of {BYTES:,} bytes, {options.rounds} x "
+            f"{options.requests} requests\n"
         )
         print("| way | p50 ms | p95 ms | CPU ms a page |\n| --- | --- | --- | --- |")
         for label, found in times.items():

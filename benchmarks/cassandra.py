@@ -80,7 +80,10 @@ def measure(bench: Bench) -> Iterator[Table]:
         for what, found in costs.items()
     ]
     notes = [
-        "One loader, starts counted; *update* adds a batch of as many new pages, whose links lead to old and new ones."
+        (
+            "One loader, starts counted; *update* adds a batch of as many new pages, whose links "
+            "lead to old and new ones."
+        )
     ]
     yield Table("Loading into Cassandra", columns, rows, targets, notes)
     with _keyspace(bench, hosts, "hub") as store:
@@ -107,7 +110,10 @@ def _of_hub(bench: Bench, store: str) -> Table:
         ["other pages", *other.cells, other.members / ASKED],
     ]
     notes = [
-        f"Rows of the hub's partitions: {first} in the first, {', '.join(map(str, partitions.values()))} in the others."
+        (
+            f"Rows of the hub's partitions: {first} in the first, "
+            f"{', '.join(map(str, partitions.values()))} in the others."
+        )
     ]
     target = Target(
         "a hub's first page by that of a page with as many members, median",

@@ -58,8 +58,10 @@ RESOURCES = {
 }
 NAMES_OF_STATUS = {200: "OK", 301: "Moved Permanently", 302: "Found", 404: "Not Found"}
 WARCINFO = (
-    b"WARC/1.0\r\nWARC-Type: warcinfo\r\nWARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-000000000000>\r\n"
-    b"WARC-Date: 2010-01-01T00:00:00Z\r\nContent-Type: application/warc-fields\r\nContent-Length: 18\r\n\r\nformat: WARC 1.0\r\n\r\n\r\n"
+    b"WARC/1.0\r\nWARC-Type: warcinfo\r\nWARC-Record-ID: "
+    b"<urn:uuid:00000000-0000-4000-8000-000000000000>\r\n"
+    b"WARC-Date: 2010-01-01T00:00:00Z\r\nContent-Type: application/warc-fields\r\n"
+    b"Content-Length: 18\r\n\r\nformat: WARC 1.0\r\n\r\n\r\n"
 )
 
 
@@ -128,7 +130,8 @@ class Host:
                 else f"/{world.slug(dice)}/"
             )
             anchors.append(
-                f'<li><a href="{"" if dice.random() < 0.7 else "http://" + self.name}{path}">{world.title(dice, 2)}</a></li>'
+                f'<li><a href="{"" if dice.random() < 0.7 else "http://" + self.name}{path}">'
+                f"{world.title(dice, 2)}</a></li>"
             )
         return "\n".join(anchors).encode()
 
@@ -234,7 +237,8 @@ class World:
         pieces += [image.encode() for image in dice.choices(host.images, k=6)]
         start = (
             f'<!DOCTYPE html><html><head><meta charset="utf-8"><title>{self.title(dice, 4)}</title>'
-            '<link rel="stylesheet" href="/style.css"><script src="/site.js"></script></head><body>\n<ul>\n'
+            '<link rel="stylesheet" href="/style.css"><script '
+            'src="/site.js"></script></head><body>\n<ul>\n'
         )
         parts = [start.encode(), host.template, b"\n</ul>\n"]
         gap = max(20, (size - len(host.template) - sum(map(len, pieces))) // len(pieces) - 8)
@@ -263,9 +267,15 @@ class World:
         other = self.host(_rank(self.hosts, dice))
         if dice.random() < 0.5:
             path = f"/{self.slug(dice)}/{int(dice.random() * 1e6)}.html"
-            return f'<a href="http://{other.name}{path}" rel="external nofollow">{self.phrase(dice)}</a>'
+            return (
+                f'<a href="http://{other.name}{path}" rel="external '
+                f'nofollow">{self.phrase(dice)}</a>'
+            )
         target = other.pages[_rank(len(other.pages), dice)]
-        return f'<a href="{other.uri(target)}" rel="external">{self._words_for(other, target, dice)}</a>'
+        return (
+            f'<a href="{other.uri(target)}" '
+            f'rel="external">{self._words_for(other, target, dice)}</a>'
+        )
 
     def _words_for(self, host: Host, place: int, dice: random.Random) -> str:
         """Return the words of a link.
@@ -286,7 +296,10 @@ def _rank(size: int, dice: random.Random) -> int:
 def _timestamp(crawl: int, second: int) -> str:
     """Return a time in the month of a crawl; each month here has 28 days."""
     day, rest = divmod(second % (28 * 86_400), 86_400)
-    return f"{2009 + (crawl + 11) // 12}{(crawl - 1) % 12 + 1:02d}{day + 1:02d}{rest // 3600:02d}{rest // 60 % 60:02d}{rest % 60:02d}"
+    return (
+        f"{2009 + (crawl + 11) // 12}{(crawl - 1) % 12 + 1:02d}{day + 1:02d}"
+        f"{rest // 3600:02d}{rest // 60 % 60:02d}{rest % 60:02d}"
+    )
 
 
 def write_corpus(
@@ -331,7 +344,8 @@ def _write_files(task: tuple[Path, int, int, Sequence[int], int, range]) -> list
         host, _, path = capture.uri.removeprefix("http://www.").partition(".example")
         mime = "warc/revisit" if capture.is_revisit else payload.mime
         rows.append(
-            f"example,{host}){path} {capture.timestamp} {capture.uri} {mime} {payload.status} {digest} - - "
+            f"example,{host}){path} {capture.timestamp} {capture.uri} {mime} "
+            f"{payload.status} {digest} - - "
             f"{length} {offset} {paths[capture.crawl].name}\n"
         )
     for file in files.values():

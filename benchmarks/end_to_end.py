@@ -63,7 +63,10 @@ def measure(bench: Bench) -> Iterator[Table]:
 def _of_corpus(bench: Bench, corpus: Corpus) -> Table:
     files = [str(path) for path in corpus.files]
     notes = [
-        f"{corpus.bytes:,} bytes in {len(files)} files; the plain way on at most {PLAIN_PAGES} pages."
+        (
+            f"{corpus.bytes:,} bytes in {len(files)} files; the plain way on at most "
+            f"{PLAIN_PAGES} pages."
+        )
     ]
     floor_command = bench.peer("benchmarks.peers.floor", *files)
     most = min(_listed(bench.run(floor_command, repeat=1)).pages, PLAIN_PAGES)
@@ -92,7 +95,8 @@ def _of_corpus(bench: Bench, corpus: Corpus) -> Table:
             )
         )
         notes.append(
-            f"jsoup found {java.links:,} links on {java.pages:,} pages, lexbor {floor.links:,} on {floor.pages:,}."
+            f"jsoup found {java.links:,} links on {java.pages:,} pages, lexbor "
+            f"{floor.links:,} on {floor.pages:,}."
         )
         notes.append("The WAT extractor parses every answer; equal ones count again.")
     targets = (

@@ -36,7 +36,8 @@ def write_flat(where: str, folder: Path) -> dict[str, int]:
                         contents[content] = None
                     uris.add(memento.original)
                     file.write(
-                        f"{surt}\t{memento.timestamp}\t{memento.original}\t{memento.checksum}\t{content or ''}\n"
+                        f"{surt}\t{memento.timestamp}\t{memento.original}"
+                        f"\t{memento.checksum}\t{content or ''}\n"
                     )
         with (folder / "links.tsv").open("w", encoding="utf-8") as file:
             for content in contents:
@@ -49,7 +50,8 @@ def write_flat(where: str, folder: Path) -> dict[str, int]:
                     named.add((target, text))
                     links += 1
                     file.write(
-                        f"{content}\t{position}\t{surt_for(target)}\t{target}\t{kind}\t{text}\t{rel or '-'}\n"
+                        f"{content}\t{position}\t{surt_for(target)}\t{target}"
+                        f"\t{kind}\t{text}\t{rel or '-'}\n"
                     )
     return {"links": links, "uris": len(uris), "texts": len(texts), "targets with text": len(named)}
 

@@ -93,9 +93,18 @@ def of_store(bench: Bench, store: Path, name: str) -> Table:
         Target("median look-up over HTTP", over_http.median, 5, unit=" ms"),
     ]
     notes = [
-        f"{SAMPLE} captured pages, sampled; {library.members:,} members came in all. The store's file is in the system's page cache.",
-        "The store's own questions: the mementos, the links of the newest content that is known, the first 100 inlinks.",
-        "The whole answer: the links of all mementos, all inlinks with the pages that show them, each with all its times, grouped.",
+        (
+            f"{SAMPLE} captured pages, sampled; {library.members:,} members came in all. The "
+            "store's file is in the system's page cache."
+        ),
+        (
+            "The store's own questions: the mementos, the links of the newest content that is "
+            "known, the first 100 inlinks."
+        ),
+        (
+            "The whole answer: the links of all mementos, all inlinks with the pages that show "
+            "them, each with all its times, grouped."
+        ),
     ]
     return Table(f"Look-ups: {name}", COLUMNS, rows, targets, notes)
 

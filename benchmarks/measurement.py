@@ -80,7 +80,8 @@ def measure(
         printed = output.read(MOST_PRINTED).decode(errors="replace").strip()
     if status:
         raise RuntimeError(
-            f"{' '.join(command)} ended with exit code {os.waitstatus_to_exitcode(status)}\n{printed[-500:]}"
+            f"{' '.join(command)} ended with exit code {os.waitstatus_to_exitcode(status)}\n"
+            f"{printed[-500:]}"
         )
     return Figure(
         printed, usage.ru_utime + usage.ru_stime, wall, sampler.peak / 1024, usage.ru_maxrss / 1024

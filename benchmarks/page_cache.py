@@ -36,7 +36,8 @@ def measure(bench: Bench) -> Iterator[Table]:
         rows.append([f"control group of {limit_of(bench.memory_group)}", *limited.cells])
     else:
         notes.append(
-            "No control group was named (`--memory-group`), so no limit on the memory of the whole process was measured."
+            "No control group was named (`--memory-group`), so no limit on the memory of the "
+            "whole process was measured."
         )
     yield Table(
         "A store larger than its page cache: look-ups in both directions",

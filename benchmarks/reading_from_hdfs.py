@@ -78,7 +78,8 @@ def main() -> None:
             now = os.times()
             spent = sum(now[:4]) - sum(cpu[:4])
             print(
-                f"{share:5.0%} {way.__name__:11} {time.monotonic() - before:7.2f} s {spent:6.2f} CPU s {requests:6} requests",
+                f"{share:5.0%} {way.__name__:11} {time.monotonic() - before:7.2f} s "
+                f"{spent:6.2f} CPU s {requests:6} requests",
                 flush=True,
             )
     for gap in (0, 64 << 10, 256 << 10, 1 << 20, 4 << 20):
@@ -89,7 +90,8 @@ def main() -> None:
         before = time.monotonic()
         requests = forwards(f"hdfs://cluster{PATH}", offsets)
         print(
-            f"gap {gap >> 10:5} KiB, 3 % of the file: {time.monotonic() - before:.2f} s {requests} requests",
+            f"gap {gap >> 10:5} KiB, 3 % of the file: {time.monotonic() - before:.2f} s "
+            f"{requests} requests",
             flush=True,
         )
     system.remove("/benchmark")

@@ -29,6 +29,7 @@ USUAL = (
     "workers",
     "task_start",
     "sharing",
+    "driver",
     "filter",
     "store_size",
     "look_ups",
@@ -133,10 +134,15 @@ def machine() -> str:
     """Return the machine and the versions of a run, in Markdown."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     lines = [
-        f"{platform.system()} {platform.release()}, {_processor()}, {os.cpu_count()} cores, {memory:.0f} GB; "
-        f"Python {platform.python_version()} ({platform.python_compiler()}, {platform.python_build()[1]}); "
+        f"{platform.system()} {platform.release()}, {_processor()}, {os.cpu_count()} cores, "
+        f"{memory:.0f} GB; "
+        f"Python {platform.python_version()} ({platform.python_compiler()}, "
+        f"{platform.python_build()[1]}); "
         f"load average at the start {os.getloadavg()[0]:.1f}",
-        f"ArcLink {_version('arclink')}{_commit()}, {'with' if native.is_used() else 'without'} compiled forms; "
+        (
+            f"ArcLink {_version('arclink')}{_commit()}, "
+            f"{'with' if native.is_used() else 'without'} compiled forms; "
+        )
         + ", ".join(
             f"{name} {_version(name)}" for name in ("selectolax", "ada-url", "numpy", "zstandard")
         ),

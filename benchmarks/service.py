@@ -114,7 +114,10 @@ def of_load(bench: Bench, store: Path) -> Table:
                 rows.append([f"{name}, {told}, while a batch is loaded", *found.cells, log])
     columns = ["", "requests a second", "p50 ms", "p99 ms", "errors", "bytes of the log afterwards"]
     notes = [
-        f"{CLIENTS} clients on the same machine, each asks when it was answered. A batch is {LOADED:,} pages in a process of its own."
+        (
+            f"{CLIENTS} clients on the same machine, each asks when it was answered. A batch is "
+            f"{LOADED:,} pages in a process of its own."
+        )
     ]
     return Table(
         f"A service under load: {PAGES:,} pages that link to a hub", columns, rows, notes=notes

@@ -122,7 +122,8 @@ def main() -> None:
                 write_apart(Path(folder), captures(number))
                 for stage, figure in stages(Path(folder)):
                     print(
-                        f"| {number:,} {name} | {stage} | {figure.largest:.0f} | {figure.cpu:.1f} |",
+                        f"| {number:,} {name} | {stage} | {figure.largest:.0f} | "
+                        f"{figure.cpu:.1f} |",
                         flush=True,
                     )
 

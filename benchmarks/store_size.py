@@ -57,7 +57,8 @@ def _of_corpus(bench: Bench, corpus: Corpus) -> Table:
             [name, peers[name], peers[name] / links, *asked[name]] for name in ("Parquet", "DuckDB")
         ]
         notes.append(
-            "Parquet (zstd) and DuckDB hold mementos, links by content and links by target; neither can be read while it is written."
+            "Parquet (zstd) and DuckDB hold mementos, links by content and links by target; "
+            "neither can be read while it is written."
         )
     except NotHereError as error:
         notes.append(f"Parquet and DuckDB: not measured: {error}.")

@@ -91,7 +91,8 @@ def write_batch(folder: Path, first: int, pages: int, links: int, of: int, seed:
         for place, content in enumerate(contents):
             page = first + place
             payloads.write(
-                f'{content}\t0\tutf-8\t{archive.name}\t{place}\tPAYLOAD_READ\t{{"LINK_KEPT":{edges[place + 1] - edges[place]}}}\n'
+                f"{content}\t0\tutf-8\t{archive.name}\t{place}\tPAYLOAD_READ"
+                f'\t{{"LINK_KEPT":{edges[place + 1] - edges[place]}}}\n'
             )
             row = (
                 surt(page),
@@ -117,7 +118,8 @@ def write_batch(folder: Path, first: int, pages: int, links: int, of: int, seed:
             ]
             links_json = ",".join([_link(*divmod(key, TEXTS)) for key in distinct.tolist()])
             file.write(
-                f"{surt(first + start)}\t{name}\t{json.dumps(contents[start:end])}\t[{links_json}]\t{json.dumps(lists)}\n"
+                f"{surt(first + start)}\t{name}\t{json.dumps(contents[start:end])}"
+                f"\t[{links_json}]\t{json.dumps(lists)}\n"
             )
     with (graph / "inlinks/part-00000").open("w") as file:
         file.writelines(_inlinks(sources, targets, first, names))

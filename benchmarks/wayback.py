@@ -180,7 +180,10 @@ def measure(shares: Sequence[Share], output: Path, base: str, process: int) -> s
         raise RuntimeError(f"{read} of {wanted} payloads were read")
     mapped, reduced = sum(one.wall for one in done), reduce_seconds(output, len(shares))
     cpu, opened = sum(one.cpu for one in done), sum(one.opened for one in done)
-    return f"{mapped:.1f} | {reduced:.1f} | {mapped + reduced:.1f} | {cpu:.1f} | {pywb} | {opened or ''}"
+    return (
+        f"{mapped:.1f} | {reduced:.1f} | {mapped + reduced:.1f} | {cpu:.1f} | {pywb} | "
+        f"{opened or ''}"
+    )
 
 
 def main() -> None:
@@ -213,7 +216,8 @@ def main() -> None:
             f"{arguments.captures:,} captures, {len(pointers):,} payloads in {len(files)} files\n"
         )
         print(
-            "| tasks | source | map s | reduce s | total s | CPU s of tasks | CPU s of pywb | files opened |"
+            "| tasks | source | map s | reduce s | total s | CPU s of tasks | CPU s of pywb "
+            "| files opened |"
         )
         print("| --- | --- | --- | --- | --- | --- | --- | --- |")
         with serving_pywb(folder / "pywb", {"corpus": files}) as (address, process):

@@ -54,7 +54,10 @@ def _any(patterns: Iterable[str], none: str) -> str:
 def _covers(what: Forgotten) -> str:
     """Return the condition that a capture is one of those forgotten (`Forgotten.covers`)."""
     behind = "[),:].*" if what.is_whole_labels else ANYTHING
-    return f"(surt MATCHES '{_literal(what.prefix)}{behind}' AND timestamp >= '{what.span.first}' AND timestamp <= '{what.span.last}')"
+    return (
+        f"(surt MATCHES '{_literal(what.prefix)}{behind}' AND timestamp >= '{what.span.first}' "
+        f"AND timestamp <= '{what.span.last}')"
+    )
 
 
 def _literal(text: str) -> str:

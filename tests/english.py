@@ -30,7 +30,9 @@ PHRASES = {
     r"beside": "next to",
     r"Returns? what": "Return the …",
     r"behind(?! (?:a|the) (?:reverse )?proxy)": "after",
-    r"(?-i:Read|Asked|Counted|Kept|Tried|Measured|Needed|Given|Found) (?:is|are|was|were)": "subject first",
+    (
+        r"(?-i:Read|Asked|Counted|Kept|Tried|Measured|Needed|Given|Found) " r"(?:is|are|was|were)"
+    ): "subject first",
     r"makes? of (?:it|them|rows|these)": "the result of",
     r"what (?:became|becomes) of": "what happened to",
     r"(?:came|come|comes) and w?ent|came and went": "appeared and disappeared",

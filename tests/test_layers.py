@@ -90,7 +90,7 @@ class Contents(NamedTuple):
 
 
 def contents_of(code: str) -> Contents:
-    """Return what is tested of a module's code."""
+    """Return the facts about a module's code that the tests check."""
     tree = ast.parse(code)
     nodes = list(ast.walk(tree))
     documents = {
@@ -129,7 +129,7 @@ def _names_imported(nodes: list[ast.AST]) -> Iterator[str]:
 
 @cache
 def contents() -> Mapping[str, Contents]:
-    """Return what is tested of each module, by its name; each is parsed once."""
+    """Return these facts for each module, by its name; each module is parsed once."""
     return {module: contents_of(path.read_text("utf-8")) for module, path in modules().items()}
 
 

@@ -11,16 +11,23 @@ def said(code: str) -> str:
 
 
 def test_a_surt_needs_no_list_of_domains() -> None:
-    code = "import sys; from arclink.uris.surts import surt_of; print(surt_of('http://h.org/A?b'), 'tldextract' in sys.modules)"
+    code = (
+        "import sys; from arclink.uris.surts import surt_of; "
+        "print(surt_of('http://h.org/A?b'), 'tldextract' in sys.modules)"
+    )
     assert said(code) == "org,h)/a?b False"
 
 
 def test_whoever_asks_for_domains_gets_them() -> None:
-    suffix = "from surt.handyurl import handyurl; url = handyurl(host=b'h.org'); url.host = 'www.h.org'; print(url.getPublicSuffix())"
+    suffix = (
+        "from surt.handyurl import handyurl; url = handyurl(host=b'h.org'); url.host = "
+        "'www.h.org'; print(url.getPublicSuffix())"
+    )
     assert said(f"import arclink.uris.surts; {suffix}") == "b'h.org'"
     assert (
         said(
-            "import arclink.uris.surts, tldextract; print(tldextract.__name__, tldextract.TLDExtract.__name__)"
+            "import arclink.uris.surts, tldextract; print(tldextract.__name__, "
+            "tldextract.TLDExtract.__name__)"
         )
         == "tldextract TLDExtract"
     )
@@ -29,14 +36,18 @@ def test_whoever_asks_for_domains_gets_them() -> None:
 def test_a_task_needs_neither_yaml_nor_http() -> None:
     assert (
         said(
-            "import sys, arclink.jobs.extract_links; print({'yaml', 'urllib.request', 'http.client'} & {*sys.modules})"
+            "import sys, arclink.jobs.extract_links; print({'yaml', 'urllib.request', "
+            "'http.client'} & {*sys.modules})"
         )
         == "set()"
     )
 
 
 def test_a_driver_reads_yaml_and_urls() -> None:
-    code = "import arclink.mapreduce.job; from mrjob.conf import _load_yaml_with_clear_tag as load; from mrjob.parse import to_uri; "
+    code = (
+        "import arclink.mapreduce.job; from mrjob.conf import _load_yaml_with_clear_tag as "
+        "load; from mrjob.parse import to_uri; "
+    )
     assert (
         said(code + "print(load('a: [1, x]'), to_uri('/a b'))") == "{'a': [1, 'x']} file:///a%20b"
     )

@@ -334,6 +334,17 @@ def test_the_index_names_every_page() -> None:
     assert pages - decisions - linked == {index}
 
 
+@pytest.mark.parametrize(
+    "path",
+    [path for path in PAGES if path.parent.name in {"explanation", "how-to", "reference"}],
+    ids=lambda path: path.stem,
+)
+def test_a_page_says_for_whom_it_is(path: Path) -> None:
+    if path.suffix == ".md":
+        first = path.read_text("utf-8").split("\n\n")[1]
+        assert first.startswith("This page is for ")
+
+
 def test_the_readme_is_short() -> None:
     assert 500 <= len(text_of("README.md").split()) <= 700
 

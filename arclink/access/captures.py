@@ -140,7 +140,8 @@ def _closest(text: str) -> Timestamp:
 
 OF_CAPTURES = replace(
     MATCH_TYPE,
-    about="The captures of that URI alone, of all whose SURT begins with its SURT, of its host, or of its "
+    about="The captures of that URI alone, of all whose SURT begins with its SURT, of its host, or "
+    "of its "
     "host and those below it. Also written as url=PREFIX* and url=*.HOST.",
 )
 CLOSEST = Parameter(
@@ -160,10 +161,12 @@ SORT = Parameter(
 )
 CAPTURE_FILTER = Parameter(
     "filter",
-    "Only captures that pass: [!][=~]field:value, contains, = is, ~ matches a regular expression (RE2) from its beginning, ! does not.",
+    "Only captures that pass: [!][=~]field:value, contains, = is, ~ matches a regular "
+    "expression (RE2) from its beginning, ! does not.",
     matching(
         rf"!?[=~]?({_FILTERED}):[^\x00-\x1f]{{0,{LONGEST}}}",
-        f"[!][=~]field:value, with a field of {', '.join(_NAMES)} and a value of at most {LONGEST:,} characters",
+        f"[!][=~]field:value, with a field of {', '.join(_NAMES)} and a value of at most "
+        f"{LONGEST:,} characters",
         parse_filter,
     ),
     is_list=True,

@@ -25,7 +25,8 @@ KINDS = Parameter(
     "Only links of these kinds.",
     matching(
         rf"{'|'.join(WORDS)}|[a-z][a-z0-9:_-]*@[a-z][a-z0-9:_-]*",
-        f"{', '.join(WORDS[:-1])} or {WORDS[-1]}, or element and attribute, such as a@href or img@src",
+        f"{', '.join(WORDS[:-1])} or {WORDS[-1]}, or element and attribute, such as a@href "
+        "or img@src",
         parse_kinds,
     ),
     default=str(ALL_KINDS),

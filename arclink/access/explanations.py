@@ -120,5 +120,6 @@ def _reason(name: str) -> Reason:
         return Reason[name]
     except KeyError as error:
         raise StoreError(
-            f"the store names a reason that this version does not know: {name}; use the version that built it"
+            f"the store names a reason that this version does not know: {name}; use the "
+            "version that built it"
         ) from error

@@ -27,7 +27,10 @@ LONGEST: Final = 1_000
 MOST: Final = 20
 
 PATTERN: Final = rf"!?[=~]?({'|'.join((*OF_END, *OF_LINK))}):[^\x00-\x1f]{{0,{LONGEST}}}"
-ALLOWED: Final = f"[!][=~]field:value, with a field of {', '.join((*OF_END, *OF_LINK))} and a value of at most {LONGEST:,} characters"
+ALLOWED: Final = (
+    f"[!][=~]field:value, with a field of {', '.join((*OF_END, *OF_LINK))} and a value of at "
+    f"most {LONGEST:,} characters"
+)
 
 _WRITTEN = re.compile(r"(!?)([=~]?)([a-z]+):(.*)", re.DOTALL)
 _MEMORY: Final = 1 << 20

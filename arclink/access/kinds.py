@@ -251,4 +251,7 @@ def others_line(kinds: Kinds, others: int) -> str:
         others: Number of links of other kinds; at least one.
     """
     links = "1 link is" if others == 1 else f"{others:,} links are"
-    return f"No link has one of these kinds ({kinds}); {links} of other kinds; --kinds all includes them."
+    return (
+        f"No link has one of these kinds ({kinds}); {links} of other kinds; --kinds all "
+        "includes them."
+    )

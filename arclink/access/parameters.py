@@ -48,7 +48,8 @@ BY_PERIOD = Parameter(
 )
 BY_PERIOD_OR_HOST = Parameter(
     "by",
-    "One row per text and kind for each day, month or year, for each host of the linking pages, or both.",
+    "One row per text and kind for each day, month or year, for each host of the linking "
+    "pages, or both.",
     Form(
         f"{', '.join(PERIODS)} or host, or one of the first and host: month,host",
         {"type": "string", "enum": _UNITS},

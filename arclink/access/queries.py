@@ -107,7 +107,10 @@ def _asked(text: str) -> tuple[UriR, Surt]:
     return uri, surt_or_none(uri) or surt
 
 
-_URI_ALLOWED = f"a URI such as http://example.org/, of at most {LONGEST_URI:,} characters, without control characters"
+_URI_ALLOWED = (
+    f"a URI such as http://example.org/, of at most {LONGEST_URI:,} characters, without "
+    "control characters"
+)
 _URI_SCHEMA = {
     "type": "string",
     "minLength": 1,
@@ -123,7 +126,8 @@ UNTIL: Form[Timestamp] = Form(_TIMES, _TIME_SCHEMA, last_of)
 
 URI = Parameter(
     "uri",
-    "The URI of the query; all variants with the same SURT match. Without :// and without a known opaque scheme, http is assumed.",
+    "The URI of the query; all variants with the same SURT match. Without :// and without a "
+    "known opaque scheme, http is assumed.",
     Form(_URI_ALLOWED, _URI_SCHEMA, _asked),
     is_required=True,
     also=("url",),
@@ -131,7 +135,8 @@ URI = Parameter(
 )
 MATCH_TYPE = Parameter(
     "matchType",
-    "Links of this URI, of all URIs whose SURT begins with its SURT, of its host, or of its host and all subdomains.",
+    "Links of this URI, of all URIs whose SURT begins with its SURT, of its host, or of its "
+    "host and all subdomains.",
     choice(MatchType),
     default="exact",
     see="reference/service.md#many-pages",
@@ -360,7 +365,10 @@ class LinkQuery:
             )
         for parameter in (FOLLOW, EVIDENCE, VALIDITY):
             if parameter.sure(given):
-                allowed = f"no {parameter.name} with {MATCH_TYPE.name}={self.match_type.value}: ask for one page"
+                allowed = (
+                    f"no {parameter.name} with {MATCH_TYPE.name}={self.match_type.value}: ask "
+                    "for one page"
+                )
                 raise BadParameterError(parameter.name, "true", allowed)
 
     def _has_place(self, position: object) -> bool:

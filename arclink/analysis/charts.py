@@ -69,7 +69,8 @@ def bars(
             y, tall = _y(base + value, top), (HEIGHT - TOP - BOTTOM) * value / top
             told = f"{name}: {one.name} {percent(value) if is_share else format(value, ',.0f')}"
             parts.append(
-                f'<rect x="{x:.1f}" y="{y:.1f}" width="{max(wide - 0.5, 0.5):.1f}" height="{tall:.1f}" fill="{COLOURS[number]}">'
+                f'<rect x="{x:.1f}" y="{y:.1f}" width="{max(wide - 0.5, 0.5):.1f}" '
+                f'height="{tall:.1f}" fill="{COLOURS[number]}">'
                 f"<title>{escape(told)}</title></rect>"
             )
             base += value if is_stacked else 0
@@ -106,11 +107,13 @@ def log_log(series: Sequence[Points], x_name: str, y_name: str) -> str:
         if one.is_line:
             path = " ".join(f"{across(x):.1f},{down(y):.1f}" for x, y in one.points)
             parts.append(
-                f'<polyline points="{path}" fill="none" stroke="{COLOURS[number]}" stroke-width="2" stroke-dasharray="6 4"/>'
+                f'<polyline points="{path}" fill="none" stroke="{COLOURS[number]}" '
+                'stroke-width="2" stroke-dasharray="6 4"/>'
             )
         else:
             parts += [
-                f'<circle cx="{across(x):.1f}" cy="{down(y):.1f}" r="2.5" fill="{COLOURS[number]}" fill-opacity="0.75">'
+                f'<circle cx="{across(x):.1f}" cy="{down(y):.1f}" r="2.5" '
+                f'fill="{COLOURS[number]}" fill-opacity="0.75">'
                 f"<title>{x:,.0f}: {y:,.6g}</title></circle>"
                 for x, y in one.points
             ]

@@ -192,7 +192,8 @@ class FrequencyFile:
                 self._write(found, state)
             except (OSError, OperatorError) as error:
                 warn(
-                    f"{self.path} cannot be written ({error}): the next query will count the terms of the collection again"
+                    f"{self.path} cannot be written ({error}): the next query will count the "
+                    "terms of the collection again"
                 )
         return found
 

@@ -63,7 +63,8 @@ class RankOptions:
             )
         if not self.tolerance > 0:
             raise UsageError(
-                f"tolerance {self.tolerance}: must be above 0; differences below about 1e-12 are rounding errors"
+                f"tolerance {self.tolerance}: must be above 0; differences below about 1e-12 "
+                "are rounding errors"
             )
 
 

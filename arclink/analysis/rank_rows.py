@@ -109,7 +109,8 @@ def _node(slices: Slices, uri: str) -> int:
     number = slices.names.number_of(name)
     if number is None:
         raise UsageError(
-            f"{uri}: neither captured nor linked to: the graph has no {slices.level.value} {slices.level.shown(name)!r}"
+            f"{uri}: neither captured nor linked to: the graph has no {slices.level.value} "
+            f"{slices.level.shown(name)!r}"
         )
     return number
 
@@ -178,7 +179,10 @@ def history(found: RankedWindows, uri: str) -> RowAnswer:
             }
         )
     lines = [
-        f"{printable_uri(uri)}: {sum(one.asked is not None for one in found.windows[:-1])} of {len(rows) - 1} windows have it"
+        (
+            f"{printable_uri(uri)}: {sum(one.asked is not None for one in found.windows[:-1])} "
+            f"of {len(rows) - 1} windows have it"
+        )
     ]
     return _answer(
         found, ["window", "place", "nodes", "rank", "captured"], {"history": rows}, lines
@@ -221,7 +225,8 @@ def _answer(
 def _about(found: RankedWindows) -> Iterator[str]:
     whole = found.whole
     yield (
-        f"{whole.nodes:,} nodes ({found.slices.level.plural}), {whole.edges:,} edges in all; damping {found.options.damping:g}; "
+        f"{whole.nodes:,} nodes ({found.slices.level.plural}), {whole.edges:,} edges in all; "
+        f"damping {found.options.damping:g}; "
         f"at most {max(one.iterations for one in found.windows)} iterations"
     )
     yield kinds_line(found.slices.kinds)
@@ -235,7 +240,10 @@ def _about(found: RankedWindows) -> Iterator[str]:
             + "; more with --iterations"
         )
     else:
-        yield f"all converged: the last iteration changed ranks by less than {found.options.tolerance:g}, added up"
+        yield (
+            "all converged: the last iteration changed ranks by less than "
+            f"{found.options.tolerance:g}, added up"
+        )
     empty = [one.window for one in found.windows if not one.nodes]
     if empty:
         yield f"nothing was captured in {some_of(empty)}"

@@ -157,7 +157,8 @@ class _Collector:
         self._uris: dict[str, int] = {}
         kinds = {
             "targets": "Q", "links": "Q", "target_counts": "q",
-            "sources": "Q", "pages": "Q", "windows": "i", "weights": "q", "lasts": "q", "source_counts": "q",
+            "sources": "Q", "pages": "Q", "windows": "i", "weights": "q", "lasts": "q",
+            "source_counts": "q",
             "captured": "Q", "captured_windows": "i",
         }  # fmt: skip
         self.columns = {name: _Column(folder / name, kind) for name, kind in kinds.items()}

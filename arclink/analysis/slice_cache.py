@@ -69,7 +69,8 @@ def cache_beside(where: str) -> Path:
     """
     if "://" in where and not where.startswith("sqlite:"):
         raise UsageError(
-            f"--store {where}: slices are kept next to a store, and this store is not a file. Name a folder: --cache FOLDER"
+            f"--store {where}: slices are kept next to a store, and this store is not a "
+            "file. Name a folder: --cache FOLDER"
         )
     path = path_of(where)
     return path.with_name(path.name + ".slices")

@@ -76,7 +76,8 @@ class Windows:
                 ) from error
             if span.first > span.last:
                 raise UsageError(
-                    f"windows {text!r}: {name!r} ends before it begins; write the earlier time first"
+                    f"windows {text!r}: {name!r} ends before it begins; write the earlier "
+                    "time first"
                 )
             windows.append(Window(name, span))
         if len(set(windows)) < len(windows):
@@ -108,7 +109,8 @@ class Windows:
         ):
             names = ", ".join(window.name for window in self.listed)
             raise UsageError(
-                f"windows {names}: nothing was captured in them; the captures are from {first} to {last}"
+                f"windows {names}: nothing was captured in them; the captures are from "
+                f"{first} to {last}"
             )
 
     def between(self, first: Timestamp, last: Timestamp) -> list[Window]:
@@ -125,8 +127,10 @@ class Windows:
         digits = list(_periods(self.period, first, last))
         if len(digits) > MOST_WINDOWS:
             raise UsageError(
-                f"more than {MOST_WINDOWS:,} windows by {self.period.name.lower()}: the captures are from {first} to {last}. "
-                "Use a longer period (--by month, --by year), or list windows (--by 2009-11,2010-01/2010-03)"
+                f"more than {MOST_WINDOWS:,} windows by {self.period.name.lower()}: the "
+                f"captures are from {first} to {last}. "
+                "Use a longer period (--by month, --by year), or list windows (--by "
+                "2009-11,2010-01/2010-03)"
             )
         return [
             Window(self.period.of(Timestamp(some)), Span(pad_low(some), pad_high(some)))

@@ -34,7 +34,10 @@ _DIGIT = rf"\p{{WB=Numeric}}{_WITH}"
 _NUMBER = rf"{_DIGIT}(?:(?:[\p{{WB=MidNum}}\p{{WB=MidNumLet}}']{_WITH})?{_DIGIT})*+"
 _RUN = rf"(?:(?:{_LETTERS}|{_NUMBER})++|(?:\p{{WB=Katakana}}{_WITH})++)"
 _JOINT = rf"(?:\p{{WB=ExtendNumLet}}{_WITH})++"
-_WORD = rf"(?P<unspaced>{_UNSPACED}++)|(?:{_RUN}|{_JOINT}{_RUN}?)(?:{_JOINT}{_RUN})*+(?:{_JOINT})?+|(?!\p{{M}})\w{_WITH}"
+_WORD = (
+    rf"(?P<unspaced>{_UNSPACED}++)|(?:{_RUN}|{_JOINT}{_RUN}?)(?:{_JOINT}{_RUN})*+(?:{_JOINT})?+"
+    rf"|(?!\p{{M}})\w{_WITH}"
+)
 
 
 def folded(text: str) -> str:

@@ -102,7 +102,8 @@ class ArchiveFile(Closing):
             self._source = open_bytes(path)
         except OSError as error:
             raise unreadable(
-                f"archive file cannot be read: {path}: {error.strerror}; check its path and permissions",
+                f"archive file cannot be read: {path}: {error.strerror}; check its path and "
+                "permissions",
                 error,
             ) from error
         try:
@@ -353,11 +354,13 @@ class ArchiveFile(Closing):
         for magic, name in _COMPRESSED.items():
             if start.startswith(magic):
                 raise InputError(
-                    f"{self.path} is compressed with {name}; ArcLink reads plain files, gzip, Zstandard and LZ4: "
+                    f"{self.path} is compressed with {name}; ArcLink reads plain files, "
+                    "gzip, Zstandard and LZ4: "
                     "recompress it, record by record"
                 )
         raise InputError(
-            f"{self.path} is not a WARC or ARC file: no record begins in it; leave it out of the input"
+            f"{self.path} is not a WARC or ARC file: no record begins in it; leave it out of "
+            "the input"
         )
 
     def _members(self, first: int = 0) -> Iterator[GzipSegment | RecordError]:
@@ -541,7 +544,10 @@ class ArchiveFile(Closing):
             return _Extent(
                 declared, following, "" if is_whole else segment.damage or _CUT, is_whole
             )
-        damage = f"the block should have {declared} bytes, but the next record begins after {inner - start}"
+        damage = (
+            f"the block should have {declared} bytes, but the next record begins after "
+            f"{inner - start}"
+        )
         is_finished = segment.view(inner - 4, 4).replace(b"\r", b"").endswith(b"\n\n")
         return _Extent(_strip_blank(segment, start, inner) - start, inner, damage, is_finished)
 

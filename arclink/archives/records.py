@@ -41,18 +41,21 @@ _BLANKS = " \t\r\n"
 
 _WARC_HEAD = re.compile(rb"WARC/[01]\.\d+[ \t\r]*\n", re.IGNORECASE)
 _ARC_HEAD = re.compile(
-    rb"(?P<uri>[a-zA-Z][a-zA-Z0-9+.-]*:[^\n]{0,65536}) (?P<ip>[^ \n]+) (?P<date>\d{8,18}[a-zA-Z]{0,8})"
+    rb"(?P<uri>[a-zA-Z][a-zA-Z0-9+.-]*:[^\n]{0,65536}) (?P<ip>[^ \n]+) "
+    rb"(?P<date>\d{8,18}[a-zA-Z]{0,8})"
     rb" (?P<rest>[^\n]*?) ?(?P<length>-?\d+)\r?\n"
 )
 _ARC_ODD_HEAD = re.compile(
-    rb"(?P<uri>(?:https?|ftp|dns|filedesc|metadata):[^\n]{1,65536}?) (?P<ip>[^ \n]+) (?P<date>[^ \n]+)"
+    rb"(?P<uri>(?:https?|ftp|dns|filedesc|metadata):[^\n]{1,65536}?) (?P<ip>[^ \n]+) "
+    rb"(?P<date>[^ \n]+)"
     rb" (?P<rest>[^ \n]*) (?P<length>[^ \n]+)\r?\n"
 )
 """An ARC line with a bad date or length; accepted where a record must begin, never searched."""
 
 _NEXT_WARC = re.compile(rb"\n(?=WARC/[01]\.\d+[ \t\r]*\n)", re.IGNORECASE)
 _NEXT_ARC = re.compile(
-    rb"\n(?=[a-zA-Z][a-zA-Z0-9+.-]{1,30}:[^ \n][^\n]{0,4096} [^ \n]{1,64} \d{8,18}[a-zA-Z]{0,8} [^\n]{0,1024}\d\r?\n)"
+    rb"\n(?=[a-zA-Z][a-zA-Z0-9+.-]{1,30}:[^ \n][^\n]{0,4096} [^ \n]{1,64} "
+    rb"\d{8,18}[a-zA-Z]{0,8} [^\n]{0,1024}\d\r?\n)"
 )
 _GLUED_WARC = re.compile(
     rb"WARC/[01]\.\d+[ \t\r]*\n(?=(?:WARC-|Content-)[A-Za-z-]+:)", re.IGNORECASE

@@ -56,7 +56,8 @@ class RemoteBytes:
         if not isinstance(size, int):
             raise OSError(
                 errno.ESPIPE,
-                "its server does not send its length, or serves no ranges; copy the file to this machine",
+                "its server does not send its length, or serves no ranges; copy the file to "
+                "this machine",
             )
         self.size = size
         self._start = 0

@@ -67,7 +67,8 @@ class Stored:
             return self._source.read(offset, count)
         except OSError as error:
             raise InputError(
-                f"archive file cannot be read: {self._path} at byte {offset}: {error.strerror}; check that it is a file, and its storage"
+                f"archive file cannot be read: {self._path} at byte {offset}: "
+                f"{error.strerror}; check that it is a file, and its storage"
             ) from error
 
     def read_ahead(self, offset: int, count: int) -> bytes:

@@ -39,7 +39,8 @@ def archives_in(wacz: str) -> list[str]:
     found = _names(wacz, ARCHIVE_FOLDER, ARCHIVE_SUFFIXES)
     if not found:
         raise InputError(
-            f"{wacz} has no archive file: no entry is named {ARCHIVE_FOLDER}….warc.gz; leave it out of the input"
+            f"{wacz} has no archive file: no entry is named {ARCHIVE_FOLDER}….warc.gz; leave "
+            "it out of the input"
         )
     return found
 
@@ -65,7 +66,8 @@ def find_entry(wacz: str, name: str) -> ZipEntry:
         if info.compress_type != zipfile.ZIP_STORED or info.flag_bits & _ENCRYPTED:
             how = "encrypted" if info.flag_bits & _ENCRYPTED else "compressed once more"
             raise InputError(
-                f"{wacz}: {name} is {how} in it, but a WACZ must store archive files uncompressed; pack it again (zip -0)"
+                f"{wacz}: {name} is {how} in it, but a WACZ must store archive files "
+                "uncompressed; pack it again (zip -0)"
             )
         header = b""
         if info.header_offset >= 0:  # negative if the directory is before its declared place
@@ -73,7 +75,8 @@ def find_entry(wacz: str, name: str) -> ZipEntry:
             header = file.read(_LOCAL_HEADER)
         if header[:4] != _LOCAL_MAGIC or len(header) < _LOCAL_HEADER:
             raise InputError(
-                f"{wacz}: damaged: no entry begins at byte {info.header_offset}, where {name} should; fetch it again"
+                f"{wacz}: damaged: no entry begins at byte {info.header_offset}, where "
+                f"{name} should; fetch it again"
             )
         names = int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
         return ZipEntry(info.header_offset + _LOCAL_HEADER + names, info.file_size)
@@ -120,5 +123,6 @@ def _zip(wacz: str, file: BinaryIO) -> zipfile.ZipFile:
         return zipfile.ZipFile(file)
     except (zipfile.BadZipFile, OSError) as error:
         raise InputError(
-            f"{wacz} is not a WACZ: {error}; leave it out of the input, or fetch it again if it was truncated"
+            f"{wacz} is not a WACZ: {error}; leave it out of the input, or fetch it again if "
+            "it was truncated"
         ) from error

@@ -188,5 +188,6 @@ def _read_dictionary(path: str, stored: Stored) -> zstandard.ZstdCompressionDict
         return dictionary
     except zstandard.ZstdError as error:
         raise InputError(
-            f"{path}: the Zstandard dictionary at its beginning cannot be used: {error}; fetch the file again"
+            f"{path}: the Zstandard dictionary at its beginning cannot be used: {error}; "
+            "fetch the file again"
         ) from error

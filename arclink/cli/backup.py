@@ -11,7 +11,10 @@ from arclink.errors import UsageError
 
 EXAMPLES = (
     "arclink backup /backups/links.db --store links.db",
-    "arclink backup /backups/links --store cassandra://node1/links --graph hdfs:///user/me/arclink/links/graph",
+    (
+        "arclink backup /backups/links --store cassandra://node1/links --graph "
+        "hdfs:///user/me/arclink/links/graph"
+    ),
 )
 
 TARGET = Parameter(
@@ -19,7 +22,8 @@ TARGET = Parameter(
 )
 GRAPH = Parameter(
     "graph",
-    "Folder with the graph files of all batches of a store in Cassandra, in HDFS or on this machine.",
+    "Folder with the graph files of all batches of a store in Cassandra, in HDFS or on this "
+    "machine.",
     TEXT,
     metavar="FOLDER",
     see="operations.md#backup-of-a-store-in-cassandra",
@@ -69,11 +73,12 @@ def _back_up_batches(store: str, graph: str | None, target: Path) -> None:
 
     if graph is None:
         raise UsageError(
-            "--graph must name the folder with the graph files of the store: GRAPH below the --hdfs "
-            "of its builds, or that of --keep-graph"
+            "--graph must name the folder with the graph files of the store: GRAPH below the "
+            "--hdfs of its builds, or that of --keep-graph (docs/how-to/operations.md)"
         )
     with open_store(store) as opened:
         done = back_up_batches(opened, graph, target)
     click.echo(
-        f"{target}: {done.batches:,} batches, {done.copied:,} of them new, {done.takedowns:,} takedowns."
+        f"{target}: {done.batches:,} batches, {done.copied:,} of them new, "
+        f"{done.takedowns:,} takedowns."
     )

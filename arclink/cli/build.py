@@ -46,7 +46,8 @@ WORK = Parameter(
 )
 KEEP_GRAPH = Parameter(
     "keep-graph",
-    "Folder that keeps the graph files of each batch, for `arclink backup`; with --runner hadoop they stay in HDFS.",
+    "Folder that keeps the graph files of each batch, for `arclink backup`; with --runner "
+    "hadoop they stay in HDFS.",
     PATH,
     metavar="FOLDER",
     otherwise="they are removed",

@@ -25,7 +25,8 @@ def command(store: str) -> None:
 
     if is_remote(store):
         raise UsageError(
-            f"--store {store}: only SQLite stores are converted. Load the graph files into a new keyspace."
+            f"--store {store}: only SQLite stores are converted. Load the graph files into a "
+            "new keyspace."
         )
     with open_store(store) as opened:
         broken = [one for one in opened.verify() if one.invariant not in HARMLESS]

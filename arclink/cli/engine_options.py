@@ -56,7 +56,8 @@ def runner_of(given: Given, cores: int, work: Path, name: str) -> JobRunner:
         return JobRunner(runner, 1 if runner == "inline" else cores, tasks)
     if engine_conf is None:
         raise UsageError(
-            f"--runner {runner}: --engine-conf must name a file of mrjob settings for the engine, made from conf/{runner}.conf"
+            f"--runner {runner}: --engine-conf must name a file of mrjob settings for the "
+            f"engine, made from conf/{runner}.conf"
         )
     conf = Path(engine_conf)
     if not conf.is_file():

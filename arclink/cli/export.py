@@ -45,7 +45,7 @@ OPTIONS = (
 
 @click.command(
     "export",
-    short_help="Write the graph (Parquet, CSV, GraphML, GEXF, WebGraph, RDF) or captures (WARC, WACZ).",
+    short_help="Write the graph (Parquet, GraphML, GEXF, WebGraph, RDF) or captures (WARC, WACZ).",
 )
 @takes(*GRAPH, *OPTIONS, INTO)
 def command(given: Given) -> None:

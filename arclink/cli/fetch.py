@@ -68,7 +68,8 @@ TIMEMAP = Parameter(
 )
 REPLAY = Parameter(
     "replay",
-    "Fetch original bytes, or rewritten pages and undo the rewriting; auto: original bytes if the archive has them.",
+    "Fetch original bytes, or rewritten pages and undo the rewriting; auto: original bytes "
+    "if the archive has them.",
     named({"auto": ("id_", "if_", ""), "original": ("id_",), "rewritten": ("if_", "")}),
     default="auto",
 )
@@ -165,7 +166,8 @@ def read_entries(given: tuple[str, ...]) -> list[str]:
             entries.append(text)
         else:
             raise UsageError(
-                f"{text}: no such file; an entry on the command line must begin with http://, https:// or *."
+                f"{text}: no such file; an entry on the command line must begin with "
+                "http://, https:// or *."
             )
     if not entries:
         raise InputError(f"{' '.join(given)}: the list is empty; write one URI per line")
@@ -187,12 +189,14 @@ def _show(report: FetchReport, build: str) -> None:
     )
     if not has_captures and not report.entries_left:
         click.echo(
-            "Nothing was found: check that --wayback is the part of the archive's addresses before /TIMESTAMP/URI.",
+            "Nothing was found: check that --wayback is the part of the archive's addresses "
+            "before /TIMESTAMP/URI.",
             err=True,
         )
     if report.entries_left or report.captures_left:
         raise WaybackError(
-            f"{report.entries_left:,} entries and {report.captures_left:,} captures are left; run the same command again to fetch them"
+            f"{report.entries_left:,} entries and {report.captures_left:,} captures are "
+            "left; run the same command again to fetch them"
         )
 
 

@@ -58,7 +58,8 @@ def command(given: Given) -> None:
     import_path, export_path = IMPORT_FILE.of(given), EXPORT_FILE.of(given)
     if not (prefixes or import_path or lists or export_path or cleans):
         raise UsageError(
-            "name a SURT prefix such as 'org,example)/', or give --list, --export, --import or --clean"
+            "name a SURT prefix such as 'org,example)/', or give --list, --export, --import "
+            "or --clean"
         )
     takedowns = _takedowns(given)
     if import_path:
@@ -101,7 +102,8 @@ def _takedowns(given: Given) -> list[Takedown]:
         raise UsageError(f"--from or --to: {error}") from error
     if has_targets and (first or last):
         raise UsageError(
-            "--targets cannot be used with --from or --to: a link leads to a page, not to a time of it"
+            "--targets cannot be used with --from or --to: a link leads to a page, not to a "
+            "time of it"
         )
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return [
@@ -123,7 +125,8 @@ def surt_prefix(text: str) -> Surt:
 
     if not text.strip():
         raise UsageError(
-            "an empty SURT prefix matches everything. Write one such as 'org,example)/', or remove the store"
+            "an empty SURT prefix matches everything. Write one such as 'org,example)/', or "
+            "remove the store"
         )
     if text.split() != [text] or not text.isprintable():
         raise UsageError(f"{text!r}: a SURT has no spaces and no control characters")
@@ -148,11 +151,17 @@ def _meant(text: str, surt: str) -> str:
         return f"{text!r}: not a SURT prefix; write {surt!r}"
     domain = host.partition(":")[0]
     page = f"{surt!r} for this page and all that begin like it, " if path != "/" else ""
-    return f"{text!r}: a URL, not a SURT prefix; write {page}'{host})/' for the site, or {domain!r} with its ports and subdomains"
+    return (
+        f"{text!r}: a URL, not a SURT prefix; write {page}'{host})/' for the site, or "
+        f"{domain!r} with its ports and subdomains"
+    )
 
 
 def _sentence(store: Answers, what: Forgotten, removed: Removed, *, is_trial: bool) -> str:
-    counts = f"{removed.mementos:,} mementos, {removed.payloads:,} payloads, {removed.contents:,} contents, {removed.links:,} links"
+    counts = (
+        f"{removed.mementos:,} mementos, {removed.payloads:,} payloads, {removed.contents:,} "
+        f"contents, {removed.links:,} links"
+    )
     sentence = f"{_name(what)}: {counts} {'would be ' if is_trial else ''}forgotten"
     if what.has_targets:
         return f"{sentence}, {removed.inlinks:,} of these links are from other pages."
@@ -179,6 +188,9 @@ def _show(known: list[tuple[Takedown, Removed]]) -> None:
         click.echo("nothing was forgotten.")
     for takedown, removed in known:
         what = takedown.what
-        counts = f"{removed.mementos:,} mementos, {removed.payloads:,} payloads, {removed.contents:,} contents, {removed.links:,} links"
+        counts = (
+            f"{removed.mementos:,} mementos, {removed.payloads:,} payloads, "
+            f"{removed.contents:,} contents, {removed.links:,} links"
+        )
         targets = f", links to it included ({removed.inlinks:,})" if what.has_targets else ""
         click.echo(f"{takedown.time}  {_name(what)}{targets}  {counts}  {takedown.reason or '-'}")

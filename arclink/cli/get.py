@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 EXAMPLES = (
     "arclink get http://example.org/ --store links.db > page.html",
     "arclink get http://example.org/ --store links.db --at 201002 --as text",
-    "arclink get sha1:B2LTWWPUOYAH7UIPQ7ZUPQ4VMBSVC36A --store links.db --archives /mnt/warcs > page.html",
+    (
+        "arclink get sha1:B2LTWWPUOYAH7UIPQ7ZUPQ4VMBSVC36A --store links.db --archives "
+        "/mnt/warcs > page.html"
+    ),
 )
 
 FORMS = ("body", "raw", "headers", "record", "text")

@@ -16,7 +16,9 @@ _HINTS: Final = {
     "build": "Complete batches are stored: run the same command again to continue.",
     "fetch": "Fetched captures are kept: run the same command again to continue.",
     "load": "Nothing of the batch was stored: run the same command again.",
-    "forget": "A takedown is complete or has no effect; `arclink forget --list` shows the complete ones.",
+    "forget": (
+        "A takedown is complete or has no effect; `arclink forget --list` shows the complete ones."
+    ),
     "backup": "No backup was written, and an earlier one is unchanged: run the same command again.",
     "restore": "Nothing was restored or replaced: run the same command again.",
     "export": "No file was written, and earlier ones are unchanged: run the same command again.",

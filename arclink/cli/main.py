@@ -86,7 +86,8 @@ group = click.option(
 )(
     LazyCommands(
         "arclink",
-        about="The temporal link graph of a web archive: who linked to a page, when, and with which words.",
+        about="The temporal link graph of a web archive: who linked to a page, when, and with "
+        "which words.",
         sections=SECTIONS,
     )
 )
@@ -126,7 +127,8 @@ def main() -> None:
         sys.exit(1)
     except MemoryError:
         _complain(
-            "out of memory; stored batches are complete. Allow more memory (ulimit -v, the limit of the "
+            "out of memory; stored batches are complete. Allow more memory (ulimit -v, the "
+            "limit of the "
             "container), or use smaller batches or fewer cores"
         )
         sys.exit(1)
@@ -140,7 +142,8 @@ def _advice(error: OSError) -> str:
     if error.filename is None and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return (
             "free some space where the output goes (standard output, if it is redirected to a "
-            f"file) and in the folder for temporary files ({gettempdir()}, or another one in TMPDIR)"
+            f"file) and in the folder for temporary files ({gettempdir()}, or another one in "
+            "TMPDIR)"
         )
     return "check the path, its free space and its permissions"
 

@@ -17,7 +17,8 @@ from arclink.store.protocols import Scans
 
 STORE = Parameter(
     "store",
-    "The link graph: a file such as links.db, or a URL such as sqlite:///links.db or cassandra://node1,node2/links.",
+    "The link graph: a file such as links.db, or a URL such as sqlite:///links.db or "
+    "cassandra://node1,node2/links.",
     TEXT,
     is_required=True,
     metavar="PATH|URL",
@@ -48,7 +49,8 @@ def replay_prefix(name: str) -> Form[ReplayPrefix]:
 
 REPLAY = Parameter(
     "replay",
-    "Replay addresses up to TIMESTAMP/URI, such as https://web.archive.org/web/; answers then include URI-Ms.",
+    "Replay addresses up to TIMESTAMP/URI, such as https://web.archive.org/web/; answers "
+    "then include URI-Ms.",
     replay_prefix("replay"),
     metavar="PREFIX",
     envvar="ARCLINK_REPLAY",
@@ -87,7 +89,8 @@ INPUTS = Parameter(
 
 ARCHIVES = Parameter(
     "archives",
-    "Where archive files are now, if they were moved: a folder, a URL that ends in /, or a file with a name "
+    "Where archive files are now, if they were moved: a folder, a URL that ends in /, or a "
+    "file with a name "
     "and a path on each line, separated by a tab.",
     TEXT,
     is_list=True,

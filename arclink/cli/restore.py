@@ -116,7 +116,8 @@ def _restore_batches(given: Given, store: str, backup: Path) -> None:
             if not NO_VERIFY.sure(given):
                 for violation in opened.verify():
                     raise StoreError(
-                        f"{store} is restored, but damaged: {violation.invariant}: {violation.detail}"
+                        f"{store} is restored, but damaged: {violation.invariant}: "
+                        f"{violation.detail}"
                     )
             links = opened.sums().links
         aside.unlink(missing_ok=True)

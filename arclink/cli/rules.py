@@ -58,7 +58,8 @@ def wayback_of(given: Given) -> tuple[str, ...] | None:
     for prefix in prefixes:
         if not re.fullmatch(r"(?:https?://)?[^/?#\s]+(?:/[^?#\s]*)?", prefix.strip()):
             raise UsageError(
-                f"--wayback-prefix {prefix!r}: not the beginning of a URI such as web.archive.org/web"
+                f"--wayback-prefix {prefix!r}: not the beginning of a URI such as "
+                "web.archive.org/web"
             )
     return prefixes if UNWRAP.sure(given) or prefixes else None
 

@@ -23,7 +23,8 @@ def apply(store: str) -> None:
 
     if not is_remote(store):
         raise UsageError(
-            f"--store {store}: only a Cassandra store (cassandra://host/keyspace) has a schema to apply; SQLite stores create their own"
+            f"--store {store}: only a Cassandra store (cassandra://host/keyspace) has a "
+            "schema to apply; SQLite stores create their own"
         )
     needs_driver()
     from arclink.store.cassandra.addresses import parse_address
@@ -32,5 +33,6 @@ def apply(store: str) -> None:
     address = parse_address(store)
     is_new = apply_schema(address)
     click.echo(
-        f"{address.name}: {'made' if is_new else 'there already'}, layout {LAYOUT}, replication {address.replication}."
+        f"{address.name}: {'made' if is_new else 'there already'}, layout {LAYOUT}, "
+        f"replication {address.replication}."
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from arclink.access.common import SUBSET
 from arclink.access.declarations import (
     SWITCH,
     TEXT,
@@ -49,6 +50,8 @@ _OURS = frozenset(
         "timegate",
         "cdx",
         "record",
+        "count",
+        "subsets",
         "browse",
         "replay",
         "w",
@@ -59,7 +62,8 @@ _OURS = frozenset(
 
 STORES = replace(
     STORE,
-    about="The link graph: a file such as links.db, or a URL such as sqlite:///links.db. Several need names.",
+    about="The link graph: a file such as links.db, or a URL such as sqlite:///links.db. Several "
+    "need names.",
     form=Form("", {"type": "string", "format": "lines"}, str),
     is_list=True,
     keeps_empty=True,
@@ -194,6 +198,7 @@ EXAMPLES = (
 @click.command("serve", short_help="Answer link queries over HTTP.")
 @takes(
     STORES,
+    SUBSET,
     HOST,
     PORT,
     BROWSE_PORT,
@@ -269,6 +274,7 @@ def _settings(given: Given, where: str | Mapping[str, str]) -> Settings:
             EMBARGO.sure(given),
             tuple(surt_prefix(text) for text in EMBARGO_PREFIXES.all_of(given)),
         ),
+        subset=SUBSET.of(given) or "",
         archive=archive,
         instances=others,
         origins=tuple(parse_origin(text) for text in ORIGINS.all_of(given)),
@@ -288,7 +294,8 @@ def _connections(given: Given) -> Connections:
         trusted = tuple(parse_network(text) for text in PROXIES.all_of(given))
     except ValueError as error:
         raise UsageError(
-            f"--trusted-proxy: {error}; write an address such as 127.0.0.1 or a network such as 10.0.0.0/8"
+            f"--trusted-proxy: {error}; write an address such as 127.0.0.1 or a network such "
+            "as 10.0.0.0/8"
         ) from error
     return Connections(CONNECTIONS.sure(given), ADDRESS_CONNECTIONS.sure(given), trusted)
 
@@ -310,7 +317,8 @@ def replay_origin(origin: str, public: str) -> "ReplayOrigin":
     service = parse_origin("/".join(public.split("/")[:3]), "--public")
     if replayed == service:
         raise UsageError(
-            "--browse-origin: archived pages need another host or port than --public, because their "
+            "--browse-origin: archived pages need another host or port than --public, "
+            "because their "
             "scripts run there"
         )
     return ReplayOrigin(replayed, service)
@@ -334,7 +342,8 @@ def collections_of(texts: Sequence[str]) -> str | Mapping[str, str]:
         name, path = found.groups()
         if _COLLECTION.fullmatch(name) is None or name in _OURS:
             raise UsageError(
-                f"--store {text}: {name!r} cannot be a collection's name; use a-z, 0-9, - and _, but not one of {', '.join(sorted(_OURS))}"
+                f"--store {text}: {name!r} cannot be a collection's name; use a-z, 0-9, - "
+                f"and _, but not one of {', '.join(sorted(_OURS))}"
             )
         if name in named:
             raise UsageError(f"--store {text}: the collection {name} already exists: {named[name]}")

@@ -46,6 +46,7 @@ def parse_size(text: str, option: str) -> int:
     number, unit = (text[:-1], text[-1].lower()) if text[-1:].lower() in _UNITS else (text, "")
     if not (number.isascii() and number.isdigit()) or int(number) == 0:
         raise UsageError(
-            f"{option} {text!r}: not a size; write bytes, or a number with k, M, G or T, such as 300M"
+            f"{option} {text!r}: not a size; write bytes, or a number with k, M, G or T, "
+            "such as 300M"
         )
     return int(number) * _UNITS.get(unit, 1)

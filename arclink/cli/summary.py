@@ -24,7 +24,8 @@ def show_summary(report: BuildReport, store: OpenStore, where: str) -> None:
     sums = store.sums()
     time = f", captured from {sums.first} to {sums.last}" if sums.first else ""
     click.echo(
-        f"\n{where} holds {sums.links:,} links (repeats on a page count) of {sums.contents:,} contents{time} ({sums.bytes:,} bytes)."
+        f"\n{where} holds {sums.links:,} links (repeats on a page count) of "
+        f"{sums.contents:,} contents{time} ({sums.bytes:,} bytes)."
     )
     if report.seconds:
         click.echo(
@@ -55,8 +56,10 @@ def show_counts(counts: Counts) -> None:
     wrapped, kept = counts[Reason.NOTE_WAYBACK_URI], counts[Reason.ROW_KEPT]
     if wrapped >= MANY and wrapped * 100 >= kept:
         click.echo(
-            f"\n{wrapped:,} of {kept:,} captures look like pages of a Wayback Machine, with the time of their crawl. "
-            "For the graph of the original pages and times, build a new store with --unwrap-wayback."
+            f"\n{wrapped:,} of {kept:,} captures look like pages of a Wayback Machine, with "
+            "the time of their crawl. "
+            "For the graph of the original pages and times, build a new store with "
+            "--unwrap-wayback."
         )
 
 

@@ -34,7 +34,8 @@ def command(given: Given) -> None:
     prefix, write = REPLAY.of(given) or NO_REPLAY, FORMAT.sure(given)
     if write is write_link_timemap and not prefix:
         raise UsageError(
-            "--format link: a TimeMap in link format needs --replay PREFIX; with --format json the times are listed"
+            "--format link: a TimeMap in link format needs --replay PREFIX; with --format "
+            "json the times are listed"
         )
     start = FROM.of(given) or ALL_TIME.first
     with open_graph_asked(given) as graph:

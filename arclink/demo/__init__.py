@@ -100,7 +100,8 @@ def write_demo_archive(folder: Path, captures: int, hosts: int, seed: int) -> De
         size = sum(path.stat().st_size for path in files)
     except OSError as error:
         raise OperatorError(
-            f"the demo archive cannot be written to {folder}: {error.strerror}; choose another folder"
+            f"the demo archive cannot be written to {folder}: {error.strerror}; choose "
+            "another folder"
         ) from error
     originals = {capture.original for capture in made}
     example = story.CEREMONY.uri

@@ -186,7 +186,10 @@ class Crawler:
         moment: Timestamp | None = None,
     ) -> DemoCapture:
         """Capture a redirect. Its body also has a link, which the graph does not have."""
-        body = f'<html><head><title>{status} {REASONS[status]}</title></head><body><a href="/moved">here</a></body></html>\n'
+        body = (
+            f"<html><head><title>{status} {REASONS[status]}</title></head><body><a "
+            'href="/moved">here</a></body></html>\n'
+        )
         headers = (("Content-Type", HTML), ("Location", location.written))
         return DemoCapture(
             moment or self.time(crawl),

@@ -127,7 +127,10 @@ def element(
         closed: Whether the element has an end tag.
     """
     alternate = text if text else None
-    html = f"<{tag}{attribute('rel', rel)}{attribute(name, reference.written)}{attribute('alt', alternate)}{more}>"
+    html = (
+        f"<{tag}{attribute('rel', rel)}{attribute(name, reference.written)}"
+        f"{attribute('alt', alternate)}{more}>"
+    )
     return Part(
         html + (f"</{tag}>" if closed else ""), (Link(f"{tag}@{name}", reference, text, rel),)
     )

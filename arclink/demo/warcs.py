@@ -105,7 +105,9 @@ def _records(
         host = capture.place.host
         if host not in hosts:
             hosts.add(host)
-            look_up = f"{capture.timestamp}\n{host}.\t60\tIN\tA\t192.0.2.{len(hosts) % 250 + 1}\n".encode()
+            look_up = (
+                f"{capture.timestamp}\n{host}.\t60\tIN\tA\t192.0.2.{len(hosts) % 250 + 1}\n"
+            ).encode()
             yield _Record(
                 "response",
                 f"dns:{host}",

@@ -162,7 +162,10 @@ def describe(query: ExportQuery, picture: Picture) -> str:
     )
     spells = f"; spells: {query.spells.value}" if query.is_dynamic else ""
     kinds = f"kinds of links: {links.kinds}"
-    return f"Links between {query.level.value}s, {when}; {kinds}; weight: mementos that show them{spells}; {cuts}."
+    return (
+        f"Links between {query.level.value}s, {when}; {kinds}; weight: mementos that show "
+        f"them{spells}; {cuts}."
+    )
 
 
 def _check_time(store: OpenStore, query: ExportQuery) -> None:
@@ -212,8 +215,10 @@ def _check_size(query: ExportQuery, picture: Picture) -> None:
         "--from and --to",
     ]
     raise ExportError(
-        f"the graph would have {nodes:,} nodes and {links:,} links, and Gephi shows up to {MOST_NODES:,} and {MOST_LINKS:,}. "
-        f"Cut it: {', '.join(way for way in ways if way)}. Or write the whole graph as graphml, for tools that do not draw it."
+        f"the graph would have {nodes:,} nodes and {links:,} links, and Gephi shows up to "
+        f"{MOST_NODES:,} and {MOST_LINKS:,}. "
+        f"Cut it: {', '.join(way for way in ways if way)}. Or write the whole graph as "
+        "graphml, for tools that do not draw it."
     )
 
 

@@ -45,7 +45,10 @@ def _lines(
     picture: Picture, description: str, spells: Mapping[Pair, Sequence[Spell]] | None
 ) -> Iterator[str]:
     yield DECLARATION + '<gexf xmlns="http://gexf.net/1.3" version="1.3">'
-    yield f"<meta><creator>ArcLink</creator><description>{escape(printable(description))}</description></meta>"
+    yield (
+        "<meta><creator>ArcLink</creator>"
+        f"<description>{escape(printable(description))}</description></meta>"
+    )
     time = (
         ' mode="static"'
         if spells is None
@@ -62,12 +65,21 @@ def _lines(
             if has_surt
             else ""
         )
-        yield f'<node id="{place}" label={quoted(label)}>{surt}{_written(of_nodes.get(place, ()))}</node>'
+        yield (
+            f'<node id="{place}" '
+            f"label={quoted(label)}>{surt}{_written(of_nodes.get(place, ()))}</node>"
+        )
     yield "</nodes>"
     yield f'<edges count="{len(picture.links)}">'
     for number, (source, target, mementos, first, last) in enumerate(links_of(picture.links)):
-        times = f'<attvalue for="first" value="{date_time(first)}"/><attvalue for="last" value="{date_time(last)}"/>'
-        begin = f'<edge id="{number}" source="{source}" target="{target}" weight="{mementos}"><attvalues>{times}</attvalues>'
+        times = (
+            f'<attvalue for="first" value="{date_time(first)}"/><attvalue for="last" '
+            f'value="{date_time(last)}"/>'
+        )
+        begin = (
+            f'<edge id="{number}" source="{source}" target="{target}" '
+            f'weight="{mementos}"><attvalues>{times}</attvalues>'
+        )
         yield f"{begin}{_written(spells[source, target] if spells else ())}</edge>"
     yield "</edges></graph></gexf>"
 

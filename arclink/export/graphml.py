@@ -45,5 +45,8 @@ def _lines(picture: Picture, description: str) -> Iterator[str]:
         times = (
             f'<data key="first">{date_time(first)}</data><data key="last">{date_time(last)}</data>'
         )
-        yield f'<edge source="n{source}" target="n{target}"><data key="weight">{mementos}</data>{times}</edge>'
+        yield (
+            f'<edge source="n{source}" target="n{target}"><data '
+            f'key="weight">{mementos}</data>{times}</edge>'
+        )
     yield "</graph></graphml>"

@@ -97,7 +97,10 @@ def summary(query: ExportQuery, tally: ExportTally, files: Mapping[str, int]) ->
     for rule, nodes, links in tally.cuts:
         yield f"{rule} left out {nodes:,} {'nodes' if is_graph else 'rows'} and {links:,} links"
     if tally.left_out:
-        yield f"{tally.left_out:,} links of mementos were left out: one end has no host, such as mailto:"
+        yield (
+            f"{tally.left_out:,} links of mementos were left out: one end has no host, such as "
+            "mailto:"
+        )
     if tally.other_kinds:
         wider = "" if tally.links or tally.rows else "; --kinds all includes them"
         yield f"{tally.other_kinds:,} links of mementos left out: they are of other kinds{wider}"

@@ -133,7 +133,8 @@ LEVEL = Parameter(
 )
 MIN_COUNT = Parameter(
     "min-count",
-    "Leave out links with fewer mementos, and rows of counts with fewer links; 1 leaves out nothing.",
+    "Leave out links with fewer mementos, and rows of counts with fewer links; 1 leaves out "
+    "nothing.",
     _FROM_ONE,
     default="1",
     metavar="N",

@@ -164,7 +164,8 @@ Deeper elements count as open until the end, so the estimate is never too small.
 """
 
 _BLOCKS: Final = frozenset(
-    b"address article aside blockquote center details dialog dir div dl dd dt fieldset figcaption figure footer form header "
+    b"address article aside blockquote center details dialog dir div dl dd dt fieldset "
+    b"figcaption figure footer form header "
     b"hgroup h1 h2 h3 h4 h5 h6 li listing main menu nav ol p pre search section summary ul".split()
 )
 """Elements inside which an end tag of a block may close the block (HTML Standard, 13.2.6.4.7)."""
@@ -197,7 +198,10 @@ _KEEP_CLOSED: Final = (
     _BLOCKS
     | _OF_TABLES
     | frozenset(
-        b"base body col colgroup frameset head hr html link meta noframes script style template title".split()
+        (
+            b"base body col colgroup frameset head hr html link meta noframes script style "
+            b"template title"
+        ).split()
     )
 )
 """Start tags before which formatting elements are not opened again."""
@@ -216,7 +220,10 @@ _SPECIAL: Final = (
     | frozenset(b"iframe noembed noframes noscript optgroup option plaintext wbr xmp".split())
 )
 _NOT_OPENED: Final = _VOID | frozenset(
-    b"html head body colgroup image isindex iframe noembed noframes script style textarea title xmp".split()
+    (
+        b"html head body colgroup image isindex iframe noembed noframes script style textarea "
+        b"title xmp"
+    ).split()
 )
 _TEXT_ONLY: Final = frozenset(b"iframe noembed noframes script style textarea title xmp".split())
 _OTHER_RULES: Final = frozenset(b"frameset math plaintext svg template".split())
@@ -238,7 +245,8 @@ _HTML_INSIDE: Final = {
 
 _INTEGRATION: Final = _HTML_INSIDE[_SVG] | _HTML_INSIDE[_MATHML] | {b"annotation-xml"}
 _BREAKOUT: Final = frozenset(
-    b"b big blockquote body br center code dd div dl dt em embed font h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta "
+    b"b big blockquote body br center code dd div dl dt em embed font h1 h2 h3 h4 h5 h6 head "
+    b"hr i img li listing menu meta "
     b"nobr ol p pre ruby s small span strong strike sub sup table tt u ul var".split()
 )
 """Elements that end SVG and MathML; ``font`` only with one of the attributes below."""

@@ -1,10 +1,11 @@
 """The links in the HTTP headers of a page: ``Link`` (RFC 8288) and ``Refresh``.
 
 Headers belong to a capture, the links of a page to its payload, which many captures share. The
-links returned here are those of the capture that was read (docs/explanation/data-model.md, *Headers*).
+links returned here are those of the capture that was read (docs/explanation/data-model.md,
+*Headers*).
 
-``Refresh`` has the syntax of a ``meta`` refresh. No RFC describes it; the HTML Standard does (7.4.2.2,
-*navigation*; 4.2.5.3, *shared declarative refresh steps*).
+``Refresh`` has the syntax of a ``meta`` refresh. No RFC describes it; the HTML Standard does
+(7.4.2.2, *navigation*; 4.2.5.3, *shared declarative refresh steps*).
 """
 
 import re

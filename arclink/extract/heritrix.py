@@ -68,9 +68,13 @@ class RecordedLink(NamedTuple):
 
     @property
     def kind(self) -> Kind:
-        """Element and attribute if the context names them, ``guess@…`` for guesses, else ``crawler@…``.
+        """The kind of the link.
 
-        >>> [RecordedLink("http://h/", *how).kind for how in (("L", "A/@HREF"), ("X", "=JS_MISC"), ("E", "=EMBED_MISC"))]
+        It is element and attribute if the context names them, ``guess@…`` for guesses, else
+        ``crawler@…``.
+
+        >>> found = ("L", "A/@HREF"), ("X", "=JS_MISC"), ("E", "=EMBED_MISC")
+        >>> [RecordedLink("http://h/", *how).kind for how in found]
         ['a@href', 'guess@js', 'crawler@embed']
         """
         if self.hop not in GUESSES and self.context in _NAMED:
@@ -126,10 +130,10 @@ def find_metadata(archive: ArchiveFile, record: ArchiveRecord) -> ArchiveRecord 
 def add_outlinks(page: PageLinks, recorded: ArchiveRecord, base: Base, limits: Limits) -> None:
     """Add the links that only the crawler found to a page, and count every line.
 
-    A recorded link is not added if the page has a link of the same kind to the same target. A guess,
-    or a link without an element, is not added if the page has any link to its target. Resolved
-    targets are compared. The crawler does not know templates, so a ``template@href`` of the page
-    counts as the ``href`` of any element. Nor does it distinguish kinds of refreshes.
+    A recorded link is not added if the page has a link of the same kind to the same target. A
+    guess, or a link without an element, is not added if the page has any link to its target.
+    Resolved targets are compared. The crawler does not know templates, so a ``template@href`` of
+    the page counts as the ``href`` of any element. Nor does it distinguish kinds of refreshes.
 
     Args:
         page: Links of the page; added links come after them, without text.

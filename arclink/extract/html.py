@@ -227,8 +227,10 @@ _IMAGES: Final = _tag_ids("img input area")
 NOT_SHOWN: Final = _tag_ids("script style iframe noembed noframes")
 """Elements whose text no reader sees, by lexbor's numbers."""
 BREAKS: Final = _tag_ids(
-    "address article aside blockquote br center dd details dialog dir div dl dt fieldset figcaption figure footer form "
-    "h1 h2 h3 h4 h5 h6 header hgroup hr legend li main menu nav ol optgroup option p pre section summary table caption "
+    "address article aside blockquote br center dd details dialog dir div dl dt fieldset "
+    "figcaption figure footer form "
+    "h1 h2 h3 h4 h5 h6 header hgroup hr legend li main menu nav ol optgroup option p pre "
+    "section summary table caption "
     "colgroup col tbody td tfoot th thead tr ul"
 )
 """Elements that begin a new line of text, by lexbor's numbers."""
@@ -665,7 +667,8 @@ def collect_links(
 
 # All quantifiers are possessive: text that does not match is refused in linear time.
 _REFRESH_TIME: Final = re.compile(
-    r"[\t\n\f\r ]*+(?:[0-9]++|(?=\.))[0-9.]*+(?:\Z|(?=[;,\t\n\f\r ])[\t\n\f\r ]*+[;,]?+[\t\n\f\r ]*+)"
+    r"[\t\n\f\r ]*+(?:[0-9]++|(?=\.))[0-9.]*+(?:\Z|(?=[;,\t\n\f\r ])[\t\n\f\r "
+    r"]*+[;,]?+[\t\n\f\r ]*+)"
 )
 _REFRESH_DELAY: Final = re.compile(r"[\t\n\f\r ]*+0*+([0-9]*+)")
 _REFRESH_URL: Final = re.compile(r"[Uu][Rr][Ll][\t\n\f\r ]*+=[\t\n\f\r ]*+")

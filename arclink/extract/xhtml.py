@@ -15,7 +15,10 @@ XML_MIMES: Final = frozenset(
 """Mime types of pages that browsers read as XML."""
 
 _VOID: Final = frozenset(
-    "area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr".split()  # noqa: SIM905  prose
+    (  # noqa: SIM905  prose
+        "area base basefont bgsound br col embed frame hr img input keygen link meta param "
+        "source track wbr"
+    ).split()
 )
 """Elements that have no end tag in HTML (HTML Standard, 13.1.2; the older ones by 13.2.6.4.7)."""
 

@@ -62,7 +62,8 @@ def _refuse(response: Response) -> None:
         raise InstanceError(f"it answers with status {status}")
     if 300 <= status < 400 and status != 304:
         raise InstanceError(
-            f"it answers with a redirect ({status}), which is not followed; configure the address it leads to"
+            f"it answers with a redirect ({status}), which is not followed; configure the "
+            "address it leads to"
         )
     coding = response.headers.get("Content-Encoding", "identity").strip().lower()
     if coding not in ("", "identity"):

@@ -42,7 +42,8 @@ def parse_instances(texts: Iterable[str]) -> tuple[Instance, ...]:
         for other in found:
             if instance.name == other.name or instance.url == other.url:
                 raise UsageError(
-                    f"--instance {text}: {other.name} at {other.url} is already given; name each archive once"
+                    f"--instance {text}: {other.name} at {other.url} is already given; name "
+                    "each archive once"
                 )
         found.append(instance)
     return tuple(found)
@@ -93,7 +94,8 @@ def parse_name(option: str, name: str) -> str:
     """
     if _NAME.fullmatch(name) is None:
         raise UsageError(
-            f"{option} {name[:200]!a}: not the name of an archive; use up to 100 letters, digits and ._:/-"
+            f"{option} {name[:200]!a}: not the name of an archive; use up to 100 letters, "
+            "digits and ._:/-"
         )
     return name
 

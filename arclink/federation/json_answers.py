@@ -41,7 +41,8 @@ def parse_json_answer(body: bytes) -> ToldAnswer:
             )
         case _:
             raise InstanceError(
-                "its answer is JSON, but not the answer to a link query: uri, outlinks or inlinks are missing"
+                "its answer is JSON, but not the answer to a link query: uri, outlinks or "
+                "inlinks are missing"
             )
 
 

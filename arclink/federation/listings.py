@@ -92,7 +92,8 @@ class _Reader:
         named = [number for number, known in enumerate(self.subjects) if known["about"]]
         if not named:
             raise InstanceError(
-                "its answer is XML, but not a listing of links: it has no rdf:Description with rdf:about"
+                "its answer is XML, but not a listing of links: it has no rdf:Description "
+                "with rdf:about"
             )
         uris = [self._uri_of(known) for known in self.subjects]
         surt = surt_of(self.asked)

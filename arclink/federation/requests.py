@@ -181,7 +181,8 @@ class Asking:
                 or len(progress.found.links) >= self.limits.links
             ):
                 raise InstanceError(
-                    f"it has more than the {len(progress.found.links):,} links of {progress.pages} pages that were requested"
+                    f"it has more than the {len(progress.found.links):,} links of "
+                    f"{progress.pages} pages that were requested"
                 )
 
     def _page(
@@ -265,4 +266,7 @@ def ask_store(
 
 
 def _has_more(progress: _Progress) -> str:
-    return f"it has more than the {len(progress.found.links):,} links of {progress.pages} pages that were requested"
+    return (
+        f"it has more than the {len(progress.found.links):,} links of {progress.pages} pages "
+        "that were requested"
+    )

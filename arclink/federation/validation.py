@@ -60,7 +60,8 @@ def believe(told: ToldAnswer, query: LinkQuery, archive: str) -> tuple[Findings,
         raise InstanceError(f"it answers about {told_uri[:200]}, not about the URI of the query")
     if query.at is not None and told.at != query.at:
         raise InstanceError(
-            "its answer does not show what was in force at that time; query without at, or with a range"
+            "its answer does not show what was in force at that time; query without at, or "
+            "with a range"
         )
     links: dict[LinkKey, SeenLink] = {}
     refused: Counter[Refused] = Counter()

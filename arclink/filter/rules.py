@@ -70,11 +70,20 @@ They do not include values for unknown types and types that do not show the cont
 """
 
 EXTENSION_GROUPS = {
-    "images": "apng avif bmp cur eps gif heic ico jfif jp2 jpe jpeg jpg pbm pcx pgm png pnm ppm psd svg svgz tga tif tiff webp xbm xpm",
-    "sound": "aac ac3 aif aiff au flac m3u m3u8 m4a mid midi mka mp2 mp3 oga ogg opus ra ram wav weba wma",
+    "images": (
+        "apng avif bmp cur eps gif heic ico jfif jp2 jpe jpeg jpg pbm pcx pgm png pnm ppm psd "
+        "svg svgz tga tif tiff webp xbm xpm"
+    ),
+    "sound": (
+        "aac ac3 aif aiff au flac m3u m3u8 m4a mid midi mka mp2 mp3 oga ogg opus ra ram wav weba "
+        "wma"
+    ),
     "moving pictures": "3gp asf asx avi flv m4v mkv mov mp4 mpe mpeg mpg ogv rm rmvb swf webm wmv",
     "styles, scripts, fonts": "css eot js less mjs otf scss ttf woff woff2",
-    "archives": "7z ace apk arj bz2 cab deb dmg gz img iso jar lha lzh msi pkg rar rpm sit sitx tar tbz tgz wasm xz zip zst",
+    "archives": (
+        "7z ace apk arj bz2 cab deb dmg gz img iso jar lha lzh msi pkg rar rpm sit sitx tar tbz "
+        "tgz wasm xz zip zst"
+    ),
     "documents": "djvu doc docx dvi epub kmz mobi odp ods odt pdf ppt pptx ps rtf xls xlsx",
 }
 

@@ -38,7 +38,8 @@ class RankPages(ArclinkJob):
             f"--{KINDS_TO_FOLLOW.name}",
             action="append",
             default=[],
-            help=f"{KINDS_TO_FOLLOW.about} {KINDS_TO_FOLLOW.default} by default; {KINDS_TO_FOLLOW.form.allowed}",
+            help=f"{KINDS_TO_FOLLOW.about} {KINDS_TO_FOLLOW.default} by default; "
+            f"{KINDS_TO_FOLLOW.form.allowed}",
         )
         self.add_passthru_arg(
             "--redirects",
@@ -53,7 +54,8 @@ class RankPages(ArclinkJob):
             "--iterations",
             type=int,
             default=100,
-            help="Number of iterations; docs/explanation/analysis-methods.md explains how many are enough",
+            help="Number of iterations; docs/explanation/analysis-methods.md explains how many "
+            "are enough",
         )
 
     def load_args(self, args: list[str]) -> None:

@@ -111,7 +111,8 @@ class HadoopRunner(JobRunner):
                 continue  # Hadoop's marker that the job succeeded
             if entry.name.encode() not in outputs:
                 raise PipelineError(
-                    f"{self._address(output)}: unknown relation {entry.name!r}; its job ran without {self._output_format()}, "
+                    f"{self._address(output)}: unknown relation {entry.name!r}; its job ran "
+                    f"without {self._output_format()}, "
                     "or the stages are of different versions"
                 )
             target = self._in_hdfs(outputs[entry.name.encode()])[1]

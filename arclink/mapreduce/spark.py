@@ -63,6 +63,7 @@ def _address(path: Path) -> str:
     """
     if special := sorted(SPECIAL & set(str(path))):
         raise PipelineError(
-            f"{path}: Spark takes {' '.join(special)} in a path as a pattern; name another folder with --work (--folder, for one stage)"
+            f"{path}: Spark takes {' '.join(special)} in a path as a pattern; name another "
+            "folder with --work (--folder, for one stage)"
         )
     return f"file://{path.absolute()}"

@@ -61,6 +61,7 @@ def check_versions(expected: str) -> None:
     ]
     if wrong:
         raise PipelineError(
-            f"the worker {socket.gethostname()} has different versions than the machine that started the build: {', '.join(wrong)}; "
+            f"the worker {socket.gethostname()} has different versions than the machine that "
+            f"started the build: {', '.join(wrong)}; "
             "install the same on every worker, or ship an environment (docs/how-to/engines.md)"
         )

@@ -123,7 +123,7 @@ def share_plain(list lines, Py_ssize_t start, dict batch_of, object what_of, obj
 
 
 cdef inline object kind(const Text text, const Fields *fields, list kinds, object what_of):
-    """Return what a row is, by `what_of`; for the kinds of the rows before, from memory.
+    """Return the kind of a row, by `what_of`; for the kinds of the rows before, from memory.
 
     `kinds` has a slot for each value of a simple hash: mime type, status and type as written, and
     what `what_of` returned for them.

@@ -109,7 +109,8 @@ class WebHdfs:
         address = urlsplit(os.environ.get(ADDRESS, "")) if parts.scheme == "hdfs" else parts
         if not address.hostname:
             raise InputError(
-                f"{url}: the HTTP address of its NameNode is unknown; set {ADDRESS} to that address, such as http://namenode:9870, "
+                f"{url}: the HTTP address of its NameNode is unknown; set {ADDRESS} to that "
+                "address, such as http://namenode:9870, "
                 "or write webhdfs://namenode:9870/path"
             )
         path = url.partition("://")[2].partition("/")[2]
@@ -165,7 +166,8 @@ class WebHdfs:
         reply = self._ask("PUT", path, "RENAME", f"&destination={quote(target)}")
         if not orjson.loads(reply)["boolean"]:
             raise InputError(
-                f"{path} cannot be moved to {target} in HDFS: the source is missing, or the target exists"
+                f"{path} cannot be moved to {target} in HDFS: the source is missing, or the "
+                "target exists"
             )
 
     def write(self, path: str, source: BinaryIO) -> None:
@@ -308,7 +310,8 @@ class HdfsBytes(Closing):
         if status is None or status.is_folder:
             kind = InputError if status else MissingFileError
             raise kind(
-                f"archive file cannot be read: {url}: {'a folder' if status else 'no such file'} in HDFS; check its path"
+                f"archive file cannot be read: {url}: "
+                f"{'a folder' if status else 'no such file'} in HDFS; check its path"
             )
         self.size = status.size
         self.requests = 0
@@ -350,7 +353,8 @@ class HdfsBytes(Closing):
             block = next(self._stream, b"")
             if len(block) < min(BLOCK, self.size - self._next):
                 raise InputError(
-                    f"{self.name} became shorter while it was read: it ends at byte {self._next + len(block)}"
+                    f"{self.name} became shorter while it was read: it ends at byte "
+                    f"{self._next + len(block)}"
                 )
             self._blocks[self._next // BLOCK] = block
             self._next += BLOCK
@@ -396,7 +400,8 @@ def find_in_hdfs(url: str, suffixes: Sequence[str]) -> list[str]:
         ]
         if not found:
             raise InputError(
-                f"no file matches {url!r}: check the pattern, and quote it so that the shell does not expand it"
+                f"no file matches {url!r}: check the pattern, and quote it so that the shell "
+                "does not expand it"
             )
         return found
     status = system.status(path)

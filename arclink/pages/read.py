@@ -344,7 +344,10 @@ class PageReader:
                 if problem is None or isinstance(problem, MissingFileError):
                     problem = error
         if problem is None:
-            text = f"archive file {place.file}: the store does not say where it is; name its folder with --archives"
+            text = (
+                f"archive file {place.file}: the store does not say where it is; name its "
+                "folder with --archives"
+            )
             raise CaptureError(text, Reason.PAYLOAD_FILE_MISSING, place.file)
         if isinstance(problem, RecordError):
             raise CaptureError(

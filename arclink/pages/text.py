@@ -110,7 +110,8 @@ def read_text(page: CapturedPage, limit: int = DEFAULT_LIMIT) -> PageText:
     if not is_html and mime and _TEXT.fullmatch(mime) is None:
         memento = page.memento
         raise CaptureError(
-            f"{memento.original} at {memento.timestamp} is {mime}, which has no text; use --as body",
+            f"{memento.original} at {memento.timestamp} is {mime}, which has no text; use "
+            "--as body",
             Reason.MEMENTO_MIME,
             memento.file,
         )

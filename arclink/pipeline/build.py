@@ -186,7 +186,8 @@ def check_settings(store: OpenStore, settings: BuildSettings) -> None:
             stored = OF_OLDER_STORES.get(name)
         if stored is not None and stored != value:
             raise StoreError(
-                f"this store was built with other settings ({name}):\n{_difference(stored, value)}\n"
+                f"this store was built with other settings ({name}):\n"
+                f"{_difference(stored, value)}\n"
                 "Use the stored setting, another --store, or --rebuild to build a new one."
             )
 
@@ -231,7 +232,8 @@ def _share_rows(
     rows = share_rows(cdx, batch_of, folder, prefixes, names)
     if not rows.names:
         raise InputError(
-            f"no row of {', '.join(map(str, cdx))} names one of the given archive files, such as {batches[0][0].name}; "
+            f"no row of {', '.join(map(str, cdx))} names one of the given archive files, "
+            f"such as {batches[0][0].name}; "
             "the last column (filename) of its rows must name these files"
         )
     return rows
@@ -297,7 +299,8 @@ def only_build(store: Path) -> Iterator[None]:
     """
     if not store.parent.is_dir():
         raise StoreError(
-            f"no folder {store.parent} for the store {store.name}. Create the folder, or name another path."
+            f"no folder {store.parent} for the store {store.name}. Create the folder, or "
+            "name another path."
         )
     path = store.with_name(store.name + ".lock")
     while True:
@@ -306,7 +309,8 @@ def only_build(store: Path) -> Iterator[None]:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
                 raise StoreError(
-                    f"another build of {store} is running (it locks {path}); wait until it ends, or stop it"
+                    f"another build of {store} is running (it locks {path}); wait until it "
+                    "ends, or stop it"
                 ) from error
             if os.fstat(lock.fileno()).st_nlink == 0:
                 continue  # the build that held this lock has just removed it: lock the next one

@@ -82,7 +82,8 @@ def _resolved(path: Path) -> Path:
         str(path).encode()
     except UnicodeEncodeError as error:
         raise InputError(
-            f"{shown(path)}: the name is not UTF-8, and the graph stores file names; rename it, or use a symbolic link"
+            f"{shown(path)}: the name is not UTF-8, and the graph stores file names; rename "
+            "it, or use a symbolic link"
         ) from error
     try:
         return path.resolve(
@@ -125,7 +126,8 @@ def _expand(text: str, folder: Path, lists: tuple[Location, ...]) -> Iterator[Lo
         matches = sorted(glob.glob(str(path), recursive=True))
         if not matches:
             raise InputError(
-                f"no file matches {text!r}: check the pattern, and quote it so that the shell does not expand it"
+                f"no file matches {text!r}: check the pattern, and quote it so that the "
+                "shell does not expand it"
             )
         for match in matches:
             yield from _expand(match, Path(), lists)
@@ -133,7 +135,8 @@ def _expand(text: str, folder: Path, lists: tuple[Location, ...]) -> Iterator[Lo
         yield path.absolute()  # a dead link or a FIFO: reported when the file is opened
     else:
         raise InputError(
-            f"{text}: no such file or folder; name archive files ({', '.join(_SEARCHED)}), folders, globs or list files"
+            f"{text}: no such file or folder; name archive files ({', '.join(_SEARCHED)}), "
+            "folders, globs or list files"
         )
 
 
@@ -191,7 +194,8 @@ def _search(folder: Path) -> Iterator[Location]:
 def _refuse_folder(error: OSError) -> None:
     """Raise InputError for a folder that cannot be listed: its files would be missing silently."""
     raise InputError(
-        f"{error.filename}: this folder cannot be read: {error.strerror}; change its permissions, or leave it out of the input"
+        f"{error.filename}: this folder cannot be read: {error.strerror}; change its "
+        "permissions, or leave it out of the input"
     ) from error
 
 
@@ -265,7 +269,8 @@ def _complaint_about(path: Location) -> str | None:
     """
     if isinstance(path, Path) and not split_entry(str(path)) and not os.access(path, os.R_OK):
         raise InputError(
-            f"{path}: this user may not read it; change its permissions, or leave it out of the input"
+            f"{path}: this user may not read it; change its permissions, or leave it out of "
+            "the input"
         )
     try:
         if is_wacz(path.name):
@@ -329,7 +334,8 @@ def describe(
             depth += 1
             if depth > len(path.parts):
                 raise InputError(
-                    f"{path}: another file of this name and folder is already in the store; rename one of them"
+                    f"{path}: another file of this name and folder is already in the store; "
+                    "rename one of them"
                 )
             name = "/".join(path.parts[-depth:])
         files.append(KnownFile(name, str(path), size, fingerprint))

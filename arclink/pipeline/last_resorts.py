@@ -190,7 +190,10 @@ class LastResorts(Closing):
 
     def _note_captures(self, parts: Iterable[Path], is_wanted: Callable[[Checksum], bool]) -> None:
         tried = "SELECT 1 FROM tried WHERE checksum = ? AND file = ? AND offset = ?"
-        passed = "SELECT 1 FROM passed WHERE checksum = ? AND (timestamp, original, file, offset) >= (?, ?, ?, ?)"
+        passed = (
+            "SELECT 1 FROM passed WHERE checksum = ? AND (timestamp, original, file, offset) "
+            ">= (?, ?, ?, ?)"
+        )
         for one in _captures_of(parts, is_wanted):
             age = (one.timestamp, one.original, one.file, one.offset)
             if not self._has(tried, one.checksum, one.file, one.offset) and not self._has(
@@ -213,7 +216,10 @@ class LastResorts(Closing):
 
     def _pointers_of(self, checksum: Checksum) -> Iterator[Pointer]:
         """Yield the pointers that wait for a payload, directed to its next captures."""
-        next_of = "SELECT timestamp, original, file, offset, length FROM captures WHERE checksum = ? ORDER BY 1, 2, 3, 4 LIMIT ?"
+        next_of = (
+            "SELECT timestamp, original, file, offset, length FROM captures WHERE checksum = ? "
+            "ORDER BY 1, 2, 3, 4 LIMIT ?"
+        )
         rows = self._scratch.execute(next_of, (checksum, LAST_RESORTS)).fetchall()
         captures = [
             FallBack(file, offset, length, timestamp, original)

@@ -85,7 +85,8 @@ def _expand(path: Path) -> Iterator[Location]:
         ]
         if not chosen:
             raise InputError(
-                f"{path}: no CDX in this folder (expected names: {', '.join((*CDX_SUFFIXES, *ZIPNUM_SUFFIXES))})"
+                f"{path}: no CDX in this folder (expected names: "
+                f"{', '.join((*CDX_SUFFIXES, *ZIPNUM_SUFFIXES))})"
             )
         yield from (file.resolve() for file in chosen)
     elif (kind := special_kind(path)) is not None:
@@ -94,7 +95,8 @@ def _expand(path: Path) -> Iterator[Location]:
         )
     elif not path.is_file():
         raise UsageError(
-            f"{path}: no such file; name a CDX or CDXJ file, the index of a ZipNum cluster, a WACZ or a folder of these"
+            f"{path}: no such file; name a CDX or CDXJ file, the index of a ZipNum cluster, "
+            "a WACZ or a folder of these"
         )
     elif is_wacz(path.name):
         where = str(path.resolve())
@@ -238,7 +240,8 @@ def _layout(header: bytes, path: Location) -> tuple[str, ...] | None:
     except CdxError as error:
         text = header.decode(errors="replace").strip()
         raise InputError(
-            f"{path}: {error.detail}; its header is {text!r}. It must have b (timestamp), a (URI), V (offset) and g (file), each once"
+            f"{path}: {error.detail}; its header is {text!r}. It must have b (timestamp), a "
+            "(URI), V (offset) and g (file), each once"
         ) from error
 
 
@@ -301,7 +304,8 @@ def _blocks(index: Location) -> Iterator[Block]:
                 )
         except (ValueError, KeyError, TypeError) as error:
             raise InputError(
-                f"{index}, line {number}: is not the entry of a ZipNum block: {line[:200]!r}; it must be the cluster's index"
+                f"{index}, line {number}: is not the entry of a ZipNum block: "
+                f"{line[:200]!r}; it must be the cluster's index"
             ) from error
 
 
@@ -362,10 +366,12 @@ def _read_block(place: str, offset: int, length: int) -> list[bytes]:
             data = zlib.decompress(file.read(offset, length), wbits=31)
     except OSError as error:
         raise InputError(
-            f"{place}: block of a ZipNum cluster cannot be read: {error.strerror}; it must be at the place in the .loc file or index"
+            f"{place}: block of a ZipNum cluster cannot be read: {error.strerror}; it must "
+            "be at the place in the .loc file or index"
         ) from error
     except zlib.error as error:
         raise InputError(
-            f"{place}: no ZipNum block at byte {offset}: {error}; index and file belong to different versions"
+            f"{place}: no ZipNum block at byte {offset}: {error}; index and file belong to "
+            "different versions"
         ) from error
     return data.splitlines(keepends=True)

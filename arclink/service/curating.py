@@ -44,7 +44,8 @@ def _listed(kind: SeedKind, parameters: tuple[AnyParameter, ...]) -> Response:
     store = current_store()
     if store.sums().links > MOST_LINKS:
         raise UsageError(
-            f"this store has more than {MOST_LINKS:,} links, too many to make a list for a request; "
+            f"this store has more than {MOST_LINKS:,} links, too many to make a list for a "
+            "request; "
             f"its owner makes one with: arclink {kind.value}"
         )
     return Response(

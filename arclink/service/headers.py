@@ -40,7 +40,10 @@ _ASKED: Final = (
     "Accept, If-None-Match, If-Modified-Since, If-Range, Range, Cache-Control, X-Request-ID"
 )
 """Request headers that a script of another origin may send."""
-_TOLD: Final = "ETag, Link, Memento-Datetime, ArcLink-Archives, Accept-Ranges, Content-Range, Retry-After, Date"
+_TOLD: Final = (
+    "ETag, Link, Memento-Datetime, ArcLink-Archives, Accept-Ranges, Content-Range, "
+    "Retry-After, Date"
+)
 """Response headers that such a script may read, in addition to those that every script may read."""
 _PREFLIGHT_SECONDS: Final = 7_200
 """Seconds for which a browser may cache a preflight answer; Chromium uses no higher value."""
@@ -58,7 +61,10 @@ def parse_origin(text: str, option: str = "--cors-origin") -> str:
     'https://app.example'
     """
     is_cors = option == "--cors-origin"
-    allowed = f"write {'* for all, or ' if is_cors else ''}scheme, host and port of a page, such as https://app.example.org"
+    allowed = (
+        f"write {'* for all, or ' if is_cors else ''}scheme, host and port of a page, such as "
+        "https://app.example.org"
+    )
     if text == ANY_ORIGIN and is_cors:
         return text
     try:

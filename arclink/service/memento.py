@@ -56,7 +56,8 @@ def timemap(form: str, rest: str) -> Response:
     replay = stores_of_app().settings.replay
     if form == "link" and not replay:
         raise NotFound(
-            "This service has no replay prefix (arclink serve --replay), so mementos have no address; "
+            "This service has no replay prefix (arclink serve --replay), so mementos have no "
+            "address; "
             "/timemap/json/URI lists their times."
         )
     uri = uri_in_path(request, f"/timemap/{form}/", rest)

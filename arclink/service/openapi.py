@@ -12,7 +12,6 @@ from typing import Final
 
 from arclink.access.captures import OUTPUTS
 from arclink.access.declarations import AnyParameter
-from arclink.access.explanations import EXPLAIN_PARAMETERS
 from arclink.access.formats import FORMATS
 from arclink.access.formats.rows import ROW_FORMATS
 from arclink.access.formats.timemaps import LINK_FORMAT
@@ -21,26 +20,40 @@ from arclink.analysis.seed_lists import SEED_FORMATS
 from arclink.service.aggregate import AGGREGATE
 from arclink.service.archived import CDX, RECORD
 from arclink.service.curating import GAPS, STALE
+from arclink.service.explain import EXPLAIN
 from arclink.service.links import LEVEL_QUERY, LINK_QUERY
 from arclink.service.problems import MEDIA_TYPE
 from arclink.service.schemas import SCHEMAS, TEXT, Schema, ref
 from arclink.service.streaming import STREAM
+from arclink.service.subsets import COUNT
 from arclink.service.take_away import EXPORT, MEDIA_TYPES
 from arclink.service.through_time import ANCHORS, DIFF
 from arclink.streams.forms import FORMS as STREAM_FORMS
+from arclink.subsets.fields import NAME_PATTERN
 from arclink.version import VERSION
 
 OPENAPI_VERSION: Final = "3.1.0"
 
 _STATUSES: Mapping[int, str] = {
-    400: "A parameter is wrong, unknown or given twice; the problem names it, its value and the allowed values.",
-    404: "There is no such path, or TimeMaps in link format without a replay prefix. Links: never for a URI "
-    "that the graph does not know. Captures: also if the URI has no capture, or its payload is not at hand.",
+    400: (
+        "A parameter is wrong, unknown or given twice; the problem names it, its value and the "
+        "allowed values."
+    ),
+    404: "There is no such path, or TimeMaps in link format without a replay prefix. Links: never "
+    "for a URI "
+    "that the graph does not know. Captures: also if the URI has no capture, or its payload "
+    "is not at hand.",
     406: "No available format is in Accept; the problem lists the available ones.",
     410: "What the request names existed and was removed; the problem says how to go on.",
     414: "The query part of the request is too long.",
-    502: "No archive answered; the problem says why for each. For a capture: its record is damaged, or another record is at its place.",
-    503: "The store cannot be read; Retry-After says when to try again. For a capture: its archive file is missing.",
+    502: (
+        "No archive answered; the problem says why for each. For a capture: its record is "
+        "damaged, or another record is at its place."
+    ),
+    503: (
+        "The store cannot be read; Retry-After says when to try again. For a capture: its "
+        "archive file is missing."
+    ),
 }
 
 
@@ -102,7 +115,10 @@ _SEEDS: Mapping[str, Schema] = {
 }
 _NEXT = {"Link": 'rel="next": the next part of the answer.'}
 _MEMENTO = {
-    "Link": 'rel="next": the next part of the answer; with a replay prefix also original, timemap and memento (RFC 7089).',
+    "Link": (
+        'rel="next": the next part of the answer; with a replay prefix also original, timemap '
+        "and memento (RFC 7089)."
+    ),
     "Memento-Datetime": "With at: timestamp of the newest memento in force.",
 }
 _URI_IN_PATH: Mapping[str, Schema] = {
@@ -117,7 +133,8 @@ RESOURCES: Sequence[Resource] = (
     Resource(
         "/linkQuery",
         "linkQuery",
-        "The outlinks and inlinks of a URI through time; with level=host or level=domain, their counts.",
+        "The outlinks and inlinks of a URI through time; with level=host or level=domain, "
+        "their counts.",
         _links(("Links", "Levels")),
         parameters=tuple(
             {parameter.name: parameter for parameter in (*LEVEL_QUERY, *LINK_QUERY)}.values()
@@ -156,7 +173,7 @@ RESOURCES: Sequence[Resource] = (
         "What happened to each capture of a URI, and why.",
         {"application/json": ref("Explanations")},
         (400, 414, 503),
-        EXPLAIN_PARAMETERS,
+        EXPLAIN,
     ),
     Resource(
         "/timemap/json/{uri}",
@@ -177,7 +194,8 @@ RESOURCES: Sequence[Resource] = (
     Resource(
         "/web/{time}id_/{uri}",
         "web",
-        "A capture as archived: status, body, content type; all archived headers as X-Archive-Orig-.",
+        "A capture as archived: status, body, content type; all archived headers as "
+        "X-Archive-Orig-.",
         {"*/*": {}},
         (400, 404, 414, 502, 503),
         of_path={
@@ -190,7 +208,10 @@ RESOURCES: Sequence[Resource] = (
         },
         headers={
             "Memento-Datetime": "Time of the capture.",
-            "Link": "original, timegate, timemap, and mementos: this one, first, prev, next and last (RFC 7089).",
+            "Link": (
+                "original, timegate, timemap, and mementos: this one, first, prev, next and last "
+                "(RFC 7089)."
+            ),
         },
         further={
             "206": "The range of bytes that the request names; also an archived part.",
@@ -212,7 +233,8 @@ RESOURCES: Sequence[Resource] = (
     Resource(
         "/cdx",
         "cdx",
-        "The captures of a URI or of many, as rows of a capture index, in the words of pywb and OutbackCDX.",
+        "The captures of a URI or of many, as rows of a capture index, in the words of pywb "
+        "and OutbackCDX.",
         {output.media_type.partition(";")[0]: TEXT for output in OUTPUTS.values()},
         (400, 404, 414, 503),
         CDX,
@@ -221,7 +243,8 @@ RESOURCES: Sequence[Resource] = (
     Resource(
         "/stream",
         "stream",
-        "Every capture with its bytes, once, in an order; the last line or record says whether the stream is complete.",
+        "Every capture with its bytes, once, in an order; the last line or record says "
+        "whether the stream is complete.",
         {output.media_type: TEXT for output in STREAM_FORMS.values()},
         (400, 404, 410, 414, 503),
         STREAM,
@@ -230,7 +253,8 @@ RESOURCES: Sequence[Resource] = (
     Resource(
         "/gaps",
         "gaps",
-        "Linked pages that were never captured, those with most linking hosts first; as crawl seeds or rows.",
+        "Linked pages that were never captured, those with most linking hosts first; as "
+        "crawl seeds or rows.",
         _SEEDS,
         (400, 414, 503),
         GAPS,
@@ -256,6 +280,30 @@ RESOURCES: Sequence[Resource] = (
         },
     ),
     Resource(
+        "/count",
+        "count",
+        "The number of captures and URIs of a subset, and of captures by a property.",
+        _rows("Counts"),
+        parameters=COUNT,
+    ),
+    Resource(
+        "/subsets",
+        "subsets",
+        "The named subsets of the store.",
+        {"application/json": ref("Subsets")},
+        (414, 503),
+        is_of_store=False,
+    ),
+    Resource(
+        "/subsets/{name}",
+        "subset",
+        "A named subset: its selection as text and as JSON.",
+        {"application/json": ref("Subset")},
+        (404, 414, 503),
+        of_path={"name": {"type": "string", "pattern": f"^{NAME_PATTERN}$"}},
+        is_of_store=False,
+    ),
+    Resource(
         "/export",
         "export",
         "Captures as a file to download: WARC, WACZ, an index of the records, or a table.",
@@ -267,7 +315,8 @@ RESOURCES: Sequence[Resource] = (
     Resource(
         "/aggregate",
         "aggregate",
-        "The links of a URI in this and other archives, merged; each with the archives that have it.",
+        "The links of a URI in this and other archives, merged; each with the archives that "
+        "have it.",
         _links(("Links",)),
         (400, 406, 414, 502, 503),
         AGGREGATE,
@@ -286,7 +335,10 @@ RESOURCES: Sequence[Resource] = (
         of_path={
             "time": {
                 "type": "string",
-                "pattern": "^[12][0-9]{3}(0[1-9]|1[0-2])(0[1-9]|1[0-9]|2[0-8])([01][0-9]|2[0-3])[0-5][0-9][0-5][0-9]$",
+                "pattern": (
+                    "^[12][0-9]{3}(0[1-9]|1[0-2])(0[1-9]|1[0-9]|2[0-8])"
+                    "([01][0-9]|2[0-3])[0-5][0-9][0-5][0-9]$"
+                ),
                 "description": "14 digits, UTC, or fewer.",
             },
             **_URI_IN_PATH,
@@ -397,7 +449,7 @@ def _answer(resource: Resource, headers: Mapping[str, str]) -> Mapping[str, obje
     }
 
 
-_IN_PATHS = {"uri": "http://example.org/", "time": "20100217101229"}
+_IN_PATHS = {"uri": "http://example.org/", "time": "20100217101229", "name": "gov"}
 """Examples of the parameters in paths."""
 
 _PROBLEM = {MEDIA_TYPE: {"schema": ref("Problem")}}

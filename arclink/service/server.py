@@ -95,12 +95,16 @@ def serve(
         chosen = replace(chosen, browse=browse)
     place = f"http://{f'[{host}]' if ':' in host else host}:{service_port}"
     announce(
-        f"Serving {where if isinstance(where, str) else ', '.join(where)} at {place}/  (stop with Ctrl-C)"
+        f"Serving {where if isinstance(where, str) else ', '.join(where)} at {place}/  (stop "
+        "with Ctrl-C)"
     )
     for name, example in examples.items():
         start_page = f"{place}/{name and name + '/'}"
         announce(
-            f"Nothing to try yet at {start_page}: the graph is empty. Add archive files: arclink build"
+            (
+                f"Nothing to try yet at {start_page}: the graph is empty. Add archive files: "
+                "arclink build"
+            )
             if example is None
             else f'Try: curl "{start_page}linkQuery?uri={quote(example, safe=":/")}&format=json"'
         )
@@ -231,10 +235,12 @@ def _listening(
             if or_free:
                 return _listening(host, 0, option)
             raise OperatorError(
-                f"port {port} of {host} is in use; choose another one with {option}, or stop the program that uses it"
+                f"port {port} of {host} is in use; choose another one with {option}, or stop "
+                "the program that uses it"
             ) from error
         raise OperatorError(
-            f"cannot listen on port {port} of {host}: {error}; choose others with --host and {option}"
+            f"cannot listen on port {port} of {host}: {error}; choose others with --host and "
+            f"{option}"
         ) from error
 
 

@@ -194,7 +194,8 @@ def _check_target(store: Path, target: Path) -> None:
         return
     if target.is_dir():
         raise StoreError(
-            f"{target} is a folder; a backup is one file. Name a file, for example {target / 'links.db'}"
+            f"{target} is a folder; a backup is one file. Name a file, for example "
+            f"{target / 'links.db'}"
         )
     if store.exists() and target.samefile(store):
         raise StoreError(f"{target} is the store itself. Name another file for its backup.")
@@ -255,7 +256,8 @@ def _verify(copy: Path, source: Path) -> None:
             if violation.invariant not in HARMLESS:
                 raise StoreError(
                     f"{source} is damaged ({violation.invariant}: {violation.detail}), so it was "
-                    "not copied, and nothing was replaced. `arclink verify` lists all damage; restore "
+                    "not copied, and nothing was replaced. `arclink verify` lists all "
+                    "damage; restore "
                     "an older backup, or build the store again."
                 )
 

@@ -4,7 +4,7 @@
 
     BACKUP/batches.json           names of the batches, in the order they were loaded
     BACKUP/takedowns.jsonl        the takedowns up to the backup (`arclink.store.takedown_files`)
-    BACKUP/batch-…/               the graph files of a batch (docs/graph-files.md)
+    BACKUP/batch-…/               the graph files of a batch (docs/reference/graph-files.md)
 
 A batch never changes, so a second backup copies only new batches. Each folder is complete or
 absent, and ``batches.json`` is written last. Takedowns are applied before the first batch is
@@ -190,7 +190,7 @@ def _load_batch(folder: Path, store: Builds, cores: int | None) -> None:
 
 
 def check_lists(lists: Sequence[Path], *, is_list_needed: bool) -> None:
-    """Check that takedowns after a backup are known, or that a user says that there are none.
+    """Check that takedowns after a backup are known, or that a user states that none followed.
 
     Raises:
         UsageError: No list is given although one is needed.

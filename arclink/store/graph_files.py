@@ -119,7 +119,10 @@ def read_part(path: Path, columns: int, keys: int) -> Iterator[list[bytes]]:
 
 
 def _problem(path: Path, number: int, found: str) -> str:
-    return f"{path}, line {number}: {found} (docs/reference/graph-files.md). Write the graph files again."
+    return (
+        f"{path}, line {number}: {found} (docs/reference/graph-files.md). Write the graph "
+        "files again."
+    )
 
 
 def write_graph_sums(graph: Path) -> None:

@@ -44,7 +44,8 @@ def needs_driver() -> None:
     """
     if find_spec("cassandra") is None:
         raise OperatorError(
-            "a Cassandra store needs the package cassandra-driver; install it: pip install 'arclink[cassandra]'"
+            "a Cassandra store needs the package cassandra-driver; install it: pip install "
+            "'arclink[cassandra]'"
         )
 
 
@@ -62,7 +63,10 @@ def path_of(where: str) -> Path:
     >>> path_of("sqlite:////srv/links.db").as_posix()
     '/srv/links.db'
     """
-    allowed = "a path such as links.db, or a URL such as sqlite:///links.db or cassandra://node1,node2/links"
+    allowed = (
+        "a path such as links.db, or a URL such as sqlite:///links.db or "
+        "cassandra://node1,node2/links"
+    )
     if where.startswith(_SQLITE):
         path = unquote(where.removeprefix(_SQLITE))
     elif "://" in where or where.startswith("sqlite:"):

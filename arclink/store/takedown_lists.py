@@ -74,5 +74,6 @@ def add_to_list(store: Path, takedowns: Iterable[Takedown]) -> None:
         raise StoreError(f"{error} A takedown needs its list; nothing was forgotten.") from error
     except OSError as error:
         raise StoreError(
-            f"{path} cannot be written: {error.strerror}. A takedown needs its list; nothing was forgotten."
+            f"{path} cannot be written: {error.strerror}. A takedown needs its list; nothing "
+            "was forgotten."
         ) from error

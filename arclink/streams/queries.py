@@ -100,7 +100,8 @@ class StreamPart:
 
 ORDER = Parameter(
     "order",
-    "By archive file and offset, by SURT, by time, or by PageRank. The orders file and time sort all "
+    "By archive file and offset, by SURT, by time, or by PageRank. The orders file and time "
+    "sort all "
     "captures first; surt starts at once.",
     choice(Order),
     default=Order.SURT.value,
@@ -119,14 +120,16 @@ PART = Parameter(
 )
 AFTER = Parameter(
     "after",
-    "Continue after the capture with this token; it is in each capture and at the end of the stream.",
+    "Continue after the capture with this token; it is in each capture and at the end of the "
+    "stream.",
     TEXT,
     metavar="TOKEN",
     otherwise="from the first capture on",
 )
 FORM = Parameter(
     "as",
-    "Captures with headers and bodies as JSON lines; their WARC records; or their readable text as WARC "
+    "Captures with headers and bodies as JSON lines; their WARC records; or their readable "
+    "text as WARC "
     "conversion records (WET).",
     choice(StreamForm),
     default=StreamForm.JSONL.value,

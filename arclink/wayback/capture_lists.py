@@ -115,7 +115,8 @@ class Archive:
             return
         if cdx_server == self.cdx_server:
             raise WaybackError(
-                f"--cdx-server {cdx_server}: no CDX server answers at this address; check it, or leave it out to use TimeMaps"
+                f"--cdx-server {cdx_server}: no CDX server answers at this address; check "
+                "it, or leave it out to use TimeMaps"
             )
         self._cdx_servers.remove(cdx_server)
 
@@ -207,7 +208,8 @@ def _cdx_step(
     if response.is_cut or response.is_short:
         raise FetchError(
             Reason.ENTRY_NO_INDEX,
-            f"the index's answer is larger than {LARGEST_ANSWER:,} bytes, or is truncated: {question}",
+            f"the index's answer is larger than {LARGEST_ANSWER:,} bytes, or is truncated: "
+            f"{question}",
         )
     mime = response.headers.first("content-type").partition(";")[0].strip().lower()
     if response.status == 404 and response.body.lstrip().startswith(

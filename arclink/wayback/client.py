@@ -241,7 +241,8 @@ class Client(Closing):
     def _check_wait(self, seconds: float) -> None:
         if seconds > self.manners.longest_wait:
             raise WaybackError(
-                f"the archive asks for a pause of {seconds:,.0f} s, more than --longest-wait allows. "
+                f"the archive asks for a pause of {seconds:,.0f} s, more than --longest-wait "
+                "allows. "
                 "Fetched captures are kept: run the same command again after that time."
             )
 
@@ -273,7 +274,8 @@ def origin_of(uri: str) -> str:
     scheme = parts.scheme.lower()
     if scheme not in PORTS or not parts.hostname:
         raise UsageError(
-            f"{uri}: not an address of a web server; it must begin with http:// or https:// and name a host"
+            f"{uri}: not an address of a web server; it must begin with http:// or https:// "
+            "and name a host"
         )
     return f"{scheme}://{parts.hostname}:{port or PORTS[scheme]}"
 

@@ -276,7 +276,8 @@ class _Run:
             while instead is not None:
                 instead = self._fetch(instead)
             self._told(
-                f"{self._fetched:,} captures fetched, {self._client.requests:,} requests; now {known.capture.original}"
+                f"{self._fetched:,} captures fetched, {self._client.requests:,} requests; "
+                f"now {known.capture.original}"
             )
 
     def _fetch(self, known: Known) -> Known | None:

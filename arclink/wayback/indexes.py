@@ -108,11 +108,13 @@ def parse_entry(text: str) -> Entry:
         match is not Match.DOMAIN and not found["scheme"] and "." not in found["host"]
     ):
         raise UsageError(
-            f"not a URI: {text[:200]!r}; write http://example.org/page, http://example.org/* or *.example.org"
+            f"not a URI: {text[:200]!r}; write http://example.org/page, http://example.org/* "
+            "or *.example.org"
         )
     if _UNFIT.search(uri) or (match is Match.EXACT and surt_or_none(uri) is None):
         raise UsageError(
-            f"not a URI: {text[:200]!r} has a space, a control character or an asterisk, or has no SURT"
+            f"not a URI: {text[:200]!r} has a space, a control character or an asterisk, or "
+            "has no SURT"
         )
     return Entry(uri, match)
 

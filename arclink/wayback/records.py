@@ -219,7 +219,8 @@ def cut_back(folder: Path, ends: Mapping[str, int]) -> None:
         path = folder / name
         if not path.is_file() or path.stat().st_size < end:
             raise InputError(
-                f"{path}: had {end} bytes when it was written, and now is shorter or missing; restore it, or use another --into folder"
+                f"{path}: had {end} bytes when it was written, and now is shorter or "
+                "missing; restore it, or use another --into folder"
             )
         if path.stat().st_size > end:
             os.truncate(path, end)

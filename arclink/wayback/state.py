@@ -55,7 +55,10 @@ _NO_REDIRECT = "status NOT LIKE '3%'"
 
 _NOT_ASKED_FOR = f"'{Reason.FETCH_DUPLICATE.name}', '{Reason.FETCH_NOT_MODIFIED.name}'"
 
-_COLUMNS = "number, original, timestamp, checksum, surt, status, mime, type, reason, is_ended, file, start, length"
+_COLUMNS = (
+    "number, original, timestamp, checksum, surt, status, mime, type, reason, is_ended, file, "
+    "start, length"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +110,8 @@ class FolderState(Closing):
         except sqlite3.DatabaseError as error:
             self.close()
             raise InputError(
-                f"{path}: not a state of `arclink fetch` ({error}); name another --into folder, or remove this file"
+                f"{path}: not a state of `arclink fetch` ({error}); name another --into "
+                "folder, or remove this file"
             ) from error
         except UsageError:
             self.close()
@@ -130,7 +134,8 @@ class FolderState(Closing):
         for name, value in settings.items():
             if stored.get(name) != value:
                 raise UsageError(
-                    f"{path.parent} was started with another {name} ({stored.get(name)}, now {value}); "
+                    f"{path.parent} was started with another {name} ({stored.get(name)}, now "
+                    f"{value}); "
                     "use that one, or another --into folder"
                 )
 
@@ -170,7 +175,8 @@ class FolderState(Closing):
     def next_entry(self, after: int) -> tuple[int, str, str] | None:
         """Return number, text and cursor of the next unfinished entry after number ``after``."""
         row: tuple[int, str, str] | None = self._db.execute(
-            "SELECT number, text, cursor FROM entries WHERE number > ? AND reason = ? ORDER BY number LIMIT 1",
+            "SELECT number, text, cursor FROM entries WHERE number > ? AND reason = ? ORDER "
+            "BY number LIMIT 1",
             (after, Reason.ENTRY_WAITING.name),
         ).fetchone()
         return row
@@ -194,7 +200,8 @@ class FolderState(Closing):
     def add_capture(self, capture: Capture, surt: str, reason: Reason, *, is_ended: bool) -> bool:
         """Add a capture; return False if one of this original, timestamp and checksum exists."""
         cursor = self._db.execute(
-            f"INSERT OR IGNORE INTO captures ({_COLUMNS}, listed) VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            f"INSERT OR IGNORE INTO captures ({_COLUMNS}, listed) VALUES (NULL, ?, ?, ?, ?, "
+            "?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 capture.original,
                 capture.timestamp,
@@ -218,7 +225,8 @@ class FolderState(Closing):
     ) -> None:
         """Record the outcome of a capture, and its present row."""
         self._db.execute(
-            "UPDATE captures SET checksum = ?, status = ?, mime = ?, type = ?, reason = ?, is_ended = ?, "
+            "UPDATE captures SET checksum = ?, status = ?, mime = ?, type = ?, reason = ?, "
+            "is_ended = ?, "
             "file = ?, start = ?, length = ? WHERE number = ?",
             (
                 capture.checksum,
@@ -249,7 +257,8 @@ class FolderState(Closing):
         """Return the fetched pages that unfinished captures still wait for."""
         waiting = "SELECT checksum FROM captures WHERE NOT is_ended AND reason = ?"
         rows = self._db.execute(
-            f"SELECT {_COLUMNS} FROM captures WHERE reason = ? AND checksum IN ({waiting}) AND {_NO_REDIRECT}",
+            f"SELECT {_COLUMNS} FROM captures WHERE reason = ? AND checksum IN ({waiting}) "
+            f"AND {_NO_REDIRECT}",
             (Reason.FETCH_STORED.name, Reason.FETCH_DUPLICATE.name),
         )
         return [_known(row) for row in rows.fetchall()]
@@ -294,7 +303,8 @@ class FolderState(Closing):
     def ended(self) -> Iterator[tuple[str, Capture, Reason]]:
         """Yield SURT, row and reason of the finished captures, by SURT and timestamp."""
         for row in self._db.execute(
-            f"SELECT {_COLUMNS} FROM captures WHERE is_ended ORDER BY surt, timestamp, original, checksum"
+            f"SELECT {_COLUMNS} FROM captures WHERE is_ended ORDER BY surt, timestamp, "
+            "original, checksum"
         ):
             known = _known(row)
             yield row[4], known.capture, known.reason

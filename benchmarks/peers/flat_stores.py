@@ -47,7 +47,8 @@ def write(folder: Path) -> dict[str, int]:
                 f"CREATE TABLE {name} AS SELECT * FROM {READ} ORDER BY {order}", parameters
             )
             connection.execute(
-                f"COPY {name} TO '{folder / name}.parquet' (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 20000)"
+                f"COPY {name} TO '{folder / name}.parquet' (FORMAT parquet, COMPRESSION "
+                "zstd, ROW_GROUP_SIZE 20000)"
             )
         links = connection.execute("SELECT count(*) FROM inlinks").fetchall()[0][0]
         connection.execute("CHECKPOINT")
@@ -69,7 +70,8 @@ def ask(folder: Path, uris: list[str]) -> dict[str, list[float]]:
             if kind == "Parquet":
                 for name in ORDERS:
                     connection.execute(
-                        f"CREATE VIEW {name} AS SELECT * FROM read_parquet('{folder / name}.parquet')"
+                        f"CREATE VIEW {name} AS SELECT * FROM "
+                        f"read_parquet('{folder / name}.parquet')"
                     )
             found[kind] = [_median(connection, query, surts) for query in (OUT, IN)]
     return found

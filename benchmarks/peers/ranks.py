@@ -20,7 +20,10 @@ def by_igraph(nodes: int, sources: Places, targets: Places) -> str:
     graph = igraph.Graph(n=nodes, edges=np.column_stack([sources, targets]), directed=True)
     ranks = graph.pagerank(damping=0.85)
     weak, strong = graph.connected_components("weak"), graph.connected_components("strong")
-    return f"{len(weak):,} weak, {len(strong):,} strong, core {max(strong.sizes()):,}, greatest rank {max(ranks):.9f}"
+    return (
+        f"{len(weak):,} weak, {len(strong):,} strong, core {max(strong.sizes()):,}, greatest "
+        f"rank {max(ranks):.9f}"
+    )
 
 
 def by_networkx(nodes: int, sources: Places, targets: Places) -> str:
@@ -33,7 +36,10 @@ def by_networkx(nodes: int, sources: Places, targets: Places) -> str:
     ranks = networkx.pagerank(graph, alpha=0.85, tol=1e-10 / nodes, max_iter=1000)
     weak = networkx.number_weakly_connected_components(graph)
     strong = [len(some) for some in networkx.strongly_connected_components(graph)]
-    return f"{weak:,} weak, {len(strong):,} strong, core {max(strong):,}, greatest rank {max(ranks.values()):.9f}"
+    return (
+        f"{weak:,} weak, {len(strong):,} strong, core {max(strong):,}, greatest rank "
+        f"{max(ranks.values()):.9f}"
+    )
 
 
 if __name__ == "__main__":

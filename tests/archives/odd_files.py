@@ -36,7 +36,7 @@ HEAD = """# Odd files
 
 This page lists the odd files of the tests, with the outcome of each record of archive files and each line of CDX
 files. The files are test data of other projects and not in this repository. *Records* is the number of records
-that ArcLink finds; each is *kept* or has a [reason](../../docs/reasons.md). *warcio* and *fastwarc* are the numbers
+that ArcLink finds; each is *kept* or has a [reason](../../docs/reference/reasons.md). *warcio* and *fastwarc* are the numbers
 of records that these readers return before they end, with `!` if they end with an error; fastwarc does not read
 ARC. A test makes this page again and compares.
 
@@ -83,17 +83,26 @@ def _archive_row(path: Path, folder: str) -> str:
         kept = sum(1 for _ in index_archive(str(path), path.name, counts))
     except InputError as error:
         what = str(error).replace(str(path), "").partition(";")[0].strip()
-        return f"| {folder}/{path.name} | refused: {what} | | | | {_by_warcio(path)} | {_by_fastwarc(path)} |\n"
+        return (
+            f"| {folder}/{path.name} | refused: {what} | | | | {_by_warcio(path)} | "
+            f"{_by_fastwarc(path)} |\n"
+        )
     records = sum(count for reason, count in counts.items() if reason.group == "records")
     skipped, notes = _others(counts, "records"), _others(counts, "notes")
-    return f"| {folder}/{path.name} | {records} | {kept} | {skipped} | {notes} | {_by_warcio(path)} | {_by_fastwarc(path)} |\n"
+    return (
+        f"| {folder}/{path.name} | {records} | {kept} | {skipped} | {notes} | "
+        f"{_by_warcio(path)} | {_by_fastwarc(path)} |\n"
+    )
 
 
 def _cdx_row(path: Path, folder: str) -> str:
     counts: Counter[Reason] = Counter()
     lines = list(read_lines(path))
     kept = sum(1 for _ in read_rows(lines, counts))
-    return f"| {folder}/{path.name} | {len(lines)} | {kept} | {_others(counts, 'rows')} | {_others(counts, 'notes')} |\n"
+    return (
+        f"| {folder}/{path.name} | {len(lines)} | {kept} | {_others(counts, 'rows')} | "
+        f"{_others(counts, 'notes')} |\n"
+    )
 
 
 def _others(counts: Counter[Reason], group: str) -> str:

@@ -177,7 +177,10 @@ def test_what_a_warc_head_says_is_found(tmp_path: Path) -> None:
 
 
 def test_a_head_of_line_feeds_folded_lines_and_names_in_any_case_is_read(tmp_path: Path) -> None:
-    data = b"warc/1.0\nwarc-TYPE:\n response\nwarc-target-uri: http://h/a\nwarc-date: 2020-01-02T03:04:05Z\ncontent-length: 2\n\nok\n\n"
+    data = (
+        b"warc/1.0\nwarc-TYPE:\n response\nwarc-target-uri: http://h/a\nwarc-date: "
+        b"2020-01-02T03:04:05Z\ncontent-length: 2\n\nok\n\n"
+    )
     ((record,), errors) = read(write(tmp_path, data))
     assert (record.record_type, record.uri, record.body, errors) == (
         "response",

@@ -19,14 +19,20 @@ from tests.archives.made_archives import read
 from tests.archives.odd_files import odd_files
 
 FEWER_RECORDS = {
-    "053-2-metadata-1.arc": "2 records; warcio takes rows of the CDX in the second's block for 42 more",
-    "059-input-nonarc.arc": "'This file is not an arc file.': warcio takes the sentence for a record",
+    "053-2-metadata-1.arc": (
+        "2 records; warcio takes rows of the CDX in the second's block for 42 more"
+    ),
+    "059-input-nonarc.arc": (
+        "'This file is not an arc file.': warcio takes the sentence for a record"
+    ),
     "205-invalid-warcheaderversion-10.warc": "WARC/1.0.0 and nothing else",
     "215-invalid-warcheaderversion-2.warc": "a version line and nothing else",
     "217-invalid-warcheaderversion-21.warc": "a version line and nothing else",
     "223-invalid-warcheaderversion-4.warc": "a version line and nothing else",
     "225-invalid-warcheaderversion-6.warc": "a version line and nothing else",
-    "229-invalid-warcreader-diagnosis-1.warc": "'The monkeys are a coming!': warcio takes it for a record",
+    "229-invalid-warcreader-diagnosis-1.warc": (
+        "'The monkeys are a coming!': warcio takes it for a record"
+    ),
 }
 """Files of which we read fewer records than the better of warcio and fastwarc, and why."""
 

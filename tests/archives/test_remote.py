@@ -250,7 +250,8 @@ def test_a_cdx_reads_only_what_it_points_to(site: Site, tmp_path: Path) -> None:
     (site.folder / "big.warc.gz").write_bytes(b"".join(stored))
     cdx = tmp_path / "x.cdx"
     cdx.write_text(
-        f"h)/1 20200102030405 http://h/1 text/html 200 - - - {len(stored[1])} {len(stored[0])} big.warc.gz\n"
+        f"h)/1 20200102030405 http://h/1 text/html 200 - - - {len(stored[1])} "
+        f"{len(stored[0])} big.warc.gz\n"
     )
     report = build_store(
         tmp_path, tmp_path / "x.db", BuildSettings(cores=1), [site.url + "big.warc.gz"], [cdx]

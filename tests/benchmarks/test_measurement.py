@@ -27,7 +27,10 @@ def test_cpu_seconds_of_children_count() -> None:
         [
             sys.executable,
             "-c",
-            f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}], check=True); print('done')",
+            (
+                f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}], "
+                "check=True); print('done')"
+            ),
         ]
     )
     assert figure.printed == "done"
@@ -40,8 +43,14 @@ def test_memory_of_the_largest_and_of_all_processes(tmp_path: Path) -> None:
     as this one is large.
     """
     hold = HOLD.format(folder=str(tmp_path))
-    three = f"import subprocess, sys; [one.wait() for one in [subprocess.Popen([sys.executable, '-c', {hold!r}]) for _ in range(3)]]"
-    small = f"import sys; from benchmarks.measurement import measure; one = measure([sys.executable, '-c', {three!r}])"
+    three = (
+        "import subprocess, sys; [one.wait() for one in [subprocess.Popen([sys.executable, "
+        f"'-c', {hold!r}]) for _ in range(3)]]"
+    )
+    small = (
+        "import sys; from benchmarks.measurement import measure; one = "
+        f"measure([sys.executable, '-c', {three!r}])"
+    )
     shown = measure(
         [sys.executable, "-c", f"{small}; print(one.largest, one.megabytes)"], folder=ROOT
     ).printed

@@ -47,7 +47,8 @@ def test_a_table_is_markdown_with_targets_and_notes_below() -> None:
     assert format_table(table) == (
         "### Filter\n\n"
         "|  | CPU s |\n| --- | --- |\n| ours | 2 |\n| theirs |  |\n\n"
-        "| target | asked | measured |  |\n| --- | --- | --- | --- |\n| CPU | at most 3 s | 2 s | met |\n\n"
+        "| target | asked | measured |  |\n| --- | --- | --- | --- |\n| CPU | at most 3 s | "
+        "2 s | met |\n\n"
         "A note.\n"
     )
 

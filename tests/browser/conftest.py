@@ -63,7 +63,10 @@ class Service:
         self, name: str, collection: str = "demo", uri: str | None = None, **parameters: str
     ) -> str:
         """Return the address of a view."""
-        return f"{self.place}/{collection}/?{urlencode({'uri': uri or self.uri, 'view': name, **parameters})}"
+        return (
+            f"{self.place}/{collection}/"
+            f"?{urlencode({'uri': uri or self.uri, 'view': name, **parameters})}"
+        )
 
 
 @pytest.fixture(scope="session")

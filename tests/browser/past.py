@@ -51,8 +51,14 @@ def capture(
 
 def write_archive(path: Path, hostile: str) -> None:
     """Write the archive; ``hostile`` is the body of its hostile page."""
-    script = "addEventListener('load', () => { document.getElementById('scripted').textContent = 'scripted' });"
-    news = "<title>News</title><h1>News of 2010</h1><p>Words of the page.</p><a href=/>Home of the past</a>"
+    script = (
+        "addEventListener('load', () => { document.getElementById('scripted').textContent = "
+        "'scripted' });"
+    )
+    news = (
+        "<title>News</title><h1>News of 2010</h1><p>Words of the page.</p><a href=/>Home of "
+        "the past</a>"
+    )
     records = [
         capture(HOME, _HOME % ""),
         capture(HOME, _HOME % "<a href=/new.html>New</a>", LATER),

@@ -188,7 +188,8 @@ def test_the_panel_equals_the_link_query(browser: "Browser", past: Past) -> None
         for uri in (HOME, NEWS, NEVER):
             page.goto(past.then(uri))
             shown = page.locator(".linkers li").evaluate_all(
-                "items => items.map(item => [item.querySelector('.words, .wordless').textContent, item.querySelector('.uri').textContent])"
+                "items => items.map(item => [item.querySelector('.words, "
+                ".wordless').textContent, item.querySelector('.uri').textContent])"
             )
             query = urlencode({"uri": uri, "at": THEN, "direction": "in", "format": "json"})
             with urllib.request.urlopen(f"{past.place}/linkQuery?{query}") as response:
@@ -203,7 +204,9 @@ def test_the_panel_says_what_was_captured_and_what_changed(browser: "Browser", p
     with opened(browser, past) as page:
         page.goto(past.then(HOME, LATER))
         groups = page.locator("#panel details").evaluate_all(
-            "all => all.map(one => [one.querySelector('summary').firstChild.textContent.trim(), one.querySelectorAll('li').length])"
+            "all => all.map(one => "
+            "[one.querySelector('summary').firstChild.textContent.trim(), "
+            "one.querySelectorAll('li').length])"
         )
         assert ["Captured then", 4] in groups
         assert ["Never captured", 2] in groups  # and the page that came
@@ -222,7 +225,8 @@ def test_the_frame_believes_its_own_replay_only(browser: "Browser", past: Past) 
         shell = page.frames[1]
         for target in (page.main_frame, shell):
             target.evaluate(
-                f"window.postMessage({{about: 'replay', what: 'page', uri: '{NEWS}', wb_type: 'load', url: '{NEWS}'}}, '*')"
+                f"window.postMessage({{about: 'replay', what: 'page', uri: '{NEWS}', "
+                f"wb_type: 'load', url: '{NEWS}'}}, '*')"
             )
         replayed(page).evaluate(
             f"window.top.postMessage({{about: 'replay', what: 'page', uri: '{NEWS}'}}, '*')"
@@ -313,7 +317,10 @@ ESCAPES = {
     "preconnect": "add('link', {rel: 'preconnect', href: there + '/preconnect'})",
     "preload": "add('link', {rel: 'preload', as: 'image', href: there + '/preload'})",
     "style": "add('link', {rel: 'stylesheet', href: there + '/style'})",
-    "import": "add('style', {textContent: `@import '${there}/import'; @font-face {font-family: x; src: url(${there}/font)}`})",
+    "import": (
+        "add('style', {textContent: `@import '${there}/import'; @font-face {font-family: x; src: "
+        "url(${there}/font)}`})"
+    ),
     "rules": """add('script', {type: 'speculationrules', textContent: JSON.stringify({
         prefetch: [{source: 'list', eagerness: 'immediate', urls: [there + '/rules']}],
         prerender: [{source: 'list', eagerness: 'immediate', urls: [there + '/prerender']}]})})""",
@@ -333,7 +340,10 @@ ESCAPES = {
     "window": "w.open(there + '/window')",
     "top": "w.top.location = there + '/top'",
     "parent": "w.parent.location = there + '/parent'",
-    "shell": "w.parent.parent.eval?.(`location = '${there}/shell'`) ?? w.parent.eval(`location = '${there}/shell'`)",
+    "shell": (
+        "w.parent.parent.eval?.(`location = '${there}/shell'`) ?? w.parent.eval(`location = "
+        "'${there}/shell'`)"
+    ),
     "self": "w.location = there + '/self'",
 }
 """Ways to ask another host; ``w`` is a window, ``there`` the other origin, ``add`` puts an element
@@ -441,7 +451,8 @@ def test_a_hostile_page_stays_in_its_frame(
     assert page.url.startswith(f"{hostile.place}/browse/")
     assert page.title() != "registered"
     workers = page.frames[1].evaluate(
-        "navigator.serviceWorker.getRegistrations().then(all => all.map(one => new URL(one.scope).pathname))"
+        "navigator.serviceWorker.getRegistrations().then(all => all.map(one => new "
+        "URL(one.scope).pathname))"
     )
     assert workers == ["/"]
     context.close()
@@ -473,7 +484,8 @@ def test_a_forgotten_page_is_gone_after_a_reload(
         wait_for_heading(page, "Not captured")
         origin = page.locator("#replayed").get_attribute("data-origin")
         status = replayed(page).evaluate(
-            f"fetch('{origin}/web/{DAY}060000id_/{NEWS}', {{cache: 'force-cache'}}).then(found => found.status)"
+            f"fetch('{origin}/web/{DAY}060000id_/{NEWS}', {{cache: "
+            f"'force-cache'}}).then(found => found.status)"
         )
         assert status == 404
         text = page.content() + "".join(frame.content() for frame in page.frames)

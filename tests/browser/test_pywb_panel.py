@@ -81,7 +81,8 @@ def wait_for_links(page: "Page", uri: str) -> None:
 def links_in_panel(page: "Page") -> list[tuple[str, str]]:
     """Return words and address of each link in the panel, in the order of the panel."""
     found = page.locator("#arclink-panel li").evaluate_all(
-        "all => all.map(li => [li.querySelector('.words, .wordless').textContent, li.querySelector('.uri').textContent])"
+        "all => all.map(li => [li.querySelector('.words, .wordless').textContent, "
+        "li.querySelector('.uri').textContent])"
     )
     return [(words, uri) for words, uri in found]
 

@@ -47,7 +47,10 @@ def test_a_reader_who_leaves_early_is_no_error(tmp_path: Path) -> None:
 
 
 def test_a_job_runs_by_hand(tmp_path: Path) -> None:
-    rows = b"org,a)/ 20100101000000 http://a.org/ text/html 200 AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA - - 10 0 one.warc.gz\n"
+    rows = (
+        b"org,a)/ 20100101000000 http://a.org/ text/html 200 AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA "
+        b"- - 10 0 one.warc.gz\n"
+    )
     (tmp_path / "rows.cdx").write_bytes(rows)
     command = [
         sys.executable,

@@ -71,7 +71,8 @@ def test_an_engine_without_settings_is_refused(
     for runner in ("hadoop", "spark"):
         with pytest.raises(
             UsageError,
-            match=rf"--runner {runner}: --engine-conf must name a file of mrjob settings .* conf/{runner}\.conf",
+            match=rf"--runner {runner}: --engine-conf must name a file of mrjob settings .* "
+            rf"conf/{runner}\.conf",
         ):
             run("filter", "--folder", indexed / "batch", "--runner", runner)
     assert lines_of(indexed / "batch/rows") == rows

@@ -29,7 +29,10 @@ def bytes_of(folder: Path) -> dict[str, bytes]:
 
 def test_same_arguments_give_the_same_bytes_in_another_process(tmp_path: Path) -> None:
     write_demo_archive(tmp_path / "here", 150, 5, 7)
-    call = "import sys, pathlib, arclink.demo as demo; demo.write_demo_archive(pathlib.Path(sys.argv[1]), 150, 5, 7)"
+    call = (
+        "import sys, pathlib, arclink.demo as demo; "
+        "demo.write_demo_archive(pathlib.Path(sys.argv[1]), 150, 5, 7)"
+    )
     environment = {
         **os.environ,
         "PYTHONHASHSEED": "4711",

@@ -43,7 +43,8 @@ def write_archive(folder: Path) -> None:
                 "WARC/1.0\r\nWARC-Type: response\r\n"
                 f"WARC-Target-URI: http://lost.example/folder-{number % 700}/page-{number}.html\r\n"
                 f"WARC-Date: 2010-03-01T00:{number // 60 % 60:02}:{number % 60:02}Z\r\n"
-                f"WARC-Record-ID: <urn:uuid:{number:032x}>\r\nContent-Type: application/http;msgtype=response\r\n"
+                f"WARC-Record-ID: <urn:uuid:{number:032x}>\r\nContent-Type: "
+                "application/http;msgtype=response\r\n"
                 f"Content-Length: {len(http)}\r\n\r\n"
             )
             file.write(head.encode() + http + b"\r\n\r\n")
@@ -60,7 +61,8 @@ def write_poisoned_archive(folder: Path) -> None:
         body,
     )
     (folder / "poisoned.warc").write_bytes(
-        b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://poison.example/\r\nWARC-Date: 2010-03-01T00:00:00Z\r\n"
+        b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://poison.example/\r\n"
+        b"WARC-Date: 2010-03-01T00:00:00Z\r\n"
         b"WARC-Record-ID: <urn:uuid:1>\r\nContent-Type: application/http;msgtype=response\r\n"
         b"Content-Length: %d\r\n\r\n%b\r\n\r\n" % (len(http), http)
     )

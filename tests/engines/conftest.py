@@ -299,7 +299,8 @@ class Cassandra:
         ):
             if is_finished:
                 database.agree(
-                    "UPDATE steps SET is_finished = false, identity = 0x00 WHERE store = 0 AND step = ? IF EXISTS",
+                    "UPDATE steps SET is_finished = false, identity = 0x00 WHERE store = 0 "
+                    "AND step = ? IF EXISTS",
                     (step,),
                 )
 

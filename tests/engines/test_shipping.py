@@ -93,7 +93,8 @@ def test_a_task_that_finds_other_versions_says_so(
     conf = conf_with(hadoop, environment, bare_python, tmp_path)
     with pytest.raises(
         PipelineError,
-        match=r"has different versions than the machine that started the build: selectolax \S+ instead of 0\.1",
+        match=r"has different versions than the machine that started the build: selectolax \S+ "
+        r"instead of 0\.1",
     ):
         extract(
             hadoop,

@@ -81,7 +81,8 @@ def test_a_task_that_fails_is_quoted(
     (tmp_path / "postings").write_bytes(b"key\t[]\n")
     with pytest.raises(
         PipelineError,
-        match=r"^invert: the job failed: .*different versions than .*: selectolax \S+ instead of 0\.1",
+        match=r"^invert: the job failed: .*different versions than .*: selectolax \S+ instead of "
+        r"0\.1",
     ):
         spark.runner(tmp_path).run(
             JOBS["invert"], [tmp_path / "postings"], tmp_path / "inlinks", {}

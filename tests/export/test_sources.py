@@ -53,7 +53,8 @@ def test_sources_of_parquet_join_with_targets_and_are_there_as_written(
 ) -> None:
     path = written(store, "parquet", tmp_path)
     pairs = asked(
-        f"SELECT a.source, b.target, a.source_written FROM '{path}' a JOIN '{path}' b ON a.source = b.target"
+        f"SELECT a.source, b.target, a.source_written FROM '{path}' a JOIN '{path}' b ON "
+        "a.source = b.target"
     )
     assert set(pairs) == set(zip(SERIALISED, SERIALISED, WRITTEN, strict=True))
     plain = MemoryStore([Page("http://p.example/", "20100101000000", [link(SERIALISED[0])])])

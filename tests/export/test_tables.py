@@ -126,7 +126,10 @@ def test_duckdb_finds_every_link_of_every_memento_in_parquet(
     assert set(found.values()) == {1}
     groups = asked(f"SELECT count(DISTINCT row_group_id) FROM parquet_metadata('{path}')")[0][0]
     assert groups > 3
-    wrong = f"SELECT count(*) FROM '{path}' WHERE mementos <> len(timestamps) OR first <> timestamps[1] OR last <> timestamps[-1]"
+    wrong = (
+        f"SELECT count(*) FROM '{path}' WHERE mementos <> len(timestamps) OR first <> "
+        "timestamps[1] OR last <> timestamps[-1]"
+    )
     assert asked(wrong) == [(0,)]
     assert told.tally.rows == asked(f"SELECT count(*) FROM '{path}'")[0][0]
 

@@ -13,11 +13,17 @@ from arclink.reasons import Reason
 
 WRONG, DETECTED = Reason.NOTE_CHARSET_WRONG, Reason.NOTE_CHARSET_DETECTED
 
-RUSSIAN = "Широкая электрификация южных губерний даст мощный толчок подъёму сельского хозяйства. Новости и погода сегодня."
+RUSSIAN = (
+    "Широкая электрификация южных губерний даст мощный толчок подъёму сельского хозяйства. "
+    "Новости и погода сегодня."
+)
 JAPANESE = "今日は天気がいいので、東京の公園を散歩します。日本語のページです。いろはにほへと。"
 GREEK = "Ξεσκεπάζω την ψυχοφθόρα βδελυγμία. Σήμερα ο καιρός είναι καλός και πάμε βόλτα στην πόλη."
 KOREAN = "키스의 고유조건은 입술끼리 만나야 하고 특별한 기술은 필요치 않다. 오늘은 날씨가 좋아서 공원을 산책합니다."
-CZECH = "Příliš žluťoučký kůň úpěl ďábelské ódy. Zażółć gęślą jaźń. Dnes je hezké počasí v Praze a my jdeme na procházku."
+CZECH = (
+    "Příliš žluťoučký kůň úpěl ďábelské ódy. Zażółć gęślą jaźń. Dnes je hezké počasí v Praze a "
+    "my jdeme na procházku."
+)
 
 # Encoding of the standard, Python's name for it, text, whether the text is told by its bytes alone.
 LANGUAGES = [
@@ -55,7 +61,7 @@ LANGUAGES = [
         True,
     ),
     ("windows-1258", "cp1258", "Hà Nôi đêm nay", False),
-    ("windows-874", "cp874", "เป็นมนุษย์สุดประเสริฐเลิศคุณค่า กว่าบรรดาฝูงสัตว์เดรัจฉาน วันนี้อากาศดี", True),
+    ("windows-874", "cp874", ("เป็นมนุษย์สุดประเสริฐเลิศคุณค่า กว่าบรรดาฝูงสัตว์เดรัจฉาน วันนี้อากาศดี"), True),
     ("iso-8859-2", "iso8859-2", CZECH, False),
     ("iso-8859-5", "iso8859-5", RUSSIAN, False),
     ("iso-8859-7", "iso8859-7", GREEK, True),

@@ -146,7 +146,8 @@ def test_other_documents_are_read_as_html(document: str) -> None:
     ("feed", "links", "counts"),
     [
         pytest.param(
-            "<rss><item><title>A & B &eacute;&nope;&LT;</title><link>http://b/?x=1&y=2</link></item></rss>",
+            "<rss><item><title>A & B "
+            "&eacute;&nope;&LT;</title><link>http://b/?x=1&y=2</link></item></rss>",
             [("rss@link", "http://b/?x=1&y=2", "A & B é&nope;<", None)],
             {},
             id="ampersands and names of HTML",
@@ -196,7 +197,10 @@ def test_a_broken_feed_is_read_as_far_as_it_goes(
     assert found.counts == counts
 
 
-HTML = "<p><a href='x' rel=NoFollow>Next &amp;amp; <b>more</b></a> <img src=i alt=I> <a href=#top>top</a> <a href='javascript:y()'>no</a>"
+HTML = (
+    "<p><a href='x' rel=NoFollow>Next &amp;amp; <b>more</b></a> <img src=i alt=I> <a "
+    "href=#top>top</a> <a href='javascript:y()'>no</a>"
+)
 HTML_LINKS = [("a@href", "x", "Next &amp; more", "nofollow"), ("img@src", "i", "I", None)]
 LINKS_GONE = {Reason.LINK_SAME_PAGE: 1, Reason.LINK_JAVASCRIPT: 1}
 CONTENT = 'xmlns:content="http://purl.org/rss/1.0/modules/content/"'
@@ -231,14 +235,17 @@ XHTML = 'xmlns="http://www.w3.org/1999/xhtml"'
             id="prefix not declared",
         ),
         pytest.param(
-            "<rss><item><description>As elements: <a href='x'>X<br/>Y</a><img src='i'/> end</description><link>l</link></item></rss>",
+            "<rss><item><description>As elements: <a href='x'>X<br/>Y</a><img src='i'/> "
+            "end</description><link>l</link></item></rss>",
             [("a@href", "x", "X Y", None), ("img@src", "i", "", None), ("rss@link", "l", "", None)],
             {},
             id="not escaped",
         ),
         pytest.param(
-            f"<feed xmlns='http://www.w3.org/2005/Atom'><entry><content type='html' xml:base='http://b.example/d/'>{escape(HTML)}</content>"
-            "<summary type='HTML'>&lt;a href='//c.example'>c&lt;/a></summary><summary>&lt;a href='no'></summary></entry></feed>",
+            "<feed xmlns='http://www.w3.org/2005/Atom'><entry><content type='html' "
+            f"xml:base='http://b.example/d/'>{escape(HTML)}</content>"
+            "<summary type='HTML'>&lt;a href='//c.example'>c&lt;/a></summary><summary>&lt;a "
+            "href='no'></summary></entry></feed>",
             [
                 ("a@href", "http://b.example/d/x", "Next &amp; more", "nofollow"),
                 ("img@src", "http://b.example/d/i", "I", None),
@@ -249,7 +256,8 @@ XHTML = 'xmlns="http://www.w3.org/1999/xhtml"'
         ),
         pytest.param(
             f"<feed xmlns='http://www.w3.org/2005/Atom'><entry><content type='xhtml'><div {XHTML}>"
-            "<a href='x?a=1&amp;b=&lt;'>1 &lt; 2<br/>3</a></div></content><link href='l'/><title>T</title></entry></feed>",
+            "<a href='x?a=1&amp;b=&lt;'>1 &lt; 2<br/>3</a></div></content><link "
+            "href='l'/><title>T</title></entry></feed>",
             [("a@href", "x?a=1&b=<", "1 < 2 3", None), ("atom@link", "l", "T", None)],
             {},
             id="XHTML",
@@ -271,7 +279,10 @@ def test_links_in_the_html_of_entries_are_those_of_a_page(
 
 
 def test_kinds_and_limits_hold_in_entries_too() -> None:
-    items = "<item><link>l</link><description>&lt;a href=x>&lt;img src=i>&lt;a href=y></description></item>"
+    items = (
+        "<item><link>l</link><description>&lt;a href=x>&lt;img src=i>&lt;a "
+        "href=y></description></item>"
+    )
     feed = f"<rss>{items * 2}</rss>"
     only = frozenset([Kind("a@href")])
     assert [link[:2] for link in links_of(feed, kinds=only).links] == [
@@ -311,11 +322,13 @@ LAUGHS = '<!ENTITY a0 "ha">' + "".join(
             id="entities of entities",
         ),
         pytest.param(
-            f'<!DOCTYPE rss [<!ENTITY b "{"b" * 100_000}">]><rss><title>{"&b;" * 100_000}</title></rss>',
+            "<!DOCTYPE rss [<!ENTITY b "
+            f'"{"b" * 100_000}">]><rss><title>{"&b;" * 100_000}</title></rss>',
             id="a long entity",
         ),
         pytest.param(
-            '<!DOCTYPE rss [<!ENTITY % p SYSTEM "http://127.0.0.1:9/x">%p;]><rss><link>a</link></rss>',
+            "<!DOCTYPE rss [<!ENTITY % p SYSTEM "
+            '"http://127.0.0.1:9/x">%p;]><rss><link>a</link></rss>',
             id="parameter entity",
         ),
         pytest.param("<rss>" + "<a>" * 1_000_000, id="deep"),
@@ -335,12 +348,18 @@ def test_a_hostile_feed_ends_soon_and_is_noted(feed: str) -> None:
 
 
 def test_an_external_entity_is_never_fetched() -> None:
-    feed = '<!DOCTYPE rss [<!ENTITY x SYSTEM "file:///etc/hostname">]><rss><item><title>&x;</title><link>a</link></item></rss>'
+    feed = (
+        "<!DOCTYPE rss [<!ENTITY x SYSTEM "
+        '"file:///etc/hostname">]><rss><item><title>&x;</title><link>a</link></item></rss>'
+    )
     assert extract_feed_links(feed).links == [("rss@link", "a", "", None)]
 
 
 MARKUP = "<description> </description> &lt;a/href=x> <a/>"
-TAGS = "<rss> <item> </item> <link> </link> <title> </title> <entry> x & &x; &eacute; <![CDATA[ ]]> ]> <!-- --> \0"
+TAGS = (
+    "<rss> <item> </item> <link> </link> <title> </title> <entry> x & &x; &eacute; <![CDATA[ "
+    "]]> ]> <!-- --> \0"
+)
 pieces = st.sampled_from(
     [
         *re.findall(r"\S+", f"{MARKUP} {TAGS}"),

@@ -59,7 +59,10 @@ def test_whatever_the_context_the_kind_is_one_to_ask_for(hop: str, context: str)
 
 
 def test_lines_are_read_as_far_as_they_are_whole() -> None:
-    text = "seed:\r\nvia: http://h/\r\noutlink: http://h/a L a/@href\r\noutlink: http://h/b X =JS_MISC\noutlink:\noutlink: http://h/c\n"
+    text = (
+        "seed:\r\nvia: http://h/\r\noutlink: http://h/a L a/@href\r\noutlink: http://h/b X "
+        "=JS_MISC\noutlink:\noutlink: http://h/c\n"
+    )
     text += "outlink: http://h/d E"
     links = list(parse_outlinks(text))
     assert links == [

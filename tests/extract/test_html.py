@@ -83,7 +83,8 @@ def names(page: PageLinks) -> dict[str, int]:
             id="plugins",
         ),
         pytest.param(
-            "<video src=a poster=b><source src=c><track src=d></video><audio src=e></audio><picture><source srcset=f></picture>",
+            "<video src=a poster=b><source src=c><track src=d></video><audio "
+            "src=e></audio><picture><source srcset=f></picture>",
             [
                 ("video@src", "a", "", None),
                 ("video@poster", "b", "", None),
@@ -96,7 +97,8 @@ def names(page: PageLinks) -> dict[str, int]:
         ),
         pytest.param("<body background=b>", [("body@background", "b", "", None)], id="background"),
         pytest.param(
-            "<svg><a xlink:href=b>B</a><a xlink:href=x href=c>C</a><image href=d /><image xlink:href=e /></svg>",
+            "<svg><a xlink:href=b>B</a><a xlink:href=x href=c>C</a><image href=d /><image "
+            "xlink:href=e /></svg>",
             [
                 ("a@href", "b", "B", None),
                 ("a@href", "c", "C", None),
@@ -111,7 +113,8 @@ def names(page: PageLinks) -> dict[str, int]:
             id="noscript holds elements",
         ),
         pytest.param(
-            "<a href=1></a><template><a href=2></a><template><a href=3></a></template><a href=4></a></template>"
+            "<a href=1></a><template><a href=2></a><template><a href=3></a></template><a "
+            "href=4></a></template>"
             "<template></template><a href=5>",
             [
                 ("a@href", "1", "", None),
@@ -138,7 +141,8 @@ def names(page: PageLinks) -> dict[str, int]:
         pytest.param(
             "<div><template ShadowRootMode=Open><a href=1>A</a><template><a href=2></a></template>"
             "<a href=3></a></template></div><template><template shadowrootmode=open><a href=4></a>"
-            "</template></template><div><template shadowrootmode=no><a href=5></a></template></div>",
+            "</template></template><div><template shadowrootmode=no><a "
+            "href=5></a></template></div>",
             [
                 ("a@href", "1", "A", None),
                 ("template@href", "2", "", None),
@@ -363,7 +367,8 @@ def test_text_beyond_the_limit_is_cut_and_noted(html: str, kept: str) -> None:
 )
 def test_rel_is_folded_and_lower_case(rel: str, expected: str | None) -> None:
     page = extract_links(
-        f'<a href=b rel="{rel}">B</a><a href=b rel="{rel}"><i>B</i></a><img src=b rel=x><iframe src=b rel=x>'
+        f'<a href=b rel="{rel}">B</a><a href=b rel="{rel}"><i>B</i></a><img src=b '
+        "rel=x><iframe src=b rel=x>"
     )
     assert [link[3] for link in page.links] == [expected, expected, None, None]
 

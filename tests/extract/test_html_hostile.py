@@ -17,6 +17,9 @@ SECONDS = 30.0
 MANY = 100_000
 
 
+pytestmark = pytest.mark.costly
+
+
 @pytest.mark.parametrize(
     ("page", "links"),
     [
@@ -90,7 +93,8 @@ def test_long_page_that_does_not_nest_is_read_to_its_end(page: bytes) -> None:
 def test_texts_beyond_the_budget_are_noted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_TEXT_BUDGET", 5)
     page = extract_links(
-        "<a href=1><i>a</i></a><a href=2>plain</a><a href=3><i>b</i><i>c</i></a><a href=4><i>d</i></a>",
+        "<a href=1><i>a</i></a><a href=2>plain</a><a href=3><i>b</i><i>c</i></a><a "
+        "href=4><i>d</i></a>",
         Limits(),
     )
     assert [link[2] for link in page.links] == ["a", "plain", "b", ""]

@@ -71,12 +71,14 @@ CASES = [
         id="pywb's insertion",
     ),
     pytest.param(
-        '<head lang="en"><script src="/_static/js/bundle.js"></script>\n<!-- End Wayback Rewrite JS Include -->\n<title>T',
+        '<head lang="en"><script src="/_static/js/bundle.js"></script>\n<!-- End Wayback '
+        "Rewrite JS Include -->\n<title>T",
         '<head lang="en">\n<title>T',
         id="the Internet Archive's insertion",
     ),
     pytest.param(
-        "<body><!-- BEGIN WAYBACK TOOLBAR INSERT --><a href='/x'>x</a><!-- END WAYBACK TOOLBAR INSERT --><p>",
+        "<body><!-- BEGIN WAYBACK TOOLBAR INSERT --><a href='/x'>x</a><!-- END WAYBACK "
+        "TOOLBAR INSERT --><p>",
         "<body><p>",
         id="toolbar",
     ),

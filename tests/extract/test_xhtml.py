@@ -48,7 +48,8 @@ def targets(page: bytes | str) -> list[str]:
             "<!-- <script/> --><a href='b'>b</a><![CDATA[ <script/> ]]>", ["b"], id="comments"
         ),
         pytest.param(
-            "<script><![CDATA[ document.write('<script src=\"x\"/>'); ]]></script><a href='b'>b</a>",
+            "<script><![CDATA[ document.write('<script src=\"x\"/>'); ]]></script><a "
+            "href='b'>b</a>",
             ["b"],
             id="CDATA",
         ),
@@ -80,7 +81,10 @@ def test_the_text_of_a_link_ends_where_xml_ends_it() -> None:
 )
 def test_what_a_page_is_served_as_decides(mime: str, links: list[str], tmp_path: Path) -> None:
     path = tmp_path / "a.warc"
-    page = b'<html xmlns="http://www.w3.org/1999/xhtml"><head><title/></head><body><a href="/x">x</a></body></html>'
+    page = (
+        b'<html xmlns="http://www.w3.org/1999/xhtml"><head><title/></head><body><a '
+        b'href="/x">x</a></body></html>'
+    )
     path.write_bytes(warc("http://h.example/", http(page, f"Content-Type: {mime}")))
     ((_, row),), _ = extracted(path)
     assert json.loads(row.partition(b"\t")[2])[7] == links
@@ -88,7 +92,10 @@ def test_what_a_page_is_served_as_decides(mime: str, links: list[str], tmp_path:
 
 def test_a_feed_stays_a_feed(tmp_path: Path) -> None:
     path = tmp_path / "a.warc"
-    feed = b'<rss version="2.0"><channel><item><title/><enclosure url="/e.mp3"/></item></channel></rss>'
+    feed = (
+        b'<rss version="2.0"><channel><item><title/><enclosure '
+        b'url="/e.mp3"/></item></channel></rss>'
+    )
     path.write_bytes(warc("http://h.example/", http(feed, "Content-Type: text/xml")))
     ((_, row),), _ = extracted(path)
     assert b"rss@enclosure\\u001f/e.mp3" in row

@@ -27,7 +27,10 @@ def row(
     file: str = "a.warc.gz",
     offset: int = 5,
 ) -> bytes:
-    return f"{surt_of(original)} {timestamp} {original} {mime} {status} {checksum} - - 100 {offset} {file}\n".encode()
+    return (
+        f"{surt_of(original)} {timestamp} {original} {mime} {status} {checksum} - - 100 "
+        f"{offset} {file}\n"
+    ).encode()
 
 
 def revisit(

@@ -8,11 +8,20 @@ from arclink.errors import CdxError
 from arclink.rows.cdx import format_row, parse_row, read_rows
 
 SEEDS = [
-    b"org,a)/ 20100101000000 http://a.org/ text/html 200 B2LTWWPUOYAH7UIPQ7ZUPQ4VMBSVC36A - - 10 0 one.warc.gz\n",
-    b'org,a)/ 20100101000000 {"url": "http://a.org/", "mime": "text/html", "status": "200", "offset": "0", "filename": "f", "digest": "x"}',
+    (
+        b"org,a)/ 20100101000000 http://a.org/ text/html 200 B2LTWWPUOYAH7UIPQ7ZUPQ4VMBSVC36A - "
+        b"- 10 0 one.warc.gz\n"
+    ),
+    (
+        b'org,a)/ 20100101000000 {"url": "http://a.org/", "mime": "text/html", "status": "200", '
+        b'"offset": "0", "filename": "f", "digest": "x"}'
+    ),
     b"org,a)/ 2010 http://a.org/ warc/revisit - sha256:ab - 10 f",
     b" CDX N b a m s k r M S V g\n",
-    b'{"urlkey": "org,a)/", "timestamp": "20100101", "url": "http://a.org/", "offset": 3, "filename": "f", "length": 5}',
+    (
+        b'{"urlkey": "org,a)/", "timestamp": "20100101", "url": "http://a.org/", "offset": 3, '
+        b'"filename": "f", "length": 5}'
+    ),
 ]
 
 

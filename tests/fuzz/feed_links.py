@@ -8,13 +8,26 @@ KINDS = FEED_KINDS | DEFAULT_KINDS
 LIMITS = Limits(links=50, text=40)
 
 SEEDS = [
-    b"<rss><item><description>&lt;a href='x'>X&lt;/a></description><content:encoded><![CDATA[<img src=i>]]></content:encoded></item></rss>",
+    (
+        b"<rss><item><description>&lt;a "
+        b"href='x'>X&lt;/a></description><content:encoded><![CDATA[<img "
+        b"src=i>]]></content:encoded></item></rss>"
+    ),
     b"<feed xmlns='http://www.w3.org/2005/Atom'><entry><content type='xhtml' xml:base='/d/'>"
     b"<div><a href='x&amp;y'>1<br/></a></div></content>",
     b"<?xml version='1.0'?><rss><channel><title>T</title><link>x</link><item><guid>http://a.example/</guid></item></channel></rss>",
-    b"<feed xmlns='http://www.w3.org/2005/Atom' xml:base='/b/'><entry><title>T</title><link rel='self' href='x'/></entry></feed>",
-    b"<!DOCTYPE rss [<!ENTITY nbsp '&#160;'>]><rss xmlns:media='http://search.yahoo.com/mrss/'><media:content url='&nbsp;x'/></rss>",
-    b"<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><url><loc>a & b</loc></url></urlset>",
+    (
+        b"<feed xmlns='http://www.w3.org/2005/Atom' xml:base='/b/'><entry><title>T</title><link "
+        b"rel='self' href='x'/></entry></feed>"
+    ),
+    (
+        b"<!DOCTYPE rss [<!ENTITY nbsp '&#160;'>]><rss "
+        b"xmlns:media='http://search.yahoo.com/mrss/'><media:content url='&nbsp;x'/></rss>"
+    ),
+    (
+        b"<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><url><loc>a & "
+        b"b</loc></url></urlset>"
+    ),
 ]
 
 

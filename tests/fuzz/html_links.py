@@ -15,9 +15,18 @@ REFRESHES = frozenset(map(Kind, ("meta@delayed-refresh", "noscript@refresh", "te
 LIMITS = Limits(links=50, text=40)
 
 SEEDS = [
-    b'<base href="/d/"><a href="b.html" rel=nofollow>Next <b>page</b></a><a href="javascript:x()">x</a><img srcset="a 1x, b 2x" alt=A>',
-    b"<meta charset=windows-1251><meta http-equiv=refresh content=\"5; url='x'\"><form action=x><input type=image src=y></form>",
-    b"<table><a href=1><tr><td>x<template><a href=2></template><svg><a xlink:href=3><image href=4></svg>",
+    (
+        b'<base href="/d/"><a href="b.html" rel=nofollow>Next <b>page</b></a><a '
+        b'href="javascript:x()">x</a><img srcset="a 1x, b 2x" alt=A>'
+    ),
+    (
+        b"<meta charset=windows-1251><meta http-equiv=refresh content=\"5; url='x'\"><form "
+        b"action=x><input type=image src=y></form>"
+    ),
+    (
+        b"<table><a href=1><tr><td>x<template><a href=2></template><svg><a xlink:href=3><image "
+        b"href=4></svg>"
+    ),
     b"<script src='a'/><p title='>'><a href=\"b\"/>b</p><![CDATA[<x/>]]><!-- <y/>",
     "<a href='ö?ü'>Größe</a>".encode("utf-16"),
 ]

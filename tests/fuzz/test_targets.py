@@ -38,7 +38,8 @@ FINDS = [
     ),
     pytest.param(
         cdx_row.check,
-        b'{"urlkey": "a b", "timestamp": "2010", "url": "http://a.org/", "offset": 3, "filename": "f"}',
+        b'{"urlkey": "a b", "timestamp": "2010", "url": "http://a.org/", "offset": 3, '
+        b'"filename": "f"}',
         id="key with a blank",
     ),
     pytest.param(

@@ -19,8 +19,10 @@ SEEDS = [
     b'{"Container":{"Filename":"a.warc.gz","Offset":"10"},"Envelope":{"WARC-Header-Metadata":{"WARC-Type":"response",'
     b'"WARC-Target-URI":"http://a.example/","WARC-Date":"2019-05-19T07:25:24Z","WARC-Payload-Digest":"sha1:B2LTWWPUOYAH7UIPQ7ZUPQ4VMBSVC36A"},'
     b'"Payload-Metadata":{"HTTP-Response-Metadata":{"Response-Message":{"Status":"200"},"Headers":{"Content-Type":"text/html"},"HTML-Metadata":'
-    b'{"Head":{"Base":"/d/","Metas":[{"http-equiv":"Refresh","content":"5; url=x"}],"Link":[{"path":"LINK@/href","url":"y","rel":"a"}]},'
-    b'"Links":[{"path":"A@/href","url":"b","text":" x "},{"path":"IMG@/src","url":"i","alt":"z"},{"path":"STYLE/#text","href":"k"}]}}}}}',
+    b'{"Head":{"Base":"/d/","Metas":[{"http-equiv":"Refresh","content":"5; '
+    b'url=x"}],"Link":[{"path":"LINK@/href","url":"y","rel":"a"}]},'
+    b'"Links":[{"path":"A@/href","url":"b","text":" x '
+    b'"},{"path":"IMG@/src","url":"i","alt":"z"},{"path":"STYLE/#text","href":"k"}]}}}}}',
     b'{"Envelope":{"ARC-Header-Metadata":{"Target-URI":"http://a.example/","Date":"20190519072524","Content-Type":"text/html"},'
     b'"Payload-Metadata":{"HTTP-Response-Metadata":{"Response-Message":{"Status":"301"},"Entity-Digest":"sha1:x","Headers":{"Location":["b","c"]}}}}}',
     b'{"Envelope":{"WARC-Header-Metadata":{"WARC-Type":"revisit","WARC-Target-URI":"http://a.example/","WARC-Date":"2019-05-19T07:25:24Z",'

@@ -57,7 +57,10 @@ def _is_compiled() -> None:
     """Skip without compiled forms, but fail where they must be (``CI``)."""
     if native.PAIRS:
         return
-    text = "there are no compiled forms: no C compiler when ArcLink was installed, or ARCLINK_NATIVE=no"
+    text = (
+        "there are no compiled forms: no C compiler when ArcLink was installed, or "
+        "ARCLINK_NATIVE=no"
+    )
     if os.environ.get("CI"):
         pytest.fail(text)
     pytest.skip(text)

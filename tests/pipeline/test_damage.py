@@ -103,13 +103,15 @@ def test_what_is_wrong_with_a_file_is_named(
     [
         pytest.param(
             lambda offset: offset + 7,
-            "9 of 9 records that its CDX lists are not at these places, the first at byte 7 .*another version",
+            "9 of 9 records that its CDX lists are not at these places, the first at byte 7 "
+            ".*another version",
             True,
             id="all offsets wrong",
         ),
         pytest.param(
             lambda offset: offset + 10_000_000,
-            "9 of 9 records that its CDX lists are past its end, the first at byte 10,000,000 .*truncated, or",
+            "9 of 9 records that its CDX lists are past its end, the first at byte "
+            "10,000,000 .*truncated, or",
             True,
             id="all past the end",
         ),

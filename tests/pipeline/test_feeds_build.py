@@ -27,9 +27,10 @@ ALONE = BuildSettings(runner="inline", cores=1)
         ),
         (
             "text/xml",
-            "<?xml version='1.0' encoding='ISO-8859-1'?><rss><item><title>Größe</title><link>/1</link></item></rss>".encode(
-                "latin-1"
-            ),
+            (
+                "<?xml version='1.0' encoding='ISO-8859-1'?><rss><item><title>Größe</title>"
+                "<link>/1</link></item></rss>"
+            ).encode("latin-1"),
         ),
         (
             "text/xml;charset=iso-8859-1",
@@ -37,9 +38,10 @@ ALONE = BuildSettings(runner="inline", cores=1)
         ),
         (
             "application/xml",
-            "<?xml version='1.0' encoding='UTF-16'?><rss><item><title>Größe</title><link>/1</link></item></rss>".encode(
-                "utf-16"
-            ),
+            (
+                "<?xml version='1.0' "
+                "encoding='UTF-16'?><rss><item><title>Größe</title><link>/1</link></item></rss>"
+            ).encode("utf-16"),
         ),
         ("text/html", "\ufeff<rss><item><title>Größe</title><link>/1</link></item></rss>".encode()),
     ],

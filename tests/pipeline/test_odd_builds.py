@@ -213,7 +213,10 @@ def test_a_capture_of_a_very_long_uri_is_counted_not_kept(how: str, tmp_path: Pa
     page = http(b"<a href=/b>b</a>", "Content-Type: text/html")
     uris = ["http://h/" + "x" * (LONGEST_URI - 9), "http://h/" + "x" * (LONGEST_URI - 8)]
     (tmp_path / "a.warc").write_bytes(b"".join(warc(uri, page) for uri in uris))
-    row = '{"url":"%s","mime":"text/html","status":"200","digest":"%s","length":"9","offset":"%d","filename":"a.warc"}'
+    row = (
+        '{"url":"%s","mime":"text/html","status":"200","digest":"%s","length":"9",'
+        '"offset":"%d","filename":"a.warc"}'
+    )
     cdx = tmp_path / "a.cdxj"
     cdx.write_text("".join(f"h)/ 2020 {row % (uri, 'A' * 32, 0)}\n" for uri in uris))
     report = build_store(

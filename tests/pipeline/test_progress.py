@@ -33,13 +33,12 @@ def test_lines_say_batch_stage_captures_links_rate_and_time_left(
     told.end()
     lines = stream.getvalue().splitlines()
     assert lines[0] == "batch 1/2 · index · 0:00 passed"
-    assert (
-        lines[2]
-        == "batch 1/2 · extract · 500 captures · 4,000 links · 0.1 MB/s · 0:20 passed · about 4:06 left"
+    assert lines[2] == (
+        "batch 1/2 · extract · 500 captures · 4,000 links · 0.1 MB/s · 0:20 passed · about "
+        "4:06 left"
     )
-    assert (
-        lines[6]
-        == "batch 1/2 · stored · 500 captures · 4,000 links · 0.2 MB/s · 1:00 passed · about 1:00 left"
+    assert lines[6] == (
+        "batch 1/2 · stored · 500 captures · 4,000 links · 0.2 MB/s · 1:00 passed · about 1:00 left"
     )
     assert lines[-1] == "batch 2/2 · stored · 1,000 captures · 8,000 links · 0.2 MB/s · 2:00 passed"
 

@@ -147,7 +147,10 @@ def test_a_file_that_is_compressed_in_its_wacz_is_passed_over(wacz: Path, tmp_pa
     paths, complaints = leave_out_foreign(find_archives([str(path)]))
     assert [one.name for one in paths] == ["b.warc.gz"]
     assert complaints == [
-        f"{path}: archive/a.warc.gz is compressed once more in it, but a WACZ must store archive files uncompressed; pack it again (zip -0)"
+        (
+            f"{path}: archive/a.warc.gz is compressed once more in it, but a WACZ must store "
+            "archive files uncompressed; pack it again (zip -0)"
+        )
     ]
 
 

@@ -32,7 +32,8 @@ ORIGINAL = (
 REWRITTEN = (
     b'<html><head><script src="/static/js/ait.js"></script>'
     b"<!-- End Wayback Rewrite JS Include --><title>x</title></head><body>"
-    b'<!-- BEGIN WAYBACK TOOLBAR INSERT --><a href="/web/">Wayback</a><!-- END WAYBACK TOOLBAR INSERT -->'
+    b'<!-- BEGIN WAYBACK TOOLBAR INSERT --><a href="/web/">Wayback</a><!-- END WAYBACK '
+    b"TOOLBAR INSERT -->"
     b'<a href="/web/20090102030405/http://h.example/d/b.html">b</a>'
     b' <a href="http://web.archive.org/web/20090102030405/http://h.example/c">c</a>'
     b' <a href="//web.archive.org/web/20090102030405/http://other.example/">o</a>'

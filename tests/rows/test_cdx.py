@@ -41,22 +41,26 @@ CAPTURE = Capture(
 
 DIALECTS = [
     pytest.param(
-        f"com,example)/?example=1 20140103030321 http://example.com?example=1 text/html 200 {SHA1} - - 1043 333 example.warc.gz",
+        "com,example)/?example=1 20140103030321 http://example.com?example=1 text/html 200 "
+        f"{SHA1} - - 1043 333 example.warc.gz",
         CAPTURE,
         id="11 columns",
     ),
     pytest.param(
-        f"com,example)/?example=1 20140103030321 http://example.com?example=1 text/html 200 {SHA1} - - 333 example.warc.gz",
+        "com,example)/?example=1 20140103030321 http://example.com?example=1 text/html 200 "
+        f"{SHA1} - - 333 example.warc.gz",
         replace(CAPTURE, length=-1),
         id="10 columns",
     ),
     pytest.param(
-        f"com,example)/?example=1 20140103030321 http://example.com?example=1 text/html 200 {SHA1} - 333 example.warc.gz",
+        "com,example)/?example=1 20140103030321 http://example.com?example=1 text/html 200 "
+        f"{SHA1} - 333 example.warc.gz",
         replace(CAPTURE, length=-1),
         id="9 columns",
     ),
     pytest.param(
-        f"com,example)/?example=1 20140103030321 http://example.com?example=1 text/html 200 {SHA1} - - 1043 333 example.warc.gz - - -",
+        "com,example)/?example=1 20140103030321 http://example.com?example=1 text/html 200 "
+        f"{SHA1} - - 1043 333 example.warc.gz - - -",
         CAPTURE,
         id="14 columns of OutbackCDX",
     ),
@@ -78,28 +82,35 @@ DIALECTS = [
         id="the example in the paper, 3.1",
     ),
     pytest.param(
-        'com,example)/?example=1 20140103030321 {"url": "http://example.com?example=1", "mime": "text/html", "status": "200", '
+        'com,example)/?example=1 20140103030321 {"url": "http://example.com?example=1", '
+        '"mime": "text/html", "status": "200", '
         f'"digest": "{SHA1}", "length": "1043", "offset": "333", "filename": "example.warc.gz"}}',
         CAPTURE,
         id="CDXJ of pywb",
     ),
     pytest.param(
-        'com,example)/?example=1 20140103030321 {"url": "http://example.com?example=1", "mime": "text/html", "mime-detected": '
-        f'"text/html", "status": "200", "digest": "sha1:{SHA1}", "length": "1043", "offset": "333", "filename": "example.warc.gz", '
+        'com,example)/?example=1 20140103030321 {"url": "http://example.com?example=1", '
+        '"mime": "text/html", "mime-detected": '
+        f'"text/html", "status": "200", "digest": "sha1:{SHA1}", "length": "1043", "offset": '
+        '"333", "filename": "example.warc.gz", '
         '"charset": "UTF-8", "languages": "eng"}',
         CAPTURE,
         id="CDXJ of Common Crawl",
     ),
     pytest.param(
-        '{"urlkey": "com,example)/?example=1", "timestamp": 20140103030321, "url": "http://example.com?example=1", "mime": "text/html", '
-        f'"status": 200, "digest": "{SHA1}", "redirecturl": "-", "robotflags": "-", "length": 1043, "offset": 333, '
+        '{"urlkey": "com,example)/?example=1", "timestamp": 20140103030321, "url": '
+        '"http://example.com?example=1", "mime": "text/html", '
+        f'"status": 200, "digest": "{SHA1}", "redirecturl": "-", "robotflags": "-", '
+        '"length": 1043, "offset": 333, '
         '"filename": "example.warc.gz"}',
         CAPTURE,
         id="JSON line of OutbackCDX",
     ),
     pytest.param(
-        '{"urlkey": "com,example)/?example=1", "timestamp": "20140103030321", "original": "http://example.com?example=1", '
-        f'"mimetype": "text/html", "statuscode": "200", "digest": "{SHA1}", "length": "1043", "offset": "333", '
+        '{"urlkey": "com,example)/?example=1", "timestamp": "20140103030321", "original": '
+        '"http://example.com?example=1", '
+        f'"mimetype": "text/html", "statuscode": "200", "digest": "{SHA1}", "length": '
+        '"1043", "offset": "333", '
         '"filename": "example.warc.gz"}',
         CAPTURE,
         id="JSON with the Internet Archive's names",
@@ -394,7 +405,8 @@ def test_a_header_that_names_another_order_is_followed() -> None:
     layout = parse_header(b" CDX a b g V k m s N\n")
     assert layout is not None
     row = parse_row(
-        f"http://example.com?example=1 20140103030321 example.warc.gz 333 {SHA1} text/html 200 com,example)/?example=1",
+        f"http://example.com?example=1 20140103030321 example.warc.gz 333 {SHA1} text/html "
+        "200 com,example)/?example=1",
         layout,
     )
     assert row == replace(CAPTURE, length=-1)
@@ -535,7 +547,9 @@ def test_the_fast_way_agrees_with_parse_row_on_any_lines(written: list[tuple[str
 
 @pytest.mark.parametrize("column", range(11))
 def test_the_fast_way_agrees_with_parse_row_on_each_odd_column(column: int) -> None:
-    plain = f"org,example)/ 20140103030321 http://example.org/ text/html 200 {SHA1} - - 7 5 f.warc.gz".split()
+    plain = (
+        f"org,example)/ 20140103030321 http://example.org/ text/html 200 {SHA1} - - 7 5 f.warc.gz"
+    ).split()
     for odd in ODD[column]:
         line = " ".join([*plain[:column], odd, *plain[column + 1 :]]).encode()
         agree([line])

@@ -20,7 +20,10 @@ from arclink.rows.cdx_files import find_cdx, is_usual, read_lines, read_usual_li
 from arclink.rows.cdx_layouts import USUAL, usual_row, with_file
 from arclink.rows.lines import bounded_lines
 
-ROW = b"org,h)/ 20140103030321 http://h.org/ text/html 200 B2LTWWPUOYAH7UIPQ7ZUPQ4VMBSVC36A - - 1043 333 example.warc.gz"
+ROW = (
+    b"org,h)/ 20140103030321 http://h.org/ text/html 200 B2LTWWPUOYAH7UIPQ7ZUPQ4VMBSVC36A - - "
+    b"1043 333 example.warc.gz"
+)
 LEAST_BOUND = 1 << 18
 """The shortest bound of `bounded_lines`, in bytes."""
 
@@ -113,10 +116,12 @@ def test_columns_in_any_order_are_read(tmp_path: Path) -> None:
     odd = write(
         tmp_path / "odd.cdx",
         b" CDX g V S b a k s m",
-        b"example.warc.gz 333 1043 20140103030321 http://h.org/ B2LTWWPUOYAH7UIPQ7ZUPQ4VMBSVC36A 200 text/html",
+        b"example.warc.gz 333 1043 20140103030321 http://h.org/ "
+        b"B2LTWWPUOYAH7UIPQ7ZUPQ4VMBSVC36A 200 text/html",
         b"short row",
         b"a row with nine columns that mean nothing here now",
-        b'org,h)/ 20140103030321 {"url": "http://h.org/", "offset": 333, "filename": "example.warc.gz"}',
+        b'org,h)/ 20140103030321 {"url": "http://h.org/", "offset": 333, "filename": '
+        b'"example.warc.gz"}',
         HEADER,
         ROW,
     )
@@ -135,7 +140,8 @@ def test_the_order_of_wget_is_read(tmp_path: Path) -> None:
     path = write(
         tmp_path / "wget.cdx",
         b" CDX a b a m s k r M V g u",
-        b"http://h.org/x 20140103030321 http://h.org/x text/html 200 B2LTWWPUOYAH7UIPQ7ZUPQ4VMBSVC36A - - 333 example.warc.gz <urn:uuid:1>",
+        b"http://h.org/x 20140103030321 http://h.org/x text/html 200 "
+        b"B2LTWWPUOYAH7UIPQ7ZUPQ4VMBSVC36A - - 333 example.warc.gz <urn:uuid:1>",
     )
     _, line = read_usual_lines(path)
     capture = parse_row(line)

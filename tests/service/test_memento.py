@@ -93,8 +93,14 @@ def test_a_timemap_lists_the_mementos(client: FlaskClient) -> None:
     lines = response.text.splitlines()
     assert lines[0] == f'<{A}>; rel="original",'
     assert lines[2:] == [
-        f'<https://w.example/web/{T1}/{A}>; rel="first memento"; datetime="Tue, 03 Nov 2009 01:13:07 GMT",',
-        f'<https://w.example/web/{T2}/{A}>; rel="last memento"; datetime="Sat, 30 Jan 2010 00:30:05 GMT"',
+        (
+            f'<https://w.example/web/{T1}/{A}>; rel="first memento"; datetime="Tue, 03 Nov 2009 '
+            '01:13:07 GMT",'
+        ),
+        (
+            f'<https://w.example/web/{T2}/{A}>; rel="last memento"; datetime="Sat, 30 Jan 2010 '
+            '00:30:05 GMT"'
+        ),
     ]
     answer = client.get(f"/timemap/json/{T2}/{A}").get_json()
     assert [one["timestamp"] for one in answer["mementos"]["list"]] == [T2]
@@ -124,7 +130,8 @@ def test_at_a_time_headers_name_the_memento_in_force(client: FlaskClient) -> Non
     response = client.get(f"/linkQuery?uri={A}&at=2009&format=json")
     assert response.headers["Memento-Datetime"] == "Tue, 03 Nov 2009 01:13:07 GMT"
     assert response.headers["Link"] == (
-        f'<{A}>; rel="original", </timemap/link/{A}>; rel="timemap"; type="application/link-format", '
+        f'<{A}>; rel="original", </timemap/link/{A}>; rel="timemap"; '
+        'type="application/link-format", '
         f'<https://w.example/web/{T1}/{A}>; rel="memento"; datetime="Tue, 03 Nov 2009 01:13:07 GMT"'
     )
     assert response.get_json()["in_force"][0]["uri_m"] == f"https://w.example/web/{T1}/{A}"

@@ -206,9 +206,9 @@ def test_workers_count_together_and_one_that_dies_is_replaced(tmp_path: Path) ->
         assert workers
         assert service.process.pid not in workers
         counted, until = 0.0, time.monotonic() + 60
-        while (
-            counted < 20
-        ):  # a request is counted after its answer; meanwhile the other worker may get the query for counts
+        # A request is counted after its answer; meanwhile the other worker may get the query for
+        # counts.
+        while counted < 20:
             assert time.monotonic() < until
             families = {
                 family.name: family

@@ -31,7 +31,10 @@ def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     folder = tmp_path_factory.mktemp("proxy")
     key, certificate = folder / "key.pem", folder / "certificate.pem"
     subprocess.run(
-        f"openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=links.example.org -keyout {key} -out {certificate}".split(),
+        (
+            "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=links.example.org "
+            f"-keyout {key} -out {certificate}"
+        ).split(),
         check=True,
         capture_output=True,
     )
@@ -49,7 +52,10 @@ def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
             ("/etc/ssl/replay.example.net.key", str(key)),
             (
                 "worker_processes auto;",
-                f"worker_processes 1; daemon off; pid {folder}/nginx.pid; error_log {folder}/error.log;",
+                (
+                    f"worker_processes 1; daemon off; pid {folder}/nginx.pid; error_log "
+                    f"{folder}/error.log;"
+                ),
             ),
             (
                 "http {",

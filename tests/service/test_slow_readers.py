@@ -33,7 +33,10 @@ def test_who_does_not_read_is_left_and_the_next_one_is_answered(
         stuck.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         stuck.connect(("127.0.0.1", port))
         stuck.sendall(
-            f"GET /linkQuery?uri={A}&limit=0&format=jsonl&direction=out HTTP/1.1\r\nHost: x\r\n\r\n".encode()
+            (
+                f"GET /linkQuery?uri={A}&limit=0&format=jsonl&direction=out HTTP/1.1\r\nHost: "
+                "x\r\n\r\n"
+            ).encode()
         )
         assert stuck.recv(9) == b"HTTP/1.1 ", "the only thread has begun to answer"
 
@@ -55,7 +58,10 @@ def test_a_reader_that_takes_a_byte_now_and_then_is_left_too(
         dripping.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         dripping.connect(("127.0.0.1", port))
         dripping.sendall(
-            f"GET /linkQuery?uri={A}&limit=0&format=jsonl&direction=out HTTP/1.1\r\nHost: x\r\n\r\n".encode()
+            (
+                f"GET /linkQuery?uri={A}&limit=0&format=jsonl&direction=out HTTP/1.1\r\nHost: "
+                "x\r\n\r\n"
+            ).encode()
         )
         stop = threading.Event()
 

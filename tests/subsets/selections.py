@@ -72,7 +72,10 @@ def _groups(parts: st.SearchStrategy[Selection]) -> st.SearchStrategy[Selection]
 selections: st.SearchStrategy[Selection] = st.recursive(_conditions, _groups, max_leaves=6)
 """Selections of captures of the demo archive."""
 
-_COLUMNS = "number INT, surt TEXT, host TEXT, original TEXT, time TEXT, status TEXT, mime TEXT, file TEXT, half DOUBLE"
+_COLUMNS = (
+    "number INT, surt TEXT, host TEXT, original TEXT, time TEXT, status TEXT, mime TEXT, file "
+    "TEXT, half DOUBLE"
+)
 
 
 class CaptureTable:

@@ -160,11 +160,13 @@ class _Handler(BaseHTTPRequestHandler):
             if other != first:
                 where = f"{original}#page={other}" if other else original
                 links.append(
-                    f'<{self.archive.base}/timemap/link/{where}>; rel="timemap"; type="application/link-format"'
+                    f'<{self.archive.base}/timemap/link/{where}>; rel="timemap"; '
+                    'type="application/link-format"'
                 )
         for page in shown:
             links.append(
-                f'<{self.archive.base}/{page.timestamp}/{page.original}>; rel="first memento"; datetime="{http_date(page.timestamp)}"'
+                f'<{self.archive.base}/{page.timestamp}/{page.original}>; rel="first '
+                f'memento"; datetime="{http_date(page.timestamp)}"'
             )
         if shown:
             self.answer(
@@ -271,7 +273,10 @@ def rewritten(body: bytes, base: str, timestamp: str) -> bytes:
     body = body.replace(b'href="http', b'href="' + place + b"/http").replace(
         b'src="http', b'src="' + place + b"im_/http"
     )
-    toolbar = b'<!-- BEGIN WAYBACK TOOLBAR INSERT --><a href="/help">Help</a><!-- END WAYBACK TOOLBAR INSERT -->'
+    toolbar = (
+        b'<!-- BEGIN WAYBACK TOOLBAR INSERT --><a href="/help">Help</a><!-- END WAYBACK '
+        b"TOOLBAR INSERT -->"
+    )
     return body + toolbar + b"<!--\n     FILE ARCHIVED ON 06:00:00 -->"
 
 

@@ -104,5 +104,6 @@ def _wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
         else:
             return
     raise RuntimeError(
-        f"pywb did not start within {SECONDS_TO_START:g} s:\n{log.read_text(errors='replace')[-2000:]}"
+        f"pywb did not start within {SECONDS_TO_START:g} s:\n"
+        f"{log.read_text(errors='replace')[-2000:]}"
     )

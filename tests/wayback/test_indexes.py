@@ -75,15 +75,20 @@ def test_a_bad_row_among_good_ones_is_counted() -> None:
 
 def test_common_crawls_rows_are_read() -> None:
     row = (
-        b'org,example)/ 20240101000000 {"url": "https://example.org/", "mime": "text/html", "mime-detected": "text/html", "status": "200", '
-        b'"digest": "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ", "length": "1", "offset": "2", "filename": "x.warc.gz", "languages": "eng"}'
+        b'org,example)/ 20240101000000 {"url": "https://example.org/", "mime": "text/html", '
+        b'"mime-detected": "text/html", "status": "200", '
+        b'"digest": "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ", "length": "1", "offset": "2", '
+        b'"filename": "x.warc.gz", "languages": "eng"}'
     )
     assert parse_index(row).captures[0].original == "https://example.org/"
 
 
 def test_a_status_that_is_none_is_not_known() -> None:
     """pywb writes 0 for a 204: its reader of HTTP expects a body."""
-    row = b'org,h)/ 20240501094835 {"url": "https://h.example/", "mime": "unk", "status": "0", "digest": "AAA"}'
+    row = (
+        b'org,h)/ 20240501094835 {"url": "https://h.example/", "mime": "unk", "status": "0", '
+        b'"digest": "AAA"}'
+    )
     assert parse_index(row).captures[0].status == "-"
 
 

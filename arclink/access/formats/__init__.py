@@ -75,7 +75,8 @@ class Format:
                 raise BadParameterError(
                     name,
                     "true",
-                    f"none with format={self.name}; only {telling}, and RDF with profile=links, show it",
+                    f"none with format={self.name}; only {telling}, and RDF with "
+                    "profile=links, show it",
                 )
         if query.limit == 0 and not self.streams:
             streaming = ", ".join(name for name, other in FORMATS.items() if other.streams)

@@ -129,7 +129,10 @@ def _lines_of(time: Timestamp, found: tuple[InForceThen, ...]) -> Iterable[str]:
     for one in found:
         memento = one.memento
         told = f"status {printable(memento.status)}, {one.state.value}"
-        yield f"At {date_and_time(time)}: in force since {date_and_time(memento.timestamp)}, {told}: {printable_uri(memento.original)}"
+        yield (
+            f"At {date_and_time(time)}: in force since {date_and_time(memento.timestamp)}, "
+            f"{told}: {printable_uri(memento.original)}"
+        )
 
 
 def _total_line(direction: Direction, answer: DiffAnswer) -> str:

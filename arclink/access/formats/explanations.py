@@ -63,8 +63,14 @@ def explanation_lines(found: Explanation) -> Iterator[str]:
     """Yield one explanation as lines of text, the first without indent."""
     memento, payload = found.memento, found.payload
     yield f"{date_and_time(memento.timestamp)}  {printable_uri(memento.original)}"
-    yield f"  {printable(memento.record_type)}, status {printable(memento.status)}, {printable(memento.mime)}"
-    yield f"  {printable(memento.file)} at byte {memento.offset:,}, checksum {printable(memento.checksum)}"
+    yield (
+        f"  {printable(memento.record_type)}, status {printable(memento.status)}, "
+        f"{printable(memento.mime)}"
+    )
+    yield (
+        f"  {printable(memento.file)} at byte {memento.offset:,}, checksum "
+        f"{printable(memento.checksum)}"
+    )
     if found.reason is Reason.PAYLOAD_RECORDED:
         yield f"  {found.reason.text}; content {found.content}"
         return

@@ -78,7 +78,10 @@ def _lines(answer: LinkAnswer) -> Iterator[str]:
         yield f"Redirected {date_and_time(hop.timestamp)} by {printable_uri(hop.original)}"
     yield _range_line(query) if query.is_range else known_line(query, answer.mementos)
     if sum(report.outcome is not Outcome.FAILED for report in answer.archives) > 1:
-        yield "Counts of mementos are sums over the archives: a memento in several archives counts several times."
+        yield (
+            "Counts of mementos are sums over the archives: a memento in several archives "
+            "counts several times."
+        )
     yield from archive_lines(answer.archives)
     yield from _in_force(answer)
     if query.direction.is_out:
@@ -124,7 +127,10 @@ def archive_lines(reports: Iterable[ArchiveReport]) -> Iterator[str]:
         )
         over = f", refused: {refused}" if refused else ""
         why = f": {printable(report.detail)}" if report.detail else ""
-        yield f"{printable(report.name)}: {report.outcome.value}{told}{over} ({report.seconds:.1f} s){why}"
+        yield (
+            f"{printable(report.name)}: {report.outcome.value}{told}{over} "
+            f"({report.seconds:.1f} s){why}"
+        )
 
 
 def _by_name(refused: tuple[Refused, int]) -> str:
@@ -135,7 +141,10 @@ def known_line(query: LinkQuery, mementos: MementoSummary) -> str:
     """Return one line that distinguishes "not captured", "not read" and "no links"."""
     if mementos.first is None or mementos.last is None:
         return "Not captured: the graph has no memento of it, so its outlinks are unknown."
-    line = f"{_counted(mementos.count, 'memento')}, {date_and_time(mementos.first)} to {date_and_time(mementos.last)}"
+    line = (
+        f"{_counted(mementos.count, 'memento')}, {date_and_time(mementos.first)} to "
+        f"{date_and_time(mementos.last)}"
+    )
     if mementos.asked == 0:
         when = "at or before that time" if query.at is not None else "in the time range"
         return f"{line}; none {when}, so its outlinks at that time are unknown."
@@ -150,7 +159,10 @@ def _in_force(answer: LinkAnswer) -> Iterator[str]:
     for found in answer.in_force:
         known = "" if found.is_known else ", its links are unknown: it ends earlier ones"
         memento = found.memento
-        yield f"In force: {date_and_time(memento.timestamp)}, status {printable(memento.status)}{known}: {printable_uri(memento.original)}"
+        yield (
+            f"In force: {date_and_time(memento.timestamp)}, status "
+            f"{printable(memento.status)}{known}: {printable_uri(memento.original)}"
+        )
 
 
 def _members(

@@ -61,7 +61,8 @@ def write_link_timemap(found: TimeMap, replay: ReplayPrefix, place: str = "") ->
         address = uri_m(replay, memento.timestamp, memento.original)
         assert address is not None
         links.append(
-            f'<{ascii_uri(address)}>; rel="{first}{last}memento"; datetime="{http_date(memento.timestamp)}"'
+            f'<{ascii_uri(address)}>; rel="{first}{last}memento"; '
+            f'datetime="{http_date(memento.timestamp)}"'
         )
     yield (",\n".join(links) + "\n").encode()
 

@@ -34,7 +34,8 @@ _COUNTS = ("links", "contents", "mementos", "hosts", "first", "last")
 OF = Parameter("of", "Count whole texts, or words.", choice(Term), default="text")
 BY = replace(
     WINDOWS,
-    about="Windows in which texts are counted: day, month, year, all, or times and ranges: 2009-11,2010-01/2010-03.",
+    about="Windows in which texts are counted: day, month, year, all, or times and ranges: "
+    "2009-11,2010-01/2010-03.",
     default="all",
 )
 
@@ -125,12 +126,16 @@ def _as_rows(
     lines = [
         f"{printable_uri(target.uri)}  ({printable_uri(target.name)})",
         known
-        or f"{found.targets:,} URIs of this {target.level.value} are linked to, {found.captured:,} of them were captured.",
+        or (
+            f"{found.targets:,} URIs of this {target.level.value} are linked to, "
+            f"{found.captured:,} of them were captured."
+        ),
         kinds_line(query.links.kinds),
         *others,
         f"{found.links:,} links of contents, {found.textless:,} of them without text"
         + (f"; {found.inner:,} from within left out." if query.is_external else "."),
-        f"{len(shown):,} of {len(terms):,} {what}s. tf-idf = tf · log10(N / df); N = {frequencies.documents:,} {target.level.plural}"
+        f"{len(shown):,} of {len(terms):,} {what}s. tf-idf = tf · log10(N / df); N = "
+        f"{frequencies.documents:,} {target.level.plural}"
         " that a text leads to, df = those that this one leads to.",
         *([""] if shown else []),
     ]

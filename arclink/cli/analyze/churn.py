@@ -92,7 +92,10 @@ def _as_rows(
     lines = [
         f"{total:,} pairs of captures were compared, each with the one before it of the same page."
         if rows
-        else "Nothing to compare: no page in the query has two captures that were read, with the later one in a window.",
+        else (
+            "Nothing to compare: no page in the query has two captures that were read, with the "
+            "later one in a window."
+        ),
         kinds_line(links.kinds),
         *others,
         *([""] if rows else []),

@@ -32,7 +32,8 @@ _COLUMNS = ("cohort", "months", "at_risk", "share", "low", "high", "earliest", "
 
 BY = replace(
     WINDOWS,
-    about="One curve per window, for the links first seen in it: day, month, year, all, or times and ranges: 2009-11,2010-01/2010-03.",
+    about="One curve per window, for the links first seen in it: day, month, year, all, or times "
+    "and ranges: 2009-11,2010-01/2010-03.",
     default="all",
 )
 ONLY_NEW = switch("new", "Only links whose page has an earlier capture without them.")

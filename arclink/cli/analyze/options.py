@@ -12,7 +12,8 @@ from arclink.cli.options import STORE
 
 STORE_OR_FILES = replace(
     STORE,
-    about="The link graph: a file such as links.db, a URL such as sqlite:///links.db, or a folder with graph files.",
+    about="The link graph: a file such as links.db, a URL such as sqlite:///links.db, or a folder "
+    "with graph files.",
     metavar="PATH|URL|FOLDER",
 )
 BY = Parameter(

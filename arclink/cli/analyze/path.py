@@ -123,7 +123,8 @@ def _as_rows(query: PathQuery, answer: PathAnswer, end: str, is_captured: bool) 
     lines = [_told(query, answer, is_captured), kinds_line(query.links.kinds)]
     if not rows and answer.others:
         lines.append(
-            f"{answer.others:,} links of other kinds on these pages were not followed: --kinds all follows them."
+            f"{answer.others:,} links of other kinds on these pages were not followed: "
+            "--kinds all follows them."
         )
     lines += [""] if rows else []
     return RowAnswer(about, lines, _COLUMNS, {"hops": rows})
@@ -135,10 +136,15 @@ def _told(query: PathQuery, answer: PathAnswer, is_captured: bool) -> str:
         links = "1 link" if len(answer.hops) == 1 else f"{len(answer.hops):,} links"
         return f"{links}, arriving {date_and_time(answer.hops[-1].time)}; {looked}."
     if not is_captured:
-        return f"No path: {printable_uri(query.links.uri)} was not captured in that time, so its links are unknown."
+        return (
+            f"No path: {printable_uri(query.links.uri)} was not captured in that time, so its "
+            "links are unknown."
+        )
     if answer.is_complete:
         return f"No path: {looked}, which are all pages that can be reached in that time."
     return (
-        f"None found: {looked}, and the search ended there. Allow more (--most-pages, now {query.most_pages:,}; "
-        f"for a shortest path also --most-hops, now {query.most_hops:,}), or a shorter time (--from, --to)."
+        f"None found: {looked}, and the search ended there. Allow more (--most-pages, now "
+        f"{query.most_pages:,}; "
+        f"for a shortest path also --most-hops, now {query.most_hops:,}), or a shorter time "
+        "(--from, --to)."
     )

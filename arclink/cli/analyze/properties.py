@@ -40,7 +40,8 @@ def command(given: Given) -> None:
     table, degrees = page.with_suffix(".csv"), page.with_suffix(".degrees.csv")
     if page in (table, degrees):
         raise UsageError(
-            f"--output {output}: the table next to the page would have the same name. Name the page: --output {page.stem}.html"
+            f"--output {output}: the table next to the page would have the same name. Name "
+            f"the page: --output {page.stem}.html"
         )
     slices = open_slices_asked(given)
     found = [properties_of(slices, place) for place in range(len(slices))]
@@ -51,14 +52,16 @@ def command(given: Given) -> None:
         new_degrees.write_text(degrees_as_csv(found), "utf-8", newline="")
     whole = found[0]
     click.echo(
-        f"{whole.nodes:,} nodes ({slices.level.plural}), {whole.edges:,} links between them; captured: {whole.captured:,} nodes"
+        f"{whole.nodes:,} nodes ({slices.level.plural}), {whole.edges:,} links between them; "
+        f"captured: {whole.captured:,} nodes"
     )
     click.echo(kinds_line(slices.kinds))
     if not whole.edges and slices.other_kinds:
         click.echo(others_line(slices.kinds, slices.other_kinds))
     if whole.targets:
         click.echo(
-            f"never captured: {whole.never_captured:,} of {whole.targets:,} targets ({whole.never_captured / whole.targets:.1%})"
+            f"never captured: {whole.never_captured:,} of {whole.targets:,} targets "
+            f"({whole.never_captured / whole.targets:.1%})"
         )
     click.echo(f"links to a node: {law_in_words(whole.inward.law)}")
     click.echo(f"links of a node: {law_in_words(whole.outward.law)}")

@@ -25,7 +25,8 @@ _ADOPTION = ("window", "new_pages", "dated", "new_hosts", "pages", "hosts")
 
 BY = Parameter(
     "by",
-    "Count new pages and hosts per window instead of listing pages: day, month, year, or times and ranges.",
+    "Count new pages and hosts per window instead of listing pages: day, month, year, or "
+    "times and ranges.",
     TEXT,
     metavar="WINDOWS",
 )
@@ -55,7 +56,10 @@ def command(given: Given) -> None:
     dated = sum(link.last_without is not None for link in found)
     lines = [
         f"{printable_uri(target.uri)}  ({printable_uri(target.name)})",
-        f"{len(found):,} pages link to it, {dated:,} of them have an earlier capture without the link."
+        (
+            f"{len(found):,} pages link to it, {dated:,} of them have an earlier capture without "
+            "the link."
+        )
         if found
         else "No page links to it.",
         kinds_line(links.kinds),

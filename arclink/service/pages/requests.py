@@ -140,7 +140,8 @@ def refuse_others(asked: Asked, *names: str) -> None:
             raise BadParameterError(
                 name,
                 value,
-                f"one of the parameters view, {', '.join(names)}; an '&' inside the URI must be written %26",
+                f"one of the parameters view, {', '.join(names)}; an '&' inside the URI must "
+                "be written %26",
             )
 
 

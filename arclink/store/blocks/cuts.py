@@ -12,7 +12,10 @@ from arclink.model import Checksum, Scope, Source, Timestamp, UriR
 from arclink.store.blocks.byte_layouts import split_content
 from arclink.uris.resolution import content_id
 
-_TABLE = "CREATE TABLE pages (cut BLOB, original TEXT, timestamps TEXT, PRIMARY KEY (cut, original)) WITHOUT ROWID"
+_TABLE = (
+    "CREATE TABLE pages (cut BLOB, original TEXT, timestamps TEXT, PRIMARY KEY (cut, "
+    "original)) WITHOUT ROWID"
+)
 
 
 class CapturesByCut:

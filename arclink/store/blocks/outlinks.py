@@ -237,11 +237,13 @@ def _lists(lists: object, contents: int) -> list[list[int]]:
         or not all(isinstance(numbers, list) for numbers in lists)
     ):
         raise StoreError(
-            f"a block of {contents} contents has another number of lists: {str(lists)[:200]}. Write the graph files again."
+            f"a block of {contents} contents has another number of lists: "
+            f"{str(lists)[:200]}. Write the graph files again."
         )
     if {*map(type, chain.from_iterable(lists))} - {int}:
         raise StoreError(
-            f"a list of links has an entry that is not a number: {str(lists)[:200]}. Write the graph files again."
+            f"a list of links has an entry that is not a number: {str(lists)[:200]}. Write "
+            "the graph files again."
         )
     return lists
 
@@ -264,4 +266,7 @@ def _columns(links: object) -> Columns | None:
 
 
 def _refusal(row: bytes) -> str:
-    return f"outlinks in the graph files are not lists of links: {row[:200].decode('utf-8', 'replace')}. Write the graph files again."
+    return (
+        "outlinks in the graph files are not lists of links: "
+        f"{row[:200].decode('utf-8', 'replace')}. Write the graph files again."
+    )

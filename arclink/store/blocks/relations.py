@@ -341,7 +341,8 @@ def write_mementos(
                 checksums.append(packed)
                 size = "" if len(packed) == _USUAL_CHECKSUM else f"\t{len(packed)}"
                 lines.append(
-                    f"{timestamp}\t{uri_form(surt, original)}\t{status}\t{mime}\t{record_type}\t{reason}"
+                    f"{timestamp}\t{uri_form(surt, original)}\t{status}\t{mime}"
+                    f"\t{record_type}\t{reason}"
                     f"\t{names.number_of(file)}\t{offset}\t{length}{size}"
                 )
             first = part[0][1] if chunk else ""

@@ -107,7 +107,8 @@ def _parsed(where: str, patience: float) -> Address:
     keyspace = parts.path.removeprefix("/")
     if not _KEYSPACE.fullmatch(keyspace):
         raise ValueError(
-            f"{keyspace!r} is not a keyspace name: a letter, then letters, digits and _, 48 characters at most"
+            f"{keyspace!r} is not a keyspace name: a letter, then letters, digits and _, 48 "
+            "characters at most"
         )
     given = {"patience": patience, **_options(parts.query)}
     return Address(

@@ -171,13 +171,15 @@ class Database:
             yield
         except (AuthenticationFailed, Unauthorized) as error:
             raise StoreError(
-                f"{name} refuses the user ({error}). Name one in the URL, and set ARCLINK_CASSANDRA_PASSWORD."
+                f"{name} refuses the user ({error}). Name one in the URL, and set "
+                "ARCLINK_CASSANDRA_PASSWORD."
             ) from error
         except NoHostAvailable as error:
             causes = list(error.errors.values()) if isinstance(error.errors, dict) else [error]
             if any(isinstance(cause, AuthenticationFailed) for cause in causes):
                 raise StoreError(
-                    f"{name} refuses the user. Name one in the URL, and set ARCLINK_CASSANDRA_PASSWORD."
+                    f"{name} refuses the user. Name one in the URL, and set "
+                    "ARCLINK_CASSANDRA_PASSWORD."
                 ) from error
             missing = _missing_replicas(causes)
             if missing:
@@ -188,7 +190,8 @@ class Database:
             ) from error
         except InvalidRequest as error:
             raise StoreError(
-                f"{name}: {error}. Is this the keyspace of a store? arclink schema apply --store {name} creates one."
+                f"{name}: {error}. Is this the keyspace of a store? arclink schema apply "
+                f"--store {name} creates one."
             ) from error
         except (*_AGAIN, DriverException) as error:
             missing = _missing_replicas([error])
@@ -394,7 +397,8 @@ def _missing_replicas(causes: Iterable[object]) -> str:
     needed, answered, how, level = min(found, key=lambda one: one[1] - one[0])
     return (
         f"too few nodes answer: {level} needs {needed} replicas of the data, and {answered} {how}. "
-        "Start the nodes that are down (nodetool status lists them), or read the logs of slow nodes; "
+        "Start the nodes that are down (nodetool status lists them), or read the logs of "
+        "slow nodes; "
         "then try again."
     )
 
@@ -448,7 +452,8 @@ def _tls_of(address: Address) -> ssl.SSLContext | None:
         return ssl.create_default_context(cafile=address.tls)
     except (OSError, ssl.SSLError) as error:
         raise StoreError(
-            f"tls={address.tls}: this is not a readable file of certificates (PEM) ({error}). Or use tls=system."
+            f"tls={address.tls}: this is not a readable file of certificates (PEM) "
+            f"({error}). Or use tls=system."
         ) from error
 
 

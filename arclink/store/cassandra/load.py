@@ -83,7 +83,8 @@ def load_batch(
                 do(step, history.view, _not_done(store, step, phase))
                 if missing := _not_done(store, step, phase):
                     raise StoreError(
-                        f"{store.address.name}: {missing[0].name} and {len(missing) - 1} other tasks did nothing; load again."
+                        f"{store.address.name}: {missing[0].name} and {len(missing) - 1} "
+                        "other tasks did nothing; load again."
                     )
         facts = _facts(store, step, history)
         facts = _without_forgotten(store, step, history, facts)
@@ -101,7 +102,8 @@ def _checked(store: CassandraReader, settings: Mapping[str, str]) -> dict[str, s
     for name, value in settings.items():
         if known.setdefault(name, value) != value:
             raise StoreError(
-                f"{store.address.name} was built with {name} = {known[name]}, not {value}. Use that setting, or build a new store."
+                f"{store.address.name} was built with {name} = {known[name]}, not {value}. "
+                "Use that setting, or build a new store."
             )
     return known
 
@@ -254,7 +256,8 @@ class Loaders(Closing):
             if self._deaths > 1:
                 raise StoreError(
                     "a loading process died twice, the second time alone; probably there is too "
-                    "little memory (see the system's log). Loaded data is kept: use smaller batches "
+                    "little memory (see the system's log). Loaded data is kept: use smaller "
+                    "batches "
                     "(--batch-size), and run the same command again."
                 ) from error
             return False

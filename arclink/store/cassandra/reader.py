@@ -451,7 +451,8 @@ class CassandraReader(Closing):
         )
         if not rows:
             raise StoreError(
-                f"{self.address.name} is damaged: batch {step} is missing. Load its graph files into a new store."
+                f"{self.address.name} is damaged: batch {step} is missing. Load its graph "
+                "files into a new store."
             )
         files, settings, manifest = rows[0]
         with unpacking(self.address.name, f"batch {step}"):
@@ -571,7 +572,8 @@ class CassandraReader(Closing):
         for place, data in zip(missing, self.tables.blocks.get_each(missing, view), strict=True):
             if not data:
                 raise StoreError(
-                    f"{self.address.name} is damaged: block {place} is missing. Run arclink verify --store {self.address.name}."
+                    f"{self.address.name} is damaged: block {place} is missing. Run arclink "
+                    f"verify --store {self.address.name}."
                 )
             found[place] = self._blocks[place] = data.decode().split("\n")
         while len(self._blocks) > CACHED_BLOCKS:
@@ -594,7 +596,8 @@ class CassandraReader(Closing):
         place = self.numbers_of(view, [inlink.content])[0]
         if place is None:
             raise UsageError(
-                f"cannot continue after an inlink of {inlink.content}: the store has no such content"
+                f"cannot continue after an inlink of {inlink.content}: the store has no such "
+                "content"
             )
         load, number = place
         return load, Posting(

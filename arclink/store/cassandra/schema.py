@@ -52,10 +52,12 @@ def apply_schema(address: Address) -> bool:
         if tables - ours:
             others = ", ".join(sorted(tables - ours)[:5])
             raise StoreError(
-                f"{address.name}: the keyspace has tables of another program ({others}). Name another keyspace."
+                f"{address.name}: the keyspace has tables of another program ({others}). "
+                "Name another keyspace."
             )
         database.command(
-            f"CREATE KEYSPACE IF NOT EXISTS {address.keyspace} WITH replication = {replication_map(address.replication)}"
+            f"CREATE KEYSPACE IF NOT EXISTS {address.keyspace} WITH replication = "
+            f"{replication_map(address.replication)}"
         )
     finally:
         database.close()
@@ -105,11 +107,13 @@ def _check(address: Address, layout: int | None, *, is_new: bool = False) -> Non
             raise StoreError(_missing(address))
     elif layout > LAYOUT:
         raise StoreError(
-            f"{address.name} was written by a newer ArcLink (layout {layout}, this one reads {LAYOUT}). Use that version."
+            f"{address.name} was written by a newer ArcLink (layout {layout}, this one reads "
+            f"{LAYOUT}). Use that version."
         )
     elif layout < UNSEALED:
         raise StoreError(
-            f"{address.name} has the old layout {layout}, this ArcLink reads {LAYOUT}. Load its graph files into a new store."
+            f"{address.name} has the old layout {layout}, this ArcLink reads {LAYOUT}. Load "
+            "its graph files into a new store."
         )
 
 

@@ -185,7 +185,8 @@ class Steps:
         while True:
             number += 1
             is_mine, _ = self._database.agree(
-                "INSERT INTO steps (store, step, identity, is_finished) VALUES (0, ?, ?, false) IF NOT EXISTS",
+                "INSERT INTO steps (store, step, identity, is_finished) VALUES (0, ?, ?, "
+                "false) IF NOT EXISTS",
                 (number, identity),
             )
             if is_mine:
@@ -198,12 +199,14 @@ class Steps:
             StoreError: Another process holds the store by now.
         """
         is_done, _ = self._database.agree(
-            "UPDATE steps SET is_finished = true, facts = ? WHERE store = 0 AND step = ? IF holder = ?",
+            "UPDATE steps SET is_finished = true, facts = ? WHERE store = 0 AND step = ? IF "
+            "holder = ?",
             (facts.as_json(), number, holder),
         )
         if not is_done:
             raise StoreError(
-                f"{self._database.address.name}: this load did not renew its lock for {SILENCE} seconds and lost it; start it again."
+                f"{self._database.address.name}: this load did not renew its lock for "
+                f"{SILENCE} seconds and lost it; start it again."
             )
         self._history = None
 
@@ -225,8 +228,10 @@ class Steps:
                 break
             if holder is not None and not _is_dead(holder):
                 raise StoreError(
-                    f"{database.address.name} is locked: another build is loading into it ({holder.rpartition(':')[0]}). "
-                    f"Wait until that build has ended, then start again; if its machine died, wait {SILENCE} seconds."
+                    f"{database.address.name} is locked: another build is loading into it "
+                    f"({holder.rpartition(':')[0]}). "
+                    "Wait until that build has ended, then start again; if its machine "
+                    f"died, wait {SILENCE} seconds."
                 )
             previous = holder
         ended = threading.Event()
@@ -243,7 +248,8 @@ class Steps:
         while not ended.wait(SILENCE / 4):
             try:
                 self._database.agree(
-                    f"UPDATE steps USING TTL {SILENCE} SET holder = ? WHERE store = 0 IF holder = ?",
+                    f"UPDATE steps USING TTL {SILENCE} SET holder = ? WHERE store = 0 IF "
+                    "holder = ?",
                     (name, name),
                 )
             except StoreError:

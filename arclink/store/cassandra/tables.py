@@ -247,12 +247,21 @@ class KeyedTable:
         key = KEYED[name]
         columns = "load, part, chunk, version, piece, data"
         self._home = f"SELECT {columns} FROM {name} WHERE {key} = ? AND bucket = 0"
-        self._bucket = f"SELECT {columns} FROM {name} WHERE {key} = ? AND bucket = ? AND load = ? AND part = ? AND chunk >= ?"
+        self._bucket = (
+            f"SELECT {columns} FROM {name} WHERE {key} = ? AND bucket = ? AND load = ? AND "
+            "part = ? AND chunk >= ?"
+        )
         self._insert = (
             f"INSERT INTO {name} ({key}, bucket, {columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
         )
-        self._delete = f"DELETE FROM {name} WHERE {key} = ? AND bucket = ? AND load = ? AND part = ? AND chunk = ? AND version = ?"
-        self._scan = f"SELECT {key}, bucket, {columns} FROM {name} WHERE token({key}, bucket) > ? AND token({key}, bucket) <= ?"
+        self._delete = (
+            f"DELETE FROM {name} WHERE {key} = ? AND bucket = ? AND load = ? AND part = ? AND "
+            "chunk = ? AND version = ?"
+        )
+        self._scan = (
+            f"SELECT {key}, bucket, {columns} FROM {name} WHERE token({key}, bucket) > ? AND "
+            f"token({key}, bucket) <= ?"
+        )
 
     def put(
         self,
@@ -370,7 +379,10 @@ class PlacedTable:
         self._delete = (
             f"DELETE FROM {name} WHERE load = ? AND part = ? AND chunk = ? AND version = ?"
         )
-        self._scan = f"SELECT {columns} FROM {name} WHERE token(load, part, chunk) > ? AND token(load, part, chunk) <= ?"
+        self._scan = (
+            f"SELECT {columns} FROM {name} WHERE token(load, part, chunk) > ? AND token(load, "
+            "part, chunk) <= ?"
+        )
 
     def put(
         self, writer: Writer, load: int, part: int, chunk: int, data: bytes, version: int = 0

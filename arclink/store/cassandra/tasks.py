@@ -115,7 +115,8 @@ def tasks_of(parts: GraphParts) -> list[list[Task]]:
             count = len(parts[relation])
             if count > 1 << PART_BITS:
                 raise StoreError(
-                    f"{parts[relation][0].path.parent}: {count} parts; at most {1 << PART_BITS} can be loaded. Write fewer, larger ones."
+                    f"{parts[relation][0].path.parent}: {count} parts; at most "
+                    f"{1 << PART_BITS} can be loaded. Write fewer, larger ones."
                 )
             tasks += [Task(what, part) for part in range(count)]
         phases.append(tasks)
@@ -156,7 +157,8 @@ class TaskRunner:
             result = do(path, task.part, writer)
         except (ValueError, TypeError) as error:
             raise StoreError(
-                f"{path}: the graph files cannot be read ({error}). Write them again (docs/reference/graph-files.md)."
+                f"{path}: the graph files cannot be read ({error}). Write them again "
+                "(docs/reference/graph-files.md)."
             ) from error
         writer.flush()
         self._tables.database.ask(
@@ -255,7 +257,8 @@ class TaskRunner:
             ids: list[str] = orjson.loads(contents)
             if len(ids) > 1 << POSITION_BITS:
                 raise StoreError(
-                    f"{path}: block {name.decode()} has {len(ids)} contents; at most {1 << POSITION_BITS} are allowed."
+                    f"{path}: block {name.decode()} has {len(ids)} contents; at most "
+                    f"{1 << POSITION_BITS} are allowed."
                 )
             data, _ = packed_block(links, lists, [True] * len(ids), compressed)
             tables.outlinks.put(writer, self._load, part, block, data)
@@ -513,7 +516,8 @@ def _numbered(path: Path, rows: Iterator[list[bytes]]) -> Iterator[list[bytes]]:
     for number, row in enumerate(rows):
         if number >= 1 << BLOCK_BITS:
             raise StoreError(
-                f"{path}: more than {1 << BLOCK_BITS} blocks in one part. Write more, smaller parts."
+                f"{path}: more than {1 << BLOCK_BITS} blocks in one part. Write more, "
+                "smaller parts."
             )
         yield row
 

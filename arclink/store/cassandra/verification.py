@@ -139,7 +139,8 @@ class _Verifier:
                 ):
                     yield Violation(
                         "SURTs are listed",
-                        f"the list {(load, part)} has {rows} rows, and its row {FENCES} has another number",
+                        f"the list {(load, part)} has {rows} rows, and its row {FENCES} has "
+                        "another number",
                     )
 
     def _surt_differences(self) -> Iterator[Violation]:

@@ -46,7 +46,10 @@ WORTH_A_PROCESS = 4 << 20
 Fewer bytes are packed in less time than a process takes to start.
 """
 
-_ADD_CONTENT = "INSERT INTO contents (number, payload, cut) VALUES (?, ?, ?) ON CONFLICT (payload, cut) DO NOTHING"
+_ADD_CONTENT = (
+    "INSERT INTO contents (number, payload, cut) VALUES (?, ?, ?) ON CONFLICT (payload, cut) "
+    "DO NOTHING"
+)
 
 
 class Added(NamedTuple):
@@ -116,7 +119,8 @@ class BatchLoader:
                 self._load_inlinks(inlinks)
         except (ValueError, TypeError) as error:
             raise StoreError(
-                f"{self._graph}: the graph files cannot be read ({error}). Write them again (docs/reference/graph-files.md)."
+                f"{self._graph}: the graph files cannot be read ({error}). Write them again "
+                "(docs/reference/graph-files.md)."
             ) from error
         for relation in Relation:
             self._runs.merge(relation)

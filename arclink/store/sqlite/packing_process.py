@@ -71,7 +71,8 @@ class RunApart(Closing):
             self._process.join()
             raise DiedError(
                 f"the process that compressed a part of the batch died (exit code "
-                f"{self._process.exitcode}), perhaps for lack of memory: use smaller batches, or one core"
+                f"{self._process.exitcode}), perhaps for lack of memory: use smaller "
+                "batches, or one core"
             ) from None
         if isinstance(outcome, Exception):
             raise outcome
@@ -134,6 +135,7 @@ def _room() -> Iterator[None]:
         yield
     except OSError as error:
         raise StoreError(
-            f"{gettempdir()}: {error.strerror}, where a part of the batch is compressed: free some space there, "
+            f"{gettempdir()}: {error.strerror}, where a part of the batch is compressed: "
+            "free some space there, "
             "name another folder in TMPDIR, or use one core"
         ) from error

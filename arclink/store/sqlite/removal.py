@@ -49,12 +49,15 @@ def forget(connection: Connection, runs: Runs, names: Names, takedown: Takedown)
     removal = Removal(_SqliteRows(connection, runs, names), what)
     removed = removal.run()
     connection.execute(
-        "INSERT INTO forgotten (prefix, first, last, targets, reason, time, mementos, payloads, contents, links, inlinks, checksums, "
-        "last_payload, last_content) VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0, 0, 0, 0) ON CONFLICT DO NOTHING",
+        "INSERT INTO forgotten (prefix, first, last, targets, reason, time, mementos, "
+        "payloads, contents, links, inlinks, checksums, "
+        "last_payload, last_content) VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0, 0, 0, 0) ON "
+        "CONFLICT DO NOTHING",
         (*key, takedown.reason, takedown.time),
     )
     connection.execute(
-        "UPDATE forgotten SET mementos = mementos + ?, payloads = payloads + ?, contents = contents + ?, links = links + ?, "
+        "UPDATE forgotten SET mementos = mementos + ?, payloads = payloads + ?, contents = "
+        "contents + ?, links = links + ?, "
         "inlinks = inlinks + ?, checksums = checksums + ?, last_payload = ?, last_content = ? "
         "WHERE prefix = ? AND first = ? AND last = ? AND targets = ?",
         (*astuple(removed), removal.checksums, *numbers, *key),

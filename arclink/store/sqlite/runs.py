@@ -135,7 +135,8 @@ def pack_block(keys: Sequence[bytes], columns: Iterable[tuple[Numbers, bytes]]) 
         joined.translate(None, _CONTROLS.replace(b"\n", b""))
     ) != len(joined):
         raise StoreError(
-            "a SURT or URI of the graph files holds a control character; write them again (docs/reference/graph-files.md)"
+            "a SURT or URI of the graph files holds a control character; write them again "
+            "(docs/reference/graph-files.md)"
         )
     sections = [joined]
     for sizes, values in columns:
@@ -589,7 +590,10 @@ SELECT runs.number,
     (SELECT first FROM fences WHERE run = runs.number AND first > ? ORDER BY first LIMIT 1)
 FROM runs WHERE relation = ?
 """
-_BLOCKS_OF_RUN = "SELECT run, block, data FROM fences LEFT JOIN blocks ON blocks.number = fences.block WHERE run = ? ORDER BY first"
+_BLOCKS_OF_RUN = (
+    "SELECT run, block, data FROM fences LEFT JOIN blocks ON blocks.number = fences.block "
+    "WHERE run = ? ORDER BY first"
+)
 _LEVEL = "SELECT number FROM runs WHERE relation = ? AND level = ? ORDER BY number"
 _ABOVE = "SELECT 1 FROM runs WHERE relation = ? AND level > ? LIMIT 1"
 # The blocks of a run that may hold keys of a range, in key order.

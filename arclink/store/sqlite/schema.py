@@ -263,13 +263,25 @@ def _explanation(path: Path, error: apsw.Error) -> str:
             "Name another store, restore a backup, or build a new one at another path."
         )
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-        return f"{path} is locked: another build is loading into it. Wait until that build has ended, then start again."
+        return (
+            f"{path} is locked: another build is loading into it. Wait until that build has "
+            "ended, then start again."
+        )
     if name == "SQLITE_FULL":
-        return f"no space left for {path}; nothing of the batch was stored. Free some space and start again."
+        return (
+            f"no space left for {path}; nothing of the batch was stored. Free some space and "
+            "start again."
+        )
     if name in {"SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE"}:
-        return f"{path} cannot be written ({error}); nothing of the batch was stored. Probably no space is left: free some."
+        return (
+            f"{path} cannot be written ({error}); nothing of the batch was stored. Probably no "
+            "space is left: free some."
+        )
     if name.startswith("SQLITE_READONLY"):
-        return f"{path} is not writable. Change its permissions (and its folder's), or copy it to another folder."
+        return (
+            f"{path} is not writable. Change its permissions (and its folder's), or copy it to "
+            "another folder."
+        )
     if name.startswith("SQLITE_CANTOPEN"):
         return (
             f"{path} cannot be opened. Check that its folder exists and is readable and writable."
@@ -311,7 +323,8 @@ def open_for_loading(path: Path) -> Connection:
     """
     if not path.parent.is_dir():
         raise StoreError(
-            f"no folder {path.parent} for the store {path.name}. Create the folder, or name another path."
+            f"no folder {path.parent} for the store {path.name}. Create the folder, or name "
+            "another path."
         )
     if path.is_dir():
         raise StoreError(
@@ -437,11 +450,13 @@ def _check_ours(connection: Connection, path: Path) -> None:
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version > VERSION:
         raise StoreError(
-            f"{path} was written by a newer ArcLink (layout {version}, this one reads {VERSION}). Use that version."
+            f"{path} was written by a newer ArcLink (layout {version}, this one reads "
+            f"{VERSION}). Use that version."
         )
     if version < OLDEST:
         raise StoreError(
-            f"{path} has the old layout {version}, this ArcLink reads {VERSION}. Load its graph files into a new store."
+            f"{path} has the old layout {version}, this ArcLink reads {VERSION}. Load its "
+            "graph files into a new store."
         )
     connection.is_sealed = is_sealed(connection)
     if connection.is_sealed and connection.reserve_bytes() != CHECKSUM_BYTES:

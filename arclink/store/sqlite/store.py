@@ -564,7 +564,8 @@ class SqliteStore(Closing):
             )
         if self._file_now() != self._file:
             raise StoreError(
-                f"{self.path} was moved or removed while it was being built. Put it back, or build a new one."
+                f"{self.path} was moved or removed while it was being built. Put it back, or "
+                "build a new one."
             )
         identity = identity_of(graph, find_parts(graph), files)
         takedowns = [takedown for takedown, _ in self.forgotten()]
@@ -576,7 +577,8 @@ class SqliteStore(Closing):
                 return Batch(found[0], tuple(json.loads(found[1])), found[2])
             self._check_settings(settings)
             self._connection.executemany(
-                "INSERT INTO files VALUES (?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET path = excluded.path, size = excluded.size, "
+                "INSERT INTO files VALUES (?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET path "
+                "= excluded.path, size = excluded.size, "
                 "fingerprint = excluded.fingerprint",
                 [(file.name, file.path, file.size, file.fingerprint) for file in files],
             )
@@ -648,7 +650,8 @@ class SqliteStore(Closing):
             self._connection.execute("PRAGMA busy_timeout = 0")
         if is_busy:
             raise StoreError(
-                f"{self.path}: no answer contains the forgotten data, but the file's log may, because "
+                f"{self.path}: no answer contains the forgotten data, but the file's log "
+                "may, because "
                 "another process reads the store. Run `arclink forget --clean` again after it ends."
             )
 
@@ -750,7 +753,8 @@ class SqliteStore(Closing):
                 self._connection.execute("INSERT INTO settings VALUES (?, ?)", (name, value))
             elif known != value:
                 raise StoreError(
-                    f"{self.path} was built with {name} = {known}, not {value}. Use that setting, or build a new store."
+                    f"{self.path} was built with {name} = {known}, not {value}. Use that "
+                    "setting, or build a new store."
                 )
 
     def _payload(self, checksum: Checksum) -> tuple[int, bytes | None]:
@@ -843,7 +847,8 @@ class SqliteStore(Closing):
         number = self._number_of(inlink.content)
         if number is None:
             raise UsageError(
-                f"cannot continue after an inlink of {inlink.content}: the store has no such content"
+                f"cannot continue after an inlink of {inlink.content}: the store has no such "
+                "content"
             )
         return Posting(
             uri_form(target, inlink.target), number, pack_head(inlink.kind, inlink.text, inlink.rel)

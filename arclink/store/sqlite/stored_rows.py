@@ -134,5 +134,11 @@ class SqliteRows:
 
 
 _PAYLOAD = "SELECT number, fate FROM payloads WHERE checksum = ?"
-_HAS_CONTENT = "SELECT 1 FROM contents WHERE payload = (SELECT number FROM payloads WHERE checksum = ?) AND cut = ?"
-_CONTENT = "SELECT checksum, cut FROM contents JOIN payloads ON payloads.number = payload WHERE contents.number = ?"
+_HAS_CONTENT = (
+    "SELECT 1 FROM contents WHERE payload = (SELECT number FROM payloads WHERE checksum = ?) "
+    "AND cut = ?"
+)
+_CONTENT = (
+    "SELECT checksum, cut FROM contents JOIN payloads ON payloads.number = payload WHERE "
+    "contents.number = ?"
+)

@@ -24,7 +24,8 @@ def records(connection: Connection) -> list[tuple[Takedown, Removed]]:
             Removed(*counts),
         )
         for prefix, first, last, targets, reason, time, *counts in connection.execute(
-            "SELECT prefix, first, last, targets, reason, time, mementos, payloads, contents, links, inlinks FROM forgotten ORDER BY number"
+            "SELECT prefix, first, last, targets, reason, time, mementos, payloads, "
+            "contents, links, inlinks FROM forgotten ORDER BY number"
         )
     ]
 
@@ -52,7 +53,8 @@ def removed_sums(connection: Connection) -> tuple[int, int, int, int]:
     if not _has_records(connection):
         return 0, replaced_contents, replaced_links, 0
     payloads, contents, links, checksums = connection.execute(
-        "SELECT coalesce(sum(payloads), 0), coalesce(sum(contents), 0), coalesce(sum(links), 0), coalesce(sum(checksums), 0) FROM forgotten"
+        "SELECT coalesce(sum(payloads), 0), coalesce(sum(contents), 0), coalesce(sum(links), "
+        "0), coalesce(sum(checksums), 0) FROM forgotten"
     ).fetchone()
     return payloads, contents + replaced_contents, links + replaced_links, checksums
 

@@ -216,7 +216,10 @@ class Verifier:
 
         The payload gives the checksum and the scope.
         """
-        by_payload = "SELECT payload, cut, checksum, fate FROM contents JOIN payloads ON payloads.number = payload ORDER BY payload, cut"
+        by_payload = (
+            "SELECT payload, cut, checksum, fate FROM contents JOIN payloads ON "
+            "payloads.number = payload ORDER BY payload, cut"
+        )
         for (payload, packed, fate), rows in groupby(
             self._connection.execute(by_payload), itemgetter(0, 2, 3)
         ):

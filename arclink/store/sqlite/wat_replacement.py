@@ -34,7 +34,10 @@ from arclink.store.sqlite.schema import Connection
 from arclink.uris.surts import surt_of
 
 _RECORDED = Reason.PAYLOAD_RECORDED.name
-_COUNT = "INSERT INTO settings VALUES ('replaced', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+_COUNT = (
+    "INSERT INTO settings VALUES ('replaced', ?) ON CONFLICT (name) DO UPDATE SET value = "
+    "excluded.value"
+)
 
 
 def replaced_sums(connection: Connection) -> tuple[int, int]:

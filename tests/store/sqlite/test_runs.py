@@ -109,7 +109,10 @@ class TestTinyBlocks:
             some = names[begin:end]
             writer.add_rows(some, [[rows[name][column] for name in some] for column in range(2)])
         writer.close()
-        everything = "SELECT first, data FROM fences JOIN blocks ON number = block UNION ALL SELECT '', entries FROM runs"
+        everything = (
+            "SELECT first, data FROM fences JOIN blocks ON number = block UNION ALL SELECT '', "
+            "entries FROM runs"
+        )
         assert alone.execute(everything).fetchall() == together.execute(everything).fetchall()
         alone.close()
         together.close()

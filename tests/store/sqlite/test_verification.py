@@ -165,7 +165,8 @@ def lose_the_meaning_of_a_column(path: Path) -> None:
         connection.execute("UPDATE payloads SET fate = NULL WHERE number = 3")
         connection.execute("PRAGMA writable_schema = ON")
         connection.execute(
-            "UPDATE sqlite_schema SET sql = replace(sql, 'fate BLOB', 'fate BLOB NOT NULL') WHERE name = 'payloads'"
+            "UPDATE sqlite_schema SET sql = replace(sql, 'fate BLOB', 'fate BLOB NOT NULL') "
+            "WHERE name = 'payloads'"
         )
 
 
