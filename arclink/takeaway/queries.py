@@ -104,7 +104,7 @@ FILE_SIZE = Parameter(
 CHECK = switch(
     "check",
     "With warc and wacz: decompress every record, so that damage inside a record is found, too. "
-    "This takes several times as long.",
+    "This takes longer.",
 )
 
 TAKE_AWAY_PARAMETERS: tuple[AnyParameter, ...] = (CAPTURE_FORMAT, FROM, TO, FILE_SIZE, CHECK)
