@@ -113,15 +113,11 @@ demo: $(RUN)  ## Build the graph of a small generated archive and show the links
 	  'Your own files:' '$(BIN)/arclink build FOLDER-WITH-WARC-FILES --store links.db' \
 	  'All commands:' 'docs/reference/commands.md, README.md, and $(BIN)/arclink --help'
 
-# Tests of pure functions: they build no archive and start no process.
-CHECK_TESTS := tests/uris tests/rows tests/graph tests/access tests/federation/test_merging.py tests/federation/test_reading.py \
-               tests/store/blocks tests/test_timestamps.py tests/test_layers.py
-
-check: $(CHECKS)  ## Run the quick checks, in less than a minute: lint, types, tests of values
+check: $(CHECKS)  ## Run the quick checks, in less than a minute: lint, types, unit tests (tests/unit_tests.py)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy $(CODE)
-	ARCLINK_EXAMPLES=20 $(BIN)/python -m pytest -q -n $(WORKERS) -m 'not engine and not long' $(PYTEST_OPTIONS) $(CHECK_TESTS)
+	ARCLINK_EXAMPLES=20 $(BIN)/python -m pytest -q -n $(WORKERS) --unit -m 'not engine and not long and not costly' $(PYTEST_OPTIONS) tests
 
 test: $(CHECKS)  ## Run every check and test that needs no server
 	$(SECTION) 'ruff: rules'

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from arclink.export.exports import Exported
     from arclink.export.queries import ExportQuery
     from arclink.streams.stream import CaptureStream
+    from arclink.takeaway.take_away import TakenAway
 
 Time = str | date | datetime
 """A time: 1 to 14 digits, ISO 8601, or a Python date or datetime; without a time zone it is UTC."""
@@ -123,7 +124,7 @@ class OfStream(TypedDict, total=False):
         part: Only the hosts of part K of N: ``3/16``.
         after: Token of the capture to continue after.
         limit: Largest number of captures; 0, the default, for all.
-        cache: Folder for rank tables, which the order ``rank`` needs.
+        cache: Folder for rank tables; by default next to a store that ``arclink.open`` opened.
     """
 
     order: str
@@ -390,10 +391,11 @@ class LinkGraph(Closing):
 
         Raises:
             BadParameterError: A parameter is wrong, the token is damaged or of another stream, or
-                the order ``rank`` has no ``cache``.
+                there is no place for rank tables.
             GoneError: The rank table of the token was removed.
             UsageError: The graph is one at a time.
         """
+        from arclink.analysis.slice_cache import cache_of
         from arclink.streams.queries import StreamQuery
         from arclink.streams.ranks import RankTables
         from arclink.streams.stream import CaptureStream
@@ -404,7 +406,9 @@ class LinkGraph(Closing):
         query = StreamQuery.from_parameters(
             (name, str(value)) for name, value in parameters.items() if value not in (None, "")
         )
-        tables = RankTables(None if cache is None else Path(cache))
+        tables = RankTables(
+            Path(cache) if cache else cache_of(self._where) if self._where else None
+        )
         return CaptureStream(self._reader, query, tables=tables)
 
     def to_networkx(self, level: str = "host", **parameters: Unpack[OfGraph]) -> "nx.DiGraph":
@@ -489,6 +493,35 @@ class LinkGraph(Closing):
             Path(path),
         )
 
+    def export_captures(
+        self,
+        path: str | PathLike[str],
+        format: str = "warc",  # noqa: A002  # the option's name
+        **parameters: Any,
+    ) -> "TakenAway":
+        """Write the captures themselves to files with a manifest (``docs/how-to/take-away.md``).
+
+        Args:
+            path: The path of the file; existing files are replaced.
+            format: ``warc``, ``wacz``, ``cdxj``, ``captures`` or ``captures-csv``.
+            **parameters: Options of that command, with ``_`` for ``-``: ``from_``, ``to``,
+                ``file_size``, ``check``.
+
+        Raises:
+            BadParameterError: A parameter is wrong.
+            UsageError: The name of the file does not fit the format, or a package that the format
+                needs is not installed.
+            ExportError: The file cannot be written, or no capture can be read.
+        """
+        from arclink.takeaway.queries import TakeAwayQuery
+        from arclink.takeaway.take_away import Source, take_away
+
+        if self._at and not {"from_", "to"} & set(parameters):
+            parameters["to"] = self._at
+        given = list(_pairs({"format": format, **parameters}))
+        source = Source(self.store, ArchivePlaces(self._archives))
+        return take_away(source, TakeAwayQuery.from_parameters(given), Path(path))
+
     def to_rdf(self, uri: str = "", **parameters: Unpack[OfLinks]) -> "rdflib.Graph":
         """Return links as an rdflib graph, held in memory; each link is a named node.
 
@@ -558,12 +591,14 @@ class LinkGraph(Closing):
 
     def _written(self, given: Mapping[str, object]) -> list[tuple[str, str]]:
         """Return keywords as parameters of the command line and of the service."""
-        parameters = [("at", self._at)] if self._at else []
-        for name, value in given.items():
-            values = value if isinstance(value, list | tuple | set | frozenset) else [value]
-            written = name.removesuffix("_").replace("_", "-")
-            parameters += [(written, _written(one)) for one in values if one not in ("", None)]
-        return parameters
+        return [*([("at", self._at)] if self._at else []), *_pairs(given)]
+
+
+def _pairs(given: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    for name, value in given.items():
+        values = value if isinstance(value, list | tuple | set | frozenset) else [value]
+        written = name.removesuffix("_").replace("_", "-")
+        yield from ((written, _written(one)) for one in values if one not in ("", None))
 
 
 def text_of_time(time: Time) -> str:

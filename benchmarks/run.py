@@ -29,6 +29,7 @@ USUAL = (
     "workers",
     "task_start",
     "sharing",
+    "driver",
     "filter",
     "store_size",
     "look_ups",

@@ -1,6 +1,8 @@
-"""Fixtures that every test may use."""
+"""Fixtures that every test may use, and the option ``--unit``."""
 
 import os
+import sys
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.demos import Demos
 from tests.durability.disks import compiled
+from tests.unit_tests import OUTSIDE_FIXTURES, Guard, is_unit_test
 
 # A busy machine is no reason to fail, and the same code gives the same result. `make fuzz` searches
 # with other examples.
@@ -15,6 +18,40 @@ settings.register_profile(
     "untimed", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("untimed")
+settings.register_profile("quick", settings.get_profile("untimed"), max_examples=20)
+
+UNIT = "--unit"
+GUARD = Guard()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(UNIT, action="store_true", help="Run only unit tests: tests/unit_tests.py.")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption(UNIT):
+        settings.load_profile("quick")
+        sys.addaudithook(GUARD)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    if not config.getoption(UNIT) or not collection_path.is_file():
+        return None
+    return not collection_path.name.startswith("test_") or not is_unit_test(collection_path) or None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption(UNIT):
+        items[:] = [
+            item for item in items if OUTSIDE_FIXTURES.isdisjoint(getattr(item, "fixturenames", ()))
+        ]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None, object, object]:
+    with GUARD:
+        return (yield)
+
 
 SHARED_DATA = Path(__file__).resolve().parents[1] / ".." / "shared" / "data"
 

@@ -35,6 +35,7 @@ ROOMS = (
     "analysis",
     "export",
     "streams",
+    "takeaway",
     "linkgraph",
     "mapreduce",
     "jobs",

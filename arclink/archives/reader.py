@@ -38,7 +38,6 @@ from arclink.archives.records import (
 )
 from arclink.archives.segments import (
     GZIP,
-    GZIP_MAGIC,
     Compression,
     GzipSegment,
     PlainSegment,
@@ -265,16 +264,9 @@ class ArchiveFile(Closing):
 
     def _skim_stored(self, offset: int, length: int) -> "StoredMember | None":
         """Return the member at an offset without decompressing its body; None if it is unsure."""
-        behind = len(GZIP_MAGIC)
-        data = self._stored.read(offset, min(length + behind, _FORWARD_LIMIT))
-        if len(data) == length + behind or offset + len(data) == self._stored.size:
-            end = data[max(length - 4, 0) :]
-        else:
-            end = self._stored.read(offset + length - 4, 4 + behind)
-        trailer, following = end[:4], end[4:]
-        if following and following != GZIP_MAGIC:
-            return None
-        found = skim_stored(data[:length], trailer)
+        data = self._stored.read(offset, min(length, _FORWARD_LIMIT))
+        is_whole = len(data) == length
+        found = skim_stored(data, data if is_whole else self._stored.read(offset + length - 4, 4))
         if found is None:
             return None
         head, block = found
@@ -286,8 +278,8 @@ class ArchiveFile(Closing):
         record = make_record(head, block, head.block_length, offset, length, "", rest)
         if rest and (not record.body or record.status.startswith("1")):
             return None  # the HTTP head may continue
-        if len(data) >= length:
-            return StoredMember(record, iter((data[:length],)))
+        if is_whole:
+            return StoredMember(record, iter((data,)))
         stored = PlainSegment(self._stored, offset, is_forward=False)
         return StoredMember(record, chunks(stored, 0, length))
 

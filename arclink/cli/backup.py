@@ -74,8 +74,7 @@ def _back_up_batches(store: str, graph: str | None, target: Path) -> None:
     if graph is None:
         raise UsageError(
             "--graph must name the folder with the graph files of the store: GRAPH below the "
-            "--hdfs "
-            "of its builds, or that of --keep-graph"
+            "--hdfs of its builds, or that of --keep-graph (docs/how-to/operations.md)"
         )
     with open_store(store) as opened:
         done = back_up_batches(opened, graph, target)

@@ -3,12 +3,12 @@
 import click
 
 from arclink.access.common import SUBSET
-from arclink.access.declarations import Given, Parameter, named
-from arclink.access.formats.rows import ROW_FORMAT, Row, RowAnswer
+from arclink.access.declarations import Given, Parameter
+from arclink.access.formats.rows import ROW_FORMAT
 from arclink.cli.declared_options import takes
 from arclink.cli.options import STORE
 from arclink.cli.row_options import write_rows
-from arclink.subsets.counts import BY, CaptureCounts, count_captures
+from arclink.subsets.counts import PROPERTY, count_captures, counts_as_rows
 
 EXAMPLES = (
     "arclink count gov --store links.db --by year",
@@ -24,9 +24,6 @@ WHAT = Parameter(
     metavar="NAME|SELECTION",
     see=SUBSET.see,
 )
-PROPERTY = Parameter(
-    "by", "Count by this property.", named({name: name for name in BY}), otherwise="totals only"
-)
 
 
 @click.command("count", short_help="Count the captures of a subset.")
@@ -39,15 +36,3 @@ def command(given: Given) -> None:
     with open_graph(STORE.sure(given), WHAT.sure(given)) as graph, graph.snapshot():
         counts = count_captures(graph.scan_mementos(), by)
     write_rows(counts_as_rows(counts, by), ROW_FORMAT.sure(given))
-
-
-def counts_as_rows(counts: CaptureCounts, by: str) -> RowAnswer:
-    """Return counts for all formats of rows."""
-    rows: list[Row] = [
-        {by: name, "captures": number} for name, number in (counts.groups or {}).items()
-    ]
-    about = {"captures": counts.captures, "uris": counts.uris}
-    lines = [f"{counts.captures:,} captures of {counts.uris:,} URIs", *([""] if rows else [])]
-    if not by:
-        return RowAnswer({}, lines, ("captures", "uris"), {"counts": [about]}, shown=())
-    return RowAnswer(about, lines, (by, "captures"), {"counts": rows})

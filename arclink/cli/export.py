@@ -1,17 +1,27 @@
-"""``arclink export``: the graph in files for other tools."""
+"""``arclink export``: the graph, or captures themselves, in files for other tools."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from arclink.access.declarations import PATH, Given, Parameter
+from arclink.access.common import SUBSET
+from arclink.access.declarations import PATH, Given, Parameter, named
 from arclink.cli.declared_options import takes
-from arclink.cli.options import GRAPH, open_graph_asked
-from arclink.export.queries import EXPORT_PARAMETERS, ExportQuery
+from arclink.cli.options import ARCHIVES, GRAPH, open_graph_asked
+from arclink.export.queries import EXPORT_PARAMETERS, FORMAT, ExportFormat, ExportQuery
+from arclink.takeaway.queries import (
+    CHECK,
+    FILE_SIZE,
+    TAKE_AWAY_PARAMETERS,
+    CaptureFormat,
+    TakeAwayQuery,
+)
 
 EXAMPLES = (
     "arclink export --store links.db --format parquet --into tables",
     "arclink export --store links.db --format gexf --level domain --into domains.gexf",
+    "arclink export --store links.db --subset domain:gov --format wacz --into gov.wacz",
 )
 
 INTO = Parameter(
@@ -21,25 +31,59 @@ INTO = Parameter(
     is_required=True,
     metavar="FILE",
 )
+ANY_FORMAT = replace(
+    FORMAT, form=named({form.value: form for form in (*ExportFormat, *CaptureFormat)})
+)
+OPTIONS = (
+    ANY_FORMAT,
+    *(parameter for parameter in EXPORT_PARAMETERS if parameter is not FORMAT),
+    FILE_SIZE,
+    CHECK,
+    ARCHIVES,
+)
 
 
 @click.command(
     "export",
-    short_help="Write the graph for other tools: Parquet, CSV, GraphML, GEXF, WebGraph, RDF.",
+    short_help="Write the graph (Parquet, GraphML, GEXF, WebGraph, RDF) or captures (WARC, WACZ).",
 )
-@takes(*GRAPH, *EXPORT_PARAMETERS, INTO)
+@takes(*GRAPH, *OPTIONS, INTO)
 def command(given: Given) -> None:
-    """Write the links of the whole store, or of a time, to FILE, with a manifest in FILE.json.
+    """Write links or captures to FILE, of the whole store or a part, with a manifest FILE.json.
 
     The manifest lists what is in the file, what was left out, and why.
     """
+    path = Path(INTO.sure(given))
+    if isinstance(ANY_FORMAT.sure(given), CaptureFormat):
+        _export_captures(given, path)
+    else:
+        _export_links(given, path)
+
+
+def _export_links(given: Given, path: Path) -> None:
     from arclink.export.exports import export
     from arclink.export.manifest import summary
 
-    query = ExportQuery.of(given)
-    path = Path(INTO.sure(given))
+    query = ExportQuery.of(given.sorted_out(EXPORT_PARAMETERS, *GRAPH, INTO))
     with open_graph_asked(given) as graph:
         exported = export(graph, query, path)
     for line in summary(exported.query, exported.tally, exported.files):
         click.echo(line)
     click.echo(f"told in {path}.json")
+
+
+def _export_captures(given: Given, path: Path) -> None:
+    from arclink.pages.places import ArchivePlaces
+    from arclink.takeaway.take_away import Source, take_away
+
+    query = TakeAwayQuery.of(given.sorted_out(TAKE_AWAY_PARAMETERS, *GRAPH, ARCHIVES, INTO))
+    places = ArchivePlaces(ARCHIVES.all_of(given))
+    with open_graph_asked(given) as graph:
+        taken = take_away(Source(graph, places, SUBSET.of(given) or ""), query, path)
+    for line in taken.tally.lines():
+        click.echo(line)
+    for name, size in taken.files.items():
+        click.echo(f"{name}: {size:,} bytes")
+    click.echo(f"The manifest is {path}.json")
+    for line in taken.tally.warnings():
+        click.echo(line, err=True)

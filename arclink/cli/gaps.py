@@ -7,8 +7,7 @@ import click
 from arclink.access.declarations import Given
 from arclink.analysis.seed_lists import GAPS_PARAMETERS, SEED_FORMAT, SeedKind, SeedQuery, seed_list
 from arclink.cli.declared_options import takes
-from arclink.cli.options import STORE
-from arclink.store.location import open_store
+from arclink.cli.options import GRAPH, open_graph_asked
 
 EXAMPLES = (
     "arclink gaps --store links.db --min-hosts 3 > seeds.txt",
@@ -17,14 +16,14 @@ EXAMPLES = (
 
 
 @click.command("gaps", short_help="List linked pages that were never captured, as crawl seeds.")
-@takes(STORE, *GAPS_PARAMETERS)
+@takes(*GRAPH, *GAPS_PARAMETERS)
 def command(given: Given) -> None:
     """Write the URIs of linked pages that no capture shows, those with most linking hosts first.
 
     --format table shows how many hosts and pages link to each, and since when.
     """
     query = SeedQuery.of(given, SeedKind.GAPS)
-    with open_store(STORE.sure(given)) as graph:
+    with open_graph_asked(given) as graph:
         found = seed_list(graph, query)
     for piece in SEED_FORMAT.sure(given).write(found):
         sys.stdout.buffer.write(piece)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from arclink.access.common import SUBSET
 from arclink.access.declarations import (
     SWITCH,
     TEXT,
@@ -49,6 +50,8 @@ _OURS = frozenset(
         "timegate",
         "cdx",
         "record",
+        "count",
+        "subsets",
         "browse",
         "replay",
         "w",
@@ -195,6 +198,7 @@ EXAMPLES = (
 @click.command("serve", short_help="Answer link queries over HTTP.")
 @takes(
     STORES,
+    SUBSET,
     HOST,
     PORT,
     BROWSE_PORT,
@@ -270,6 +274,7 @@ def _settings(given: Given, where: str | Mapping[str, str]) -> Settings:
             EMBARGO.sure(given),
             tuple(surt_prefix(text) for text in EMBARGO_PREFIXES.all_of(given)),
         ),
+        subset=SUBSET.of(given) or "",
         archive=archive,
         instances=others,
         origins=tuple(parse_origin(text) for text in ORIGINS.all_of(given)),

@@ -13,8 +13,7 @@ from arclink.analysis.seed_lists import (
     seed_list,
 )
 from arclink.cli.declared_options import takes
-from arclink.cli.options import STORE
-from arclink.store.location import open_store
+from arclink.cli.options import GRAPH, open_graph_asked
 
 EXAMPLES = (
     "arclink stale --store links.db --since 2010-02 > seeds.txt",
@@ -25,14 +24,14 @@ EXAMPLES = (
 @click.command(
     "stale", short_help="List pages that were not captured since a time, but are linked."
 )
-@takes(STORE, *STALE_PARAMETERS)
+@takes(*GRAPH, *STALE_PARAMETERS)
 def command(given: Given) -> None:
     """Write the URIs of pages that were captured, but not since a time.
 
     Captures since that time link to them. Those with most linking hosts come first.
     """
     query = SeedQuery.of(given, SeedKind.STALE)
-    with open_store(STORE.sure(given)) as graph:
+    with open_graph_asked(given) as graph:
         found = seed_list(graph, query)
     for piece in SEED_FORMAT.sure(given).write(found):
         sys.stdout.buffer.write(piece)

@@ -7,8 +7,7 @@ import click
 
 from arclink.access.declarations import FOLDER, Given, Parameter
 from arclink.cli.declared_options import takes
-from arclink.cli.options import ARCHIVES, STORE
-from arclink.store.location import open_store
+from arclink.cli.options import ARCHIVES, GRAPH, STORE, open_graph_asked
 from arclink.streams.queries import STREAM_PARAMETERS, StreamQuery
 
 EXAMPLES = (
@@ -25,9 +24,18 @@ CACHE = Parameter(
     otherwise="next to the store",
 )
 
+POINTERS = Parameter(
+    "pointers",
+    "Write pointers to the captures, not the captures, to files in this folder: the input of "
+    "jobs/map_pages.py.",
+    FOLDER,
+    metavar="FOLDER",
+    see="how-to/streams.md",
+)
+
 
 @click.command("stream", short_help="Write every capture with its bytes, once, in an order.")
-@takes(STORE, *STREAM_PARAMETERS, ARCHIVES, CACHE)
+@takes(*GRAPH, *STREAM_PARAMETERS, ARCHIVES, CACHE, POINTERS)
 def command(given: Given) -> None:
     """Write the captures of the store to standard output, with status, headers and body.
 
@@ -40,17 +48,22 @@ def command(given: Given) -> None:
     from arclink.pages.places import ArchivePlaces
     from arclink.pages.read import PageReader
     from arclink.streams.forms import write_stream
+    from arclink.streams.pointers import write_pointers
     from arclink.streams.ranks import RankTables
     from arclink.streams.stream import CaptureStream
 
     query = StreamQuery.of(given)
     places = ArchivePlaces(ARCHIVES.all_of(given))
     where, cache = STORE.sure(given), CACHE.of(given)
-    with open_store(where) as graph:
+    with open_graph_asked(given) as graph:
         reader = PageReader(graph, places)
         tables = RankTables(Path(cache) if cache else cache_of(where))
         try:
             stream = CaptureStream(reader, query, tables=tables)
+            if folder := POINTERS.of(given):
+                captures = sum(write_pointers(stream, Path(folder)))
+                click.echo(f"{captures:,} pointers in {folder}; to continue: {stream.after}")
+                return
             for piece in write_stream(stream, query.form):
                 sys.stdout.buffer.write(piece)
             sys.stdout.buffer.flush()

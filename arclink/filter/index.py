@@ -217,13 +217,12 @@ def _not_indexed(record: ArchiveRecord, timestamp: Timestamp) -> Reason | None:
     return None
 
 
-def capture_of(record: ArchiveRecord, name: str, checksum: Checksum | None = None) -> Capture:
+def capture_of(record: ArchiveRecord, name: str) -> Capture:
     """Return the CDX row of a record.
 
     Args:
         record: A capture with URI and date.
         name: Name of its file in the row.
-        checksum: Its checksum, if the caller knows it; by default, the record's own one.
     """
     is_revisit = record.record_type == REVISIT
     return Capture(
@@ -232,7 +231,7 @@ def capture_of(record: ArchiveRecord, name: str, checksum: Checksum | None = Non
         original=record.uri,
         mime=REVISIT_MIME if is_revisit else record.mime,
         status=record.status,
-        checksum=_checksum(record) if checksum is None else checksum,
+        checksum=_checksum(record),
         length=record.length,
         offset=record.offset,
         file=name,

@@ -42,6 +42,15 @@ STORE = 22.16 / 1_235_318
 Source: the same section; the node had just been started.
 """
 
+SHARE_ROW = (1.57 + 0.251) / 1e6
+"""Processor seconds of the driver per capture: it shares CDX rows out to batches and counts them.
+
+Source: benchmarks/results-rows.md, *The driver of a build on a cluster*.
+"""
+
+PLAN_POINTER = 19.2 / 1e6
+"""Processor seconds of the driver per page: it sorts pointers by file; the same table."""
+
 BYTES_A_LINK = 40.1
 """Bytes per link of one copy in Cassandra, compacted.
 
@@ -118,6 +127,8 @@ class BuildEstimate:
 
     Attributes:
         hours: Hours by stage, in the order of the stages.
+        driver: Hours of the driver, which no further node shortens. Looking at archive files is
+            not included: it depends on their number.
         links: Number of links of the collection.
         graph_files: Bytes of the graph files of all batches.
         stored: Bytes of all copies in Cassandra.
@@ -125,6 +136,7 @@ class BuildEstimate:
     """
 
     hours: dict[str, float]
+    driver: float
     links: float
     graph_files: float
     stored: float
@@ -149,6 +161,7 @@ def plan(collection: Collection, cluster: PlannedCluster) -> BuildEstimate:
     stored = links * BYTES_A_LINK * cluster.replication
     return BuildEstimate(
         {stage: cluster.hours(one) for stage, one in seconds.items()},
+        (collection.captures * SHARE_ROW + collection.pages * PLAN_POINTER) / 3600,
         links,
         links * GRAPH_FILE_BYTES_A_LINK,
         stored,

@@ -23,6 +23,8 @@ from arclink.service.request_log import watch, watching
 from arclink.service.settings import Settings
 from arclink.service.stores import Stores, attach_stores
 from arclink.service.streaming import streaming
+from arclink.service.subsets import subsets
+from arclink.service.take_away import taking_away
 from arclink.service.through_time import through_time
 from arclink.service.validators import register_validators
 from arclink.store.protocols import Scans
@@ -57,8 +59,10 @@ def create_app(
         archived,
         streaming,
         curating,
+        taking_away,
         browsing,
         explaining,
+        subsets,
         aggregating,
         describing,
         health,

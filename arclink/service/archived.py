@@ -27,6 +27,7 @@ from arclink.access.captures import (
     CaptureQuery,
     answer_captures,
 )
+from arclink.access.common import SUBSET
 from arclink.access.declarations import AnyParameter, Form, Parameter
 from arclink.access.formats.timemaps import LINK_FORMAT, ascii_uri
 from arclink.access.queries import BadParameterError
@@ -41,8 +42,8 @@ from arclink.pages.read import CapturedPage, PageReader
 from arclink.service.byte_ranges import asked_range, set_range
 from arclink.service.links import asked
 from arclink.service.memento import LONGEST_URI_IN_LINKS, repaired_uri, rest_in_path, uri_in_path
-from arclink.service.stores import current_store, stores_of_app
-from arclink.store.embargo import EmbargoedStore
+from arclink.service.stores import current_store, store_asked, stores_of_app
+from arclink.store.filtered import FilteredStore
 from arclink.timestamps import normal_timestamp
 
 archived = Blueprint("archived", __name__)
@@ -75,7 +76,7 @@ class _Readers:
     """The page reader of each thread's store."""
 
     def __init__(self, archives: tuple[str, ...]) -> None:
-        self._places = ArchivePlaces(archives)
+        self.places = ArchivePlaces(archives)
         self._local = threading.local()
 
     def current(self) -> PageReader:
@@ -84,7 +85,7 @@ class _Readers:
         if reader is None or reader.store is not store:
             if reader is not None:
                 reader.close()
-            reader = self._local.reader = PageReader(store, self._places)
+            reader = self._local.reader = PageReader(store, self.places)
         return reader
 
 
@@ -105,9 +106,18 @@ def current_reader() -> PageReader:
         StoreError: The store cannot be read.
     """
     check_pages()
+    return _readers().current()
+
+
+def current_places() -> ArchivePlaces:
+    """Return the further places of archive files of this service."""
+    return _readers().places
+
+
+def _readers() -> _Readers:
     readers = current_app.extensions[_EXTENSION]
     assert isinstance(readers, _Readers)
-    return readers.current()
+    return readers
 
 
 def check_pages() -> None:
@@ -357,7 +367,7 @@ OFFSET = Parameter(
 
 RECORD: tuple[AnyParameter, ...] = (FILE, OFFSET)
 
-CDX: tuple[AnyParameter, ...] = CAPTURE_PARAMETERS
+CDX: tuple[AnyParameter, ...] = (*CAPTURE_PARAMETERS, SUBSET)
 
 
 @archived.get("/record")
@@ -377,7 +387,7 @@ def record() -> Response:
         size, pieces = reader.record(memento)
     except CaptureError as error:
         # Under an embargo, the answer must not show that a hidden capture has this place.
-        if error.reason is None or isinstance(reader.store, EmbargoedStore):
+        if error.reason is None or isinstance(reader.store, FilteredStore):
             raise NotFound("The graph has no capture at this place.") from error
         raise
     try:
@@ -401,7 +411,8 @@ def record() -> Response:
 def cdx() -> Response:
     """Answer with the captures of a URI or of many, in the words of CDX servers."""
     check_pages()
-    answer = answer_captures(current_store(), CaptureQuery.of(asked(CDX)))
+    given = asked(CDX)
+    answer = answer_captures(store_asked(given), CaptureQuery.of(given))
     response = Response(b"".join(answer.lines()), content_type=answer.media_type)
     if answer.resume_key is not None:
         kept = [

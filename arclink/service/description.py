@@ -57,7 +57,9 @@ def _example(resource: Resource) -> str:
         for parameter in resource.parameters
         if parameter.is_required
     ]
-    path = resource.path.replace("{uri}", _VALUES["uri"]).replace("{time}", _VALUES["time"])
+    path = resource.path
+    for name in ("uri", "time", "name"):
+        path = path.replace(f"{{{name}}}", _VALUES[name])
     return f'curl "{place_of_service().rstrip("/")}{path}{"?" if asked else ""}{"&".join(asked)}"'
 
 
@@ -66,6 +68,7 @@ _VALUES = {
     "from": "2009",
     "to": "2010",
     "time": "20100217101229",
+    "name": "gov",
     "file": "crawl.warc.gz",
     "offset": "0",
 }

@@ -6,27 +6,31 @@ from itertools import chain, islice
 import orjson
 from flask import Blueprint, Response
 
+from arclink.access.common import SUBSET
+from arclink.access.declarations import AnyParameter
 from arclink.access.explanations import EXPLAIN_PARAMETERS, Explanation, explain
 from arclink.access.formats.explanations import explanation_fields
 from arclink.access.queries import URI, span_of
 from arclink.access.texts import printable_uri
 from arclink.service.links import asked
-from arclink.service.stores import current_store
+from arclink.service.stores import store_asked
 
 explaining = Blueprint("explain", __name__)
+
+EXPLAIN: tuple[AnyParameter, ...] = (*EXPLAIN_PARAMETERS, SUBSET)
 
 
 @explaining.get("/explain")
 def explain_uri() -> Response:
     """Answer with every memento of a URI, oldest first, as one streamed JSON document."""
-    given = asked(EXPLAIN_PARAMETERS)
+    given = asked(EXPLAIN)
     uri, surt = URI.sure(given)
     span = span_of(given)
     head = (
         orjson.dumps({"uri": printable_uri(uri), "surt": printable_uri(surt)})[:-1]
         + b',"mementos":['
     )
-    found = explain(current_store(), uri, span)
+    found = explain(store_asked(given), uri, span)
     return Response(
         chain([head], _items(chain(list(islice(found, 1)), found)), [b"]}\n"]),
         content_type="application/json",

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 from flask import Blueprint, Response, request
 
 from arclink.access.answers import answer_link_query
+from arclink.access.common import SUBSET
 from arclink.access.declarations import AnyParameter, Given, sort_out
 from arclink.access.formats import FIELDS, PROFILE
 from arclink.access.formats.levels import level_as_rows
@@ -21,15 +22,15 @@ from arclink.service.negotiation import (
     accepted_format,
     accepted_row_format,
 )
-from arclink.service.stores import current_store, stores_of_app
+from arclink.service.stores import store_asked, stores_of_app
 
 links = Blueprint("links", __name__)
 
 HOW: tuple[AnyParameter, ...] = (FORMAT, PROFILE, FIELDS)
 """Parameters for the form of an answer, not for its content."""
 
-LINK_QUERY: tuple[AnyParameter, ...] = (*LINK_PARAMETERS, LINKS_OR_LEVEL, *HOW)
-LEVEL_QUERY: tuple[AnyParameter, ...] = (*LEVEL_PARAMETERS, ROW_FORMAT)
+LINK_QUERY: tuple[AnyParameter, ...] = (*LINK_PARAMETERS, SUBSET, LINKS_OR_LEVEL, *HOW)
+LEVEL_QUERY: tuple[AnyParameter, ...] = (*LEVEL_PARAMETERS, SUBSET, ROW_FORMAT)
 
 
 @links.get("/LinkService/linkQuery")
@@ -43,7 +44,7 @@ def link_query() -> Response:
     query = LinkQuery.of(given)
     form.check(query)
     settings = stores_of_app().settings
-    answer = answer_link_query(current_store(), query, settings.budget, settings.replay)
+    answer = answer_link_query(store_asked(given), query, settings.budget, settings.replay)
     pieces = form.write(answer)
     response = Response(
         _started(pieces) if query.limit == 0 else b"".join(pieces),
@@ -62,7 +63,7 @@ def _level_query() -> Response:
     given = asked(LEVEL_QUERY)
     form = accepted_row_format(request, given)
     query = LevelQuery.of(given)
-    answer = answer_level(current_store(), query, stores_of_app().settings.budget)
+    answer = answer_level(store_asked(given), query, stores_of_app().settings.budget)
     return respond(level_as_rows(answer), form)
 
 

@@ -12,7 +12,6 @@ from typing import Final
 
 from arclink.access.captures import OUTPUTS
 from arclink.access.declarations import AnyParameter
-from arclink.access.explanations import EXPLAIN_PARAMETERS
 from arclink.access.formats import FORMATS
 from arclink.access.formats.rows import ROW_FORMATS
 from arclink.access.formats.timemaps import LINK_FORMAT
@@ -21,12 +20,16 @@ from arclink.analysis.seed_lists import SEED_FORMATS
 from arclink.service.aggregate import AGGREGATE
 from arclink.service.archived import CDX, RECORD
 from arclink.service.curating import GAPS, STALE
+from arclink.service.explain import EXPLAIN
 from arclink.service.links import LEVEL_QUERY, LINK_QUERY
 from arclink.service.problems import MEDIA_TYPE
 from arclink.service.schemas import SCHEMAS, TEXT, Schema, ref
 from arclink.service.streaming import STREAM
+from arclink.service.subsets import COUNT
+from arclink.service.take_away import EXPORT, MEDIA_TYPES
 from arclink.service.through_time import ANCHORS, DIFF
 from arclink.streams.forms import FORMS as STREAM_FORMS
+from arclink.subsets.fields import NAME_PATTERN
 from arclink.version import VERSION
 
 OPENAPI_VERSION: Final = "3.1.0"
@@ -170,7 +173,7 @@ RESOURCES: Sequence[Resource] = (
         "What happened to each capture of a URI, and why.",
         {"application/json": ref("Explanations")},
         (400, 414, 503),
-        EXPLAIN_PARAMETERS,
+        EXPLAIN,
     ),
     Resource(
         "/timemap/json/{uri}",
@@ -275,6 +278,39 @@ RESOURCES: Sequence[Resource] = (
             "206": "The range of bytes that the request names.",
             "416": "The range begins after the end of the record.",
         },
+    ),
+    Resource(
+        "/count",
+        "count",
+        "The number of captures and URIs of a subset, and of captures by a property.",
+        _rows("Counts"),
+        parameters=COUNT,
+    ),
+    Resource(
+        "/subsets",
+        "subsets",
+        "The named subsets of the store.",
+        {"application/json": ref("Subsets")},
+        (414, 503),
+        is_of_store=False,
+    ),
+    Resource(
+        "/subsets/{name}",
+        "subset",
+        "A named subset: its selection as text and as JSON.",
+        {"application/json": ref("Subset")},
+        (404, 414, 503),
+        of_path={"name": {"type": "string", "pattern": f"^{NAME_PATTERN}$"}},
+        is_of_store=False,
+    ),
+    Resource(
+        "/export",
+        "export",
+        "Captures as a file to download: WARC, WACZ, an index of the records, or a table.",
+        {media_type: {} for media_type in MEDIA_TYPES.values()},
+        (400, 404, 414, 503),
+        EXPORT,
+        headers={"Content-Disposition": "The name of the file."},
     ),
     Resource(
         "/aggregate",
@@ -413,7 +449,7 @@ def _answer(resource: Resource, headers: Mapping[str, str]) -> Mapping[str, obje
     }
 
 
-_IN_PATHS = {"uri": "http://example.org/", "time": "20100217101229"}
+_IN_PATHS = {"uri": "http://example.org/", "time": "20100217101229", "name": "gov"}
 """Examples of the parameters in paths."""
 
 _PROBLEM = {MEDIA_TYPE: {"schema": ref("Problem")}}

@@ -261,6 +261,32 @@ SCHEMAS: Mapping[str, Schema] = {
         {"at": TIMESTAMP},
         about="the words of the links to a URI",
     ),
+    "Counts": fields(
+        {
+            "by": or_null(TEXT),
+            "captures": NUMBER,
+            "uris": NUMBER,
+            "complete": {
+                **YES_OR_NO,
+                "description": "Whether all captures of the subset were counted; if not, "
+                "there are more.",
+            },
+            "counts": listed(fields({"value": TEXT, "captures": COUNT})),
+        },
+        about="the captures of a subset",
+    ),
+    "Subset": fields(
+        {
+            "name": TEXT,
+            "kind": {"enum": ["view", "list"]},
+            "captures": or_null(NUMBER),
+            "made": TEXT,
+            "selection": TEXT,
+        },
+        {"json": {"type": "object", "description": "the selection as JSON"}},
+        about="a named subset",
+    ),
+    "Subsets": fields({"subsets": listed(ref("Subset"))}, about="the named subsets of the store"),
     "Diff": fields(
         {
             **_ASKED,

@@ -25,6 +25,8 @@ class Settings:
         public: URL of this service as clients know it, ending in ``/``; if empty, the URL in their
             requests is used.
         embargo: Captures that are hidden from all answers.
+        subset: Name of a stored subset, or a selection; all answers are of its captures. Empty for
+            all captures.
         archive: Name of this service's store in answers merged from several archives.
         instances: The only other services that are queried for such an answer.
         limits: Maximum cost of one query to all of them.
@@ -42,6 +44,7 @@ class Settings:
     replay: ReplayPrefix = NO_REPLAY
     public: str = ""
     embargo: Embargo = field(default_factory=Embargo)
+    subset: str = ""
     archive: str = "here"
     instances: tuple[Instance, ...] = ()
     limits: QueryLimits = field(default_factory=QueryLimits)

@@ -6,6 +6,7 @@ A SQLite connection belongs to the thread that opened it.
 import os
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -15,16 +16,25 @@ from typing import Final, NamedTuple
 
 from flask import Flask, current_app
 
-from arclink.errors import StoreError
+from arclink.access.common import SUBSET
+from arclink.access.declarations import BadParameterError, Given
+from arclink.errors import StoreError, UsageError
 from arclink.service.settings import Settings
 from arclink.store.embargo import EmbargoedStore
 from arclink.store.location import is_remote, open_store, path_of
 from arclink.store.protocols import OpenStore, Scans, StoreSums
+from arclink.subsets.catalog import Definition, SubsetCatalog, subset_of
+from arclink.subsets.language import SelectionError
+from arclink.subsets.opener import subset_in
+from arclink.subsets.view import SubsetStore
 
 _EXTENSION: Final = "arclink"
 
 _SUMS_HOLD: Final = 60
 """Seconds for which the sums of a store are reused."""
+
+_SUBSETS_KEPT: Final = 8
+"""Number of subsets per thread whose evaluation is kept for the next request."""
 
 _PATIENCE: Final = 20.0
 """Seconds after which a remote store counts as unreachable, unless its URL gives a number."""
@@ -37,11 +47,13 @@ class _Opened(NamedTuple):
         identity: Of the store's file; None if it has none.
         whole: The store with all captures; only its sums are read.
         shown: The store with the embargo applied, for all answers.
+        subsets: Subsets of it that were asked last, by their identity.
     """
 
     identity: tuple[int, int] | None
     whole: Scans
     shown: Scans
+    subsets: "OrderedDict[str, SubsetStore]"
 
 
 class Stores:
@@ -54,6 +66,7 @@ class Stores:
     def __init__(self, where: str | Callable[[], Scans], settings: Settings) -> None:
         self.settings = settings
         self._open = where if callable(where) else lambda: open_store(where, patience=_PATIENCE)
+        self.catalog = SubsetCatalog("" if callable(where) else where)
         self._path = None if callable(where) or is_remote(where) else path_of(where)
         self._local = threading.local()
         self._summed: tuple[float, StoreSums | None] = 0.0, None
@@ -73,8 +86,46 @@ class Stores:
             whole = self._open()
             embargo = self.settings.embargo
             shown = EmbargoedStore(whole, embargo) if embargo else whole
-            opened = self._local.opened = _Opened(identity, whole, shown)
+            if self.settings.subset:
+                shown = subset_in(shown, self.catalog, self.settings.subset)
+            opened = self._local.opened = _Opened(identity, whole, shown, OrderedDict())
         return opened.shown
+
+    def subset(self, text: str) -> SubsetStore:
+        """Return a subset of this thread's store.
+
+        Args:
+            text: The name of a stored subset, or a selection.
+
+        Raises:
+            BadParameterError: There is no such subset, or the selection cannot be read.
+            StoreError: The store cannot be read.
+        """
+        store = self.current()
+        definition = self.definition(text)
+        subsets = self._local.opened.subsets
+        found = subsets.pop(definition.identity, None)
+        if found is None:
+            found = subset_of(store, definition, self.settings.budget.rows)
+        subsets[definition.identity] = found
+        if len(subsets) > _SUBSETS_KEPT:
+            subsets.popitem(last=False)
+        assert isinstance(found, SubsetStore)
+        return found
+
+    def definition(self, text: str) -> Definition:
+        """Return the definition of a subset.
+
+        Raises:
+            BadParameterError: There is no such subset, or the selection cannot be read.
+        """
+        try:
+            return self.catalog.define(self.catalog.named_or_written(text))
+        except SelectionError as error:
+            allowed = f"{error.expected}, at character {error.position + 1}"
+            raise BadParameterError(SUBSET.name, text, allowed) from error
+        except UsageError as error:
+            raise BadParameterError(SUBSET.name, text, f"another subset: {error}") from error
 
     @property
     def path(self) -> Path | None:
@@ -159,6 +210,17 @@ def stores_of_app() -> Stores:
     stores = current_app.extensions[_EXTENSION]
     assert isinstance(stores, Stores)
     return stores
+
+
+def store_asked(given: Given) -> Scans:
+    """Return the store for this request, or the subset of it that the request names.
+
+    Raises:
+        BadParameterError: There is no such subset, or the selection cannot be read.
+        StoreError: The store cannot be read.
+    """
+    subset = SUBSET.of(given)
+    return stores_of_app().subset(subset) if subset else current_store()
 
 
 def current_store() -> Scans:

@@ -3,18 +3,19 @@
 from flask import Blueprint, Response, request
 
 from arclink.access.anchors import ANCHORS_PARAMETERS, AnchorsQuery, answer_anchors
+from arclink.access.common import SUBSET
 from arclink.access.declarations import AnyParameter
 from arclink.access.differences import DIFF_PARAMETERS, DiffQuery, answer_diff
 from arclink.access.formats.anchors import anchors_as_rows
 from arclink.access.formats.differences import diff_as_rows
 from arclink.service.links import asked, respond
 from arclink.service.negotiation import ROW_FORMAT, accepted_row_format
-from arclink.service.stores import current_store, stores_of_app
+from arclink.service.stores import store_asked, stores_of_app
 
 through_time = Blueprint("through_time", __name__)
 
-ANCHORS: tuple[AnyParameter, ...] = (*ANCHORS_PARAMETERS, ROW_FORMAT)
-DIFF: tuple[AnyParameter, ...] = (*DIFF_PARAMETERS, ROW_FORMAT)
+ANCHORS: tuple[AnyParameter, ...] = (*ANCHORS_PARAMETERS, SUBSET, ROW_FORMAT)
+DIFF: tuple[AnyParameter, ...] = (*DIFF_PARAMETERS, SUBSET, ROW_FORMAT)
 
 
 @through_time.get("/anchors")
@@ -25,7 +26,9 @@ def anchors() -> Response:
     query = AnchorsQuery.of(given)
     settings = stores_of_app().settings
     return respond(
-        anchors_as_rows(answer_anchors(current_store(), query, settings.budget), settings.replay),
+        anchors_as_rows(
+            answer_anchors(store_asked(given), query, settings.budget), settings.replay
+        ),
         form,
     )
 
@@ -38,5 +41,5 @@ def diff() -> Response:
     query = DiffQuery.of(given)
     settings = stores_of_app().settings
     return respond(
-        diff_as_rows(answer_diff(current_store(), query, settings.budget), settings.replay), form
+        diff_as_rows(answer_diff(store_asked(given), query, settings.budget), settings.replay), form
     )

@@ -15,12 +15,22 @@ from typing import Final
 from flask import Flask, Response, g, request
 from werkzeug.http import http_date
 
-from arclink.errors import StoreError
+from arclink.access.common import SUBSET
+from arclink.errors import StoreError, UsageError
 from arclink.service.stores import stores_of_app
 from arclink.version import VERSION
 
 CHANGING: Final = frozenset(
-    {"aggregate", "health", "describing", "streaming", "watching", "site", None}
+    {
+        "aggregate",
+        "health",
+        "describing",
+        "streaming",
+        "watching",
+        "site",
+        "subsets",
+        None,
+    }
 )
 """Resources (blueprints) whose answers may change while the store does not."""
 
@@ -48,7 +58,10 @@ def _unchanged() -> Response | None:
     stores = stores_of_app()
     try:
         state, changed = stores.state(), stores.changed()
-    except StoreError:
+        subset = request.args.get(SUBSET.name)
+        if subset:  # a named subset may change while the store does not
+            state, changed = f"{state} {stores.definition(subset).identity}", None
+    except (StoreError, UsageError):
         return None  # the view reports the error
     target = request.environ.get("REQUEST_URI") or request.full_path
     told = (

@@ -20,6 +20,7 @@ from arclink.streams.orders import Captures, captures_in_order, timestamp_in
 from arclink.streams.queries import AFTER, Order, StreamQuery
 from arclink.streams.ranks import RankTable, RankTables
 from arclink.streams.tokens import StreamToken, decode_token, encode_token, hash_of
+from arclink.subsets.view import SubsetStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,6 @@ class CaptureStream(Iterator[StreamedCapture]):
     Args:
         reader: Reader of the store. Use the stream only in its thread.
         query: The query; its form plays no role here.
-        definition: Canonical text of the subset that the store shows; empty for the whole store.
         tables: Rank tables of the store, for the order ``rank``.
 
     Attributes:
@@ -107,13 +107,12 @@ class CaptureStream(Iterator[StreamedCapture]):
         self,
         reader: PageReader,
         query: StreamQuery,
-        definition: str = "",
         tables: RankTables | None = None,
     ) -> None:
         self.reader = reader
         self._query = query
         self._tables = tables or RankTables(None)
-        self._token, self._table = self._begin(hash_of(definition))
+        self._token, self._table = self._begin(hash_of(_definition_of(reader.store)))
         self.lost = Counter(self._token.lost)
         self._rest = query.limit
         self._is_complete = False
@@ -193,6 +192,11 @@ class CaptureStream(Iterator[StreamedCapture]):
     def close(self) -> None:
         """Release temporary files; a stream that was read to its end has none."""
         self._captures.close()
+
+
+def _definition_of(store: Scans) -> str:
+    """Return the text that identifies the subset that a store shows; empty for a whole store."""
+    return store.filter_identity if isinstance(store, SubsetStore) else ""
 
 
 class _Removals:

@@ -12,6 +12,7 @@ the definition selected when it was stored. A takedown removes its captures from
 
 import json
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -286,14 +287,24 @@ class SubsetCatalog:
         return self.folder / f"{name}.captures"
 
 
-def evaluated(store: Scans, definition: Definition) -> Evaluation:
-    """Return the evaluation of a definition on the present state of a store."""
-    return Evaluation(store, definition.selection, definition.lists)
+def evaluated(store: Scans, definition: Definition, most_pages: int = sys.maxsize) -> Evaluation:
+    """Return the evaluation of a definition on the present state of a store.
+
+    Raises:
+        SubsetCostError: A condition on links leads to more than ``most_pages`` pages.
+    """
+    return Evaluation(store, definition.selection, definition.lists, most_pages)
 
 
-def subset_of(store: Scans, definition: Definition) -> SubsetStore:
-    """Return the captures of a store that a definition selects, as a store."""
-    return SubsetStore(store, definition.identity, lambda base: evaluated(base, definition))
+def subset_of(store: Scans, definition: Definition, most_pages: int = sys.maxsize) -> SubsetStore:
+    """Return the captures of a store that a definition selects, as a store.
+
+    Its first query raises `SubsetCostError` if a condition on links leads to more than
+    ``most_pages`` pages.
+    """
+    return SubsetStore(
+        store, definition.identity, lambda base: evaluated(base, definition, most_pages)
+    )
 
 
 def _conditions(stored: StoredSubset) -> list[Condition]:

@@ -4,6 +4,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from arclink.access.declarations import Parameter, named
+from arclink.access.formats.rows import Row, RowAnswer
+from arclink.access.texts import printable
 from arclink.model import Memento
 from arclink.uris.hosts import domain_of, host_of
 
@@ -18,6 +21,13 @@ BY: Mapping[str, Callable[[Memento], str]] = {
     "file": lambda memento: memento.file,
 }
 """The properties that captures are counted by."""
+
+PROPERTY = Parameter(
+    "by",
+    "Count captures by this property.",
+    named({name: name for name in BY}),
+    otherwise="totals only",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,3 +74,25 @@ def count_captures(mementos: Iterable[Memento], by: str = "") -> CaptureCounts:
         groups.items(), key=lambda group: group[0] if is_by_name else (-group[1], group[0])
     )
     return CaptureCounts(captures, uris, dict(ordered))
+
+
+def counts_as_rows(counts: CaptureCounts, by: str, *, is_complete: bool = True) -> RowAnswer:
+    """Return counts for all formats of rows.
+
+    Args:
+        counts: The counts.
+        by: The property; empty for totals only.
+        is_complete: Whether all captures of the subset were counted.
+    """
+    rows: list[Row] = [
+        {"value": printable(name), "captures": number}
+        for name, number in (counts.groups or {}).items()
+    ]
+    about = {
+        "by": by or None,
+        "captures": counts.captures,
+        "uris": counts.uris,
+        "complete": is_complete,
+    }
+    lines = [f"{counts.captures:,} captures of {counts.uris:,} URIs", *([""] if rows else [])]
+    return RowAnswer(about, lines, ("value", "captures"), {"counts": rows})

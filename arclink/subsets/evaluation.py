@@ -5,6 +5,7 @@ tested on its own, or, if the selection has a ``pick``, together with all captur
 the ranges of SURTs in which selected captures can be are read.
 """
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -58,6 +59,30 @@ class _Facts:
     ranges: SurtRanges
 
 
+class ReadLimit:
+    """The largest number of captures that an answer reads.
+
+    Args:
+        most: The number.
+
+    Attributes:
+        is_reached: Whether there were more captures to read.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._left = most
+        self.is_reached = False
+
+    def of(self, mementos: Iterator[Memento]) -> Iterator[Memento]:
+        """Yield captures up to the limit."""
+        for memento in mementos:
+            if not self._left:
+                self.is_reached = True
+                return
+            self._left -= 1
+            yield memento
+
+
 class Evaluation:
     """A selection, evaluated on one state of a store.
 
@@ -65,6 +90,10 @@ class Evaluation:
         store: The store.
         selection: The selection, without ``subset``.
         lists: Stored lists by the value of their ``kept`` conditions.
+        most_pages: Largest number of pages that a condition on links may lead to.
+
+    Raises:
+        SubsetCostError: A condition leads to more pages.
     """
 
     def __init__(
@@ -72,9 +101,11 @@ class Evaluation:
         store: Scans,
         selection: Selection,
         lists: Mapping[str, KeptList] | None = None,
+        most_pages: int = sys.maxsize,
     ) -> None:
         self._store = store
         self._lists = lists or {}
+        self._most_pages = most_pages
         self.selection = selection
         self._facts = {condition: self._ask(condition) for condition in {*conditions_in(selection)}}
         self.ranges = self._ranges_of(selection)
@@ -119,17 +150,33 @@ class Evaluation:
             if is_selected and memento.timestamp in span
         )
 
-    def scan(self, span: Span = ALL_TIME, prefix: Surt = ALL_SURTS) -> Iterator[Memento]:
-        """Yield the selected captures within ``span`` of SURTs with a prefix, in store order."""
+    def scan(
+        self,
+        span: Span = ALL_TIME,
+        prefix: Surt = ALL_SURTS,
+        limit: ReadLimit | None = None,
+    ) -> Iterator[Memento]:
+        """Yield the selected captures within ``span`` of SURTs with a prefix, in store order.
+
+        Args:
+            span: The times of the captures.
+            prefix: The beginning of their SURTs.
+            limit: How many captures may be read, selected or not; by default all.
+        """
+        inside = _common(span, self.span) if self._test is not None else ALL_TIME
+        if inside.first > inside.last:
+            return
         for stem in (self.ranges & SurtRanges((prefix,))).stems:
-            if stem.endswith(END):
-                yield from self.mementos(Surt(stem[:-1]), span)
-            elif self._test is not None:
-                inside = _common(span, self.span)
-                if inside.first <= inside.last:
-                    yield from filter(self._test, self._store.scan_mementos(inside, Surt(stem)))
+            captures = (
+                self._store.mementos(Surt(stem[:-1]), inside)
+                if stem.endswith(END)
+                else self._store.scan_mementos(inside, Surt(stem))
+            )
+            if limit is not None:
+                captures = limit.of(captures)
+            if self._test is not None:
+                yield from filter(self._test, captures)
             else:
-                captures = self._store.scan_mementos(ALL_TIME, Surt(stem))
                 for _, same in groupby(captures, attrgetter("surt")):
                     of_surt = list(same)
                     yield from (
@@ -149,12 +196,12 @@ class Evaluation:
                 files = self._files_of(numbers_of(value))
                 return _Facts(lambda memento: memento.file in files, EVERYWHERE)
             case "links-to":
-                captures, surts = captures_linking_to(self._store, condition)
+                captures, surts = captures_linking_to(self._store, condition, self._most_pages)
                 return _Facts(self._shown_in(captures), SurtRanges.of_surts(surts))
             case "linked-from":
                 return _of_pages(pages_linked_from(self._store, condition))
             case "within":
-                return _of_pages(pages_within(self._store, condition))
+                return _of_pages(pages_within(self._store, condition, self._most_pages))
         assert name == KEPT, name
         kept = self._lists[value]
         numbers = kept.captures

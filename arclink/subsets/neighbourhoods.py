@@ -4,6 +4,7 @@ A page is a SURT, so all variants of its URI. With a time, the links are those i
 with the meaning of ``at`` in a link query (`arclink.access.reader`).
 """
 
+import sys
 from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -11,11 +12,12 @@ from dataclasses import replace
 from arclink.access.kinds import ALL_KINDS, NAVIGATION, Kinds
 from arclink.access.queries import URI, LinkQuery, kinds_asked
 from arclink.access.reader import Reading
+from arclink.errors import UsageError
 from arclink.model import ContentId, Source, Surt, Timestamp
 from arclink.store.protocols import Answers
 from arclink.subsets.capture_sets import CaptureSet, capture_number
 from arclink.subsets.fields import kinds_of
-from arclink.subsets.language import Condition
+from arclink.subsets.language import Condition, text_of
 from arclink.timestamps import last_of
 from arclink.uris.resolution import checksum_of
 from arclink.uris.surts import surt_of
@@ -23,8 +25,23 @@ from arclink.uris.surts import surt_of
 _AT_ONCE = 128
 
 
-def captures_linking_to(store: Answers, condition: Condition) -> tuple[CaptureSet, set[Surt]]:
-    """Return the captures that show a link to a URI, by shown checksum, and their SURTs."""
+class SubsetCostError(UsageError):
+    """A subset takes more look-ups than the caller allows."""
+
+
+def captures_linking_to(
+    store: Answers, condition: Condition, most: int = sys.maxsize
+) -> tuple[CaptureSet, set[Surt]]:
+    """Return the captures that show a link to a URI, by shown checksum, and their SURTs.
+
+    Args:
+        store: The store.
+        condition: A condition with the field ``links-to``.
+        most: Largest number of pages that show such a link.
+
+    Raises:
+        SubsetCostError: There are more.
+    """
     query = _query(condition.value, condition, ALL_KINDS)
     numbers, surts = array("Q"), set()
     for content, pages in _sources(store, _contents_linking_to(store, query, query.surt)):
@@ -32,6 +49,7 @@ def captures_linking_to(store: Answers, condition: Condition) -> tuple[CaptureSe
         for original, timestamps in pages:
             surts.add(surt_of(original))
             numbers.extend(capture_number(original, time, checksum) for time in timestamps)
+            _check_cost(condition, len(surts), most)
     return CaptureSet(numbers), surts
 
 
@@ -41,10 +59,18 @@ def pages_linked_from(store: Answers, condition: Condition) -> set[Surt]:
     return _linked_from(Reading(store, query), set())
 
 
-def pages_within(store: Answers, condition: Condition) -> set[Surt]:
+def pages_within(store: Answers, condition: Condition, most: int = sys.maxsize) -> set[Surt]:
     """Return the pages that a number of links or fewer lead to, by breadth-first search.
 
     The page at which the search begins is one of them.
+
+    Args:
+        store: The store.
+        condition: A condition with the field ``within``.
+        most: Largest number of pages.
+
+    Raises:
+        SubsetCostError: There are more.
     """
     qualifiers = dict(condition.qualifiers)
     query = _query(qualifiers["of"], condition, NAVIGATION)
@@ -61,11 +87,20 @@ def pages_within(store: Answers, condition: Condition) -> set[Surt]:
                 found |= _linked_from(here, read)
             if direction != "out":
                 found |= _linking_to(here)
+            _check_cost(condition, len(reached) + len(found), most)
         edge = found - reached
         reached |= edge
         if not edge:
             break
     return reached
+
+
+def _check_cost(condition: Condition, pages: int, most: int) -> None:
+    if pages > most:
+        raise SubsetCostError(
+            f"{text_of(condition)} selects more than {most:,} pages, too many for one request; "
+            "use the command line, or select less"
+        )
 
 
 def _query(uri: str, condition: Condition, kinds: Kinds) -> LinkQuery:

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 def violations(page: "Page", axe: str, inside: str = "html", least: int = 11) -> list[str]:
-    """Return the faults of the element that a selector names.
+    """Return the violations in the element that a selector names.
 
     Args:
         page: The page.

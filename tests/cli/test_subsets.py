@@ -39,7 +39,7 @@ def test_a_subset_is_selected_counted_shown_and_deleted(store: Path) -> None:
     assert f"{len(expected)} captures in a stored list" in kept.output
     counts = json.loads(run("count", "k", "--by", "month", "--format", "json", store=store).output)
     assert counts["captures"] == len(expected)
-    assert {row["month"]: row["captures"] for row in counts["counts"]} == {
+    assert {row["value"]: row["captures"] for row in counts["counts"]} == {
         month: sum(one.timestamp.startswith(month.replace("-", "")) for one in expected)
         for month in {f"{one.timestamp[:4]}-{one.timestamp[4:6]}" for one in expected}
     }

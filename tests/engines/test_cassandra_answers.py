@@ -11,7 +11,10 @@ from click.testing import CliRunner
 
 from arclink.cli.main import group
 from arclink.demo import write_demo_archive
-from arclink.model import Surt
+from arclink.errors import CaptureError
+from arclink.model import Memento, Surt
+from arclink.pages.locate import find_capture
+from arclink.pages.read import PageReader
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
 from tests.engines.conftest import Cassandra
@@ -115,6 +118,28 @@ def fetch_all(port: int, path: str) -> list[tuple[int, bytes]]:
             break
         cursor = f"&cursor={quote(following[1].decode(), safe='')}"
     return found
+
+
+def capture_in(reader: PageReader, memento: Memento) -> tuple[str, object, bytes] | str:
+    """Return status, headers and body of a capture; if it cannot be read, the error."""
+    try:
+        with reader.read(memento) as page:
+            return page.status, page.headers.fields, b"".join(page.recorded())
+    except CaptureError as error:
+        return str(error)
+
+
+def test_captures_are_read_alike_with_both_stores(both: Both) -> None:
+    with open_store(both.sqlite) as one, open_store(both.cassandra) as other:
+        here, there = PageReader(one), PageReader(other)
+        mementos = [memento for surt in asked(one, both.every) for memento in one.mementos(surt)]
+        captures = [capture_in(here, memento) for memento in mementos]
+        assert [capture_in(there, memento) for memento in mementos] == captures
+        assert sum(1 for capture in captures if len(capture[2]) > 100) > len(captures) / 2
+        newest = find_capture(other, mementos[0].original)
+        assert newest == find_capture(one, mementos[0].original)
+        here.close()
+        there.close()
 
 
 def test_both_stores_are_served_alike(both: Both) -> None:

@@ -3,6 +3,7 @@ machine.
 """
 
 import json
+import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -10,22 +11,27 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+import arclink
 from arclink.analysis.slices import Level
 from arclink.cli.main import group
+from arclink.errors import CaptureError
 from arclink.jobs.rank_pages import RankPages
 from arclink.mapreduce.hadoop import HadoopRunner
 from arclink.mapreduce.runs import Job, parts_of
 from arclink.model import Checksum, Payload, UriR
 from arclink.network.hdfs import BLOCK, KEPT, HdfsBytes, WebHdfs
 from arclink.pipeline.jobs import JOBS
+from arclink.pipeline.settings import BuildSettings
 from arclink.rows.relations import parse_inlinks, parse_outlinks
 from arclink.store.cassandra.reader import CassandraReader
 from arclink.store.location import open_store
+from tests.archives.made_archives import gzipped, http, warc
 from tests.engines import deadly_load
 from tests.engines.builds import ORIGINALS, Here, answers, build, counts_of
 from tests.engines.conftest import ROOT, Cassandra, Hadoop
 from tests.engines.deadly_load import DeadlyLoad
 from tests.jobs.ranks import assert_near, options_of, ranked, ranks_in
+from tests.pipeline.store_contents import build_store
 
 
 @pytest.mark.slow
@@ -269,6 +275,40 @@ def test_a_file_in_hdfs_reads_as_one_on_disk(hadoop: Hadoop, tmp_path: Path) -> 
         ):
             assert file.read(offset, 20) == data[offset : offset + 20]
         assert file.read(0, len(data) + 1) == data
+
+
+def test_a_capture_in_hdfs_is_one_request(
+    hadoop: Hadoop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = random.Random(1).randbytes(300_000)
+    records = [
+        warc(f"http://h/{number}", http(body, "Content-Type: application/zip"))
+        for number in range(4)
+    ]
+    path = tmp_path / "long.warc.gz"
+    path.write_bytes(gzipped(records))
+    where = hadoop.put([path], "/tests/pages")
+    path.unlink()
+    store = tmp_path / "links.db"
+    settings = BuildSettings(runner="inline", cores=1)
+    build_store(tmp_path, store, settings, [f"{where}/long.warc.gz"])
+    files: list[HdfsBytes] = []
+    opened = HdfsBytes.__init__
+
+    def noted(self: HdfsBytes, url: str) -> None:
+        opened(self, url)
+        files.append(self)
+
+    monkeypatch.setattr(HdfsBytes, "__init__", noted)
+    for number in (3, 0, 2):
+        with arclink.open(store) as graph, graph.get(f"http://h/{number}") as page:
+            assert b"".join(page.recorded()) == body
+        assert [file.requests for file in files] == [1]
+        files.clear()
+    system, folder = WebHdfs.of(where)
+    system.remove(f"{folder}/long.warc.gz")
+    with arclink.open(store) as graph, pytest.raises(CaptureError, match=r"long\.warc\.gz"):
+        graph.get("http://h/1")
 
 
 def test_reading_forwards_asks_once(hadoop: Hadoop, tmp_path: Path) -> None:

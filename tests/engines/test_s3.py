@@ -3,18 +3,21 @@ needs.
 """
 
 import os
+import random
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import arclink
 from arclink.archives.opener import open_bytes
-from arclink.errors import InputError
+from arclink.errors import CaptureError, InputError
 from arclink.network import retries
 from arclink.pipeline.settings import BuildSettings
+from arclink.reasons import Reason
 from arclink.store.location import open_store
-from tests.archives.made_archives import gzipped, page
+from tests.archives.made_archives import gzipped, http, page, warc
 from tests.pipeline.store_contents import build_store, graph_of
 
 BUCKET = "arclink-files"
@@ -142,3 +145,58 @@ def test_a_folder_in_s3_gives_the_graph_of_the_same_folder_here(
         assert graph_of(one) == graph_of(other)
         assert one.stats().mementos == 60
     shutil.rmtree(folder)
+
+
+def test_a_capture_in_s3_is_one_range_request(
+    s3: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import fsspec
+
+    driver = type(fsspec.filesystem("s3"))
+    body = random.Random(1).randbytes(300_000)
+    records = [
+        warc(f"http://h/{number}", http(body, "Content-Type: application/zip"))
+        for number in range(4)
+    ]
+    fsspec.filesystem("s3").pipe(f"{BUCKET}/pages/long.warc.gz", gzipped(records))
+    store = tmp_path / "links.db"
+    settings = BuildSettings(runner="inline", cores=1)
+    build_store(tmp_path, store, settings, [f"{s3}/pages/long.warc.gz"])
+    ranges: list[str] = []
+    call = driver._call_s3
+
+    async def counted(self: object, method: str, *rest: object, **named: object) -> object:
+        if method == "get_object":
+            ranges.append(str(named["Range"]))
+        return await call(self, method, *rest, **named)
+
+    with arclink.open(store) as graph:
+        with graph.get("http://h/0"):
+            pass
+        monkeypatch.setattr(driver, "_call_s3", counted)
+        for count, number in enumerate((3, 1, 2), 1):
+            with graph.get(f"http://h/{number}") as page:
+                assert b"".join(page.recorded()) == body
+            assert len(ranges) == count, ranges
+    first, last = ranges[0].removeprefix("bytes=").split("-")
+    assert int(last) - int(first) < 500_000
+
+
+def test_a_missing_object_is_an_error_that_names_the_file(s3: str, tmp_path: Path) -> None:
+    import fsspec
+
+    system = fsspec.filesystem("s3")
+    system.pipe(f"{BUCKET}/moved/old.warc.gz", gzipped([page(1)]))
+    store = tmp_path / "links.db"
+    settings = BuildSettings(runner="inline", cores=1)
+    build_store(tmp_path, store, settings, [f"{s3}/moved/old.warc.gz"])
+    system.mv(f"{BUCKET}/moved/old.warc.gz", f"{BUCKET}/new/old.warc.gz")
+    system.clear_instance_cache()
+    with arclink.open(store) as graph, pytest.raises(CaptureError, match=r"old\.warc\.gz") as found:
+        graph.get("http://h/1")
+    assert found.value.reason is Reason.PAYLOAD_FILE_MISSING
+    with (
+        arclink.open(store, archives=[f"{s3}/new/"]) as graph,
+        graph.get("http://h/1") as capture,
+    ):
+        assert b"<p>1 1</p>" in b"".join(capture.decoded())

@@ -17,6 +17,9 @@ SECONDS = 30.0
 MANY = 100_000
 
 
+pytestmark = pytest.mark.costly
+
+
 @pytest.mark.parametrize(
     ("page", "links"),
     [

@@ -30,6 +30,8 @@ def test_a_plan_is_linear_in_captures_and_in_machines(
     for stage, hours in one.hours.items():
         assert more.hours[stage] == pytest.approx(hours * factor)
         assert spread.hours[stage] == pytest.approx(hours / factor)
+    assert more.driver == pytest.approx(one.driver * factor)
+    assert spread.driver == one.driver, "no further machine helps"
     assert more.stored == pytest.approx(one.stored * factor)
     assert spread.stored == one.stored
     assert spread.disk == pytest.approx(one.disk / factor)
@@ -73,7 +75,12 @@ def test_the_command_says_hours_and_bytes() -> None:
     assert result.output.startswith(
         "1,000,000,000 captures, 500,000,000 pages read, 40,000,000,000 links\n100 nodes"
     )
-    assert [line.split()[-1] for line in result.output.splitlines()[3:8]] == ["hours"] * 5
+    assert [line.split()[-1] for line in result.output.splitlines()[3:7]] == ["hours"] * 4
+    driver, in_all = result.output.splitlines()[7:9]
+    assert driver.split()[0] == "driver"
+    # 1e9 * (1.57 + 0.251) µs + 5e8 * 19.2 µs
+    assert float(driver.split()[1]) == pytest.approx(3.17, abs=0.01)
+    assert float(in_all.split()[2]) > float(driver.split()[1])
     assert "in Cassandra" in result.output
     assert "extract 55.0 hours" in result.output
 

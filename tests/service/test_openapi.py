@@ -52,6 +52,7 @@ def test_every_path_of_the_service_is_described_and_no_other() -> None:
         if rule.endpoint not in ("static", "site.icon", "describing.robots_txt")
     }
     written = {
+        "/subsets/{name}": "/subsets/<name>",
         "/json/{uri}": "/<any(link, json):form>/<rest:rest>",
         "/{time}id_/{uri}": "/<rest:rest>",
         "/timegate/{uri}": "/timegate/<rest:rest>",
@@ -203,13 +204,14 @@ NO_SCHEMA_CAN_SAY: Mapping[str, Callable[[Query], bool]] = {
     "sort": lambda query: True,
     "closest": lambda query: query.get("matchType") not in (None, "", "exact"),
     "resumeKey": lambda query: True,
+    "subset": lambda query: True,
     "after": lambda query: True,
     "part": lambda query: True,
     "order": lambda query: query["order"] == "rank",
 }
 """When a value that its schema allows is refused: together with another parameter, as no expression
-of RE2, or as no cursor that the service gave out. OpenAPI has no words for that. In all other cases
-what the schemas allow has to be accepted.
+of RE2, as no selection, or as no cursor that the service gave out. OpenAPI has no words for that.
+In all other cases what the schemas allow has to be accepted.
 """
 
 

@@ -8,7 +8,6 @@ import pytest
 from click.testing import CliRunner
 
 from arclink.cli.build import command as build_command
-from arclink.cli.main import group
 from arclink.errors import StoreError, UsageError
 from arclink.model import Forgotten, Surt
 from arclink.store.batch_backups import (
@@ -139,8 +138,3 @@ def test_a_restore_needs_a_list_of_later_takedowns_or_a_word(tmp_path: Path) -> 
         check_lists([], is_list_needed=True)
     check_lists([], is_list_needed=False)
     check_lists([tmp_path], is_list_needed=True)
-
-
-def test_a_backup_of_a_cassandra_store_asks_for_its_graph_files() -> None:
-    done = CliRunner().invoke(group, ["backup", "backup", "--store", "cassandra://node/links"])
-    assert "--graph must name the folder" in str(done.exception)

@@ -36,12 +36,10 @@ def query_of(order: str = "surt", after: str = "", **rest: Any) -> StreamQuery:
     return StreamQuery(Order(order), part, after, rest.pop("limit", 0), form, **rest)
 
 
-def bytes_of(
-    store: Path | Scans, query: StreamQuery, tables: Path | None = None, definition: str = ""
-) -> bytes:
+def bytes_of(store: Path | Scans, query: StreamQuery, tables: Path | None = None) -> bytes:
     """Return a whole stream."""
     with opened(store) as reader:
-        stream = CaptureStream(reader, query, definition, RankTables(tables))
+        stream = CaptureStream(reader, query, RankTables(tables))
         return b"".join(write_stream(stream, query.form))
 
 

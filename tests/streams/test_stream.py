@@ -24,6 +24,7 @@ from arclink.streams.forms import END_URI
 from arclink.streams.queries import StreamQuery
 from arclink.streams.ranks import KEPT_TABLES, RankTables
 from arclink.streams.stream import CaptureStream
+from arclink.subsets.opener import open_graph
 from tests.archives.made_archives import arc, http
 from tests.demos import Demos
 from tests.pages.archives import T1, T2, T3, Record, build, store_of, write_warc
@@ -260,8 +261,11 @@ def test_a_token_of_another_stream_is_refused(demos: Demos, tmp_path: Path) -> N
         bytes_of(store, query_of("time", token, part="1/2"))
     with pytest.raises(BadParameterError, match="of part=2/2; this one is of part=1/2"):
         bytes_of(store, query_of(after=token, part="2/2"))
-    with pytest.raises(BadParameterError, match="of another subset"):
-        bytes_of(store, query_of(after=token, part="1/2"), definition="host:a.example")
+    with (
+        open_graph(str(store), "status:200") as subset,
+        pytest.raises(BadParameterError, match="of another subset"),
+    ):
+        bytes_of(subset, query_of(after=token, part="1/2"))
     with pytest.raises(BadParameterError, match="it is another store, or an older copy"):
         bytes_of(MemoryStore(), query_of(after=token, part="1/2"))
 
@@ -361,6 +365,22 @@ def test_hidden_captures_do_not_come(demos: Demos, tmp_path: Path) -> None:
             captures, _ = lines_of(bytes_of(embargoed, query_of(order), tmp_path))
             found = {capture["surt"] for capture in captures}
             assert found == {surt for surt in surts if not surt.startswith(hidden)}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_subset_is_streamed_like_a_store(demos: Demos, tmp_path: Path, order: str) -> None:
+    everything, _ = lines_of(bytes_of(demos.store(), query_of(order), tmp_path))
+    expected = {identity(one) for one in everything if one["mime"] == "text/html"}
+    with open_graph(str(demos.store()), "mime:text/html") as subset:
+        found, after = [], ""
+        while True:
+            captures, end = lines_of(bytes_of(subset, query_of(order, after, limit=99), tmp_path))
+            found += [identity(one) for one in captures]
+            after = end["after"]
+            if end["complete"]:
+                break
+    assert len(found) == len(expected)
+    assert set(found) == expected
 
 
 # Rank tables

@@ -1,0 +1,39 @@
+"""Map pages: applies a function of the user to every page of a stream, on any engine.
+
+Input: files of pointers that ``arclink stream --pointers FOLDER`` wrote. Output: a JSON object per
+value, with the URI and the time of its capture.
+
+    python -m arclink.jobs.map_pages -r local --function tools:count_words FOLDER/part-*
+    --output-dir WORDS
+"""
+
+from collections.abc import Iterable, Iterator
+
+from arclink.mapreduce.job import ArclinkJob, Pair, TextLineProtocol
+from arclink.streams.pointers import function_named, map_pages
+
+
+class MapPages(ArclinkJob):
+    """Map only: one file of pointers is one task."""
+
+    HAS_REDUCER = False
+    ONE_TASK_PER_FILE = True
+    OUTPUT_PROTOCOL = TextLineProtocol
+
+    def configure_args(self) -> None:
+        """Add ``--function``."""
+        super().configure_args()
+        self.add_passthru_arg(
+            "--function",
+            help="module:function, called with each page (docs/how-to/streams.md)",
+        )
+
+    def map_lines(self, lines: Iterable[bytes]) -> Iterator[Pair]:
+        """Yield the values of the function for the pages of one file of pointers."""
+        function = function_named(self.options.function or "")
+        for value in map_pages(lines, function, self.counts):
+            yield b"", value
+
+
+if __name__ == "__main__":
+    MapPages.run()

@@ -1,0 +1,66 @@
+"""Captures as a download: the same files as those of ``arclink export``, sent while they are made.
+
+Memory does not depend on the size of a download. A download that ends early is not complete: the
+connection is then closed without the end of the answer.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import chain
+
+from flask import Blueprint, Response
+from werkzeug.exceptions import NotFound
+
+from arclink.access.declarations import AnyParameter
+from arclink.errors import ExportError
+from arclink.service.archived import check_pages, current_places
+from arclink.service.links import asked
+from arclink.service.stores import current_store, stores_of_app
+from arclink.takeaway.queries import TAKE_AWAY_PARAMETERS, CaptureFormat, TakeAwayQuery
+from arclink.takeaway.take_away import Source, download
+
+taking_away = Blueprint("taking_away", __name__)
+
+EXPORT: tuple[AnyParameter, ...] = TAKE_AWAY_PARAMETERS
+
+MEDIA_TYPES: Mapping[CaptureFormat, str] = {
+    CaptureFormat.WARC: "application/warc",
+    CaptureFormat.WACZ: "application/wacz",
+    CaptureFormat.CDXJ: "text/x-cdxj",
+    CaptureFormat.CAPTURES: "application/vnd.apache.parquet",
+    CaptureFormat.CAPTURES_CSV: "text/csv",
+}
+
+_SUFFIXES: Mapping[CaptureFormat, str] = {
+    CaptureFormat.WARC: "warc.gz",
+    CaptureFormat.WACZ: "wacz",
+    CaptureFormat.CDXJ: "cdxj",
+    CaptureFormat.CAPTURES: "parquet",
+    CaptureFormat.CAPTURES_CSV: "csv",
+}
+
+
+@taking_away.get("/export")
+def export() -> Response:
+    """Answer with a file of captures.
+
+    Raises:
+        NotFound: This service shows no captures, or the query has none that can be read.
+    """
+    check_pages()
+    query = TakeAwayQuery.of(asked(EXPORT))
+    title = stores_of_app().settings.collection or "captures"
+    pieces = download(Source(current_store(), current_places()), query, title)
+    response = Response(_started(pieces), content_type=MEDIA_TYPES[query.form])
+    response.call_on_close(pieces.close)
+    name = f"{title}.{_SUFFIXES[query.form]}"
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+def _started(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Return ``pieces`` with the first one made already: errors before it get a problem."""
+    try:
+        first = next(pieces)
+    except ExportError as error:
+        raise NotFound(str(error)) from error
+    return chain([first], pieces)

@@ -1,0 +1,1 @@
+"""Captures in files of their own: WARC, WACZ, CDXJ and tables."""

@@ -1,0 +1,159 @@
+"""The index of exported files: CDXJ rows, sorted, and the list of pages of a WACZ.
+
+Source: https://specs.webrecorder.net/cdxj/0.1.0/; WACZ 1.1.1, 5.2.2 (pages); the compressed CDXJ
+of cdxj-indexer 1.5 (ZipNum).
+"""
+
+import hashlib
+import heapq
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+import orjson
+from isal import isal_zlib
+
+from arclink.archives.reader import ArchiveRecord
+from arclink.archives.warc_fields import warc_date
+from arclink.checksums import is_reference
+from arclink.export.sums import DistinctLines
+from arclink.filter.index import capture_of
+from arclink.model import Memento
+from arclink.pages.locate import place_of
+from arclink.pages.read import is_of_uri
+from arclink.rows.cdx import REVISIT, Capture, format_row
+from arclink.takeaway.records import REDIRECT, TakenRecord
+
+LINES_OF_BLOCK = 1_024
+"""Number of rows that are compressed together, as in the WACZ files of Browsertrix."""
+
+MOST_LINES = 200_000
+"""Largest number of rows in memory: about 100 MB."""
+
+HTML_MIMES = frozenset({"text/html", "application/xhtml+xml", "application/xhtml"})
+
+_META = b'!meta 0 {"format": "cdxj-gzip-1.0", "filename": "%b"}\n'
+_HEADER = b'{"format":"json-pages-1.0","id":"pages","title":"Pages"}\n'
+
+
+class ExportedRows:
+    """The rows of exported files, collected while the files are written.
+
+    Args:
+        folder: Folder for temporary files; the caller removes it.
+        has_pages: Whether a list of pages is needed.
+    """
+
+    def __init__(self, folder: Path, *, has_pages: bool = False) -> None:
+        self._members, self._added, self._pages = (
+            DistinctLines(Path(tempfile.mkdtemp(dir=folder)), MOST_LINES) for _ in range(3)
+        )
+        self._has_pages = has_pages
+
+    def add(self, taken: TakenRecord, file: str, offset: int, length: int) -> None:
+        """Add the captures of a record that was written.
+
+        Args:
+            taken: The record.
+            file: Name of the file that it was written to.
+            offset: Bytes before it in this file.
+            length: Bytes of it in this file.
+        """
+        chosen = taken.chosen
+        lines = self._added if chosen.is_added else self._members
+        for memento in chosen.captures:
+            row = _row_of(memento, taken.record, file, offset, length, is_added=chosen.is_added)
+            lines.add(format_row(row) + b"\n")
+            if self._has_pages and not chosen.is_added and _is_page(row):
+                self._pages.add(_page_line(row))
+
+    def members(self) -> Iterator[bytes]:
+        """Yield the rows of the captures of the selection, sorted, each with its line feed."""
+        return iter(self._members)
+
+    def added(self) -> Iterator[bytes]:
+        """Yield the rows of added originals, sorted, each with its line feed."""
+        return iter(self._added)
+
+    def all(self) -> Iterator[bytes]:
+        """Yield all rows, sorted, each with its line feed."""
+        return heapq.merge(self._members, self._added)
+
+    def pages(self) -> Iterator[bytes]:
+        """Yield the lines of ``pages.jsonl``: its header, then the pages by URI and time."""
+        yield _HEADER
+        yield from self._pages
+
+
+def _row_of(
+    memento: Memento, record: ArchiveRecord, file: str, offset: int, length: int, *, is_added: bool
+) -> Capture:
+    """Return the row of a capture in an exported file.
+
+    A build that reads the row gets the capture of the store again: it has the URI, time, status,
+    type and digest that the store has. What only the record knows (the target of a redirect, the
+    capture that a revisit names) is taken from it. A digest that the store does not have is that of
+    the record, too.
+    """
+    if not is_of_uri(record.uri, place_of(memento)):
+        # A capture of a Wayback Machine: a build unwraps its original again.
+        return replace(capture_of(record, file), offset=offset, length=length)
+    checksum = memento.checksum
+    if checksum.startswith(REDIRECT) or is_reference(checksum):
+        checksum = capture_of(record, file).checksum
+    is_revisit = record.record_type == REVISIT
+    return Capture(
+        key=memento.surt,
+        timestamp=memento.timestamp,
+        original=memento.original,
+        mime=record.mime if is_added else memento.mime,
+        status=record.status if is_added else memento.status,
+        checksum=checksum,
+        length=length,
+        offset=offset,
+        file=file,
+        record_type=record.record_type if is_added else memento.record_type,
+        refers_to_uri=record.refers_to_uri if is_revisit else "",
+        refers_to_timestamp=record.refers_to_timestamp if is_revisit else "",
+        location=record.location,
+        profile=record.profile if is_revisit else "",
+    )
+
+
+def _is_page(row: Capture) -> bool:
+    return row.mime in HTML_MIMES and row.status == "200" and row.record_type != REVISIT
+
+
+def _page_line(row: Capture) -> bytes:
+    """Return the line of a page. Its title is its URI: titles are not in a store."""
+    identity = hashlib.sha1(f"{row.timestamp} {row.original}".encode(), usedforsecurity=False)
+    page = {
+        "url": row.original,
+        "ts": warc_date(row.timestamp),
+        "title": row.original,
+        "id": identity.hexdigest()[:20],
+    }
+    return orjson.dumps(page, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def compressed_index(lines: Iterable[bytes], name: str, finding: list[bytes]) -> Iterator[bytes]:
+    """Yield the compressed blocks of an index, and add the lines of its table of blocks.
+
+    Args:
+        lines: Sorted rows, each with its line feed.
+        name: Name of the compressed file, for the table.
+        finding: Gets the lines of the table: the first row of each block, without its JSON, with
+            offset and length of the block.
+    """
+    finding.append(_META % name.encode())
+    offset = 0
+    waiting = iter(lines)
+    while rows := list(islice(waiting, LINES_OF_BLOCK)):
+        block = isal_zlib.compress(b"".join(rows), 2, 31)
+        start = rows[0].split(b"{", 1)[0].strip()
+        place = orjson.dumps({"offset": offset, "length": len(block)})
+        finding.append(b"%b %b\n" % (start, place))
+        offset += len(block)
+        yield block

@@ -1,0 +1,56 @@
+"""A function of the user is applied to the pages of a stream on each engine."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from arclink.jobs.map_pages import MapPages
+from arclink.streams.pointers import write_pointers
+from arclink.streams.stream import CaptureStream
+from tests.demos import Demos
+from tests.engines.conftest import Hadoop, Spark
+from tests.streams.reading import opened, query_of
+
+
+@pytest.fixture
+def pointers(demos: Demos, tmp_path: Path) -> list[str]:
+    with opened(demos.store()) as reader:
+        sum(write_pointers(CaptureStream(reader, query_of("file")), tmp_path / "pointers", 150))
+    return sorted(map(str, (tmp_path / "pointers").glob("part-*")))
+
+
+def options(*rest: str) -> list[str]:
+    return [*rest, "--no-cat-output", "--function", "arclink.pages.text:read_text"]
+
+
+def titles(lines: list[str]) -> list[str]:
+    return sorted(json.loads(line)["value"]["title"] for line in lines)
+
+
+def here(pointers: list[str], folder: Path) -> list[str]:
+    """Return the titles that the job gives on this machine."""
+    job = MapPages([*options("-r", "inline", "--output-dir", str(folder)), *pointers])
+    with job.make_runner() as made:
+        made.run()
+    return titles(
+        [line for path in folder.glob("part-*") for line in path.read_text().splitlines()]
+    )
+
+
+def test_pages_are_mapped_on_hadoop(hadoop: Hadoop, pointers: list[str], tmp_path: Path) -> None:
+    asked = options("-r", "hadoop", "--conf-path", str(hadoop.conf), "--output-dir", "hdfs:///maps")
+    with MapPages([*asked, *pointers]).make_runner() as made:
+        made.run()
+    assert titles(list(hadoop.read("hdfs:///maps"))) == here(pointers, tmp_path / "here")
+
+
+def test_pages_are_mapped_on_spark(spark: Spark, pointers: list[str], tmp_path: Path) -> None:
+    output = tmp_path / "spark"
+    asked = options(
+        "-r", "spark", "--conf-path", str(spark.conf), "--output-dir", f"file://{output}"
+    )
+    with MapPages([*asked, *pointers]).make_runner() as made:
+        made.run()
+    lines = [line for path in output.glob("part-*") for line in path.read_text().splitlines()]
+    assert titles(lines) == here(pointers, tmp_path / "here")
