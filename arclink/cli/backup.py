@@ -26,7 +26,7 @@ GRAPH = Parameter(
     "machine.",
     TEXT,
     metavar="FOLDER",
-    see="operations.md#backup-of-a-store-in-cassandra",
+    see="how-to/operations.md#backup-of-a-store-in-cassandra",
 )
 NO_VERIFY = switch("no-verify", "Do not check the copy. This is much faster.")
 

@@ -51,7 +51,7 @@ KEEP_GRAPH = Parameter(
     PATH,
     metavar="FOLDER",
     otherwise="they are removed",
-    see="operations.md#backup-of-a-store-in-cassandra",
+    see="how-to/operations.md#backup-of-a-store-in-cassandra",
 )
 REBUILD = switch("rebuild", "Remove the store and build a new one. Takedowns stay in effect.")
 

@@ -53,7 +53,7 @@ def write_warcs(
     """Write records to WARC files; yield after each piece, so that the caller can pass it on.
 
     Args:
-        records: The records; nothing is written, and no file opened, if there are none.
+        records: The records; nothing is written, and no file opened, if there is no record.
         info: Names and sizes of the files.
         open_file: Returns a new file with this name; it is closed when the file is complete.
         rows: Gets a row for each capture.
