@@ -28,7 +28,7 @@ from arclink.access.captures import (
     answer_captures,
 )
 from arclink.access.common import SUBSET
-from arclink.access.declarations import AnyParameter, Form, Parameter
+from arclink.access.declarations import AnyParameter, Form, Given, Parameter
 from arclink.access.formats.timemaps import LINK_FORMAT, ascii_uri
 from arclink.access.queries import BadParameterError
 from arclink.access.replay import http_date
@@ -42,8 +42,9 @@ from arclink.pages.read import CapturedPage, PageReader
 from arclink.service.byte_ranges import asked_range, set_range
 from arclink.service.links import asked
 from arclink.service.memento import LONGEST_URI_IN_LINKS, repaired_uri, rest_in_path, uri_in_path
-from arclink.service.stores import current_store, store_asked, stores_of_app
+from arclink.service.stores import store_asked, stores_of_app
 from arclink.store.filtered import FilteredStore
+from arclink.store.protocols import Scans
 from arclink.timestamps import normal_timestamp
 
 archived = Blueprint("archived", __name__)
@@ -79,8 +80,7 @@ class _Readers:
         self.places = ArchivePlaces(archives)
         self._local = threading.local()
 
-    def current(self) -> PageReader:
-        store = current_store()
+    def of(self, store: Scans) -> PageReader:
         reader: PageReader | None = getattr(self._local, "reader", None)
         if reader is None or reader.store is not store:
             if reader is not None:
@@ -105,8 +105,19 @@ def current_reader() -> PageReader:
         NotFound: This service shows no captures.
         StoreError: The store cannot be read.
     """
+    return reader_asked(Given({}))
+
+
+def reader_asked(given: Given) -> PageReader:
+    """Return the page reader for this request, of the subset that the request names.
+
+    Raises:
+        BadParameterError: There is no such subset, or the selection cannot be read.
+        NotFound: This service shows no captures.
+        StoreError: The store cannot be read.
+    """
     check_pages()
-    return _readers().current()
+    return _readers().of(store_asked(given))
 
 
 def current_places() -> ArchivePlaces:

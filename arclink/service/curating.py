@@ -4,6 +4,7 @@ from typing import Final
 
 from flask import Blueprint, Response
 
+from arclink.access.common import SUBSET
 from arclink.access.declarations import AnyParameter
 from arclink.analysis.seed_lists import (
     GAPS_PARAMETERS,
@@ -15,15 +16,15 @@ from arclink.analysis.seed_lists import (
 )
 from arclink.errors import UsageError
 from arclink.service.links import asked, content_type
-from arclink.service.stores import current_store
+from arclink.service.stores import current_store, store_asked
 
 curating = Blueprint("curating", __name__)
 
 MOST_LINKS: Final = 1_000_000
 """Largest number of links of a store whose lists a request may ask for (seconds)."""
 
-GAPS: tuple[AnyParameter, ...] = GAPS_PARAMETERS
-STALE: tuple[AnyParameter, ...] = STALE_PARAMETERS
+GAPS: tuple[AnyParameter, ...] = (*GAPS_PARAMETERS, SUBSET)
+STALE: tuple[AnyParameter, ...] = (*STALE_PARAMETERS, SUBSET)
 
 
 @curating.get("/gaps")
@@ -41,14 +42,13 @@ def stale() -> Response:
 def _listed(kind: SeedKind, parameters: tuple[AnyParameter, ...]) -> Response:
     given = asked(parameters)
     query, form = SeedQuery.of(given, kind), SEED_FORMAT.sure(given)
-    store = current_store()
-    if store.sums().links > MOST_LINKS:
+    if current_store().sums().links > MOST_LINKS:
         raise UsageError(
             f"this store has more than {MOST_LINKS:,} links, too many to make a list for a "
             "request; "
             f"its owner makes one with: arclink {kind.value}"
         )
     return Response(
-        b"".join(form.write(seed_list(store, query))),
+        b"".join(form.write(seed_list(store_asked(given), query))),
         content_type=content_type(form.media_type),
     )

@@ -6,10 +6,11 @@ from typing import Final
 
 from flask import Blueprint, Response
 
+from arclink.access.common import SUBSET
 from arclink.access.declarations import AnyParameter
 from arclink.analysis.slice_cache import cache_of
 from arclink.errors import OperatorError, StoreError
-from arclink.service.archived import current_reader
+from arclink.service.archived import reader_asked
 from arclink.service.links import asked
 from arclink.service.problems import note_loss
 from arclink.service.stores import stores_of_app
@@ -20,7 +21,7 @@ from arclink.streams.stream import CaptureStream
 
 streaming = Blueprint("streaming", __name__)
 
-STREAM: tuple[AnyParameter, ...] = STREAM_PARAMETERS
+STREAM: tuple[AnyParameter, ...] = (*STREAM_PARAMETERS, SUBSET)
 
 MOST_LINKS: Final = 1_000_000
 """Largest number of links of a store for which a request may make a rank table (seconds)."""
@@ -35,8 +36,9 @@ def stream() -> Response:
         BadParameterError: A parameter is wrong, or the token is damaged or of another stream.
         GoneError: The rank table of the token was removed.
     """
-    query = StreamQuery.of(asked(STREAM))
-    reader = current_reader()
+    given = asked(STREAM)
+    query = StreamQuery.of(given)
+    reader = reader_asked(given)
     path = stores_of_app().path
     tables = RankTables(None if path is None else cache_of(str(path)), MOST_LINKS)
     captures = CaptureStream(reader, query, tables=tables)

@@ -10,17 +10,18 @@ from itertools import chain
 from flask import Blueprint, Response
 from werkzeug.exceptions import NotFound
 
+from arclink.access.common import SUBSET
 from arclink.access.declarations import AnyParameter
 from arclink.errors import ExportError
 from arclink.service.archived import check_pages, current_places
 from arclink.service.links import asked
-from arclink.service.stores import current_store, stores_of_app
+from arclink.service.stores import store_asked, stores_of_app
 from arclink.takeaway.queries import TAKE_AWAY_PARAMETERS, CaptureFormat, TakeAwayQuery
 from arclink.takeaway.take_away import Source, download
 
 taking_away = Blueprint("taking_away", __name__)
 
-EXPORT: tuple[AnyParameter, ...] = TAKE_AWAY_PARAMETERS
+EXPORT: tuple[AnyParameter, ...] = (*TAKE_AWAY_PARAMETERS, SUBSET)
 
 MEDIA_TYPES: Mapping[CaptureFormat, str] = {
     CaptureFormat.WARC: "application/warc",
@@ -47,9 +48,11 @@ def export() -> Response:
         NotFound: This service shows no captures, or the query has none that can be read.
     """
     check_pages()
-    query = TakeAwayQuery.of(asked(EXPORT))
+    given = asked(EXPORT)
+    query = TakeAwayQuery.of(given)
     title = stores_of_app().settings.collection or "captures"
-    pieces = download(Source(current_store(), current_places()), query, title)
+    source = Source(store_asked(given), current_places(), SUBSET.of(given) or "")
+    pieces = download(source, query, title)
     response = Response(_started(pieces), content_type=MEDIA_TYPES[query.form])
     response.call_on_close(pieces.close)
     name = f"{title}.{_SUFFIXES[query.form]}"

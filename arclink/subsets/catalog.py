@@ -303,7 +303,10 @@ def subset_of(store: Scans, definition: Definition, most_pages: int = sys.maxsiz
     ``most_pages`` pages.
     """
     return SubsetStore(
-        store, definition.identity, lambda base: evaluated(base, definition, most_pages)
+        store,
+        definition.identity,
+        lambda base: evaluated(base, definition, most_pages),
+        text_of(definition.selection),
     )
 
 

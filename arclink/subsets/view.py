@@ -43,12 +43,18 @@ class SubsetStore(FilteredStore):
         store: The store with all captures; it is closed with this one.
         identity: The identity of the subset: equal subsets have equal texts.
         evaluate: Evaluates the selection on the store; called again when the store has changed.
+        text: The selection as text.
     """
 
     def __init__(
-        self, store: Scans, identity: str, evaluate: Callable[[Scans], Evaluation]
+        self,
+        store: Scans,
+        identity: str,
+        evaluate: Callable[[Scans], Evaluation],
+        text: str = "",
     ) -> None:
         super().__init__(store)
+        self.text = text
         self._identity = identity
         self._evaluate = evaluate
         self._known: Evaluation | None = None

@@ -81,7 +81,10 @@ class Source:
     def describe(self, query: TakeAwayQuery) -> str:
         """Return the captures of a query in words."""
         if isinstance(self.store, SubsetStore):
-            return f"{query.description} of the subset {self.subset or self.store.filter_identity}"
+            text = self.store.text
+            # A selection has a colon, a name has none.
+            name = f"{self.subset}: " if self.subset and ":" not in self.subset else ""
+            return f"{query.description} of the subset {name}{text}"
         return query.description
 
 

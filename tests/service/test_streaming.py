@@ -32,6 +32,17 @@ def test_a_stream_has_the_same_bytes(demos: Demos, order: str) -> None:
     assert response.data == bytes_of(demos.store(), query_of(order))
 
 
+def test_a_stream_of_a_subset_has_its_captures(demos: Demos) -> None:
+    client = client_of(str(demos.store()))
+    query = {"subset": "host:kalvik2010.example"}
+    captures, end = lines_of(client.get("/stream", query_string=query).data)
+    assert {capture["surt"].split(")")[0] for capture in captures} == {"example,kalvik2010"}
+    assert 0 < len(captures) < len(identities_in(demos.store()))
+    assert end["complete"]
+    other = client.get(f"/stream?after={end['after']}")
+    assert "of another subset" in problem_of(other)["detail"]
+
+
 def test_pages_of_a_stream_join(demos: Demos) -> None:
     client = client_of(str(demos.store()))
     found: list[tuple[str, ...]] = []

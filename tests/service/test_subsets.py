@@ -56,6 +56,8 @@ def test_links_are_of_the_subset(path: Path, demo_client: FlaskClient) -> None:
         f"/linkQuery?uri={PAGE}&level=host",
         f"/explain?uri={PAGE}",
         f"/cdx?url={PAGE}",
+        "/gaps?format=json",
+        "/stale?since=2010&format=json",
     ],
 )
 def test_every_resource_takes_a_subset(demo_client: FlaskClient, resource: str) -> None:

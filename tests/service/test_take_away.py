@@ -41,16 +41,23 @@ def test_a_warc_file_has_the_records_of_an_export(past: Path, tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     ("query", "uris"),
-    [("", [A, B]), ("&from=2011", [B]), ("&to=2010", [A])],
-    ids=["all", "from", "to"],
+    [("", [A, B]), ("&from=2011", [B]), ("&to=2010", [A]), ("&subset=host:b.example", [B])],
+    ids=["all", "from", "to", "subset"],
 )
-def test_a_wacz_has_the_captures_of_a_time(query: str, uris: list[str], past: Path) -> None:
+def test_a_wacz_has_the_captures_that_a_query_names(
+    query: str, uris: list[str], past: Path
+) -> None:
     status, data = get(past, f"format=wacz{query}")
     assert status == 200
     with zipfile.ZipFile(io.BytesIO(data)) as zipped:
         rows = gzip.decompress(zipped.read("indexes/index.cdx.gz")).decode().splitlines()
     assert [uri for uri in (A, B) if any(uri in row for row in rows)] == uris
     assert len(rows) == len(uris)
+
+
+def test_the_manifest_names_the_selection(past: Path) -> None:
+    _, data = get(past, "format=warc&subset=host:b.example%20or%20(host:c.example)")
+    assert b"the subset host:b.example or host:c.example" in gzip.decompress(data)
 
 
 def test_an_embargo_holds(past: Path, tmp_path: Path) -> None:
