@@ -228,10 +228,8 @@ def named(values: Mapping[str, Value]) -> Form[Value]:
 
 def whole_number(most: int | None, allowed: str = "", least: int = 0) -> Form[int]:
     """Return the form that accepts whole numbers from ``least`` to ``most``; None for no limit."""
-    digits = r"[0-9]{1,18}" if most is None else r"[0-9]{1,9}"
-
     def read(text: str) -> int:
-        value = int(text) if re.fullmatch(digits, text) else -1
+        value = int(text) if re.fullmatch("[0-9]{1,18}", text) else -1
         if value < least or (most is not None and value > most):
             raise ValueError
         return value

@@ -67,6 +67,8 @@ _VALUES = {
     "uri": "http://example.org/",
     "from": "2009",
     "to": "2010",
+    "since": "2010",
+    "format": "warc",
     "time": "20100217101229",
     "name": "gov",
     "file": "crawl.warc.gz",

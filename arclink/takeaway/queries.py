@@ -18,6 +18,7 @@ from arclink.access.queries import FROM, TO, BadParameterError, span_of
 from arclink.model import ALL_TIME, Span
 
 LEAST_FILE_SIZE = 1_000_000
+LARGEST_FILE_SIZE = 10**12
 
 
 class CaptureFormat(Enum):
@@ -97,7 +98,7 @@ CAPTURE_FORMAT = Parameter(
 FILE_SIZE = Parameter(
     "file-size",
     "With warc and wacz: begin another WARC file after this number of bytes.",
-    whole_number(None, least=LEAST_FILE_SIZE),
+    whole_number(LARGEST_FILE_SIZE, least=LEAST_FILE_SIZE),
     default="1000000000",
     metavar="BYTES",
 )

@@ -208,6 +208,8 @@ NO_SCHEMA_CAN_SAY: Mapping[str, Callable[[Query], bool]] = {
     "after": lambda query: True,
     "part": lambda query: True,
     "order": lambda query: query["order"] == "rank",
+    "file-size": lambda query: query["format"] not in ("warc", "wacz"),
+    "check": lambda query: query["format"] not in ("warc", "wacz"),
 }
 """When a value that its schema allows is refused: together with another parameter, as no expression
 of RE2, as no selection, or as no cursor that the service gave out. OpenAPI has no words for that.
