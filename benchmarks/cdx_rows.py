@@ -59,8 +59,7 @@ def rows(count: int, seed: int = 1) -> Iterator[str]:
             is_revisit = is_equal and dice.random() < 0.5
             yield (
                 f"example,{host}){path.lower()} 20{10 + capture}0101{clock} "
-                f"http://www.{host}.example{path} "
-                f"{'warc/revisit' if is_revisit else mime} "
+                f"http://www.{host}.example{path} {'warc/revisit' if is_revisit else mime} "
                 f"{'-' if is_revisit and dice.random() < 0.3 else status} {checksum} - - "
                 f"{1_000 + number % 9_000} {number * 3_000} "
                 f"crawl-{capture}-{number // 50_000:05d}.warc.gz"

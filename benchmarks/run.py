@@ -135,10 +135,8 @@ def machine() -> str:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     lines = [
         f"{platform.system()} {platform.release()}, {_processor()}, {os.cpu_count()} cores, "
-        f"{memory:.0f} GB; "
-        f"Python {platform.python_version()} ({platform.python_compiler()}, "
-        f"{platform.python_build()[1]}); "
-        f"load average at the start {os.getloadavg()[0]:.1f}",
+        f"{memory:.0f} GB; Python {platform.python_version()} ({platform.python_compiler()}, "
+        f"{platform.python_build()[1]}); load average at the start {os.getloadavg()[0]:.1f}",
         (
             f"ArcLink {_version('arclink')}{_commit()}, "
             f"{'with' if native.is_used() else 'without'} compiled forms; "

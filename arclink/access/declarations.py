@@ -228,6 +228,7 @@ def named(values: Mapping[str, Value]) -> Form[Value]:
 
 def whole_number(most: int | None, allowed: str = "", least: int = 0) -> Form[int]:
     """Return the form that accepts whole numbers from ``least`` to ``most``; None for no limit."""
+
     def read(text: str) -> int:
         value = int(text) if re.fullmatch("[0-9]{1,18}", text) else -1
         if value < least or (most is not None and value > most):

@@ -158,9 +158,8 @@ def as_html(slices: Slices, found: Sequence[Properties], store: str) -> str:
     ]
     over_time = [
         "<h2>Through time</h2>",
-        f"<p>How many {kind} were captured or linked to in each window, and how many links "
-        "lead from one to another. "
-        "Windows without bars have no captures.</p>",
+        f"<p>How many {kind} were captured or linked to in each window, and how many links lead "
+        "from one to another. Windows without bars have no captures.</p>",
         bars(
             names,
             [
@@ -169,10 +168,9 @@ def as_html(slices: Slices, found: Sequence[Properties], store: str) -> str:
             ],
         ),
         "<h2>What was never captured</h2>",
-        "<p>The share of link targets that were not captured in the same window, and the "
-        "share that were never captured: "
-        "a reader of the archive cannot follow these links. In all, this is "
-        f"{_percent(never)} of {whole.targets:,} targets.</p>",
+        "<p>The share of link targets that were not captured in the same window, and the share "
+        "that were never captured: a reader of the archive cannot follow these links. In all, this "
+        f"is {_percent(never)} of {whole.targets:,} targets.</p>",
         bars(
             names,
             [
@@ -191,19 +189,16 @@ def as_html(slices: Slices, found: Sequence[Properties], store: str) -> str:
         "<h2>The bow-tie</h2>",
         "<p>The <i>core</i> is the largest set in which a path of links leads from each node to "
         "each other. Paths lead from <i>in</i> to the core, and from the core to <i>out</i>. "
-        "<i>Tubes</i> connect in and out without the core, <i>tendrils</i> hang on any of "
-        "these, and "
-        "<i>apart</i> nodes have no connection with them. An archive does not know the links "
-        "of pages "
-        "that it did not capture: these can only be out, in a tendril, or apart.</p>",
+        "<i>Tubes</i> connect in and out without the core, <i>tendrils</i> hang on any of these, "
+        "and <i>apart</i> nodes have no connection with them. An archive does not know the links "
+        "of pages that it did not capture: these can only be out, in a tendril, or apart.</p>",
         *_bow_ties(found, kind),
     ]
     degrees = [
         "<h2>Degrees</h2>",
-        "<p>The share of nodes with at least this number of links, over all time. "
-        "A straight line is a power law; the dashed one is the law that fits best (exponent "
-        "by maximum likelihood, start by the "
-        "smallest Kolmogorov-Smirnov distance: Clauset, Shalizi and Newman 2009).</p>",
+        "<p>The share of nodes with at least this number of links, over all time. A straight line "
+        "is a power law; the dashed one is the law that fits best (exponent by maximum likelihood, "
+        "start by the smallest Kolmogorov-Smirnov distance: Clauset, Shalizi and Newman 2009).</p>",
         _degrees_of("Links to a node", whole.inward),
         _degrees_of("Links of a node", whole.outward),
     ]
@@ -276,9 +271,8 @@ def law_in_words(law: PowerLaw | None) -> str:
     if law is None:
         return "Too few nodes for a power law."
     return (
-        f"Exponent {law.exponent:.2f} ± {law.error:.2f} from {law.least:,} on, which "
-        f"{law.tail:,} nodes reach; "
-        f"distance between law and data {law.distance:.3f}."
+        f"Exponent {law.exponent:.2f} ± {law.error:.2f} from {law.least:,} on, which {law.tail:,} "
+        f"nodes reach; distance between law and data {law.distance:.3f}."
     )
 
 

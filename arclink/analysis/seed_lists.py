@@ -268,9 +268,8 @@ SEED_FORMATS: Mapping[str, SeedFormat] = {
 
 SEED_FORMAT = Parameter(
     "format",
-    "URIs, one per line (Heritrix and others); a configuration of Browsertrix Crawler "
-    "(YAML); or rows with "
-    "the numbers of linking hosts and pages, and times.",
+    "URIs, one per line (Heritrix and others); a configuration of Browsertrix Crawler (YAML); or "
+    "rows with the numbers of linking hosts and pages, and times.",
     named(SEED_FORMATS),
     default="seeds",
 )

@@ -127,10 +127,9 @@ class Windows:
         digits = list(_periods(self.period, first, last))
         if len(digits) > MOST_WINDOWS:
             raise UsageError(
-                f"more than {MOST_WINDOWS:,} windows by {self.period.name.lower()}: the "
-                f"captures are from {first} to {last}. "
-                "Use a longer period (--by month, --by year), or list windows (--by "
-                "2009-11,2010-01/2010-03)"
+                f"more than {MOST_WINDOWS:,} windows by {self.period.name.lower()}: the captures "
+                f"are from {first} to {last}. Use a longer period (--by month, --by year), or list "
+                "windows (--by 2009-11,2010-01/2010-03)"
             )
         return [
             Window(self.period.of(Timestamp(some)), Span(pad_low(some), pad_high(some)))

@@ -354,9 +354,8 @@ class ArchiveFile(Closing):
         for magic, name in _COMPRESSED.items():
             if start.startswith(magic):
                 raise InputError(
-                    f"{self.path} is compressed with {name}; ArcLink reads plain files, "
-                    "gzip, Zstandard and LZ4: "
-                    "recompress it, record by record"
+                    f"{self.path} is compressed with {name}; ArcLink reads plain files, gzip, "
+                    "Zstandard and LZ4: recompress it, record by record"
                 )
         raise InputError(
             f"{self.path} is not a WARC or ARC file: no record begins in it; leave it out of "

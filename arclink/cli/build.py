@@ -83,8 +83,7 @@ def command(given: Given) -> None:
 
     INPUT is an archive file, a folder, a glob, a list file (.txt, .lst) with one of these per line,
     or a file or folder in HDFS (hdfs://…). Files that the store has already are skipped, so the
-    same
-    command continues a build that was stopped.
+    same command continues a build that was stopped.
     """
     from arclink.cli.summary import show_summary
     from arclink.mapreduce.runs import FAILED_TASK

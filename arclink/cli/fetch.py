@@ -110,10 +110,9 @@ def command(given: Given) -> None:
     """Fetch captures from a Wayback Machine into a folder of WARC files.
 
     LIST is a file with one entry per line, or an entry. An entry is a URI, http://host/path* for
-    all
-    URIs with this beginning, or *.host for a domain with its subdomains. Captures that the filter
-    rules leave out are not requested, and each payload is requested once. A run can be stopped at
-    any time; the same command continues it.
+    all URIs with this beginning, or *.host for a domain with its subdomains. Captures that the
+    filter rules leave out are not requested, and each payload is requested once. A run can be
+    stopped at any time; the same command continues it.
     """
     archive = Archive(BASE.sure(given), CDX_SERVER.of(given) or "", TIMEMAP.of(given) or "")
     settings = FetchSettings(

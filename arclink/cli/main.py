@@ -127,9 +127,8 @@ def main() -> None:
         sys.exit(1)
     except MemoryError:
         _complain(
-            "out of memory; stored batches are complete. Allow more memory (ulimit -v, the "
-            "limit of the "
-            "container), or use smaller batches or fewer cores"
+            "out of memory; stored batches are complete. Allow more memory (ulimit -v, the limit "
+            "of the container), or use smaller batches or fewer cores"
         )
         sys.exit(1)
     end()

@@ -89,9 +89,8 @@ INPUTS = Parameter(
 
 ARCHIVES = Parameter(
     "archives",
-    "Where archive files are now, if they were moved: a folder, a URL that ends in /, or a "
-    "file with a name "
-    "and a path on each line, separated by a tab.",
+    "Where archive files are now, if they were moved: a folder, a URL that ends in /, or a file "
+    "with a name and a path on each line, separated by a tab.",
     TEXT,
     is_list=True,
     metavar="FOLDER|INDEX",

@@ -317,9 +317,8 @@ def replay_origin(origin: str, public: str) -> "ReplayOrigin":
     service = parse_origin("/".join(public.split("/")[:3]), "--public")
     if replayed == service:
         raise UsageError(
-            "--browse-origin: archived pages need another host or port than --public, "
-            "because their "
-            "scripts run there"
+            "--browse-origin: archived pages need another host or port than --public, because "
+            "their scripts run there"
         )
     return ReplayOrigin(replayed, service)
 

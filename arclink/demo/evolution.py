@@ -250,8 +250,7 @@ class Evolution:
         """Yield the pages that a crawl visits, without end.
 
         Half of the visits go round the pages in turn, beginning where earlier crawls visited least;
-        the
-        others are random.
+        the others are random.
         """
         residents = self._graph.residents
         start = crawl * len(residents) // 3

@@ -1,9 +1,9 @@
 """Locations of pages, and references with known targets.
 
 The truth of the demo archive must not come from a resolver. A `Reference` is therefore made
-together
-with the part of its target that it spells out, and with the part that it takes over from its page's
-location. Its target is composed of these parts; the text written in the page is never parsed.
+together with the part of its target that it spells out, and with the part that it takes over from
+its page's location. Its target is composed of these parts; the text written in the page is never
+parsed.
 """
 
 from dataclasses import dataclass, replace
@@ -59,8 +59,7 @@ class Reference:
         rest: Text after that part in the target, serialised, without fragment.
         climbs: Directories it goes up (``../``) before ``rest``; scope DIRECTORY only.
         elsewhere: Target on a page that is not ``http``, for references such as ``http:x``, which
-            are
-            relative on pages of their own scheme and absolute on others (WHATWG URL, *scheme
+            are relative on pages of their own scheme and absolute on others (WHATWG URL, *scheme
             state*).
     """
 
@@ -99,8 +98,7 @@ class BaseElement:
             changes
             nothing: ``#f``, or one that HTML ignores, such as ``javascript:``.
         place: The parts that it does not take over; with scope DIRECTORY, its directory is below
-            the
-            page's.
+            the page's.
     """
 
     written: str
@@ -200,9 +198,8 @@ def encoded_query(text: str, codec: str) -> str:
     r"""Return the characters of a query as a page in ``codec`` sends them.
 
     A character outside the charset becomes ``&#n;``, itself encoded. ASCII bytes are not changed,
-    even
-    as the second half of a character: in Shift_JIS, the last character of the example ends in a
-    backslash.
+    even as the second half of a character: in Shift_JIS, the last character of the example ends in
+    a backslash.
 
     Source:
         WHATWG URL, *percent-encode after encoding*; UTF-16 pages send UTF-8 (WHATWG Encoding,

@@ -2,8 +2,7 @@
 
 Source:
     Chakrabarti, Zhan, Faloutsos: *R-MAT: A Recursive Model for Graph Mining*, SDM 2004. The
-    probabilities are those
-    that Graph500 uses.
+    probabilities are those that Graph500 uses.
 """
 
 from collections.abc import Iterator

@@ -216,9 +216,8 @@ def _check_size(query: ExportQuery, picture: Picture) -> None:
     ]
     raise ExportError(
         f"the graph would have {nodes:,} nodes and {links:,} links, and Gephi shows up to "
-        f"{MOST_NODES:,} and {MOST_LINKS:,}. "
-        f"Cut it: {', '.join(way for way in ways if way)}. Or write the whole graph as "
-        "graphml, for tools that do not draw it."
+        f"{MOST_NODES:,} and {MOST_LINKS:,}. Cut it: {', '.join(way for way in ways if way)}. Or "
+        "write the whole graph as graphml, for tools that do not draw it."
     )
 
 

@@ -46,8 +46,7 @@ def _lines(
 ) -> Iterator[str]:
     yield DECLARATION + '<gexf xmlns="http://gexf.net/1.3" version="1.3">'
     yield (
-        "<meta><creator>ArcLink</creator>"
-        f"<description>{escape(printable(description))}</description></meta>"
+        f"<meta><creator>ArcLink</creator><description>{escape(printable(description))}</description></meta>"
     )
     time = (
         ' mode="static"'

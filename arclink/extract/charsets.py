@@ -68,11 +68,7 @@ _WORD = re.compile(r"(?:[^\W\d_\u2e80-\ud7ff\uf900-\ufaff]|[\u0e01-\u0e4e])+")
 _LATIN = re.compile("[A-Za-z\xc0-\u024f\xaa\xba]+")
 # A word of one script: in lower case, capitalised, or in capitals.
 _WRITTEN = re.compile(
-    "[A-Z\xc0-\xde\u0100-\u024f]?[a-z\xdf-\xff\u0100-\u024f\xaa\xba]+"
-    "|[A-Z\xc0-\xde\u0100-\u024f]+"
-    "|[\u0400-\u042f\u0490]?[\u0430-\u045f\u0491]+|[\u0400-\u042f\u0490]+"
-    "|[\u0386-\u03ab]?[\u0390\u03ac-\u03ce]+|[\u0386-\u03ab]+"
-    "|[\u05d0-\u05ea]+|[\u0621-\u06d2]+|[\u0e01-\u0e4e]+"
+    "[A-Z\xc0-\xde\u0100-\u024f]?[a-z\xdf-\xff\u0100-\u024f\xaa\xba]+|[A-Z\xc0-\xde\u0100-\u024f]+|[\u0400-\u042f\u0490]?[\u0430-\u045f\u0491]+|[\u0400-\u042f\u0490]+|[\u0386-\u03ab]?[\u0390\u03ac-\u03ce]+|[\u0386-\u03ab]+|[\u05d0-\u05ea]+|[\u0621-\u06d2]+|[\u0e01-\u0e4e]+"
 )
 _HAN = re.compile("[\u4e00-\u9fff]")
 _HANGUL = re.compile("[\uac00-\ud7a3]")

@@ -228,10 +228,8 @@ NOT_SHOWN: Final = _tag_ids("script style iframe noembed noframes")
 """Elements whose text no reader sees, by lexbor's numbers."""
 BREAKS: Final = _tag_ids(
     "address article aside blockquote br center dd details dialog dir div dl dt fieldset "
-    "figcaption figure footer form "
-    "h1 h2 h3 h4 h5 h6 header hgroup hr legend li main menu nav ol optgroup option p pre "
-    "section summary table caption "
-    "colgroup col tbody td tfoot th thead tr ul"
+    "figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li main menu nav ol "
+    "optgroup option p pre section summary table caption colgroup col tbody td tfoot th thead tr ul"
 )
 """Elements that begin a new line of text, by lexbor's numbers."""
 

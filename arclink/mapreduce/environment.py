@@ -116,8 +116,7 @@ def _compiled(path: str, name: str, into: Path) -> str | None:
     """Write a module's bytecode; return its path, or None if this Python cannot compile it.
 
     Examples of the latter are templates and tests for another Python. The bytecode is never
-    compared
-    with its source: packed files do not change, and their times are lost during transport.
+    compared with its source: packed files do not change, and their times are lost during transport.
     """
     unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
     try:

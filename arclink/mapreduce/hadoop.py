@@ -112,8 +112,7 @@ class HadoopRunner(JobRunner):
             if entry.name.encode() not in outputs:
                 raise PipelineError(
                     f"{self._address(output)}: unknown relation {entry.name!r}; its job ran "
-                    f"without {self._output_format()}, "
-                    "or the stages are of different versions"
+                    f"without {self._output_format()}, or the stages are of different versions"
                 )
             target = self._in_hdfs(outputs[entry.name.encode()])[1]
             for part in system.entries(f"{written}/{entry.name}"):

@@ -273,8 +273,8 @@ def as_written(pairs: Iterable[Pair]) -> Iterable[Pair]:
     """Return the pairs of a reduce task as its mappers wrote them.
 
     Where Hadoop streaming also sorts by value, the key is the first two columns of a line. If a
-    line
-    has no further column, streaming appends a tab, before the empty value; this tab is removed.
+    line has no further column, streaming appends a tab, before the empty value; this tab is
+    removed.
     """
     if os.environ.get(KEY_COLUMNS) != "2":
         return pairs

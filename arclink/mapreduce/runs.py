@@ -147,8 +147,7 @@ class JobRunner:
             output: Folder for the output.
             settings: Settings of the job.
             are_relations: Whether the job writes several relations, which `split` will move to
-                their
-                folders. Until then, their layout in ``output`` depends on the runner.
+                their folders. Until then, their layout in ``output`` depends on the runner.
 
         Raises:
             PipelineError: A task failed; the message has the task's error.
@@ -213,8 +212,7 @@ class JobRunner:
 
         Raises:
             PipelineError: The job wrote a relation that is not in ``outputs``: the versions of job
-                and
-                stage differ.
+                and stage differ.
         """
         if self.runner == "local":
             move_relations(output, outputs, label)
@@ -472,8 +470,7 @@ def sort_rows(parts: Sequence[Path], output: Path, run: JobRunner) -> None:
     """Write the rows of parts as one part, sorted by bytes, in bounded memory.
 
     Sorting lines sorts by the first column, then by the next, because a tab sorts below any
-    character
-    that a column can hold.
+    character that a column can hold.
 
     Raises:
         PipelineError: The disk is full, or sort(1) failed for another reason.

@@ -47,8 +47,7 @@ def check_versions(expected: str) -> None:
 
     Args:
         expected: The driver's `versions_here` as JSON; ``{}`` skips the check, where driver and
-            task
-            share one environment.
+            task share one environment.
     """
     wanted: dict[str, str] = json.loads(expected)
     if not wanted:

@@ -110,8 +110,7 @@ class WebHdfs:
         if not address.hostname:
             raise InputError(
                 f"{url}: the HTTP address of its NameNode is unknown; set {ADDRESS} to that "
-                "address, such as http://namenode:9870, "
-                "or write webhdfs://namenode:9870/path"
+                "address, such as http://namenode:9870, or write webhdfs://namenode:9870/path"
             )
         path = url.partition("://")[2].partition("/")[2]
         return cls(address.hostname, address.port or 9870), "/" + path.strip("/")

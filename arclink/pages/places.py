@@ -176,9 +176,8 @@ def _place_of(text: str) -> _Place:
     if path.is_file():
         return _Index(str(path))
     raise UsageError(
-        f"--archives {text}: no such folder or path index; give a folder, a URL that ends in "
-        "/, or a "
-        "file with a name and a path on each line, separated by a tab"
+        f"--archives {text}: no such folder or path index; give a folder, a URL that ends in /, or "
+        "a file with a name and a path on each line, separated by a tab"
     )
 
 

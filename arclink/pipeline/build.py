@@ -232,9 +232,8 @@ def _share_rows(
     rows = share_rows(cdx, batch_of, folder, prefixes, names)
     if not rows.names:
         raise InputError(
-            f"no row of {', '.join(map(str, cdx))} names one of the given archive files, "
-            f"such as {batches[0][0].name}; "
-            "the last column (filename) of its rows must name these files"
+            f"no row of {', '.join(map(str, cdx))} names one of the given archive files, such as "
+            f"{batches[0][0].name}; the last column (filename) of its rows must name these files"
         )
     return rows
 

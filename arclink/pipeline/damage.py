@@ -102,11 +102,9 @@ def _cause_with_cdx(finding: Finding, size: int) -> str:
     named = f"{finding.failed:,} of {finding.failed + finding.read:,} records that its CDX lists"
     if finding.offset >= size:
         return (
-            f"{named} are past its end, the first at byte {finding.offset:,} of {size:,}: "
-            "the file is "
-            "truncated, or the CDX belongs to another version of it; fetch or copy it again, "
-            "or use its "
-            "own CDX or none"
+            f"{named} are past its end, the first at byte {finding.offset:,} of {size:,}: the file "
+            "is truncated, or the CDX belongs to another version of it; fetch or copy it again, or "
+            "use its own CDX or none"
         )
     other = "another record is there"
     detail = other if finding.reason == Reason.PAYLOAD_OTHER_RECORD.name else finding.detail

@@ -301,10 +301,8 @@ def describe(
     """Return the archive files at ``paths``, each under a unique name.
 
     The name is the file's own name, as other tools for web archives use it; for a file in a WACZ,
-    it
-    includes the name of the WACZ. Where two files share a name, as many of their folders are added
-    as
-    are needed to distinguish them.
+    it includes the name of the WACZ. Where two files share a name, as many of their folders are
+    added as are needed to distinguish them.
 
     Args:
         paths: Absolute paths or URLs, distinct.

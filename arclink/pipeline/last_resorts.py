@@ -96,8 +96,7 @@ class LastResorts(Closing):
             filtered: The parts with mementos that filter wrote; read only if they are needed.
             digested: The parts with mementos that extract wrote; read only if they are needed.
             pointers: The pointers that filter wrote; they show which captures were tried first.
-                They
-                are read only if a payload that was tried still waits.
+                They are read only if a payload that was tried still waits.
         """
         if self._has("SELECT 1 FROM waiting WHERE is_unread LIMIT 1"):
             self._note_tried(pointers)

@@ -206,8 +206,7 @@ def _share_out(wanted: Sequence[_Entry], tasks: int) -> Iterator[Sequence[_Entry
 
     Where there are at least as many files as tasks at a time, a share is made of whole files; the
     largest goes first to the task with the fewest bytes. Otherwise it is made of ranges of one
-    file's
-    pointers, so that one large archive file keeps all cores busy.
+    file's pointers, so that one large archive file keeps all cores busy.
     """
     files: dict[str, list[_Entry]] = {}
     for entry in wanted:

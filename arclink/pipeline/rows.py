@@ -210,7 +210,6 @@ def check_rows(paths: Sequence[Location], prefixes: Sequence[str] = ()) -> None:
         lines = list(islice(read_usual_lines(path, prefixes), ROWS_LOOKED_AT))
         if lines and not any(line.strip() and (is_header(line) or _is_row(line)) for line in lines):
             raise InputError(
-                f"{path}: not a CDX or CDXJ file: none of its first {len(lines):,} lines is "
-                f"a row; the first is {lines[0][:80]!r}. "
-                "Use the index of the archive files, or none."
+                f"{path}: not a CDX or CDXJ file: none of its first {len(lines):,} lines is a row; "
+                f"the first is {lines[0][:80]!r}. Use the index of the archive files, or none."
             )

@@ -33,8 +33,7 @@ class BuildSettings:
 
     Attributes:
         forgotten: Takedowns of the store; no row of the graph may match them. The store records
-            them
-            separately, not as a setting.
+            them separately, not as a setting.
         batch_bytes: Archive bytes per batch; a batch goes through all stages at once.
         runner: ``local`` (all cores) or ``inline`` (one process).
         cores: Tasks at a time.

@@ -45,8 +45,7 @@ def _listed(kind: SeedKind, parameters: tuple[AnyParameter, ...]) -> Response:
     if current_store().sums().links > MOST_LINKS:
         raise UsageError(
             f"this store has more than {MOST_LINKS:,} links, too many to make a list for a "
-            "request; "
-            f"its owner makes one with: arclink {kind.value}"
+            f"request; its owner makes one with: arclink {kind.value}"
         )
     return Response(
         b"".join(form.write(seed_list(store_asked(given), query))),

@@ -106,8 +106,7 @@ def content_type(media_type: str) -> str:
     """Return the media type with its parameters.
 
     CSV has the parameters of RFC 4180. Turtle is always UTF-8, but gets a charset because other
-    text
-    types do not default to UTF-8.
+    text types do not default to UTF-8.
     """
     if media_type == "text/csv":
         return f"{media_type}; charset=utf-8; header=present"

@@ -57,8 +57,7 @@ def timemap(form: str, rest: str) -> Response:
     if form == "link" and not replay:
         raise NotFound(
             "This service has no replay prefix (arclink serve --replay), so mementos have no "
-            "address; "
-            "/timemap/json/URI lists their times."
+            "address; /timemap/json/URI lists their times."
         )
     uri = uri_in_path(request, f"/timemap/{form}/", rest)
     start, part = ALL_TIME.first, _PART.fullmatch(uri)

@@ -56,8 +56,7 @@ def serve(
 
     Args:
         where: Path or URL of the store, or of each of several stores by name of the collection.
-            Each
-            store is opened once first, so that a wrong one is found at once.
+            Each store is opened once first, so that a wrong one is found at once.
         host: Address to listen on.
         port: Port to listen on; 0 for any free port.
         threads: Number of requests that each worker answers at a time.

@@ -256,9 +256,8 @@ def _verify(copy: Path, source: Path) -> None:
             if violation.invariant not in HARMLESS:
                 raise StoreError(
                     f"{source} is damaged ({violation.invariant}: {violation.detail}), so it was "
-                    "not copied, and nothing was replaced. `arclink verify` lists all "
-                    "damage; restore "
-                    "an older backup, or build the store again."
+                    "not copied, and nothing was replaced. `arclink verify` lists all damage; "
+                    "restore an older backup, or build the store again."
                 )
 
 

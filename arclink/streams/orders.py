@@ -7,9 +7,8 @@ go on after a key however the store has changed since.
 ::
 
     surt   the store's own order: begins at the SURT of the last key
-    file   scan ──▶ lines with their keys, later than the last key ──▶ sorted on disk
-    time   the same
-    rank   the rank table names the SURTs in order: begins at the place of the last key
+    file   scan ──▶ lines with their keys, later than the last key ──▶ sorted on disk time   the
+    same rank   the rank table names the SURTs in order: begins at the place of the last key
 """
 
 from collections.abc import Callable, Generator

@@ -100,9 +100,8 @@ class StreamPart:
 
 ORDER = Parameter(
     "order",
-    "By archive file and offset, by SURT, by time, or by PageRank. The orders file and time "
-    "sort all "
-    "captures first; surt starts at once.",
+    "By archive file and offset, by SURT, by time, or by PageRank. The orders file and time sort "
+    "all captures first; surt starts at once.",
     choice(Order),
     default=Order.SURT.value,
     see="how-to/streams.md",
@@ -128,9 +127,8 @@ AFTER = Parameter(
 )
 FORM = Parameter(
     "as",
-    "Captures with headers and bodies as JSON lines; their WARC records; or their readable "
-    "text as WARC "
-    "conversion records (WET).",
+    "Captures with headers and bodies as JSON lines; their WARC records; or their readable text as "
+    "WARC conversion records (WET).",
     choice(StreamForm),
     default=StreamForm.JSONL.value,
 )

@@ -116,9 +116,8 @@ class RankTables:
                 raise BadParameterError(
                     ORDER.name,
                     Order.RANK.value,
-                    "file, surt or time: this store has no rank table yet, and is too large "
-                    "to make "
-                    "one for a request; its owner makes one with arclink stream --order rank "
+                    "file, surt or time: this store has no rank table yet, and is too large to "
+                    "make one for a request; its owner makes one with arclink stream --order rank "
                     "--limit 1",
                 )
             with room_for(self._folder):

@@ -129,9 +129,8 @@ class CaptureStream(Iterator[StreamedCapture]):
                 raise BadParameterError(
                     AFTER.name,
                     query.after,
-                    "a token of this store; the stream of this one began at batch "
-                    f"{token.batch}, and "
-                    f"the store has {last}: it is another store, or an older copy",
+                    f"a token of this store; the stream of this one began at batch {token.batch}, "
+                    f"and the store has {last}: it is another store, or an older copy",
                 )
             return token, self._tables.named(token.table) if is_ranked else None
         table = self._tables.current(store) if is_ranked else None

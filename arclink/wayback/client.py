@@ -133,13 +133,12 @@ class Client(Closing):
             uri: Absolute URI.
             limit: Maximum bytes of a body to read.
             is_answer: Returns whether an answer is final although it looks like a failure: a
-                memento
-                whose status is 503, or a payload whose digest is right although its length is not.
+                memento whose status is 503, or a payload whose digest is right although its length
+                is not.
 
         Raises:
             FetchError: The URI is on another host (``FETCH_OTHER_HOST``), or every try failed; it
-                then
-                has the reason of the last try.
+                then has the reason of the last try.
             WaybackError: The archive asks for a longer wait than allowed, or does not answer any
                 more.
         """
@@ -242,8 +241,7 @@ class Client(Closing):
         if seconds > self.manners.longest_wait:
             raise WaybackError(
                 f"the archive asks for a pause of {seconds:,.0f} s, more than --longest-wait "
-                "allows. "
-                "Fetched captures are kept: run the same command again after that time."
+                "allows. Fetched captures are kept: run the same command again after that time."
             )
 
     def _count_dead(self, problem: FetchError) -> None:

@@ -11,9 +11,8 @@ any of them, if configured    one JSON array of arrays, the first of them with t
 ============================= =====================================================================
 
 If the answer is incomplete, the *resume key* follows after an empty line (an empty array). A
-TimeMap
-is a list of links (RFC 7089, 5; RFC 6690), perhaps with links to further TimeMaps; it has no
-status, mime type or checksum.
+TimeMap is a list of links (RFC 7089, 5; RFC 6690), perhaps with links to further TimeMaps; it has
+no status, mime type or checksum.
 
 Source: https://github.com/internetarchive/wayback/tree/master/wayback-cdx-server, the manuals of
 pywb and OutbackCDX.

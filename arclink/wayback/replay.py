@@ -95,8 +95,7 @@ class Replay:
         base: Part of its URI-Ms before ``/TIMESTAMP/URI``, without a slash at its end.
         limit: Maximum bytes of a payload to read.
         modifiers: Members of `MODIFIERS` to try, in this order; the first one that returns a
-            memento
-            is used from then on.
+            memento is used from then on.
     """
 
     def __init__(

@@ -68,8 +68,7 @@ class Known:
     Attributes:
         number: Position in the order of listing.
         capture: Its row. File, offset and length are those of its own record, or of the index
-            answer
-            that names it.
+            answer that names it.
         reason: One of the ``fetches`` reasons.
         is_ended: Whether the reason is final.
     """
@@ -135,8 +134,7 @@ class FolderState(Closing):
             if stored.get(name) != value:
                 raise UsageError(
                     f"{path.parent} was started with another {name} ({stored.get(name)}, now "
-                    f"{value}); "
-                    "use that one, or another --into folder"
+                    f"{value}); use that one, or another --into folder"
                 )
 
     @contextmanager
@@ -226,8 +224,7 @@ class FolderState(Closing):
         """Record the outcome of a capture, and its present row."""
         self._db.execute(
             "UPDATE captures SET checksum = ?, status = ?, mime = ?, type = ?, reason = ?, "
-            "is_ended = ?, "
-            "file = ?, start = ?, length = ? WHERE number = ?",
+            "is_ended = ?, file = ?, start = ?, length = ? WHERE number = ?",
             (
                 capture.checksum,
                 capture.status,

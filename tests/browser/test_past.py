@@ -204,8 +204,7 @@ def test_the_panel_says_what_was_captured_and_what_changed(browser: "Browser", p
     with opened(browser, past) as page:
         page.goto(past.then(HOME, LATER))
         groups = page.locator("#panel details").evaluate_all(
-            "all => all.map(one => "
-            "[one.querySelector('summary').firstChild.textContent.trim(), "
+            "all => all.map(one => [one.querySelector('summary').firstChild.textContent.trim(), "
             "one.querySelectorAll('li').length])"
         )
         assert ["Captured then", 4] in groups

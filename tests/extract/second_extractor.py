@@ -31,8 +31,7 @@ RESOURCES = {
 }
 CANDIDATES = {"link": "imagesrcset", "img": "srcset", "source": "srcset"}
 LINES = re.compile(
-    "address|article|aside|blockquote|br|caption|center|col|colgroup|dd|details|dialog|dir|div|dl|dt|fieldset|figcaption|figure|footer|"
-    "form|h[1-6]|header|hgroup|hr|legend|li|main|menu|nav|ol|optgroup|option|p|pre|section|summary|table|tbody|td|tfoot|th|thead|tr|ul"
+    "address|article|aside|blockquote|br|caption|center|col|colgroup|dd|details|dialog|dir|div|dl|dt|fieldset|figcaption|figure|footer|form|h[1-6]|header|hgroup|hr|legend|li|main|menu|nav|ol|optgroup|option|p|pre|section|summary|table|tbody|td|tfoot|th|thead|tr|ul"
 )
 
 

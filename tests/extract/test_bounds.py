@@ -16,10 +16,9 @@ LINK = b"<a href=before>t</a>"
 NAMES = re.findall(
     r"\w+",
     "div p li ul ol dd dt dl table tr td th tbody thead caption colgroup col select option "
-    "optgroup "
-    "button object marquee applet form h1 h2 a b i font nobr xyz abc svg math g desc foreignObject "
-    "mi title style script textarea template br img input link pre address section noscript iframe "
-    "span ruby rt rp body html head image frameset frame noframes",
+    "optgroup button object marquee applet form h1 h2 a b i font nobr xyz abc svg math g desc "
+    "foreignObject mi title style script textarea template br img input link pre address section "
+    "noscript iframe span ruby rt rp body html head image frameset frame noframes",
 )
 
 

@@ -377,9 +377,8 @@ PROSE = {
     ),
     "fr": (
         ("windows-1252",),
-        "Page d’accueil. Aujourd'hui il fait très beau, les enfants ont joué "
-        "dans le parc jusqu'à la tombée de la nuit. Dernière mise à jour : "
-        "février. Où êtes-vous allé ?",
+        "Page d’accueil. Aujourd'hui il fait très beau, les enfants ont joué dans le parc jusqu'à "
+        "la tombée de la nuit. Dernière mise à jour : février. Où êtes-vous allé ?",
     ),
     "de": (
         ("windows-1252",),
@@ -412,9 +411,8 @@ PROSE = {
     ),
     "tr": (
         ("windows-1254",),
-        "Ana sayfa. Bugün hava güzel, çocuklar akşama kadar parkta oynadılar. "
-        "Daha fazla bilgi için iletişime geçiniz. Şimdi üye olun, ücretsiz "
-        "ılık ığdır.",
+        "Ana sayfa. Bugün hava güzel, çocuklar akşama kadar parkta oynadılar. Daha fazla bilgi "
+        "için iletişime geçiniz. Şimdi üye olun, ücretsiz ılık ığdır.",
     ),
     "he": (
         ("windows-1255",),

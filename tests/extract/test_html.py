@@ -114,8 +114,7 @@ def names(page: PageLinks) -> dict[str, int]:
         ),
         pytest.param(
             "<a href=1></a><template><a href=2></a><template><a href=3></a></template><a "
-            "href=4></a></template>"
-            "<template></template><a href=5>",
+            "href=4></a></template><template></template><a href=5>",
             [
                 ("a@href", "1", "", None),
                 ("template@href", "2", "", None),

@@ -582,8 +582,7 @@ def test_the_question_holds_what_was_asked() -> None:
         ]
     )
     assert question(instance, query, "CUR") == (
-        "https://h.example:81/olympics/LinkService/linkQuery?uri=http%3A%2F%2Fa.example%2F%3Fb%3Dc%26d%23e&direction=in"
-        "&limit=10000&from=20100101000000&kinds=a%40href&cursor=CUR"
+        "https://h.example:81/olympics/LinkService/linkQuery?uri=http%3A%2F%2Fa.example%2F%3Fb%3Dc%26d%23e&direction=in&limit=10000&from=20100101000000&kinds=a%40href&cursor=CUR"
     )
     assert plain_question(instance, query).endswith(
         "/LinkService/linkQuery?uri=http%3A%2F%2Fa.example%2F%3Fb%3Dc%26d%23e"

@@ -144,7 +144,6 @@ def _told(query: PathQuery, answer: PathAnswer, is_captured: bool) -> str:
         return f"No path: {looked}, which are all pages that can be reached in that time."
     return (
         f"None found: {looked}, and the search ended there. Allow more (--most-pages, now "
-        f"{query.most_pages:,}; "
-        f"for a shortest path also --most-hops, now {query.most_hops:,}), or a shorter time "
-        "(--from, --to)."
+        f"{query.most_pages:,}; for a shortest path also --most-hops, now {query.most_hops:,}), or "
+        "a shorter time (--from, --to)."
     )

@@ -28,8 +28,7 @@ def command(given: Given) -> None:
     """Write a page with charts of the graph's properties, in total and by window, and its tables.
 
     The properties are: nodes and links, targets never captured, degrees with a power law,
-    reciprocity,
-    components and the bow-tie.
+    reciprocity, components and the bow-tie.
     """
     from arclink.analysis.properties import properties_of
     from arclink.analysis.property_report import as_csv, as_html, degrees_as_csv, law_in_words

@@ -61,8 +61,7 @@ class Node:
 
     Attributes:
         state: ``now`` if it is highlighted; else when its links were seen: ``later``, ``earlier``
-            or
-            ``between``.
+            or ``between``.
         size: Size of the node, 1 to 5.
         y: Pixels from the top to the node's middle.
     """

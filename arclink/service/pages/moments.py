@@ -21,8 +21,7 @@ class Moment:
         x: Its place on the axis in percent; None for all times.
         number: Index of the axis' unit that contains it.
         earlier: Address of the same view at the last earlier time at which something was captured
-            or
-            seen; None if there is no such time.
+            or seen; None if there is no such time.
         later: Likewise for the next later time.
         always: Address of the same view for all times.
         marks: The captures, each with the address of the same view at its time.

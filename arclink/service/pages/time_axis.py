@@ -125,8 +125,7 @@ class Axis:
             noun: Name of what is counted, in the singular.
             nouns: The same in the plural.
             most: The count of a bar of full height: the same for all charts that are compared, and
-                at
-                least the greatest of their counts. By default, the greatest of ``counts``.
+                at least the greatest of their counts. By default, the greatest of ``counts``.
         """
         most = most or most_of([counts])
         return [

@@ -32,8 +32,7 @@ from arclink.store.protocols import Scans
 
 REPLAYED_POLICY: Final = (
     "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; connect-src 'self' data: blob:; "
-    "form-action 'self'; base-uri 'self'; object-src 'none'; "
-    "frame-ancestors 'self' {service}"
+    "form-action 'self'; base-uri 'self'; object-src 'none'; frame-ancestors 'self' {service}"
 )
 """Policy of archived pages: they may do what they like, with this origin only."""
 

@@ -80,9 +80,8 @@ class InlinkGrouping:
             )
         except LookupError as error:
             raise StoreError(
-                f"{self._where}: the graph files do not belong together: inlinks name "
-                f"contents ({error}) which outlinks lack"
-                f" ({error.__cause__})."
+                f"{self._where}: the graph files do not belong together: inlinks name contents "
+                f"({error}) which outlinks lack ({error.__cause__})."
             ) from error
 
 

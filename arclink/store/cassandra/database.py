@@ -397,9 +397,8 @@ def _missing_replicas(causes: Iterable[object]) -> str:
     needed, answered, how, level = min(found, key=lambda one: one[1] - one[0])
     return (
         f"too few nodes answer: {level} needs {needed} replicas of the data, and {answered} {how}. "
-        "Start the nodes that are down (nodetool status lists them), or read the logs of "
-        "slow nodes; "
-        "then try again."
+        "Start the nodes that are down (nodetool status lists them), or read the logs of slow "
+        "nodes; then try again."
     )
 
 

@@ -257,8 +257,7 @@ class Loaders(Closing):
                 raise StoreError(
                     "a loading process died twice, the second time alone; probably there is too "
                     "little memory (see the system's log). Loaded data is kept: use smaller "
-                    "batches "
-                    "(--batch-size), and run the same command again."
+                    "batches (--batch-size), and run the same command again."
                 ) from error
             return False
         except BaseException:

@@ -229,9 +229,8 @@ class Steps:
             if holder is not None and not _is_dead(holder):
                 raise StoreError(
                     f"{database.address.name} is locked: another build is loading into it "
-                    f"({holder.rpartition(':')[0]}). "
-                    "Wait until that build has ended, then start again; if its machine "
-                    f"died, wait {SILENCE} seconds."
+                    f"({holder.rpartition(':')[0]}). Wait until that build has ended, then start "
+                    f"again; if its machine died, wait {SILENCE} seconds."
                 )
             previous = holder
         ended = threading.Event()

@@ -135,7 +135,6 @@ def _room() -> Iterator[None]:
         yield
     except OSError as error:
         raise StoreError(
-            f"{gettempdir()}: {error.strerror}, where a part of the batch is compressed: "
-            "free some space there, "
-            "name another folder in TMPDIR, or use one core"
+            f"{gettempdir()}: {error.strerror}, where a part of the batch is compressed: free some "
+            "space there, name another folder in TMPDIR, or use one core"
         ) from error

@@ -49,10 +49,9 @@ def forget(connection: Connection, runs: Runs, names: Names, takedown: Takedown)
     removal = Removal(_SqliteRows(connection, runs, names), what)
     removed = removal.run()
     connection.execute(
-        "INSERT INTO forgotten (prefix, first, last, targets, reason, time, mementos, "
-        "payloads, contents, links, inlinks, checksums, "
-        "last_payload, last_content) VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0, 0, 0, 0) ON "
-        "CONFLICT DO NOTHING",
+        "INSERT INTO forgotten (prefix, first, last, targets, reason, time, mementos, payloads, "
+        "contents, links, inlinks, checksums, last_payload, last_content) VALUES (?, ?, ?, ?, ?, "
+        "?, 0, 0, 0, 0, 0, 0, 0, 0) ON CONFLICT DO NOTHING",
         (*key, takedown.reason, takedown.time),
     )
     connection.execute(

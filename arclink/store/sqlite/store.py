@@ -577,9 +577,8 @@ class SqliteStore(Closing):
                 return Batch(found[0], tuple(json.loads(found[1])), found[2])
             self._check_settings(settings)
             self._connection.executemany(
-                "INSERT INTO files VALUES (?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET path "
-                "= excluded.path, size = excluded.size, "
-                "fingerprint = excluded.fingerprint",
+                "INSERT INTO files VALUES (?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET path = "
+                "excluded.path, size = excluded.size, fingerprint = excluded.fingerprint",
                 [(file.name, file.path, file.size, file.fingerprint) for file in files],
             )
             number = self._connection.execute(
