@@ -8,6 +8,7 @@ Source: Web Archive Collection Zipped 1.1.1, https://specs.webrecorder.net/wacz/
 
 import hashlib
 import io
+import struct
 import time
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -30,6 +31,16 @@ _INDEX_NAME = "index.cdx.gz"
 _PAGES = "pages/pages.jsonl"
 _PACKAGE = "datapackage.json"
 _DIGEST = "datapackage-digest.json"
+
+
+_TIMES = struct.Struct("<HHBI")
+"""The extra field with the time of the last change: tag, size of the rest, flags, time.
+
+ReplayWeb.page takes a file without extra field in the zip directory for one that has none before
+its content either. But each file has one there: the sizes of files that may exceed 4 GB. So each
+file gets a second one, which zip writes in both places (Info-ZIP, *extended timestamp*).
+"""
+_TIMES_TAG, _HAS_CHANGED = 0x5455, 1
 
 
 class WaczWriter:
@@ -93,7 +104,9 @@ class WaczWriter:
         return self._open(ARCHIVE_FOLDER + name, is_compressed=False)
 
     def _open(self, path: str, *, is_compressed: bool) -> BinaryIO:
-        entry = zipfile.ZipInfo(path, time.gmtime()[:6])
+        now = time.time()
+        entry = zipfile.ZipInfo(path, time.gmtime(now)[:6])
+        entry.extra = _TIMES.pack(_TIMES_TAG, _TIMES.size - 4, _HAS_CHANGED, int(now))
         entry.compress_type = zipfile.ZIP_DEFLATED if is_compressed else zipfile.ZIP_STORED
         stream = self._zip.open(entry, "w", force_zip64=True)
         return cast(BinaryIO, _HashedEntry(path, stream, self._resources))

@@ -51,6 +51,7 @@ def test_it_has_every_part_with_its_hash(demos: Demos, tmp_path: Path) -> None:
         for entry in zipped.infolist():
             is_read_by_range = entry.filename.startswith(("archive/", "indexes/index.cdx"))
             assert (entry.compress_type == zipfile.ZIP_STORED) == is_read_by_range
+            assert entry.extra, "ReplayWeb.page cannot read a file without extra field"
         told = json.loads(zipped.read("datapackage.json"))
         assert told["arclink"]["counts"] == done.tally.counts()
         assert told["title"] == "demo"
