@@ -104,7 +104,7 @@ class CapturedPage(Closing):
         self._record = holder.record if holder else None
         self.body_length = self._record.body_length if self._record else 0
         self._holder = holder
-        self.release = release
+        self._release = release
         if self.is_in_memory:
             self.close()
 
@@ -166,7 +166,7 @@ class CapturedPage(Closing):
     def close(self) -> None:
         """Release the archive file; long bodies cannot be read after this."""
         if self._holder is not None:
-            self.release(self._holder)
+            self._release(self._holder)
             self._holder = None
 
 
