@@ -285,6 +285,7 @@ RESOURCES: Sequence[Resource] = (
         "The number of captures and URIs of a subset, and of captures by a property.",
         _rows("Counts"),
         parameters=COUNT,
+        is_of_store=False,
     ),
     Resource(
         "/subsets",

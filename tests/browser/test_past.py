@@ -460,6 +460,19 @@ def test_a_hostile_page_stays_in_its_frame(
 
 # Takedowns
 
+DATABASES = """indexedDB.databases().then(all => Promise.all(all.map(({ name }) => new Promise(done => {
+    const opening = indexedDB.open(name);
+    opening.onsuccess = async () => {
+        const stores = [...opening.result.objectStoreNames];
+        const rows = stores.map(store => new Promise(read => {
+            const asking = opening.result.transaction(store).objectStore(store).getAll();
+            asking.onsuccess = () => read(asking.result);
+        }));
+        done(JSON.stringify([name, await Promise.all(rows)]));
+    };
+})))).then(String)"""
+"""A script that returns all that the databases of an origin hold, as text."""
+
 
 def test_a_forgotten_page_is_gone_after_a_reload(
     browser: "Browser", tmp_path_factory: pytest.TempPathFactory
@@ -487,5 +500,7 @@ def test_a_forgotten_page_is_gone_after_a_reload(
             f"'force-cache'}}).then(found => found.status)"
         )
         assert status == 404
+        assert replayed(page).evaluate("caches.keys()") == []
+        assert "Words of the page" not in replayed(page).evaluate(DATABASES)
         text = page.content() + "".join(frame.content() for frame in page.frames)
         assert "Words of the page" not in text

@@ -87,7 +87,7 @@ def test_the_description_says_which_answers_have_a_validator(client: FlaskClient
     for resource in RESOURCES:
         rule = re.sub(r"/(json|link)/\{uri\}", "/<any(link, json):form>/<rest:rest>", resource.path)
         rule = rule.replace("/{time}id_/{uri}", "/{uri}").replace("{time}", "<time>")
-        rule = rule.replace("{uri}", "<rest:rest>")
+        rule = rule.replace("{uri}", "<rest:rest>").replace("{name}", "<name>")
         assert resource.is_of_store is (rules[rule] not in CHANGING), resource.path
 
 

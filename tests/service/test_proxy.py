@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.service.conftest import A
+from tests.service.conftest import T1, A
 from tests.service.running import free_port, serving
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,13 +38,14 @@ def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
         check=True,
         capture_output=True,
     )
-    port = free_port()
-    with serving(
-        folder, "--public", "https://links.example.org/", "--replay", "https://w.example/web/"
-    ) as service:
+    port, replay = free_port(), free_port()
+    options = ["--public", "https://links.example.org/", "--replay", "https://w.example/web/"]
+    options += ["--browse-port", str(replay), "--browse-origin", "https://replay.example.net"]
+    with serving(folder, *options) as service:
         text = (ROOT / "conf/nginx.conf").read_text()
         for old, new in (
             ("127.0.0.1:8080", f"127.0.0.1:{service.port}"),
+            ("127.0.0.1:8081", f"127.0.0.1:{replay}"),
             ("listen 443 ssl", f"listen 127.0.0.1:{port} ssl"),
             ("/etc/ssl/links.example.org.pem", str(certificate)),
             ("/etc/ssl/links.example.org.key", str(key)),
@@ -131,6 +132,23 @@ def test_a_long_uri_arrives(proxy: int) -> None:
     )
     assert status == 200
     assert len(json.loads(body)["uri"]) > 20_000
+
+
+def test_the_replay_has_a_name_of_its_own_and_its_policies_arrive(proxy: int) -> None:
+    status, headers, body = get(proxy, "/worker.js", Host="replay.example.net")
+    assert status == 200
+    assert b"frame-ancestors 'self' https://links.example.org" in body
+    for path in ("/worker.js", "/replay/", f"/web/{T1}id_/{A}"):
+        _, headers, _ = get(proxy, path, Host="replay.example.net")
+        assert headers["Connection-Allowlist"] == "(response-origin);redirects=allow"
+        assert "default-src 'none'" in headers["Content-Security-Policy"]
+    assert headers["Cache-Control"] == "no-store"  # of the capture
+    assert get(proxy, f"/linkQuery?uri={A}", Host="replay.example.net")[0] == 404
+    path = f"/browse/20101231235959/{A}"
+    status, headers, body = get(proxy, path, X_Api_Key="change-this-key")
+    assert (status, b'data-origin="https://replay.example.net"' in body) == (200, True)
+    assert "frame-src https://replay.example.net" in headers["Content-Security-Policy"]
+    assert get(proxy, "/worker.js")[0] == 404
 
 
 def test_who_asks_too_often_is_told_so_unless_they_have_a_key(proxy: int) -> None:
