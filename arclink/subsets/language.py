@@ -245,7 +245,7 @@ class _Parser:
         if self._position < len(self._text):
             is_bracket = self._text.startswith(")", self._position)
             hint = "; a value with brackets is written in quotes" if is_bracket else ""
-            self._fail(f"and, or, or the end{hint}")
+            self._fail(f"'and', 'or' or the end{hint}")
         return found
 
     def _any(self) -> Selection:

@@ -16,7 +16,8 @@ from arclink.model import Memento, Surt
 from arclink.pages.locate import find_capture
 from arclink.pages.read import PageReader
 from arclink.store.location import open_store
-from arclink.store.protocols import GraphStore
+from arclink.store.protocols import Answers
+from arclink.subsets.opener import open_graph
 from tests.engines.conftest import Cassandra
 from tests.engines.fetching import fetch
 from tests.service.conftest import served
@@ -62,11 +63,11 @@ def both(
     return stores
 
 
-def asked(store: GraphStore, every: int) -> list[Surt]:
+def asked(store: Answers, every: int) -> list[Surt]:
     return list(islice(store.surts(Surt("")), 0, None, every))
 
 
-def answers_about(store: GraphStore, surts: Sequence[Surt]) -> Iterator[tuple[str, object]]:
+def answers_about(store: Answers, surts: Sequence[Surt]) -> Iterator[tuple[str, object]]:
     """Yield what a store says about some SURTs, in an order that does not depend on the store's."""
     for surt in surts:
         mementos = list(store.mementos(surt))
@@ -101,6 +102,28 @@ def test_both_stores_hold_the_same(both: Both) -> None:
         ):
             assert answer == expected, name
         assert list(other.verify()) == []
+
+
+@pytest.mark.parametrize(
+    "selection",
+    [
+        "mime:text/html and status:200 and from:2000",
+        "not host:kalvik2010.example and sample:50%",
+        "pick:latest",
+        "links-to:http://www.kalvik2010.example/",
+    ],
+)
+def test_subsets_of_both_stores_are_the_same(both: Both, selection: str) -> None:
+    with (
+        open_graph(both.sqlite, selection) as one,
+        open_graph(both.cassandra, selection) as other,
+    ):
+        assert list(other.scan_mementos()) == list(one.scan_mementos())
+        some = asked(one, both.every)
+        for (name, expected), (_, answer) in zip(
+            answers_about(one, some), answers_about(other, some), strict=True
+        ):
+            assert answer == expected, name
 
 
 NEXT = re.compile(rb'"next":"([^"]*)"')
