@@ -13,8 +13,9 @@ of:
     FOLDER/slices.json         options, windows, counts
            checksums.txt       of all files (`arclink.files.sums`), checked when slices are opened
            names.txt           names of all nodes, sorted by their UTF-8, each with a newline
-           name_ends.npy       end of each name captured.npy        whether each node was ever
-           captured 0/ 1/ …             one folder per window; 0 is the whole:
+           name_ends.npy       end of each name
+           captured.npy        whether each node was ever captured
+           0/ 1/ …             one folder per window; 0 is the whole:
                                nodes, captured, indptr, indices, weights (.npy)
 """
 

@@ -7,8 +7,9 @@ go on after a key however the store has changed since.
 ::
 
     surt   the store's own order: begins at the SURT of the last key
-    file   scan ──▶ lines with their keys, later than the last key ──▶ sorted on disk time   the
-    same rank   the rank table names the SURTs in order: begins at the place of the last key
+    file   scan ──▶ rows with their keys, later than the last key ──▶ sorted on disk
+    time   the same
+    rank   the rank table names the SURTs in order: begins at the place of the last key
 """
 
 from collections.abc import Callable, Generator
@@ -16,7 +17,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from arclink.export.sums import DistinctLines
-from arclink.model import ALL_TIME, Checksum, Memento, Span, Surt, Timestamp, UriR
+from arclink.model import ALL_TIME, Memento, Span, Surt, Timestamp
+from arclink.rows.relations import format_memento, parse_memento
 from arclink.store.protocols import Scans
 from arclink.streams.queries import Order, StreamPart
 from arclink.streams.ranks import RankTable
@@ -31,6 +33,8 @@ Captures = Generator[Keyed, None, None]
 """Captures in an order; close it if it is not read to its end."""
 
 _TAB = "\t"
+_AFTER_KEY = b"\0"
+"""Separates a key from its row; sorts before every character of a key."""
 _NO_PLACE = 9_999_999_999
 """Place of captures whose SURT has no rank."""
 
@@ -54,9 +58,9 @@ def captures_in_order(
         case Order.SURT:
             return _by_surt(store, part, after)
         case Order.FILE:
-            return _sorted(store, part, after, _file_key, _file_line, _of_file_line)
+            return _sorted(store, part, after, _file_key)
         case Order.TIME:
-            return _sorted(store, part, after, _time_key, _time_line, _of_time_line)
+            return _sorted(store, part, after, _time_key)
         case Order.RANK:
             assert table is not None, "the order rank needs a rank table"
             return _by_rank(store, part, after, table)
@@ -108,81 +112,25 @@ def _by_rank(store: Scans, part: StreamPart, after: str, table: RankTable) -> Ca
 
 
 def _sorted(
-    store: Scans,
-    part: StreamPart,
-    after: str,
-    key_of: Callable[[Memento], str],
-    line_of: Callable[[str, Memento], str],
-    parse_line: Callable[[list[str]], Keyed],
+    store: Scans, part: StreamPart, after: str, key_of: Callable[[Memento], str]
 ) -> Captures:
     """Yield captures sorted by a key that is not the store's; sorts on disk."""
     first = Timestamp(after[:14]) if after and key_of is _time_key else ALL_TIME.first
     with TemporaryDirectory(prefix="arclink-stream-") as folder:
-        lines = DistinctLines(Path(folder), MOST_LINES)
+        rows = DistinctLines(Path(folder), MOST_LINES)
         for memento in store.scan_mementos(Span(first=first)):
             if part.has(memento.surt):
                 key = key_of(memento)
                 if key > after:
-                    lines.add(line_of(key, memento).encode())
-        for line in lines:
-            yield parse_line(line[:-1].decode().split(_TAB))
+                    rows.add(b"%b%b%b\n" % (key.encode(), _AFTER_KEY, format_memento(memento)))
+        for row in rows:
+            key_bytes, _, fields = row[:-1].partition(_AFTER_KEY)
+            yield key_bytes.decode(), parse_memento(fields)
 
 
 def _file_key(memento: Memento) -> str:
     return f"{memento.file}\t{memento.offset:019}\t{_surt_key(memento)}"
 
 
-def _file_line(key: str, memento: Memento) -> str:
-    return (
-        f"{key}\t{memento.status}\t{memento.mime}\t{memento.record_type}\t{memento.length}"
-        f"\t{memento.reason}\n"
-    )
-
-
-def _of_file_line(columns: list[str]) -> Keyed:
-    file, offset, surt, time, original, checksum, status, mime, record_type, length, reason = (
-        columns
-    )
-    return _TAB.join(columns[:6]), Memento(
-        Surt(surt),
-        Timestamp(time),
-        UriR(original),
-        Checksum(checksum),
-        status,
-        mime,
-        record_type,
-        file,
-        int(offset),
-        int(length),
-        reason,
-    )
-
-
 def _time_key(memento: Memento) -> str:
     return f"{memento.timestamp}\t{memento.surt}\t{memento.original}\t{memento.checksum}"
-
-
-def _time_line(key: str, memento: Memento) -> str:
-    return (
-        f"{key}\t{memento.status}\t{memento.mime}\t{memento.record_type}\t{memento.file}"
-        f"\t{memento.offset}\t{memento.length}\t{memento.reason}\n"
-    )
-
-
-def _of_time_line(columns: list[str]) -> Keyed:
-    time, surt, original, checksum, status, mime, record_type, file, offset, length, reason = (
-        columns
-    )
-    return _TAB.join(columns[:4]), Memento(
-        Surt(surt),
-        Timestamp(time),
-        UriR(original),
-        Checksum(checksum),
-        status,
-        mime,
-        record_type,
-        file,
-        int(offset),
-        int(length),
-        reason,
-    )
