@@ -132,7 +132,7 @@ test: $(CHECKS)  ## Run every check and test that needs no server
 	$(BIN)/python -m pytest -n $(WORKERS) -m 'not engine and not long' $(PYTEST_OPTIONS)
 
 # One process: a browser takes a core for itself.
-test-browser: $(WITH_BROWSER)  ## Run the tests of the page for people in a real browser (headless Chromium)
+test-browser: $(WITH_BROWSER) $(PYWB)/.installed  ## Run the tests of the page for people in a real browser (headless Chromium)
 	$(SECTION) 'Chromium and axe-core in $(ENGINES)/chromium'
 	PYTHON=$(BIN)/python engines/chromium.sh install
 	$(SECTION) 'pytest: the page in a browser'

@@ -249,7 +249,8 @@ class LinkGraph(Closing):
         store: The store to read; closing the graph closes it.
         at: Time whose state the graph shows; None for all times.
         archives: Where archive files are now, if they were moved (`arclink.pages.places`).
-        where: Path or URL of the store, which finds its named subsets; empty if it has none.
+        where: Path or URL of the store: its named subsets are stored next to it. Empty if it has
+            no named subsets.
 
     Raises:
         UsageError: A place in ``archives`` does not exist.

@@ -80,13 +80,12 @@ class SeedQuery:
             BadParameterError: A value is not allowed, or stale pages have no time.
         """
         since = SINCE.sure(given) if kind is SeedKind.STALE else LINKED_SINCE.of(given)
-        first = ALL_TIME.first if since is None else since
-        windows = Windows(None, (Window("since", Span(first=first)),))
         options = SliceOptions(
-            windows if since else Windows(),
+            Windows(None, (Window("since", Span(first=since)),)) if since else Windows(),
             kinds=union_of(KINDS_TO_FOLLOW.all_of(given)),
             redirects=REDIRECT.sure(given),
         )
+        first = since or ALL_TIME.first
         return cls(kind, first, options, MIN_HOSTS.sure(given), MOST_SEEDS.sure(given))
 
 

@@ -145,24 +145,22 @@ class CaptureStream(Iterator[StreamedCapture]):
 
     def _in_order(self) -> Captures:
         store, query = self.reader.store, self._query
-        is_changed = True
-        while is_changed:
+        while True:
             removals = _Removals(store)
             captures = captures_in_order(
                 store, query.order, query.part, self._token.key, self._table
             )
             with closing(captures):
                 for key, memento in captures:
-                    is_changed = removals.is_changed()
-                    if is_changed:
+                    if removals.is_changed():
                         break
                     if query.limit and not self._rest:
                         return
                     self._rest -= 1
                     yield key, memento
                 else:
-                    is_changed = False
-        self._is_complete = True
+                    self._is_complete = True
+                    return
 
     @property
     def after(self) -> str:

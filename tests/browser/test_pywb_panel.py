@@ -45,7 +45,7 @@ class PywbOverPast:
 def pywb_with_panel(folder: Path, *, is_allowed: bool) -> Iterator[PywbOverPast]:
     """Serve an archive with ArcLink, and over it a pywb with the panel."""
     if not (PYWB / "wayback").exists():
-        missing(f"no pywb in {PYWB}: run `make test-wayback`")
+        missing(f"no pywb in {PYWB}; run: make test-browser")
     port = free_port()
     allowed = port if is_allowed else port + 1
     with serving(folder, LINKS, ["--cors-origin", f"http://127.0.0.1:{allowed}"]) as past:
