@@ -140,9 +140,9 @@ def _closest(text: str) -> Timestamp:
 
 OF_CAPTURES = replace(
     MATCH_TYPE,
-    about="The captures of that URI alone, of all whose SURT begins with its SURT, of its host, or "
-    "of its "
-    "host and those below it. Also written as url=PREFIX* and url=*.HOST.",
+    about="Captures of this URI (exact), of all URIs that begin like it (prefix: their SURTs begin "
+    "with its SURT), of its host, or of its host and all subdomains (domain). "
+    "Also written as url=PREFIX* and url=*.HOST.",
 )
 CLOSEST = Parameter(
     "closest",

@@ -21,7 +21,8 @@ RULES = Parameter(
 )
 PREFIXES = Parameter(
     "prefix",
-    "Only captures whose SURT starts with this, such as 'org,example)/'.",
+    "Only captures whose SURT (the URI with its host reversed) starts with this, such as "
+    "'org,example)/'.",
     TEXT,
     is_list=True,
     metavar="SURT",

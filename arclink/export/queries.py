@@ -133,8 +133,8 @@ LEVEL = Parameter(
 )
 MIN_COUNT = Parameter(
     "min-count",
-    "Leave out links with fewer mementos, and rows of counts with fewer links; 1 leaves out "
-    "nothing.",
+    "Leave out links that fewer mementos show, and in tables of counts the rows with fewer links; "
+    "1 leaves out nothing.",
     _FROM_ONE,
     default="1",
     metavar="N",
