@@ -1,5 +1,7 @@
-"""What holds for the repository as a whole: docs and code name the same things, layers stay apart,
-nothing foreign is in it.
+"""Rules for the whole repository: documents agree with the code, and files name no foreign places.
+
+For example, options, reasons and dependencies in the documents are those of the code, links lead to
+headings, and calls of commands are valid.
 """
 
 import ast

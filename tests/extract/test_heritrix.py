@@ -1,4 +1,4 @@
-"""Links that the crawler recorded: lines, kinds, which page they belong to, what is added."""
+"""The links that Heritrix recorded: their lines, kinds and pages, and which of them are added."""
 
 import csv
 import gzip
