@@ -1,4 +1,4 @@
-"""The service behind a real nginx with the configuration of the docs (`make test-proxy`).
+"""The service with a real nginx in front, configured as in the docs (`make test-proxy`).
 
 TLS, compression, limits and keys.
 """
