@@ -1,7 +1,8 @@
 """The captures of a URI or of many, as rows of a capture index (CDX), in the words of CDX servers.
 
-Rows say what the graph knows of each capture. A redirect has no digest here, because the graph
-replaces it by one of its status and target, and a "not modified" has none of its own.
+A row says what the graph knows about a capture. Two kinds of captures have no digest here: a
+redirect, which the graph knows by its status and target, and a "not modified" revisit, which has no
+payload.
 
 Source: pywb, *CDXJ Server API*; OutbackCDX, *Querying*; the Internet Archive's Wayback CDX Server
 (``resumeKey``, ``showResumeKey``).
