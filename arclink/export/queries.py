@@ -40,7 +40,7 @@ class Spells(Enum):
 
 
 class ExportFormat(Enum):
-    """The file formats; ``docs/how-to/export.md`` has a section for each."""
+    """The file formats; ``docs/reference/exports.md`` has a section for each."""
 
     PARQUET = "parquet"
     CSV = "csv"
@@ -126,7 +126,7 @@ class ExportQuery:
 _FROM_ONE = whole_number(None, "a number from 1 on", least=1)
 
 FORMAT = Parameter(
-    "format", "Format of the file.", choice(ExportFormat), is_required=True, see="how-to/export.md"
+    "format", "Format of the file.", choice(ExportFormat), is_required=True, see="reference/exports.md"
 )
 LEVEL = Parameter(
     "level", "Level of the nodes.", choice(Level), otherwise="host for graphs, uri for tables"
