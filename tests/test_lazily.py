@@ -1,4 +1,4 @@
-"""Imported modules that ArcLink rarely needs are loaded when they are used, not before."""
+"""Modules that ArcLink seldom needs are loaded at their first use, not at import."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""The tutorial is run as a reader would run it, and its output is the one it shows."""
+"""The commands of the tutorial are run, and their output is the one that it shows."""
 
 import os
 import re

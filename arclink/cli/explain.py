@@ -1,4 +1,4 @@
-"""``arclink explain URI``: the outcome of each of its captures, with the reason."""
+"""``arclink explain URI``: the outcome of each capture of a URI, with the reason."""
 
 import click
 import orjson

@@ -1,4 +1,4 @@
-"""``arclink extract``: stage 2 alone."""
+"""``arclink extract``: runs stage 2 alone, from pointers to the links in payloads."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""``arclink filter``: stage 1 alone."""
+"""``arclink filter``: runs stage 1 alone, from CDX rows to mementos and pointers."""
 
 from pathlib import Path
 

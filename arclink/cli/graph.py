@@ -1,4 +1,4 @@
-"""``arclink graph``: the first half of stage 3 alone."""
+"""``arclink graph``: runs the first half of stage 3 alone, from links to graph files."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""``arclink index``: CDXJ rows for archives without CDX, before stage 1."""
+"""``arclink index``: writes CDXJ rows for archive files without CDX, before stage 1."""
 
 from pathlib import Path
 

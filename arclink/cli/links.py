@@ -1,4 +1,4 @@
-"""``arclink links URI``: its outlinks and inlinks, with their times and words."""
+"""``arclink links URI``: the outlinks and inlinks of a URI, with their times and texts."""
 
 import sys
 

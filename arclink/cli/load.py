@@ -1,4 +1,4 @@
-"""``arclink load``: the second half of stage 3 alone."""
+"""``arclink load``: runs the second half of stage 3 alone, from graph files to a store."""
 
 from pathlib import Path
 

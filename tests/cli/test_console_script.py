@@ -1,4 +1,4 @@
-"""The console script, as people start it."""
+"""The installed script ``arclink``, started as a program."""
 
 import subprocess
 import sys

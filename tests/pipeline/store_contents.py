@@ -1,4 +1,4 @@
-"""Builds stores for tests, and reads all of a graph back."""
+"""Builds stores for tests, and reads all data of a graph."""
 
 import dataclasses
 from collections.abc import Sequence

@@ -55,8 +55,8 @@ EXAMPLES = ("arclink analyze churn --store links.db",)
 def command(given: Given) -> None:
     """Show the number of links that the pages of each host gained and lost between captures.
 
-    Only two captures of one page that were both read are compared: a page that was not captured
-    again lost nothing (docs/reference/analysis.md).
+    Consecutive captures of a page are compared if both were read. A page that was not captured
+    again does not count as a page that lost links (docs/reference/analysis.md).
     """
     by, per = BY.sure(given), PER.sure(given)
     windows = Windows.parse(by)
