@@ -126,7 +126,11 @@ class ExportQuery:
 _FROM_ONE = whole_number(None, "a number from 1 on", least=1)
 
 FORMAT = Parameter(
-    "format", "Format of the file.", choice(ExportFormat), is_required=True, see="reference/exports.md"
+    "format",
+    "Format of the file.",
+    choice(ExportFormat),
+    is_required=True,
+    see="reference/exports.md",
 )
 LEVEL = Parameter(
     "level", "Level of the nodes.", choice(Level), otherwise="host for graphs, uri for tables"
