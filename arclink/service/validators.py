@@ -29,6 +29,7 @@ CHANGING: Final = frozenset(
         "watching",
         "site",
         "subsets",
+        "selecting",
         None,
     }
 )

@@ -234,6 +234,7 @@ NEAR_URIS = st.text(max_size=8) | st.lists(
 ).map("".join)
 
 
+@pytest.mark.costly
 @settings(max_examples=1000)
 @given(NEAR_URIS)
 @example("http:///x")

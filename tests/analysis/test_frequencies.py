@@ -47,6 +47,7 @@ pages = st.builds(
 )
 
 
+@pytest.mark.costly
 @settings(max_examples=120, deadline=None)
 @given(
     archive=st.lists(pages, max_size=6, unique_by=lambda page: (page.original, page.timestamp)),

@@ -96,6 +96,7 @@ pages = st.builds(
 )
 
 
+@pytest.mark.costly
 @settings(max_examples=250, deadline=None)
 @given(
     archive=st.lists(pages, max_size=8, unique_by=lambda page: (page.original, page.timestamp)),

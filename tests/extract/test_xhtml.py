@@ -114,6 +114,7 @@ def test_a_page_without_such_elements_stays_as_it_is(parts: list[str]) -> None:
     assert with_end_tags(page) == page
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "part", ["<!--", "<![CDATA[", '<a x="', "<a '", "<a/", "<a x='\"", "</", "<a/>"]
 )

@@ -364,21 +364,26 @@ and reason.
 """
 
 
+_memento = maker(Memento)
+
+
 def memento_of(surt: Surt, item: MementoItem) -> Memento:
     """Return the memento with this SURT and these items."""
     timestamp, original, checksum, file, offset, length, status, mime, record_type, reason = item
-    return Memento(
-        surt,
-        Timestamp(timestamp),
-        UriR(original),
-        Checksum(checksum),
-        status,
-        mime,
-        record_type,
-        file,
-        offset,
-        length,
-        reason,
+    return _memento(
+        (
+            surt,
+            timestamp,
+            original,
+            checksum,
+            status,
+            mime,
+            record_type,
+            file,
+            offset,
+            length,
+            reason,
+        )
     )
 
 
@@ -393,20 +398,28 @@ def mementos_of(row: Row, names: Names) -> list[MementoItem]:
     fields, checksums = row.values
     begin = 0
     items: list[MementoItem] = []
+    # Neighbours usually have the same form and file, so each is decoded once.
+    originals: dict[str, UriR] = {}
+    files: dict[str, str] = {}
     for line in fields.decode().split("\n"):
-        timestamp, form, status, mime, record_type, reason, file, offset, length, *size = (
+        timestamp, form, status, mime, record_type, reason, number, offset, length, *size = (
             line.split("\t")
         )
         end = begin + (int(size[0]) if size else _USUAL_CHECKSUM)
         checksum = unpack_checksum(checksums[begin:end])
         begin = end
-        original, name = uri_of_form(surt, form), names.name_of(int(file))
+        original = originals.get(form)
+        if original is None:
+            original = originals[form] = uri_of_form(surt, form)
+        file = files.get(number)
+        if file is None:
+            file = files[number] = names.name_of(int(number))
         items.append(
             (
                 timestamp,
                 original,
                 checksum,
-                name,
+                file,
                 int(offset),
                 int(length),
                 status,
