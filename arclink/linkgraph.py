@@ -101,7 +101,7 @@ class OfRows(Within, total=False):
 
 
 class OfGraph(Within, total=False):
-    """Keywords of ``to_networkx`` and ``to_pandas`` of `LinkGraph` (docs/reference/exports.md).
+    """Keywords of `LinkGraph.to_networkx` and `LinkGraph.to_pandas` (docs/reference/exports.md).
 
     Attributes:
         min_count: Smallest number of mementos of a link.
