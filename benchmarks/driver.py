@@ -9,17 +9,22 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 
+from arclink.mapreduce.runs import JobRunner
 from arclink.model import Checksum, Timestamp, UriR
 from arclink.pipeline.plan import plan_chosen, read_pointers, write_pointers
-from arclink.pipeline.rows import count_lines, share_rows
+from arclink.pipeline.rows import share_rows, share_rows_by_tasks
 from arclink.rows.pointers import Pointer, PointerKind
 from benchmarks.bench import Bench, python
-from benchmarks.sharing import FILES
+from benchmarks.sharing import FILES, SHARED_FILES
 from benchmarks.tables import Cell, Table
 
 POINTERS = 100_000
+FEW = 1_000
+"""Rows of a CDX whose sharing costs what the driver does for any number of rows."""
+
 PATHS = {name: f"hdfs:///archive/{name}" for name in FILES}
 TASKS = 64
 
@@ -57,7 +62,10 @@ def pointers() -> Iterator[Pointer]:
 
 
 def microseconds(cdx: Path, folder: Path) -> dict[str, float]:
-    """Return the CPU time of each step in µs per CDX row or per pointer."""
+    """Return the CPU time of each step in µs per CDX row or per pointer.
+
+    Where tasks do the work, that of the driver is the difference between many rows and few.
+    """
     part = folder / "part-00000"
     write_pointers(pointers(), part)
 
@@ -66,9 +74,22 @@ def microseconds(cdx: Path, folder: Path) -> dict[str, float]:
         step()
         return 1e6 * (time.process_time() - start) / POINTERS
 
+    few = folder / "few.cdx"
+    few.write_bytes(b"".join(islice(cdx.open("rb"), FEW)))
+    conf = folder / "mrjob.conf"
+    conf.write_text("runners: {}\n")
+
+    def share(rows: Path) -> None:
+        work = folder / rows.stem
+        run = JobRunner("local", 2, work / "tasks", conf=conf)
+        share_rows_by_tasks([rows], SHARED_FILES, work / "rows", [], run)
+
+    share(few)  # imports modules
     return {
-        "sharing out a CDX row": seconds(lambda: share_rows([cdx], FILES, folder / "rows")),
-        "counting a CDX row": seconds(lambda: count_lines([cdx])),
+        "sharing out a CDX row, one machine": seconds(
+            lambda: share_rows([cdx], SHARED_FILES, folder / "rows")
+        ),
+        "sharing out a CDX row, engine": seconds(lambda: share(cdx)) - seconds(lambda: share(few)),
         "planning a pointer": seconds(
             lambda: plan_chosen(read_pointers([part]), [], PATHS, folder / "manifests", TASKS)
         ),

@@ -207,7 +207,8 @@ class JobRunner:
 
         Args:
             output: The ``output`` of a call of `run` with ``are_relations``.
-            outputs: Folder by relation; must have every relation that the job writes.
+            outputs: Folder by relation; must have every relation that the job writes. If it is the
+                folder of this name in ``output``, its parts may keep their names.
             label: Part of the new files' names, so that several jobs can write one relation.
 
         Raises:
@@ -398,6 +399,8 @@ def move_relations(written: Path, outputs: Mapping[bytes, Path], label: str) -> 
         target = outputs.get(relation.name.encode())
         if target is None:
             raise _unknown(relation, relation.name.encode())
+        if target == relation:
+            continue
         for part in sorted(relation.iterdir()):
             part.rename(target / _labelled(part, label))
         relation.rmdir()

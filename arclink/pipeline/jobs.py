@@ -6,6 +6,12 @@ A job's class is imported when the job runs, because importing mrjob takes 0.1 s
 from arclink.mapreduce.runs import Job
 
 
+def _share() -> type:
+    from arclink.jobs.share_rows import ShareRows
+
+    return ShareRows
+
+
 def _index() -> type:
     from arclink.jobs.index_archives import IndexArchives
 
@@ -57,6 +63,7 @@ def _load() -> type:
 JOBS = {
     job.name: job
     for job in (
+        Job("share", _share),
         Job("index", _index),
         Job("filter", _filter),
         Job("choose", _choose),

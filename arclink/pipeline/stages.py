@@ -30,6 +30,7 @@ from arclink.reasons import Reason
 from arclink.rows import relations
 from arclink.rows.findings import FINDINGS
 from arclink.rows.pointers import CHOSEN, WAITING, Pointer
+from arclink.shares import shares_of
 from arclink.store.graph_files import RELATIONS, write_graph_sums
 from arclink.store.protocols import Builds, Cluster, KnownFile, KnownPayloads
 
@@ -46,7 +47,8 @@ def index(files: Sequence[KnownFile], folder: Path, run: JobRunner) -> Counts:
     manifests = folder / "index-manifests"
     manifests.mkdir(parents=True, exist_ok=True)
     paths = []
-    for number, share in enumerate(_shares(files, run.cores * 2)):
+    shares = shares_of(files, lambda file: file.size, 2 * run.cores, lambda file: file.name)
+    for number, share in enumerate(shares):
         path = manifests / f"manifest-{number:05d}"
         path.write_bytes(b"".join(orjson.dumps([file.name, file.path]) + b"\n" for file in share))
         paths.append(path)
@@ -267,17 +269,6 @@ def load(
 
     cluster = None if run.conf is None else Cluster(run.place, by_job, run.sizes, run.checksum)
     return store.load(graph, files, settings, manifest, run.cores, cluster)
-
-
-def _shares(files: Sequence[KnownFile], tasks: int) -> list[list[KnownFile]]:
-    """Return files shared out by bytes: largest first, each to the task with the fewest bytes."""
-    shares: list[list[KnownFile]] = [[] for _ in range(max(1, min(tasks, len(files))))]
-    filled = [0] * len(shares)
-    for file in sorted(files, key=lambda file: (-file.size, file.name)):
-        least = filled.index(min(filled))
-        shares[least].append(file)
-        filled[least] += file.size
-    return [sorted(share, key=lambda file: file.name) for share in shares if share]
 
 
 def check(counts: Counts, rows: int) -> list[str]:
