@@ -14,9 +14,12 @@ from pathlib import Path
 
 from arclink.mapreduce.runs import JobRunner
 from arclink.model import Checksum, Timestamp, UriR
-from arclink.pipeline.plan import plan_chosen, read_pointers, write_pointers
+from arclink.pipeline.plan import plan, read_pointers, write_pointers
 from arclink.pipeline.rows import share_rows, share_rows_by_tasks
+from arclink.pipeline.stages import choose_by_tasks
 from arclink.rows.pointers import Pointer, PointerKind
+from arclink.store.empty import EmptyStore
+from arclink.store.protocols import KnownFile
 from benchmarks.bench import Bench, python
 from benchmarks.sharing import FILES, SHARED_FILES
 from benchmarks.tables import Cell, Table
@@ -84,15 +87,26 @@ def microseconds(cdx: Path, folder: Path) -> dict[str, float]:
         run = JobRunner("local", 2, work / "tasks", conf=conf)
         share_rows_by_tasks([rows], SHARED_FILES, work / "rows", [], run)
 
+    def choose(count: int) -> None:
+        batch = folder / f"batch-{count}"
+        (batch / "pointers").mkdir(parents=True)
+        with (batch / "pointers/part-00000").open("wb") as lines:
+            lines.writelines(islice(part.open("rb"), count))
+        files = [KnownFile(name, path, 1 << 30, "") for name, path in PATHS.items()]
+        run = JobRunner("local", 2, batch / "tasks", conf=conf)
+        choose_by_tasks(batch, files, PATHS, EmptyStore(), TASKS, run)
+
     share(few)  # imports modules
     return {
         "sharing out a CDX row, one machine": seconds(
             lambda: share_rows([cdx], SHARED_FILES, folder / "rows")
         ),
         "sharing out a CDX row, engine": seconds(lambda: share(cdx)) - seconds(lambda: share(few)),
-        "planning a pointer": seconds(
-            lambda: plan_chosen(read_pointers([part]), [], PATHS, folder / "manifests", TASKS)
+        "planning a pointer, one machine": seconds(
+            lambda: plan(read_pointers([part]), EmptyStore(), PATHS, folder / "manifests", TASKS)
         ),
+        "planning a pointer, engine": seconds(lambda: choose(POINTERS))
+        - seconds(lambda: choose(FEW)),
     }
 
 

@@ -1,9 +1,9 @@
 """Jobs on Hadoop: files between the stages stay in HDFS, and the driver fetches what it needs.
 
 A folder in HDFS mirrors the work folder of the build. A job writes one folder per relation there
-(arclink/mapreduce/java). Pages and postings, which are most of the data between the stages, thus
-never leave the cluster. The driver fetches pointers, to plan which task reads which file. It
-fetches graph files only to load a store that tasks cannot load.
+(arclink/mapreduce/java). Rows, pointers, pages and postings, which are most of the data between the
+stages, thus never leave the cluster. The driver fetches graph files only to load a store that tasks
+cannot load, and pointers only to ask a store that tasks cannot ask.
 """
 
 import hashlib
@@ -130,14 +130,14 @@ class HadoopRunner(JobRunner):
         """Return the HDFS address of a file of the work folder; upload it if it is not there."""
         return self._uploaded(path)
 
-    def fetch(self, folder: Path, prefix: str = "part-") -> None:
+    def fetch(self, folder: Path) -> None:
         """Copy parts in an HDFS folder to this machine; skip those here with the same size."""
         system, path = self._in_hdfs(folder)
         folder.mkdir(parents=True, exist_ok=True)
         for entry in system.entries(path):
             part = folder / entry.name
             if (
-                not entry.name.startswith(prefix)
+                not entry.name.startswith("part-")
                 or not entry.size
                 or (part.exists() and part.stat().st_size == entry.size)
             ):

@@ -224,8 +224,8 @@ class JobRunner:
         """Return the path or address under which a task finds a file of the work folder."""
         return str(path.resolve())
 
-    def fetch(self, folder: Path, prefix: str = "part-") -> None:
-        """Make the parts in a folder whose names begin so available on this machine's disk."""
+    def fetch(self, folder: Path) -> None:
+        """Make the parts in a folder available on this machine's disk."""
 
     def keep(self, graph: Path, name: str) -> None:
         """Keep the graph files of a batch under a name, if there is a place for them."""

@@ -281,7 +281,7 @@ def _run_batch(
     step("filter")
     add(stages.filter_rows(row_files, folder, settings, run))
     step("extract")
-    add(stages.extract(folder, [*stored, *batch], store, settings, run))
+    add(stages.extract(folder, [*stored, *batch], store, settings, run, batch))
     step("join")
     add(stages.join(folder, run))
     step("invert")

@@ -36,6 +36,12 @@ def _extract() -> type:
     return ExtractLinks
 
 
+def _search() -> type:
+    from arclink.jobs.search_rows import SearchRows
+
+    return SearchRows
+
+
 def _sort() -> type:
     from arclink.jobs.sort_mementos import SortMementos
 
@@ -68,6 +74,7 @@ JOBS = {
         Job("filter", _filter),
         Job("choose", _choose),
         Job("extract", _extract),
+        Job("search", _search),
         Job("sort", _sort),
         Job("join", _join),
         Job("invert", _invert),

@@ -202,8 +202,8 @@ def test_rows_of_cdx_files_do_not_pass_through_the_driver(
     fetched: set[str] = set()
     fetch = HadoopRunner.fetch
 
-    def noted_fetch(run: HadoopRunner, folder: Path, prefix: str = "part-") -> None:
-        fetch(run, folder, prefix)
+    def noted_fetch(run: HadoopRunner, folder: Path) -> None:
+        fetch(run, folder)
         fetched.update(folder.name for _ in parts_of(folder))
 
     monkeypatch.setattr(HadoopRunner, "fetch", noted_fetch)
@@ -235,8 +235,8 @@ def test_tasks_that_load_cassandra_and_are_killed_once_give_the_same_store(
     fetched: Counter[str] = Counter()
     fetch = HadoopRunner.fetch
 
-    def noted_fetch(run: HadoopRunner, folder: Path, prefix: str = "part-") -> None:
-        fetch(run, folder, prefix)
+    def noted_fetch(run: HadoopRunner, folder: Path) -> None:
+        fetch(run, folder)
         name = "/".join(folder.relative_to(tmp_path / "work").parts[1:])
         fetched[name] += sum(part.stat().st_size for part in parts_of(folder))
 
@@ -280,7 +280,7 @@ def test_tasks_that_load_cassandra_and_are_killed_once_give_the_same_store(
     ]
     assert build(address, url, *options) == here.said
     assert len(list(deaths.iterdir())) >= 3, "one in each phase at least"
-    assert fetched.keys() <= {"findings", "chosen", "waiting", "mementos", "retries-0"}
+    assert fetched.keys() <= {"findings", "choices/waiting", "digested", "retries-0"}
     assert asked == []
     with open_store(url) as store:
         (batch,) = store.batches()
