@@ -5,9 +5,9 @@ A plain file is one segment. A gzip file has one segment per member, usually one
 decoder. A segment is read by position, cheapest forwards. It holds a window of its bytes, never all
 of them.
 
-igzip decompresses 2.7 times as fast as zlib, and also checks CRC and length. Its one weakness is a
-gzip header that spans two inputs. This cannot happen here: the first input is longer than any
-header that archive writers make, for every length in a row.
+igzip decompresses 2.7 times as fast as zlib, and also checks CRC and length. It cannot read a gzip
+header that is spread over two inputs. This does not happen here, whatever length a CDX row
+declares: the first input is longer than any header that archive writers make.
 """
 
 import zlib

@@ -102,7 +102,8 @@ class CaptureStream(Iterator[StreamedCapture]):
 
     Raises:
         BadParameterError: The token is damaged, or is one of another stream or store.
-        GoneError: The rank table of the token was removed.
+        GoneError: The rank table of the token was removed. Iteration raises it, too: see
+            `captures_in_order`.
         UsageError: A rank table needs SciPy, which is not installed.
     """
 
@@ -152,7 +153,9 @@ class CaptureStream(Iterator[StreamedCapture]):
         store, query = self.reader.store, self._query
         while True:
             removals = _Removals(store)
-            captures = captures_in_order(store, query.order, query.part, self._key, self._table)
+            captures = captures_in_order(
+                store, query.order, query.part, self._key, self._table, self._start.batch
+            )
             with closing(captures):
                 for key, memento in captures:
                     if removals.is_changed():

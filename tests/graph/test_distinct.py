@@ -1,4 +1,4 @@
-"""A set that grows beyond memory answers like one that does not."""
+"""A set that is larger than its memory gives the same answers as a small one."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Each compiled form against the function in Python that it stands for, on any input."""
+"""Each compiled function gives the same results as its form in Python, on any input."""
 
 import os
 import re

@@ -12,16 +12,19 @@ Keys name contents and payloads by ten hex digits. The middle field of mementos 
 greater than any item of its row; it is empty in the first row of a SURT or payload in a batch. A
 hub has many rows of about `CHUNK` items.
 
-- heads: lines of kind TAB text [TAB rel], sorted; one per group of inlinks that differ only in
-their content - counts: number of contents of each group - steps: for each group, its contents'
-numbers, sorted: the first less the number in the key, each other less the one before - fields: one
-line per memento, of timestamp, form of the original, status, mime, record type, reason, number of
-the file's name, offset and length, and, if it is not 21, the size of the packed checksum; separated
-by TAB. Numbers are text: zstd compresses them as well as packed ones, and Python reads them faster
-- checksums: packed, one after the other - captures: lines of original TAB timestamps separated by
-spaces
+- heads: sorted lines of kind TAB text [TAB rel], one per group of inlinks that differ only in their
+  content
+- counts: number of contents of each group
+- steps: the sorted numbers of each group's contents: the first minus the number in the key, each
+  further one minus the one before
+- fields: one line per memento: timestamp, form of the original, status, mime, record type, reason,
+  number of the file's name, offset and length, and the size of the packed checksum if it is not 21;
+  separated by TAB. Numbers are text: zstd compresses them as well as packed ones, and Python reads
+  them faster
+- checksums: packed, one after the other
+- captures: lines of an original, TAB, and its timestamps separated by spaces
 
-The *fate* of a payload is all that a `Payload` says except its checksum.
+The *fate* of a payload is everything in its `Payload` except the checksum.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
