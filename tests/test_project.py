@@ -201,11 +201,6 @@ def test_help_ends_with_examples(name: str) -> None:
         assert "Examples:" in (one.epilog or "")
 
 
-def test_help_shows_every_short_help_whole() -> None:
-    shown = CliRunner().invoke(group, ["--help"], terminal_width=80).output
-    assert [line for line in shown.splitlines()[4:] if line.endswith("...")] == []
-
-
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_breaks_no_line_at_a_hyphen(name: str) -> None:
     """Options and the paths of documents can be copied from the help."""

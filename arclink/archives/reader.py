@@ -46,6 +46,7 @@ from arclink.archives.segments import (
     Stored,
     chunks,
     find_members,
+    whole_member,
 )
 from arclink.archives.zstd_segments import zstd_compression
 from arclink.closing import Closing
@@ -167,6 +168,9 @@ class ArchiveFile(Closing):
             RecordError: The offset is past the end (``PAYLOAD_PAST_END``), no record begins there,
                 or its block differs from its head (``PAYLOAD_DAMAGED``).
         """
+        plain = self._plain_record(offset, length, limit)
+        if plain is not None:
+            return plain
         segment, position = self._find(offset, length)
         head = self._read_head(segment, position)
         if head is None or not head.is_whole:
@@ -189,6 +193,26 @@ class ArchiveFile(Closing):
             _Block(segment.reopened(), start, extent.length) if extent.length > len(block) else None
         )
         return make_record(head, block, extent.length, offset, length, extent.damage, rest)
+
+    def _plain_record(self, offset: int, length: int, limit: int) -> ArchiveRecord | None:
+        """Return the record of a gzip member, the usual way to store one; None for any other.
+
+        The member has the given length and one whole record, which fits into memory.
+        """
+        if self.compression is not GZIP or offset < 0 or not 0 < length <= _FORWARD_LIMIT:
+            return None
+        data = self._stored.read_ahead(offset, length)
+        inflated = whole_member(data, limit) if len(data) == length else None
+        head = parse_head(inflated) if inflated else None
+        if inflated is None or head is None or not head.is_whole or head.block_length < 0:
+            return None
+        end = head.length + head.block_length
+        if head.length >= LONGEST_HEAD or end > len(inflated):
+            return None
+        rest = inflated[end:]
+        if len(rest) >= _BYTES_AFTER_BLOCK or rest.strip(_BLANK):
+            return None
+        return make_record(head, inflated[head.length : end], head.block_length, offset, length, "")
 
     def bytes_at(self, offset: int, length: int = -1) -> tuple[int, Iterator[bytes]]:
         """Return the decompressed bytes of the record at an offset: its length, and its pieces.

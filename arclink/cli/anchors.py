@@ -17,7 +17,7 @@ EXAMPLES = (
 )
 
 
-@click.command("anchors", short_help="Show the words of the links to a URI.")
+@click.command()
 @takes(*GRAPH, *ANCHORS_PARAMETERS, REPLAY, ROW_FORMAT)
 def command(given: Given) -> None:
     """Show the texts of links to URI, with their times and counts.

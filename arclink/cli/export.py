@@ -43,10 +43,7 @@ OPTIONS = (
 )
 
 
-@click.command(
-    "export",
-    short_help="Write the graph (Parquet, GraphML, GEXF, WebGraph, RDF) or captures (WARC, WACZ).",
-)
+@click.command()
 @takes(*GRAPH, *OPTIONS, INTO)
 def command(given: Given) -> None:
     """Write links or captures of a store, or of a part of it, to FILE, with a manifest FILE.json.

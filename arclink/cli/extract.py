@@ -28,7 +28,7 @@ STORE = Parameter(
 )
 
 
-@click.command(short_help="Read the links of payloads.")
+@click.command()
 @takes(INPUTS, *STAGE, *SOURCES, STORE)
 def command(given: Given) -> None:
     """Read the payloads that FOLDER/pointers names in archive files; write FOLDER/pages.

@@ -37,7 +37,7 @@ TAKEDOWNS = Parameter(
 )
 
 
-@click.command(short_help="Choose the captures worth reading.")
+@click.command()
 @takes(CDX, *STAGE, *SELECTION, *WAYBACK, STORE, TAKEDOWNS)
 def command(given: Given) -> None:
     """Filter CDX or CDXJ rows; write FOLDER/mementos and FOLDER/pointers.

@@ -45,7 +45,7 @@ IMPORT_FILE = Parameter(
 )
 
 
-@click.command(short_help="Remove captures after a takedown request.")
+@click.command()
 @takes(PREFIXES, STORE, FROM, TO, TARGETS, REASON, DRY_RUN, CLEAN, LIST, EXPORT_FILE, IMPORT_FILE)
 def command(given: Given) -> None:
     """Remove captures from a store after a takedown request, and all data that only they show.

@@ -15,7 +15,7 @@ EXAMPLES = (
 )
 
 
-@click.command("gaps", short_help="List linked pages that were never captured, as crawl seeds.")
+@click.command()
 @takes(*GRAPH, *GAPS_PARAMETERS)
 def command(given: Given) -> None:
     """Write the URIs of pages that are linked but were never captured, most linking hosts first.

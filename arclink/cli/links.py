@@ -24,7 +24,7 @@ EXAMPLES = (
 )
 
 
-@click.command("links", short_help="Show the links of a URI through time.")
+@click.command()
 @takes(*GRAPH, *LINK_PARAMETERS, *FORM, LINKS_OR_LEVEL, BY_PERIOD, REPLAY)
 def command(given: Given) -> None:
     """Show the outlinks and inlinks of URI, with their times and words.

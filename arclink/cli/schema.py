@@ -6,7 +6,7 @@ from arclink.cli.options import store_option
 from arclink.errors import UsageError
 
 
-@click.group(short_help="Create the tables of a Cassandra store.")
+@click.group()
 def command() -> None:
     """Create the tables of a Cassandra store. A SQLite store creates its own tables."""
 

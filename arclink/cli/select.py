@@ -34,7 +34,7 @@ KEEP = switch(
 )
 
 
-@click.command("select", short_help="Store a selection of captures as a subset.")
+@click.command()
 @takes(NAME, SELECTION, STORE, KEEP)
 def command(given: Given) -> None:
     """Store the captures that SELECTION selects as the subset NAME.

@@ -195,7 +195,7 @@ EXAMPLES = (
 )
 
 
-@click.command("serve", short_help="Answer link queries over HTTP.")
+@click.command()
 @takes(
     STORES,
     SUBSET,

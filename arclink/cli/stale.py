@@ -21,9 +21,7 @@ EXAMPLES = (
 )
 
 
-@click.command(
-    "stale", short_help="List pages that were not captured since a time, but are linked."
-)
+@click.command()
 @takes(*GRAPH, *STALE_PARAMETERS)
 def command(given: Given) -> None:
     """Write the URIs of pages that were captured, but not since a time.

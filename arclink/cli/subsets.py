@@ -19,7 +19,7 @@ DELETE = Parameter("delete", "Delete this subset.", TEXT, metavar="NAME")
 SHOW = Parameter("show", "Show the selection of this subset as JSON.", TEXT, metavar="NAME")
 
 
-@click.command("subsets", short_help="List the subsets of a store.")
+@click.command()
 @takes(STORE, SHOW, DELETE, ROW_FORMAT)
 def command(given: Given) -> None:
     """List the subsets of a store, or show or delete one of them.

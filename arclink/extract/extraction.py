@@ -339,8 +339,8 @@ class _Extraction:
             for name, value in record.http_headers.fields
             if name.lower() not in _WAYBACK_HEADERS
         )
-        return replace(
-            record, uri=wrapped.original, fields=fields, http_headers=HttpHeaders(headers)
+        return record._replace(
+            uri=wrapped.original, fields=fields, http_headers=HttpHeaders(headers)
         )
 
     def _unwrap(self, links: PageLinks) -> None:

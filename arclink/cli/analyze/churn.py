@@ -50,7 +50,7 @@ PER = Parameter(
 EXAMPLES = ("arclink analyze churn --store links.db",)
 
 
-@click.command(short_help="The number of links that pages gain and lose, per host and month.")
+@click.command()
 @takes(*GRAPH, SITE, LEVEL, BY, PER, *COMMON_TO_FOLLOW, EXTERNAL, ROW_FORMAT)
 def command(given: Given) -> None:
     """Show the number of links that the pages of each host gained and lost between captures.

@@ -41,7 +41,7 @@ ONLY_NEW = switch("new", "Only links whose page has an earlier capture without t
 EXAMPLES = ("arclink analyze decay --store links.db",)
 
 
-@click.command(short_help="The share of links that remain after n months.")
+@click.command()
 @takes(*GRAPH, SITE, LEVEL, BY, ONLY_NEW, *COMMON_TO_FOLLOW, EXTERNAL, ROW_FORMAT)
 def command(given: Given) -> None:
     """Show the share of links that remain n months after they were first seen (Kaplan-Meier).

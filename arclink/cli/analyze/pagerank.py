@@ -44,7 +44,7 @@ ITERATIONS = Parameter(
 EXAMPLES = ("arclink analyze pagerank --store links.db --level host --by month --compare",)
 
 
-@click.command(short_help="Temporal PageRank: the top nodes of each window of time.")
+@click.command()
 @takes(
     *SLICES,
     TOP,
