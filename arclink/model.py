@@ -151,6 +151,11 @@ class Memento(NamedTuple):
     length: int
     reason: str = "-"
 
+    @property
+    def key(self) -> tuple[Surt, Timestamp, UriR, Checksum]:
+        """The facts that no other memento of a store has."""
+        return self.surt, self.timestamp, self.original, self.checksum
+
 
 @dataclass(frozen=True, slots=True)
 class Payload:

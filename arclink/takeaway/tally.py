@@ -92,7 +92,7 @@ class TakeAwayTally:
         if self.added:
             yield (
                 f"{self.added:,} added originals: captures outside the selection that revisits "
-                "refer to"
+                "refer to; a build without them has no links of these revisits"
             )
 
     def warnings(self) -> Iterator[str]:

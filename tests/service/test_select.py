@@ -125,7 +125,7 @@ def test_an_empty_form_leads_to_the_page_without_parameters(demo_client: FlaskCl
         ("subset=host:", ["host:<mark>\u00a0</mark>", "At character 6."]),
         ("from=20x0&where=gov", ['id="mistake-from"', "Expected a time", 'value="20x0"']),
         ("place=host&where=%2a", ['id="mistake-where"', "Expected a host"]),
-        ("subset=nobody", ["no subset &#39;nobody&#39;"]),
+        ("subset=missing", ["no subset &#39;missing&#39;"]),
         ("pick=latest&subset=status:200 and pick:first", ["There are two picks"]),
     ],
 )

@@ -554,6 +554,15 @@ class SqliteStore(Closing):
                 ]
             yield from answers
 
+    def copies(self, surt: Surt) -> Iterator[Memento]:
+        with translated(self.path):
+            self._drop_stale_caches()
+            rows = self._runs.scan(Relation.MEMENTOS, *rows_of(surt.encode()))
+            items = in_order(rows, lambda row: mementos_of(row, self._names))
+            for _, same in groupby(items, itemgetter(0, 1, 2)):
+                for item in sorted(same, key=lambda item: (is_wat(item[3]), item)):
+                    yield memento_of(surt, item)
+
     def originals_of(self, checksum: Checksum) -> Iterator[UriR]:
         """Yield the distinct originals of mementos with this checksum, sorted.
 
