@@ -20,7 +20,7 @@ from pathlib import Path
 import orjson
 
 from arclink.errors import StoreError, UsageError
-from arclink.files.atomic import folder_beside, room_for, write_whole
+from arclink.files.atomic import folder_next_to, room_for, write_whole
 from arclink.files.sums import damage_in, write_sums
 from arclink.model import Batch
 from arclink.network.hdfs import WebHdfs, is_hdfs
@@ -110,7 +110,7 @@ def back_up_batches(store: OpenStore, graph: str, target: Path) -> BackedUpBatch
 def _copy_batch(graph: str, name: str, target: Path) -> None:
     """Copy the folder of a batch: all of it, or nothing."""
     source = f"{graph.rstrip('/')}/{name}"
-    with folder_beside(target) as work:
+    with folder_next_to(target) as work:
         copy = work / name
         if is_hdfs(graph):
             _copy_from_hdfs(*WebHdfs.of(source), copy)
