@@ -199,9 +199,9 @@ test-faults: engines  ## Run the slow tests of engines: killed tasks and nodes, 
 # Not part of CI. For a shorter run: make test-long SOAK=300.
 SOAK ?= 3600
 
-test-long: $(CHECKS)  ## Run the long tests: loss of power, failing disks, little memory, an hour of build and service together
+test-long: $(CHECKS)  ## Run the long tests: loss of power, failing disks, little memory, an hour of build and service together, 400 kills of streams
 	$(SECTION) 'pytest: what takes long'
-	ARCLINK_SOAK=$(SOAK) $(BIN)/python -m pytest -m long --durations=0 $(PYTEST_OPTIONS) tests/durability
+	ARCLINK_SOAK=$(SOAK) $(BIN)/python -m pytest -m long --durations=0 $(PYTEST_OPTIONS) tests/durability tests/streams tests/subsets
 
 # The interpreters that a release has wheels for.
 PYTHONS ?= python3.11 python3.12 python3.13

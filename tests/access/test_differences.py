@@ -1,4 +1,4 @@
-"""What came, went and stayed between two times: held against the plain definition, page by page."""
+"""Added, removed and kept links between two times, compared with a plain definition."""
 
 from itertools import groupby
 from operator import attrgetter

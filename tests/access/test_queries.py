@@ -1,4 +1,4 @@
-"""A query has the same meaning in every interface, and the error of a wrong one names the fault."""
+"""A query means the same in every interface, and a wrong query gives an error that says why."""
 
 import re
 from contextlib import suppress

@@ -1,6 +1,4 @@
-"""Every format of RDF in both profiles: the same graph to two independent readers, and to each
-other.
-"""
+"""All RDF formats in both profiles mean the same graph to two independent readers."""
 
 from collections import defaultdict
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""RDF/XML: the paper's Listing 1, and the same graph to two independent readers."""
+"""RDF/XML has the form of the paper's Listing 1, and two readers find the same graph in it."""
 
 import io
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""In how many documents a term stands: held against plain sets, and what keeps the counts."""
+"""Document frequencies of terms, compared with plain sets, and the file that stores them."""
 
 from collections import defaultdict
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Time-respecting paths: held against trying every way through small graphs."""
+"""Time-respecting paths, compared with a search through all ways of small graphs."""
 
 from collections.abc import Iterator
 from itertools import groupby, pairwise

@@ -1,6 +1,4 @@
-"""Properties are those that networkx and igraph find, and a power law is the one that the powerlaw
-package fits.
-"""
+"""Properties of graphs, compared with networkx and igraph, and power laws with `powerlaw`."""
 
 import warnings
 from collections import Counter

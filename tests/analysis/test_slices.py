@@ -1,4 +1,4 @@
-"""Slices hold exactly what a plain count over a dictionary finds."""
+"""Slices have exactly the nodes and edges that a plain count with a dictionary finds."""
 
 import tempfile
 from collections import Counter, defaultdict

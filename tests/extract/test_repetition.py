@@ -1,4 +1,4 @@
-"""What a small document repeats for each of many links is bounded, and counted."""
+"""Text that a small document repeats for each of many links is bounded, and counted."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Pages that are served as XML lose no link to the parser of HTML that reads them."""
+"""Pages served as XML lose no link in the HTML parser."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""Merging is a union in every part, and keeps apart what differs."""
+"""Merging is a union in every part, and keeps different links separate."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What instances tell: read whatever it holds, believed only where it can be an answer."""
+"""Answers of instances: any content is read, and only links that can be an answer are kept."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The search for steep growth: it finds a square, and nothing in a few inputs of each format."""
+"""The search for steep growth finds a quadratic cost, and finds none in inputs of each format."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Where CDX rows come from: folders, WACZ, ZipNum clusters, columns in any order."""
+"""Sources of CDX rows: folders, WACZ, ZipNum clusters, columns in any order."""
 
 import gzip
 import io
