@@ -290,16 +290,11 @@ class ArchiveFile(Closing):
         )
 
     def _skim_stored(self, offset: int, length: int) -> "StoredMember | None":
-<<<<<<< HEAD
-        """Return the member at an offset without decompressing its body; None if it is unsure."""
-        data = self._stored.read_ahead(offset, min(length, _FORWARD_LIMIT))
-=======
         """Return the member at an offset without decompressing its body.
 
         None if its end is uncertain.
         """
-        data = self._stored.read(offset, min(length, _FORWARD_LIMIT))
->>>>>>> text
+        data = self._stored.read_ahead(offset, min(length, _FORWARD_LIMIT))
         is_whole = len(data) == length
         found = skim_stored(data, data if is_whole else self._stored.read(offset + length - 4, 4))
         if found is None:
