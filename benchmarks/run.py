@@ -36,7 +36,7 @@ USUAL = (
     "growth",
     "page_cache",
 )
-LONG = ("synthetic_load", "analysis", "exports", "service", "cassandra")
+LONG = ("synthetic_load", "analysis", "exports", "service", "cassandra", "cassandra_prefixes")
 """Run only when they are named."""
 
 REAL = ROOT.parent / "shared/data/aut/example.warc.gz"

@@ -14,6 +14,7 @@ in bucket 0, the others in buckets of `BUCKET_ROWS`. After a full bucket, a read
 the next one, so no table has to list which keys are hubs.
 """
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -59,14 +60,20 @@ class StoreView:
     Attributes:
         loads: Steps of the visible batches.
         versions: Steps of the visible takedowns.
+        lists: Steps whose lists of SURTs are read: batches, and merges of their lists.
     """
 
     loads: frozenset[int] = frozenset()
     versions: frozenset[int] = frozenset()
+    lists: frozenset[int] = frozenset()
 
     def having(self, load: int, version: int) -> "StoreView":
         """Return this state with one more batch and the version of its rows after takedowns."""
-        return StoreView(self.loads | {load}, self.versions | {version})
+        return StoreView(self.loads | {load}, self.versions | {version}, self.lists | {load})
+
+    def has(self, step: int) -> bool:
+        """Return whether rows that a load or a merge wrote are visible."""
+        return step in self.loads or step in self.lists
 
 
 class Chunk(NamedTuple):
@@ -104,7 +111,7 @@ def believed(
     """
     for place, versions in groupby(rows, itemgetter(0, 1, 2)):
         load, part, chunk = place
-        if load not in view.loads:
+        if not view.has(load):
             continue
         newest = -1
         pieces: list[bytes] = []
@@ -379,6 +386,7 @@ class PlacedTable:
         self._delete = (
             f"DELETE FROM {name} WHERE load = ? AND part = ? AND chunk = ? AND version = ?"
         )
+        self._drop = f"DELETE FROM {name} WHERE load = ? AND part = ? AND chunk = ?"
         self._scan = (
             f"SELECT {columns} FROM {name} WHERE token(load, part, chunk) > ? AND token(load, "
             "part, chunk) <= ?"
@@ -404,6 +412,10 @@ class PlacedTable:
     def delete(self, writer: Writer, chunk: Chunk, version: int) -> None:
         """Delete a version of a row permanently."""
         writer.put(self._delete, (chunk.load, chunk.part, chunk.chunk, version), 16)
+
+    def drop(self, writer: Writer, place: tuple[int, int, int]) -> None:
+        """Delete all versions of a row permanently."""
+        writer.put(self._drop, place, 12)
 
     def get(self, place: tuple[int, int, int], view: StoreView) -> bytes:
         """Return the data at a place; empty if there is no row."""
@@ -455,6 +467,10 @@ def _pieces(data: bytes) -> list[tuple[int, bytes]]:
     ]
 
 
+Result = dict[str, object]
+"""What a task of a load reports."""
+
+
 class Tables:
     """All tables of a store."""
 
@@ -484,3 +500,16 @@ class Tables:
             table.on_damage = on_damage
         for placed in (self.outlinks, self.blocks, self.surts):
             placed.on_damage = on_damage
+
+
+def done_tasks(tables: Tables, load: int) -> dict[str, Result]:
+    """Return the results of the finished tasks of a load, by name."""
+    return done_tasks_of_each(tables, [load])[0]
+
+
+def done_tasks_of_each(tables: Tables, loads: Sequence[int]) -> list[dict[str, Result]]:
+    """Return the `done_tasks` of each load, in the order given."""
+    answers = tables.database.ask_each(
+        "SELECT task, result FROM tasks WHERE load = ?", ((load,) for load in loads)
+    )
+    return [{name: json.loads(result) for name, result in rows} for rows in answers]
