@@ -69,6 +69,9 @@ Found = Sequence[Any]
 IN_FLIGHT = 96
 """Greatest number of queries of one caller at a time."""
 
+KEY_PASSWORD = "ARCLINK_CASSANDRA_KEY_PASSWORD"
+"""Environment variable with the password of the private key."""
+
 BATCHES_IN_FLIGHT = 8
 """Greatest number of batches of a writer at a time."""
 
@@ -184,6 +187,9 @@ class Database:
             missing = _missing_replicas(causes)
             if missing:
                 raise StoreError(f"{name}: {missing}") from error
+            refused = _tls_refusal(self.address, causes)
+            if refused:
+                raise StoreError(f"{name}: {refused}") from error
             raise StoreError(
                 f"no node of {name} answers ({'; '.join(sorted({*map(str, causes)}))[:300]}). "
                 "Check that it is running, its host and port, and whether it needs TLS (tls=…)."
@@ -402,6 +408,38 @@ def _missing_replicas(causes: Iterable[object]) -> str:
     )
 
 
+_ENDED_BY_NODE = re.compile("alert|EOF occurred|reset by peer", re.IGNORECASE)
+"""Matches errors of a connection that the other side ends while TLS is agreed on."""
+
+
+def _tls_refusal(address: Address, causes: Iterable[object]) -> str:
+    """Return a text that says which side refuses the other's certificate; empty if none does.
+
+    Args:
+        address: Of the store.
+        causes: Errors of the driver, one per node that was asked.
+    """
+    texts = sorted({str(cause) for cause in causes})
+    for text in texts:
+        if "certificate verify failed" in text:
+            return (
+                f"ArcLink does not trust the certificate of a node ({text}). Name the authority "
+                "that signed it (tls=FILE); the certificate must name the node's host or address."
+            )
+    if not address.tls or not (ended := list(filter(_ENDED_BY_NODE.search, texts))):
+        return ""
+    if address.certificate:
+        return (
+            f"a node ends the connection, probably because it does not trust the certificate "
+            f"{address.certificate} ({ended[0]}). The node's truststore needs that certificate or "
+            "its authority; the node's log names the reason."
+        )
+    return (
+        f"a node ends the connection, probably because it requires a client certificate "
+        f"({ended[0]}). Name one: certificate=FILE and key=FILE."
+    )
+
+
 def _connected(
     address: Address, auth: PlainTextAuthProvider | None, profile: ExecutionProfile
 ) -> tuple[Cluster, Session]:
@@ -438,22 +476,34 @@ def _connected(
 
 
 def _tls_of(address: Address) -> ssl.SSLContext | None:
-    """Return the TLS settings that verify the nodes; None for an unencrypted connection.
+    """Return the TLS settings of a connection; None for an unencrypted connection.
 
     Raises:
-        StoreError: The file with certificates cannot be read.
+        StoreError: A file with certificates or the key cannot be read.
     """
     if not address.tls:
         return None
-    if address.tls == "system":
-        return ssl.create_default_context()
     try:
-        return ssl.create_default_context(cafile=address.tls)
+        context = ssl.create_default_context(
+            cafile=None if address.tls == "system" else address.tls
+        )
     except (OSError, ssl.SSLError) as error:
         raise StoreError(
             f"tls={address.tls}: this is not a readable file of certificates (PEM) "
             f"({error}). Or use tls=system."
         ) from error
+    if address.certificate:
+        try:
+            context.load_cert_chain(
+                address.certificate, address.key or None, os.environ.get(KEY_PASSWORD, "")
+            )
+        except (OSError, ValueError) as error:
+            key = f" and key={address.key}" if address.key else ""
+            raise StoreError(
+                f"certificate={address.certificate}{key}: not a certificate with its private key "
+                f"(PEM), or not readable ({error}). If the key has a password, set {KEY_PASSWORD}."
+            ) from error
+    return context
 
 
 class Writer:
