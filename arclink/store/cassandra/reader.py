@@ -57,6 +57,7 @@ from arclink.store.blocks.relations import (
 from arclink.store.blocks.rows import Row
 from arclink.store.blocks.stored_rows import distinct_mementos
 from arclink.store.cassandra.addresses import Address
+from arclink.store.cassandra.look_ups import LookUps
 from arclink.store.cassandra.rows import (
     NamesByHash,
     content_number,
@@ -84,8 +85,8 @@ PIECES = 16
 AT_ONCE = 128
 """Number of inlinks whose contents are looked up together, and of checksums in one query."""
 
-FIRST_SURTS = 8
-"""Number of SURTs that are looked up together first; it doubles, because few may be wanted."""
+FIRST_ROWS = 8
+"""Number of SURTs or mementos that are read together first; it doubles: few may be wanted."""
 
 FEW_CAPTURES = 500
 """Limit of captures of a payload that are scanned per content; more are sorted by cut first."""
@@ -119,6 +120,7 @@ class CassandraReader(Closing):
         self._held: History | None = None
         self._blocks: OrderedDict[tuple[int, int, int], list[str]] = OrderedDict()
         self._outlink_blocks: OrderedDict[tuple[int, int, int], OutlinkBlock] = OrderedDict()
+        self._ahead = LookUps(self.fates_in, self.numbers_of)
         self._by_cut: OrderedDict[Checksum, CapturesByCut] = OrderedDict()
         self.lists = SurtLists(self.tables, lambda: self.steps.history(fresh=True).view.lists)
 
@@ -139,6 +141,7 @@ class CassandraReader(Closing):
         self._blocks.clear()
         self._outlink_blocks.clear()
         self._by_cut.clear()
+        self._ahead.clear()
         self.lists.clear()
 
     # Queries
@@ -153,7 +156,11 @@ class CassandraReader(Closing):
             self._held = held
 
     def mementos(self, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]:
-        yield from self.mementos_in(self.history().view, surt, span)
+        rest, count = self.mementos_in(self.history().view, surt, span), FIRST_ROWS
+        while some := list(islice(rest, count)):
+            self._ahead.mementos = some
+            yield from some
+            count = min(2 * count, AT_ONCE)
 
     def mementos_in(self, view: StoreView, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]:
         """Yield the mementos of a SURT in one state of the store."""
@@ -182,20 +189,20 @@ class CassandraReader(Closing):
         checksum = checksum_shown(self, memento)
         if checksum is None:
             return None
-        scope = scope_of_fate(self.fates_in(view, [checksum])[0])
+        scope = scope_of_fate(self._ahead.fate(view, checksum, memento))
         if scope is None:
             return None
         content = content_id(checksum, memento.original, scope)
         # The payload may have been read for other originals only; for this one, it may no longer
         # have been at hand.
-        return content if self.numbers_of(view, [content])[0] is not None else None
+        return content if self._ahead.number(view, content) is not None else None
 
     def outlinks(self, content: ContentId) -> Iterator[Outlink]:
         view = self.history().view
-        place = self.numbers_of(view, [content])[0]
-        if place is not None:
-            load, number = place
-            yield from self.outlink_block(view, load, number).links(number)
+        numbers = self._ahead.numbers_from(view, content)
+        if numbers:
+            blocks = self._outlink_blocks_of(view, numbers)
+            yield from blocks[0].links(numbers[0][1])
 
     def inlinks(self, target: Surt, after: Inlink | None = None) -> Iterator[Inlink]:
         view = self.history().view
@@ -321,7 +328,7 @@ class CassandraReader(Closing):
         yield from self.lists.surts(self.history().view, prefix, after)
 
     def captured_surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
-        view, count = self.history().view, FIRST_SURTS
+        view, count = self.history().view, FIRST_ROWS
         surts = self.lists.surts(view, prefix, after, captured=True)
         while some := list(islice(surts, count)):
             answers = self.tables.mementos.streams_of_each([surt.encode() for surt in some], view)
@@ -501,18 +508,26 @@ class CassandraReader(Closing):
 
     def outlink_block(self, view: StoreView, load: int, number: int) -> OutlinkBlock:
         """Return the block with the links of a content."""
-        part, block, _ = place_of(number)
-        place = load, part, block
-        known = self._outlink_blocks.get(place)
-        if known is None:
-            data = self.tables.outlinks.get(place, view)
-            known = self._outlink_blocks[place] = OutlinkBlock(data, content_number(part, block))
-            if len(self._outlink_blocks) > CACHED_OUTLINK_BLOCKS:
-                self._outlink_blocks.popitem(last=False)
-        return known
+        return self._outlink_blocks_of(view, [(load, number)])[0]
+
+    def _outlink_blocks_of(
+        self, view: StoreView, numbers: Sequence[tuple[int, int]]
+    ) -> list[OutlinkBlock]:
+        """Return the blocks with the links of contents; if the first is known, only that one."""
+        places = [(load, *place_of(number)[:2]) for load, number in numbers]
+        found = self._outlink_blocks
+        if places[0] in found:
+            return [found[places[0]]]
+        missing = [place for place in dict.fromkeys(places) if place not in found]
+        for place, data in zip(missing, self.tables.outlinks.get_each(missing, view), strict=True):
+            found[place] = OutlinkBlock(data, content_number(*place[1:]))
+        blocks = [found[place] for place in places]
+        while len(found) > CACHED_OUTLINK_BLOCKS:
+            found.popitem(last=False)
+        return blocks
 
     def _posting(self, view: StoreView, target: Surt, inlink: Inlink) -> tuple[int, Posting]:
-        place = self.numbers_of(view, [inlink.content])[0]
+        place = self._ahead.number(view, inlink.content)
         if place is None:
             raise UsageError(
                 f"cannot continue after an inlink of {inlink.content}: the store has no such "

@@ -253,7 +253,8 @@ class KeyedTable:
         self.name = name
         key = KEYED[name]
         columns = "load, part, chunk, version, piece, data"
-        self._home = f"SELECT {columns} FROM {name} WHERE {key} = ? AND bucket = 0"
+        self._home = f"SELECT {columns} FROM {name} WHERE bucket = ? AND {key} = ?"
+        self._homes = f"SELECT bucket, {key}, {columns} FROM {name} WHERE bucket = ? AND {key} IN ?"
         self._bucket = (
             f"SELECT {columns} FROM {name} WHERE {key} = ? AND bucket = ? AND load = ? AND "
             "part = ? AND chunk >= ?"
@@ -308,13 +309,13 @@ class KeyedTable:
 
     def streams(self, key: bytes, view: StoreView, page: int = PAGE) -> Iterator[Stream]:
         """Yield the streams of a key, by load and part; each one is read on demand."""
-        return self._streams(key, self.database.pages(self._home, (key,), page), view)
+        return self._streams(key, self.database.pages(self._home, (0, key), page), view)
 
     def streams_of_each(self, keys: Sequence[bytes], view: StoreView) -> list[list[Stream]]:
         """Return the streams of each key, in the order given."""
-        answers = self.database.ask_each(self._home, ((key,) for key in keys))
+        answers = self.database.ask_partitions(self._homes, self._home, [(0, key) for key in keys])
         return [
-            list(self._streams(key, iter(rows), view))
+            list(self._streams(key, (row[2:] for row in rows), view))
             for key, rows in zip(keys, answers, strict=True)
         ]
 
@@ -382,6 +383,7 @@ class PlacedTable:
         self.name = name
         columns = "load, part, chunk, version, piece, data"
         self._one = f"SELECT {columns} FROM {name} WHERE load = ? AND part = ? AND chunk = ?"
+        self._several = f"SELECT {columns} FROM {name} WHERE load = ? AND part = ? AND chunk IN ?"
         self._insert = f"INSERT INTO {name} ({columns}) VALUES (?, ?, ?, ?, ?, ?)"
         self._delete = (
             f"DELETE FROM {name} WHERE load = ? AND part = ? AND chunk = ? AND version = ?"
@@ -423,7 +425,7 @@ class PlacedTable:
 
     def get_each(self, places: Sequence[tuple[int, int, int]], view: StoreView) -> list[bytes]:
         """Return the data at each place, in the order given."""
-        answers = self.database.ask_each(self._one, places)
+        answers = self.database.ask_partitions(self._several, self._one, places)
         return [
             next((chunk.data for chunk in believed(rows, view, self._opened)), b"")
             for rows in answers
@@ -433,7 +435,7 @@ class PlacedTable:
         self, places: Sequence[tuple[int, int, int]], view: StoreView
     ) -> list[tuple[int, int, int]]:
         """Return the places without any row, not even one that a takedown emptied."""
-        answers = self.database.ask_each(self._one, places)
+        answers = self.database.ask_partitions(self._several, self._one, places)
         believed_in = {0, *view.versions}
         return [
             place

@@ -55,6 +55,12 @@ class Keyspace:
             return [self.tasks(load) for (load,) in places]
         return [[(*place, 0, 0, self.data(*place))] for place in places]
 
+    def ask_partitions(
+        self, statement: str, one: str, places: Sequence[Sequence[int]]
+    ) -> list[list[tuple[object, ...]]]:
+        """Answer questions for rows."""
+        return self.ask_each(one, places)
+
     def tasks(self, load: int) -> list[tuple[object, ...]]:
         """Return the notes of the tasks of a batch."""
         found: list[tuple[object, ...]] = []
