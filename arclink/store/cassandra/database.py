@@ -320,7 +320,7 @@ class Database:
                 return
 
     def ask_each(
-        self, statement: str, questions: Iterable[Values], routes: Iterable[bytes] = ()
+        self, statement: str, questions: Iterable[Values], routes: Iterable[bytes | None] = ()
     ) -> list[list[Found]]:
         """Return the answers to one query with many values, in order; they run concurrently.
 
@@ -368,8 +368,10 @@ class Database:
         """
         distinct = list(dict.fromkeys(map(tuple, places)))
         groups: defaultdict[tuple[object, Values], list[tuple[object, ...]]] = defaultdict(list)
-        with self._translated():
-            keys = [self._prepare(one).bind(place).routing_key for place in distinct]
+        keys: list[bytes | None] = [None] * len(distinct)
+        if len(self._cluster.metadata._hosts) > 1:
+            with self._translated():
+                keys = [self._prepare(one).bind(place).routing_key for place in distinct]
         for place, key in zip(distinct, keys, strict=True):
             groups[self.node_of(key), place[:-1]].append(place)
         routes = dict(zip(distinct, keys, strict=True))
@@ -388,10 +390,10 @@ class Database:
             found[tuple(row[: len(places[0])])].append(row)
         return [found[tuple(place)] for place in places]
 
-    def node_of(self, routing_key: bytes) -> object:
+    def node_of(self, routing_key: bytes | None) -> object:
         """Return the first node that has a partition; None if there is no choice."""
         metadata = self._cluster.metadata
-        if len(metadata._hosts) == 1:
+        if len(metadata._hosts) == 1 or routing_key is None:
             return None
         replicas = metadata.get_replicas(self.address.keyspace, routing_key)
         return replicas[0].endpoint if replicas else None
