@@ -117,7 +117,7 @@ check: $(CHECKS)  ## Run the quick checks, in less than a minute: lint, types, u
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy $(CODE)
-	ARCLINK_EXAMPLES=20 $(BIN)/python -m pytest -q -n $(WORKERS) --unit -m 'not engine and not long and not costly' $(PYTEST_OPTIONS) tests
+	ARCLINK_EXAMPLES=4 $(BIN)/python -m pytest -q -n $(WORKERS) --unit -m 'not engine and not long and not costly' $(PYTEST_OPTIONS) tests
 
 test: $(CHECKS)  ## Run every check and test that needs no server
 	$(SECTION) 'ruff: rules'
@@ -199,9 +199,9 @@ test-faults: engines  ## Run the slow tests of engines: killed tasks and nodes, 
 # Not part of CI. For a shorter run: make test-long SOAK=300.
 SOAK ?= 3600
 
-test-long: $(CHECKS)  ## Run the long tests: loss of power, failing disks, little memory, an hour of build and service together
+test-long: $(CHECKS)  ## Run the long tests: loss of power, failing disks, little memory, an hour of build and service together, 400 kills of streams
 	$(SECTION) 'pytest: what takes long'
-	ARCLINK_SOAK=$(SOAK) $(BIN)/python -m pytest -m long --durations=0 $(PYTEST_OPTIONS) tests/durability
+	ARCLINK_SOAK=$(SOAK) $(BIN)/python -m pytest -m long --durations=0 $(PYTEST_OPTIONS) tests/durability tests/streams tests/subsets
 
 # The interpreters that a release has wheels for.
 PYTHONS ?= python3.11 python3.12 python3.13

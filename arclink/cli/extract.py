@@ -1,4 +1,4 @@
-"""``arclink extract``: stage 2 alone."""
+"""``arclink extract``: runs stage 2 alone, from pointers to the links in payloads."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ STORE = Parameter(
 )
 
 
-@click.command(short_help="Read the links of payloads.")
+@click.command()
 @takes(INPUTS, *STAGE, *SOURCES, STORE)
 def command(given: Given) -> None:
     """Read the payloads that FOLDER/pointers names in archive files; write FOLDER/pages.
@@ -56,7 +56,7 @@ def command(given: Given) -> None:
         stored = {file.name: file for file in known.files()}
         files = archives_of(INPUTS.all_of(given), stored)
         with running(given, "extract") as run:
-            counts = stages.extract(where, [*stored.values(), *files], known, settings, run)
+            counts = stages.extract(where, [*stored.values(), *files], known, settings, run, files)
     write_archives(where, files)
     add_settings(where, settings)
     show_counts(counts)

@@ -1,4 +1,4 @@
-"""``arclink filter``: stage 1 alone."""
+"""``arclink filter``: runs stage 1 alone, from CDX rows to mementos and pointers."""
 
 from pathlib import Path
 
@@ -37,7 +37,7 @@ TAKEDOWNS = Parameter(
 )
 
 
-@click.command(short_help="Choose the captures worth reading.")
+@click.command()
 @takes(CDX, *STAGE, *SELECTION, *WAYBACK, STORE, TAKEDOWNS)
 def command(given: Given) -> None:
     """Filter CDX or CDXJ rows; write FOLDER/mementos and FOLDER/pointers.
@@ -45,9 +45,9 @@ def command(given: Given) -> None:
     Without CDX files, the rows that `arclink index` wrote to FOLDER/rows are filtered.
     """
     from arclink.extract.extraction import ExtractSettings
+    from arclink.filter.sharing import check_rows
     from arclink.mapreduce.runs import parts_of
     from arclink.pipeline import stages
-    from arclink.pipeline.rows import check_rows
     from arclink.pipeline.settings import BuildSettings
     from arclink.rows.cdx_files import find_cdx, usual_files
 

@@ -25,6 +25,10 @@ from arclink.uris.resolution import Base
 MOST_CHARACTERS = 4_000_000
 """Maximum length of the text of a page."""
 
+BYTES_OF_TITLE: Final = 65_536
+"""Number of bytes at the beginning of a page in which its title is looked for."""
+LONGEST_TITLE: Final = 1_000
+
 _HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
 _TEXT: Final = re.compile(
     r"text/.*|application/(?:json|javascript|x-javascript|ecmascript|xml|.*\+xml|.*\+json)"
@@ -117,12 +121,8 @@ def read_text(page: CapturedPage, limit: int = DEFAULT_LIMIT) -> PageText:
         )
     decoded = decode_html(body, charset_in(page.content_type))
     if is_html:
-        html = decoded.text
         return text_of_html(
-            html.encode("utf-8", "ignore") if isinstance(html, str) else html,
-            page.memento.original,
-            decoded.charset,
-            is_cut=is_cut,
+            _utf8(decoded.text), page.memento.original, decoded.charset, is_cut=is_cut
         )
     text = (
         decoded.text if isinstance(decoded.text, str) else decoded.text.decode("utf-8", "replace")
@@ -130,6 +130,31 @@ def read_text(page: CapturedPage, limit: int = DEFAULT_LIMIT) -> PageText:
     runs = (TextRun(text[:MOST_CHARACTERS]),)
     blocks = (TextBlock("pre", runs),) if text.strip() else ()
     return PageText("", blocks, decoded.charset, is_cut or len(text) > MOST_CHARACTERS)
+
+
+def read_title(page: CapturedPage) -> str:
+    """Return the title of an HTML page, from its first `BYTES_OF_TITLE` bytes.
+
+    Returns:
+        The title, with folded white space and at most `LONGEST_TITLE` characters; empty if the page
+        has none there.
+
+    Raises:
+        RecordError: The body breaks off there.
+        PayloadError: A coding cannot be undone.
+    """
+    body, _ = _beginning(page, BYTES_OF_TITLE)
+    html = _utf8(decode_html(body, charset_in(page.content_type)).text)
+    return _title_in(LexborHTMLParser(bounded(html)[0]))[:LONGEST_TITLE]
+
+
+def _utf8(text: str | bytes) -> bytes:
+    return text.encode("utf-8", "ignore") if isinstance(text, str) else text
+
+
+def _title_in(parser: LexborHTMLParser) -> str:
+    title = parser.css_first("title")
+    return _BLANKS.sub(" ", title.text()).strip() if title else ""
 
 
 def _beginning(page: CapturedPage, limit: int) -> tuple[bytes, bool]:
@@ -160,13 +185,12 @@ def text_of_html(
     """
     sound, notes = bounded(html)
     parser = LexborHTMLParser(sound)
-    title = parser.css_first("title")
     base = parser.css_first("base[href]")
     walk = _Walk(Base(uri, base.attributes.get("href") if base else None, charset))
     if parser.body is not None:
         walk.read(parser.body)
     return PageText(
-        _BLANKS.sub(" ", title.text()).strip() if title else "",
+        _title_in(parser),
         tuple(walk.blocks),
         charset,
         is_cut or walk.is_cut or bool(notes),

@@ -20,6 +20,7 @@ from arclink.service.memento import memento
 from arclink.service.pages.html_output import site
 from arclink.service.problems import register_problems
 from arclink.service.request_log import watch, watching
+from arclink.service.selecting import selecting
 from arclink.service.settings import Settings
 from arclink.service.stores import Stores, attach_stores
 from arclink.service.streaming import streaming
@@ -63,6 +64,7 @@ def create_app(
         browsing,
         explaining,
         subsets,
+        selecting,
         aggregating,
         describing,
         health,

@@ -66,8 +66,8 @@ def create_collections(
         return expose(kept)
 
     @app.get(
-        "/<any(linkQuery, anchors, diff, explain, aggregate, docs, cdx, record, count, subsets, "
-        "stream, gaps, stale, export):resource>"
+        "/<any(linkQuery, anchors, diff, explain, aggregate, docs, cdx, record, count, select, "
+        "subsets, stream, gaps, stale, export):resource>"
     )
     @app.get("/LinkService/<any(linkQuery):resource>")
     @app.get("/<any(timemap, web, timegate):resource>/<path:rest>")

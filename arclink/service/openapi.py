@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from arclink.access.captures import OUTPUTS
+from arclink.access.common import SUBSET
 from arclink.access.declarations import AnyParameter
 from arclink.access.formats import FORMATS
 from arclink.access.formats.rows import ROW_FORMATS
@@ -303,6 +304,16 @@ RESOURCES: Sequence[Resource] = (
         (404, 414, 503),
         of_path={"name": {"type": "string", "pattern": f"^{NAME_PATTERN}$"}},
         is_of_store=False,
+    ),
+    Resource(
+        "/select",
+        "select",
+        "A page for people: a form that builds a selection of captures, and its count.",
+        {"text/html": TEXT},
+        (400, 414, 503),
+        (SUBSET,),
+        is_of_store=False,
+        further={"302": "The address of the selection that the form builds."},
     ),
     Resource(
         "/export",

@@ -113,6 +113,10 @@ class FilteredStore(Closing):
             finally:
                 self._held = held
 
+    def copies(self, surt: Surt) -> Iterator[Memento]:
+        shown = {memento.key for memento in self.mementos(surt)}
+        return (copy for copy in self.base.copies(surt) if copy.key in shown)
+
     def outlinks(self, content: ContentId) -> Iterator[Outlink]:
         return self.base.outlinks(content) if self._is_shown(content) else iter(())
 

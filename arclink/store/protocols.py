@@ -316,6 +316,12 @@ class Scans(Answers, Protocol):
         Order: SURT, timestamp, original, checksum.
         """
 
+    def copies(self, surt: Surt) -> Iterator[Memento]:
+        """Yield the mementos of one SURT as each batch brought them: of one key, several places.
+
+        Order: as `Answers.mementos`; of one key, its memento there comes first.
+        """
+
     def scan_contents(self) -> Iterator[ContentBlock]:
         """Yield every content with its links, each once, in the cheapest order for `sources`."""
 

@@ -1,8 +1,10 @@
 """The captures of a store in one of four orders, from any position on, in constant memory.
 
 A capture has one *key* in each order: a text of its facts, separated by tabs, that no other capture
-has. Keys sort like the captures (by code points). The facts in a key never change, so a stream can
-go on after a key however the store has changed since.
+has. Keys, sorted by code points, are in the order of the captures. The facts in a key never change,
+so a stream can continue after a key even if the store has changed. Only the place of a capture can
+change, if a later batch has a copy of it: the order ``file`` takes the places of the batch with
+which the stream began.
 
 ::
 
@@ -12,13 +14,15 @@ go on after a key however the store has changed since.
     rank   the rank table names the SURTs in order: begins at the place of the last key
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from arclink.errors import GoneError
 from arclink.export.sums import DistinctLines
 from arclink.model import ALL_TIME, Memento, Span, Surt, Timestamp
 from arclink.rows.relations import format_memento, parse_memento
+from arclink.store.filtered import FilteredStore
 from arclink.store.protocols import Scans
 from arclink.streams.queries import Order, StreamPart
 from arclink.streams.ranks import RankTable
@@ -40,12 +44,17 @@ _NO_PLACE = 9_999_999_999
 
 
 def captures_in_order(
-    store: Scans, order: Order, part: StreamPart, after: str = "", table: RankTable | None = None
+    store: Scans,
+    order: Order,
+    part: StreamPart,
+    after: str = "",
+    table: RankTable | None = None,
+    batch: int | None = None,
 ) -> Captures:
     """Yield the captures of a part with their keys, sorted, each once.
 
-    Every capture that the store has from now on until it is reached comes. A capture that is loaded
-    meanwhile may come, too; one that is forgotten may or may not come.
+    Every capture that the store has from now on until it is reached comes. One that is loaded
+    meanwhile may come, too (but not in the order ``file``), one that is forgotten may not come.
 
     Args:
         store: The store; reading it uses its protocol only.
@@ -53,14 +62,21 @@ def captures_in_order(
         part: Only captures of this part.
         after: Only captures with a greater key; empty for all.
         table: The rank table, for the order ``rank``.
+        batch: For the order ``file``: the batch after which places are taken (`_PlacesAfter`); by
+            default the last one.
+
+    Raises:
+        GoneError: A place after that batch cannot be known any more.
     """
     match order:
         case Order.SURT:
             return _by_surt(store, part, after)
         case Order.FILE:
-            return _sorted(store, part, after, _file_key)
+            last = store.last_batch() if batch is None else batch
+            return _sorted(_PlacesAfter(store, last, after).scan(), part, after, _file_key)
         case Order.TIME:
-            return _sorted(store, part, after, _time_key)
+            first = Timestamp(after[:14]) if after else ALL_TIME.first
+            return _sorted(store.scan_mementos(Span(first=first)), part, after, _time_key)
         case Order.RANK:
             assert table is not None, "the order rank needs a rank table"
             return _by_rank(store, part, after, table)
@@ -112,13 +128,12 @@ def _by_rank(store: Scans, part: StreamPart, after: str, table: RankTable) -> Ca
 
 
 def _sorted(
-    store: Scans, part: StreamPart, after: str, key_of: Callable[[Memento], str]
+    mementos: Iterable[Memento], part: StreamPart, after: str, key_of: Callable[[Memento], str]
 ) -> Captures:
     """Yield captures sorted by a key that is not the store's; sorts on disk."""
-    first = Timestamp(after[:14]) if after and key_of is _time_key else ALL_TIME.first
     with TemporaryDirectory(prefix="arclink-stream-") as folder:
         rows = DistinctLines(Path(folder), MOST_LINES)
-        for memento in store.scan_mementos(Span(first=first)):
+        for memento in mementos:
             if part.has(memento.surt):
                 key = key_of(memento)
                 if key > after:
@@ -126,6 +141,71 @@ def _sorted(
         for row in rows:
             key_bytes, _, fields = row[:-1].partition(_AFTER_KEY)
             yield key_bytes.decode(), parse_memento(fields)
+
+
+class _PlacesAfter:
+    """Captures at the places that they had after a batch.
+
+    A store shows one place of each capture: the first by file and offset. So a later batch that
+    brings a copy of a capture can change it. The place after the batch is the first one that is not
+    in a file of later batches.
+
+    Args:
+        store: The store.
+        number: Number of the batch.
+        key: Key of the capture that came last; empty for none.
+    """
+
+    def __init__(self, store: Scans, number: int, key: str) -> None:
+        self._store = store
+        self._key = key
+        earlier: set[str] = set()
+        later: set[str] = set()
+        whole = store.whole if isinstance(store, FilteredStore) else store
+        for batch in whole.batches():
+            (earlier if batch.number <= number else later).update(batch.files)
+        self._unchanged = earlier - later
+        self._later = later - earlier
+
+    def scan(self) -> Iterator[Memento]:
+        """Yield the captures that the store had after the batch, in store order.
+
+        A capture of a later batch comes only if it is in a file that an earlier batch had, too.
+
+        Raises:
+            GoneError: A file was read again, and it is not known whether a capture in it came.
+        """
+        surt, copies = "", {}
+        for memento in self._store.scan_mementos():
+            if memento.file in self._unchanged:
+                yield memento
+                continue
+            if memento.surt != surt:
+                surt, copies = memento.surt, self._copies(memento.surt)
+            places = copies.get(memento.key)
+            if places:
+                self._check(places)
+                yield places[0]
+
+    def _copies(self, surt: Surt) -> dict[object, list[Memento]]:
+        """Return the places of each capture of a SURT that it may have had, the first one first."""
+        found: dict[object, list[Memento]] = {}
+        for copy in self._store.copies(surt):
+            places = found.setdefault(copy.key, [])
+            if copy.file not in self._later and (
+                not places or places[-1].file not in self._unchanged
+            ):
+                places.append(copy)
+        return found
+
+    def _check(self, places: list[Memento]) -> None:
+        came = {_file_key(place) <= self._key for place in places}
+        if len(came) > 1:
+            raise GoneError(
+                f"the archive file {places[0].file} changed and was read again after this stream "
+                "began, so its captures have other places. Start the stream again, or use "
+                "another order, such as surt."
+            )
 
 
 def _file_key(memento: Memento) -> str:

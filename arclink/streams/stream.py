@@ -99,7 +99,8 @@ class CaptureStream(Iterator[StreamedCapture]):
 
     Raises:
         BadParameterError: The token is damaged, or is one of another stream or store.
-        GoneError: The rank table of the token was removed.
+        GoneError: The rank table of the token was removed. Iteration raises it, too: see
+            `captures_in_order`.
         UsageError: A rank table needs SciPy, which is not installed.
     """
 
@@ -148,7 +149,7 @@ class CaptureStream(Iterator[StreamedCapture]):
         while True:
             removals = _Removals(store)
             captures = captures_in_order(
-                store, query.order, query.part, self._token.key, self._table
+                store, query.order, query.part, self._token.key, self._table, self._token.batch
             )
             with closing(captures):
                 for key, memento in captures:

@@ -7,7 +7,7 @@ of cdxj-indexer 1.5 (ZipNum).
 import hashlib
 import heapq
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -15,6 +15,7 @@ from pathlib import Path
 import orjson
 from isal import isal_zlib
 
+from arclink.access.texts import printable
 from arclink.archives.reader import ArchiveRecord
 from arclink.archives.warc_fields import warc_date
 from arclink.checksums import is_reference
@@ -43,14 +44,15 @@ class ExportedRows:
 
     Args:
         folder: Folder for temporary files; the caller removes it.
-        has_pages: Whether a list of pages is needed.
+        title_of: Returns the title of a capture, empty if it has none; None if no list of pages is
+            needed.
     """
 
-    def __init__(self, folder: Path, *, has_pages: bool = False) -> None:
+    def __init__(self, folder: Path, title_of: Callable[[Memento], str] | None = None) -> None:
         self._members, self._added, self._pages = (
             DistinctLines(Path(tempfile.mkdtemp(dir=folder)), MOST_LINES) for _ in range(3)
         )
-        self._has_pages = has_pages
+        self._title_of = title_of
 
     def add(self, taken: TakenRecord, file: str, offset: int, length: int) -> None:
         """Add the captures of a record that was written.
@@ -66,8 +68,8 @@ class ExportedRows:
         for memento in chosen.captures:
             row = _row_of(memento, taken.record, file, offset, length, is_added=chosen.is_added)
             lines.add(format_row(row) + b"\n")
-            if self._has_pages and not chosen.is_added and _is_page(row):
-                self._pages.add(_page_line(row))
+            if self._title_of is not None and not chosen.is_added and _is_page(row):
+                self._pages.add(_page_line(row, self._title_of(memento)))
 
     def members(self) -> Iterator[bytes]:
         """Yield the rows of the captures of the selection, sorted, each with its line feed."""
@@ -126,13 +128,13 @@ def _is_page(row: Capture) -> bool:
     return row.mime in HTML_MIMES and row.status == "200" and row.record_type != REVISIT
 
 
-def _page_line(row: Capture) -> bytes:
-    """Return the line of a page. Its title is its URI: titles are not in a store."""
+def _page_line(row: Capture, title: str) -> bytes:
+    """Return the line of a page; a page without a title has its URI as title."""
     identity = hashlib.sha1(f"{row.timestamp} {row.original}".encode(), usedforsecurity=False)
     page = {
         "url": row.original,
         "ts": warc_date(row.timestamp),
-        "title": row.original,
+        "title": printable(title) or row.original,
         "id": identity.hexdigest()[:20],
     }
     return orjson.dumps(page, option=orjson.OPT_APPEND_NEWLINE)

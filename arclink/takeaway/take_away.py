@@ -1,8 +1,8 @@
 """`take_away` writes captures of a store to files; `download` yields the bytes of one file.
 
-Everything is read through the protocols of the store, so captures that it hides are not there. The
-originals of revisits come from a second store, because they may be outside a selection. Memory is
-limited: captures are sorted on disk.
+Everything is read through the protocols of the store, so captures that the store hides are not
+exported. The originals of revisits are read from a second store, because they may be outside of the
+selection. Memory is limited: captures are sorted on disk.
 """
 
 import io
@@ -15,10 +15,12 @@ from typing import BinaryIO, cast
 
 import orjson
 
-from arclink.errors import ExportError, UsageError
+from arclink.errors import CaptureError, DataError, ExportError, UsageError
 from arclink.files.atomic import written_together
+from arclink.model import Memento
 from arclink.pages.places import ArchivePlaces
 from arclink.pages.read import PageReader
+from arclink.pages.text import read_title
 from arclink.store.protocols import Scans
 from arclink.subsets.view import SubsetStore
 from arclink.takeaway.index import ExportedRows
@@ -97,7 +99,9 @@ class _Writing:
         self.tally = TakeAwayTally()
         self.folder = folder
         self.selection = source.describe(query)
-        self.rows = ExportedRows(folder, has_pages=query.form is CaptureFormat.WACZ)
+        is_wacz = query.form is CaptureFormat.WACZ
+        self.rows = ExportedRows(folder, self._title_of if is_wacz else None)
+        self._titles = PageReader(source.originals, source.places)
 
     @contextmanager
     def records(self) -> Iterator[Iterator[TakenRecord]]:
@@ -119,6 +123,15 @@ class _Writing:
                 )
         finally:
             reader.close()
+            self._titles.close()
+
+    def _title_of(self, memento: Memento) -> str:
+        # A record is copied without being decompressed, so it is read once more.
+        try:
+            with self._titles.read(memento) as page:
+                return read_title(page)
+        except (CaptureError, DataError):
+            return ""
 
     def _chosen(self, reader: PageReader) -> ChosenRecords:
         store = self.source.store

@@ -1,4 +1,4 @@
-"""Counts of what was taken away and of what was not, by reason."""
+"""Counts of the captures that were exported, and of those left out, by reason."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -92,7 +92,7 @@ class TakeAwayTally:
         if self.added:
             yield (
                 f"{self.added:,} added originals: captures outside the selection that revisits "
-                "refer to"
+                "refer to; a build without them has no links of these revisits"
             )
 
     def warnings(self) -> Iterator[str]:

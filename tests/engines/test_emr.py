@@ -1,8 +1,7 @@
-"""What an account at Amazon would get from ``-r emr``: uploads, a cluster, and a step for each job,
-seen by moto on loopback.
+"""The requests of ``-r emr`` to Amazon, sent to moto on loopback: uploads, cluster, steps.
 
-moto keeps what it was asked for and runs nothing: a thread says that a step is done. The first job
-makes the cluster, the others go to it.
+moto stores requests and runs nothing, so a thread marks each step as done. The first job starts the
+cluster, the other jobs use it.
 """
 
 import json
@@ -175,7 +174,8 @@ WHOLE_FILES = f"mapreduce.input.fileinputformat.split.minsize={1 << 50}"
         pytest.param("index", False, {WHOLE_FILES, "mapreduce.job.reduces=0"}, id="index"),
         pytest.param("filter", True, {IN_ORDER}, id="filter"),
         pytest.param("extract", False, {WHOLE_FILES, "mapreduce.job.reduces=0"}, id="extract"),
-        pytest.param("choose", False, {WHOLE_FILES, "mapreduce.job.reduces=0"}, id="choose"),
+        pytest.param("share", False, {WHOLE_FILES, "mapreduce.job.reduces=0"}, id="share"),
+        pytest.param("choose", True, {WHOLE_FILES, IN_ORDER}, id="choose"),
         pytest.param("sort", True, {IN_ORDER}, id="sort"),
         pytest.param("join", True, {IN_ORDER}, id="join"),
         pytest.param("invert", True, set(), id="invert"),

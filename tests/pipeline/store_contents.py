@@ -1,11 +1,11 @@
-"""Builds stores for tests, and reads all of a graph back."""
+"""Builds stores for tests, and reads all data of a graph."""
 
-import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TypedDict
 
 from arclink.archives.locations import Location
+from arclink.mapreduce.runs import JobRunner
 from arclink.model import Surt
 from arclink.pipeline.build import BuildReport, build
 from arclink.pipeline.damage import known_damage
@@ -34,14 +34,22 @@ def build_store(
     settings: BuildSettings,
     inputs: Sequence[str] = (),
     cdx: Sequence[Location] = (),
+    conf: Path | None = None,
 ) -> BuildReport:
+    """Build a store, or add to it.
+
+    Args:
+        conf: Settings of mrjob; with them, tasks of this machine do what those of an engine do.
+    """
     with open_store(str(store), create=True) as opened:
         files = describe(
             find_archives(inputs or [str(folder)]),
             {file.name: file for file in opened.files()},
             known_damage(opened),
         )
-        return build(files, cdx, opened, settings, store.with_suffix(".build"), Silent())
+        work = store.with_suffix(".build")
+        run = JobRunner("local", settings.cores, work / "tasks", conf=conf) if conf else None
+        return build(files, cdx, opened, settings, work, Silent(), run)
 
 
 def outlinks_of(store: GraphStore, surts: set[Surt]) -> dict[tuple[str, str], list[Link] | None]:
@@ -88,7 +96,7 @@ def graph_of(store: GraphStore) -> set[tuple[object, ...]]:
     for surt in store.surts(""):  # type: ignore[arg-type]
         for memento in store.mementos(surt):
             content = store.content_of(memento)
-            rows.add((*dataclasses.astuple(memento)[:7], memento.reason, content))
+            rows.add((*memento[:7], memento.reason, content))
             if content is not None:
                 rows.add((content, tuple(store.outlinks(content))))
         rows.update((surt, link) for link in store.inlinks(surt))

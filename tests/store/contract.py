@@ -1,4 +1,4 @@
-"""The contract of stores, one suite per protocol; a subclass makes the store."""
+"""The contract of stores: one suite of tests per protocol. A subclass provides the store."""
 
 import os
 import tempfile
@@ -297,6 +297,11 @@ class ScansContract(Contract):
                 assert list(store.scan_mementos(span, Surt(prefix))) == list(
                     dictionary.scan_mementos(span, Surt(prefix))
                 )
+            for surt in store.captured_surts(Surt("")):
+                copies = list(store.copies(surt))
+                assert copies == list(dictionary.copies(surt))
+                firsts = [next(same) for _, same in groupby(copies, attrgetter("key"))]
+                assert firsts == list(store.mementos(surt))
             scanned = list(all_links(store))
             assert len(scanned) == len({content for content, _ in scanned}) == store.sums().contents
             assert scanned == [(content, list(store.outlinks(content))) for content, _ in scanned]

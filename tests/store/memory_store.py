@@ -1,6 +1,6 @@
-"""`MemoryStore`: a `GraphStore` of plain dictionaries: slow, and right at a glance.
+"""`MemoryStore`: a `GraphStore` of plain dictionaries, slow but simple.
 
-Other stores are compared with it, and tests of answers ask it. It is loaded from graph files, as
+Tests compare other stores with it, and tests of answers query it. It is loaded from graph files, as
 every store is, or from `Page` values.
 """
 
@@ -174,6 +174,7 @@ class MemoryStore:
 
     def __init__(self, pages: Iterable[Page] = ()) -> None:
         self._mementos: dict[tuple[str, str, str, str], Memento] = {}
+        self._copies: dict[tuple[int, object], Memento] = {}
         self._payloads: dict[Checksum, Payload] = {}
         self._outlinks: dict[ContentId, list[Outlink]] = {}
         self._inlinks: dict[Inlink, Surt] = {}
@@ -261,9 +262,11 @@ class MemoryStore:
 
     def _add_mementos(self, mementos: Iterable[Memento]) -> None:
         for memento in mementos:
-            key = (memento.surt, memento.timestamp, memento.original, memento.checksum)
-            known = self._mementos.get(key, memento)
-            self._mementos[key] = min(known, memento, key=lambda one: (one.file, one.offset))
+            known = self._mementos.get(memento.key, memento)
+            self._mementos[memento.key] = min(known, memento, key=_place_of)
+            of_batch = len(self._batches), memento.key
+            copy = self._copies.get(of_batch, memento)
+            self._copies[of_batch] = min(copy, memento, key=_place_of)
 
     def _add_payloads(self, payloads: Iterable[Payload]) -> None:
         for payload in payloads:
@@ -283,6 +286,11 @@ class MemoryStore:
             for key in sorted(self._mementos)
             if key[0] == surt and self._mementos[key].timestamp in span
         )
+
+    def copies(self, surt: Surt) -> Iterator[Memento]:
+        copies = [one for one in self._copies.values() if one.key in self._mementos]
+        of_surt = (one for one in copies if one.surt == surt)
+        return iter(sorted(of_surt, key=lambda one: (one.key, _place_of(one))))
 
     def payload(self, checksum: Checksum) -> Payload | None:
         return self._payloads.get(checksum)
@@ -539,3 +547,7 @@ def _store_order(inlink: Inlink) -> tuple[str, str, str, str, str]:
         inlink.text,
         "" if inlink.rel is None else f"={inlink.rel}",
     )
+
+
+def _place_of(memento: Memento) -> tuple[str, int]:
+    return memento.file, memento.offset

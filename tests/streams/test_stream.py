@@ -1,8 +1,9 @@
-"""What a stream has: every capture once, in its order, of its part, with its bytes or a reason."""
+"""A stream has every capture of its part once, in order, with its bytes or a reason."""
 
 import base64
 import gzip
 import hashlib
+import shutil
 from io import BytesIO
 from pathlib import Path
 
@@ -327,6 +328,61 @@ def test_a_batch_during_an_open_stream_costs_and_repeats_nothing(
         assert stream.end().batch == 1
     assert len(found) == len(set(found))
     assert set(before) <= set(found) <= set(identities_in(store))
+
+
+@pytest.fixture(scope="module")
+def with_copies(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Path]]:
+    """A store, and what it becomes when a batch brings copies of its captures and a new one: in a
+    file that sorts before that of the store, and after it.
+    """
+    records = [Record(f"http://{name}.example/", time) for name in "abcd" for time in (T1, T3)]
+    folder = tmp_path_factory.mktemp("copies")
+    store = store_of(folder, records)
+    after = []
+    for name in ("aa.warc.gz", "zz.warc.gz"):
+        (folder / name[:2]).mkdir()
+        shutil.copy(store, folder / name[:2])
+        copies = [*reversed(records), Record("http://new.example/", T2)]
+        after.append(build(folder / name[:2], [write_warc(folder / "archive" / name, copies)]))
+    return store, after
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_copies_in_a_later_batch_move_no_capture(
+    with_copies: tuple[Path, list[Path]], tmp_path: Path, order: str
+) -> None:
+    before, after = with_copies
+    whole, _ = lines_of(bytes_of(before, query_of(order), tmp_path))
+    for store in after:
+        assert len(identities_in(store)) == len(whole) + 1
+        for done in range(1, len(whole)):
+            captures, end = lines_of(bytes_of(before, query_of(order, limit=done), tmp_path))
+            rest, last = lines_of(bytes_of(store, query_of(order, end["after"]), tmp_path))
+            found = [*captures, *rest]
+            assert len(found) == last["captures"]
+            old = [one for one in found if "new" not in one["uri"]]
+            assert [*map(identity, old)] == [*map(identity, whole)]
+            if order == "file":
+                places = [(one["file"], one["offset"]) for one in found]
+                assert places == [(one["file"], one["offset"]) for one in whole]
+
+
+def test_a_damaged_file_that_was_read_again_ends_a_stream_whose_position_it_moves(
+    tmp_path: Path,
+) -> None:
+    records = [Record(f"http://{name}.example/", T1) for name in "abcd"]
+    path = write_warc(tmp_path / "archive" / "crawl.warc.gz", records)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-50])
+    store = build(tmp_path, [path])
+    captures, end = lines_of(bytes_of(store, query_of("file", limit=1)))
+    assert captures[0]["offset"] == 0
+    write_warc(path, records[::-1])
+    build(tmp_path, [path])
+    with pytest.raises(GoneError, match=r"crawl.warc.gz changed and was read again"):
+        bytes_of(store, query_of("file", end["after"]))
+    assert len(lines_of(bytes_of(store, query_of("file")))[0]) == 4
+    assert len(lines_of(bytes_of(store, query_of("surt")))[0]) == 4
 
 
 def _of(memento: object) -> tuple[str, ...]:

@@ -7,26 +7,23 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given, settings
 
-from arclink.model import Span, Surt, Timestamp
+from arclink.model import Span, Surt, Timestamp, UriR
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
 from arclink.subsets.evaluation import Evaluation
 from arclink.subsets.fields import sample_number
 from arclink.subsets.language import Condition, Selection, parse_selection
+from arclink.uris.surts import surt_of
 from tests.subsets.selections import VALUES, CaptureTable, selections
 
+WEBBASE = UriR("http://www.kalvik2010.example/ceremony/opening.html")
 CORNELL = "domain:example and mime:text/* and from:200912 and to:20100115"
 
 
-@settings(max_examples=200)
-@given(selection=selections)
-@example(selection=parse_selection(CORNELL))
-@example(selection=parse_selection("not (links-to:http://www.kalvik2010.example/ and pick:latest)"))
-def test_a_selection_selects_the_captures_that_sql_selects(
-    demo_path: Path, capture_table: CaptureTable, selection: Selection
-) -> None:
-    expected = capture_table.selected(selection)
-    with open_store(str(demo_path)) as store:
+def check(path: Path, table: CaptureTable, selection: Selection) -> None:
+    """Compare scans and look-ups of a selection with SQL."""
+    expected = table.selected(selection)
+    with open_store(str(path)) as store:
         evaluation = Evaluation(store, selection)
         assert list(evaluation.scan()) == expected
         span = Span(Timestamp("20091201000000"), Timestamp("20100131235959"))
@@ -39,6 +36,25 @@ def test_a_selection_selects_the_captures_that_sql_selects(
         by_surt = {surt: list(same) for surt, same in groupby(expected, attrgetter("surt"))}
         for surt in list(store.captured_surts(Surt("")))[::7]:
             assert list(evaluation.mementos(surt)) == by_surt.get(surt, [])
+
+
+@settings(max_examples=40)
+@given(selection=selections)
+@example(selection=parse_selection(CORNELL))
+@example(selection=parse_selection("not (links-to:http://www.kalvik2010.example/ and pick:latest)"))
+def test_a_selection_selects_the_captures_that_sql_selects(
+    demo_path: Path, capture_table: CaptureTable, selection: Selection
+) -> None:
+    check(demo_path, capture_table, selection)
+
+
+@pytest.mark.long
+@settings(max_examples=200)
+@given(selection=selections)
+def test_200_selections_select_the_captures_that_sql_selects(
+    demo_path: Path, capture_table: CaptureTable, selection: Selection
+) -> None:
+    check(demo_path, capture_table, selection)
 
 
 @pytest.mark.parametrize(
@@ -58,6 +74,21 @@ def test_the_example_of_cornell_selects_text_pages_of_a_domain_and_time(
     assert captures
     assert {memento.mime for memento in captures} <= {"text/html", "text/css"}
     assert all("20091201000000" <= memento.timestamp <= "20100115235959" for memento in captures)
+
+
+def test_the_example_of_webbase_selects_pages_that_point_to_a_uri(
+    demo_store: GraphStore, capture_table: CaptureTable
+) -> None:
+    """The other part of the example, a word in the title, waits for full text."""
+    text = f"links-to:{WEBBASE} and (mime:text/html or mime:warc/revisit)"
+    captures = list(Evaluation(demo_store, parse_selection(text)).scan())
+    linking = capture_table.rows(
+        f"SELECT DISTINCT source, time FROM links WHERE target_surt = '{surt_of(WEBBASE)}'"
+    )
+    assert captures
+    assert {(one.original, one.timestamp) for one in captures} == {
+        (source, time) for source, time in linking
+    }
 
 
 def test_only_the_ranges_of_a_selection_are_read(demo_store: GraphStore) -> None:

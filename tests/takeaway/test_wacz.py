@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from arclink.archives.wacz import archives_in, find_entry, indexes_in
+from arclink.pages.text import BYTES_OF_TITLE
 from arclink.rows.cdx import parse_row
 from arclink.store.location import open_store
 from arclink.takeaway import index as indexing
@@ -113,6 +114,30 @@ def test_its_pages_are_html_captures_with_status_200(tmp_path: Path) -> None:
         (B, "2011-01-01T00:00:00Z"),
     ]
     assert len({page["id"] for page in pages}) == 2
+
+
+def test_its_pages_have_their_titles(tmp_path: Path) -> None:
+    latin = (b"HTTP/1.1 200 OK", b"Content-Type: text/html; charset=iso-8859-1")
+    packed = (b"HTTP/1.1 200 OK", b"Content-Type: text/html", b"Content-Encoding: gzip")
+    late = b"<!-- %b -->" % (b"x" * BYTES_OF_TITLE) + b"<title>Too late</title>"
+    records = [
+        Record(f"{A}1", T1, b"<html><head><title>\n One &amp; \tonly </title><p>x"),
+        Record(f"{A}2", T1, b"<title>Caf\xe9</title>", latin),
+        Record(f"{A}3", T1, gzip.compress(b"<title>Packed</title>" + b"x" * 90_000), packed),
+        Record(f"{A}4", T1, b"<p>no title"),
+        Record(f"{A}5", T1, late),
+    ]
+    exported(store_of(tmp_path, records), tmp_path / "out.wacz", "wacz")
+    with zipfile.ZipFile(tmp_path / "out.wacz") as zipped:
+        _, *pages = map(json.loads, zipped.read("pages/pages.jsonl").splitlines())
+    titles = {page["url"]: page["title"] for page in pages}
+    assert [titles[f"{A}{number}"] for number in range(1, 6)] == [
+        "One & only",
+        "Café",
+        "Packed",
+        f"{A}4",
+        f"{A}5",
+    ]
 
 
 def test_its_index_has_added_originals_and_its_pages_do_not(tmp_path: Path) -> None:

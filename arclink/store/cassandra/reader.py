@@ -45,8 +45,10 @@ from arclink.store.blocks.outlinks import OutlinkBlock
 from arclink.store.blocks.references import checksum_shown, not_modified_since
 from arclink.store.blocks.relations import (
     Posting,
+    in_order,
     kinds_of,
     memento_of,
+    mementos_of,
     pack_head,
     pages_of,
     postings_of,
@@ -175,6 +177,11 @@ class CassandraReader(Closing):
                 return
             if item[0] >= span.first:
                 yield memento_of(surt, item)
+
+    def copies(self, surt: Surt) -> Iterator[Memento]:
+        streams = self.tables.mementos.streams(surt.encode(), self.history().view)
+        for item in in_order(memento_rows(surt, streams), lambda row: mementos_of(row, self.names)):
+            yield memento_of(surt, item)
 
     def payload(self, checksum: Checksum) -> Payload | None:
         return self.payload_in(self.history().view, checksum)
