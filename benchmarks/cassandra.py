@@ -48,11 +48,11 @@ def measure(bench: Bench) -> Iterator[Table]:
         raise NotHereError("no Cassandra: engines/cassandra.sh start, then . FOLDER/env")
     rows: list[list[Cell]] = []
     costs: dict[str, list[float]] = {"insert": [], "update": []}
-    with _keyspace(bench, hosts, "warm") as store:
+    with new_keyspace(bench, hosts, "warm") as store:
         _load(bench, store, 0, SIZES[0] // DISTINCT, LINKS_A_PAGE, SIZES[-1] // DISTINCT)
     for size in SIZES:
         pages = size // DISTINCT
-        with _keyspace(bench, hosts, f"links{size}") as store:
+        with new_keyspace(bench, hosts, f"links{size}") as store:
             for what, first in (("insert", 0), ("update", pages)):
                 links, loader, node, wall = _load(
                     bench, store, first, pages, LINKS_A_PAGE, 2 * pages
@@ -85,7 +85,7 @@ def measure(bench: Bench) -> Iterator[Table]:
         )
     ]
     yield Table("Loading into Cassandra", columns, rows, targets, notes)
-    with _keyspace(bench, hosts, "hub") as store:
+    with new_keyspace(bench, hosts, "hub") as store:
         _load(bench, store, 0, HUB_PAGES, HUB_LINKS, HUB_PAGES)
         yield _of_hub(bench, store)
 
@@ -170,7 +170,8 @@ def _node_seconds() -> float | None:
 
 
 @contextmanager
-def _keyspace(bench: Bench, hosts: str, name: str) -> Iterator[str]:
+def new_keyspace(bench: Bench, hosts: str, name: str) -> Iterator[str]:
+    """Yield the URL of a new store; its keyspace is removed at the end."""
     from arclink.store.cassandra.addresses import parse_address
     from arclink.store.cassandra.schema import open_database
 

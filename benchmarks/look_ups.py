@@ -147,10 +147,11 @@ def write_lines(path: Path, lines: Sequence[str]) -> Path:
     return path
 
 
-def load_synthetic(bench: Bench, store: Path, pages: int, links: int) -> None:
+def load_synthetic(bench: Bench, store: Path | str, pages: int, links: int) -> None:
     """Load a new store of synthetic pages; graph files are removed once they are in it."""
-    store.parent.mkdir(parents=True, exist_ok=True)
-    remove_store(store)
+    if isinstance(store, Path):
+        store.parent.mkdir(parents=True, exist_ok=True)
+        remove_store(store)
     for first in range(0, pages, LOADED_PAGES):
         folder = bench.scratch("synthetic")
         words = (

@@ -36,7 +36,15 @@ USUAL = (
     "growth",
     "page_cache",
 )
-LONG = ("synthetic_load", "analysis", "exports", "service", "cassandra")
+LONG = (
+    "synthetic_load",
+    "analysis",
+    "exports",
+    "service",
+    "cassandra",
+    "cassandra_prefixes",
+    "cassandra_look_ups",
+)
 """Run only when they are named."""
 
 REAL = ROOT.parent / "shared/data/aut/example.warc.gz"

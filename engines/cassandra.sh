@@ -13,6 +13,7 @@
 # SHORT=1                                  for minutes rather than hours: only the quick compiler, which costs less than it could win
 # LOGIN=1                                  require a user and a password: the first user is cassandra, with the password cassandra
 # TLS=1                                    talk with clients by TLS only; FOLDER/ca.pem says whom they may believe
+# TLS=both                                 ask clients for a certificate, too: that of FOLDER/client.pem, with its key in FOLDER/client.key
 # MASTER=PID                               the cluster ends when that process is gone: nothing outlives a test that was killed
 #
 # The pid of each node is in FOLDER/node-N/pid, what it said in FOLDER/node-N/logs. docs/how-to/engines.md says how to use it.
@@ -72,8 +73,8 @@ ENV
 
 # write_access: in the settings of all nodes, who may ask and how; what certificates they show.
 write_access() {
-  local text="" number names
-  rm -f "$run/keys.p12" "$run/ca.pem"
+  local text="" number names clients=""
+  rm -f "$run/keys.p12" "$run/trusted.p12" "$run/ca.pem" "$run/client.pem" "$run/client.key"
   if [ -n "${LOGIN:-}" ]; then
     text+="authenticator: PasswordAuthenticator\\nauthorizer: CassandraAuthorizer\\nrole_manager: CassandraRoleManager\\n"
   fi
@@ -82,7 +83,13 @@ write_access() {
     "$JAVA_HOME/bin/keytool" -genkeypair -alias arclink -keyalg RSA -keysize 2048 -validity 3650 -dname CN=arclink -ext "$names" \
       -keystore "$run/keys.p12" -storetype PKCS12 -storepass arclink -keypass arclink 2> /dev/null
     "$JAVA_HOME/bin/keytool" -exportcert -rfc -alias arclink -keystore "$run/keys.p12" -storepass arclink > "$run/ca.pem" 2> /dev/null
-    text+="client_encryption_options: {enabled: true, optional: false, keystore: $run/keys.p12, keystore_password: arclink, store_type: PKCS12}\\n"
+    if [ "$TLS" = both ]; then
+      openssl req -x509 -newkey rsa:2048 -nodes -days 3650 -subj /CN=client -out "$run/client.pem" -keyout "$run/client.key" 2> /dev/null
+      "$JAVA_HOME/bin/keytool" -importcert -noprompt -alias client -file "$run/client.pem" -keystore "$run/trusted.p12" -storetype PKCS12 \
+        -storepass arclink 2> /dev/null
+      clients=", require_client_auth: true, truststore: $run/trusted.p12, truststore_password: arclink"
+    fi
+    text+="client_encryption_options: {enabled: true, optional: false, keystore: $run/keys.p12, keystore_password: arclink, store_type: PKCS12$clients}\\n"
   fi
   for number in $(seq "$nodes"); do sed -i "s|@ACCESS@|$text|" "$run/node-$number/conf/cassandra.yaml"; done
 }
@@ -110,14 +117,17 @@ await() {
   for _ in $(seq 900); do
     is_running "$node/pid" || { tail -n 20 "$node/logs/system.log" "$node/logs/out" >&2; fail "node $1 ended; see $node/logs"; }
     # An OPTIONS frame of the protocol, and the opcode of the answer: 6 is SUPPORTED.
-    if python3 - "127.0.0.$1" "${ports[1]}" "$(ls "$run/ca.pem" 2> /dev/null)" 2> /dev/null <<'PYTHON'; then return; fi
+    if python3 - "127.0.0.$1" "${ports[1]}" "$(ls "$run/ca.pem" 2> /dev/null)" "$(ls "$run/client.pem" 2> /dev/null)" 2> /dev/null <<'PYTHON'; then return; fi
 import socket
 import ssl
 import sys
 
 with socket.create_connection((sys.argv[1], int(sys.argv[2])), 2) as one:
     if sys.argv[3]:
-        one = ssl.create_default_context(cafile=sys.argv[3]).wrap_socket(one, server_hostname=sys.argv[1])
+        context = ssl.create_default_context(cafile=sys.argv[3])
+        if sys.argv[4]:
+            context.load_cert_chain(sys.argv[4], sys.argv[4].removesuffix("pem") + "key")
+        one = context.wrap_socket(one, server_hostname=sys.argv[1])
     one.sendall(bytes.fromhex("040000000500000000"))
     sys.exit(one.recv(9)[4] != 6)
 PYTHON

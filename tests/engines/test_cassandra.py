@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from arclink.store.cassandra import reader, removal, stored_rows, tables, tasks
+from arclink.store.cassandra import merging, reader, removal, stored_rows, surt_lists, tables, tasks
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
 from tests.engines.conftest import Cassandra
@@ -43,10 +43,13 @@ class TestCassandraStore(StoreContract):
 
 @pytest.fixture(scope="class")
 def tiny_rows() -> Iterator[None]:
-    """Make chunks, buckets and pieces so small that a few links make a hub."""
-    from arclink.store.blocks import relations
+    """Make chunks, buckets and pieces so small that a few links make a hub, and lists of SURTs so
+    small that each batch merges several.
+    """
+    from arclink.store.blocks import levels, relations
 
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(levels, "FAN_OUT", 2)
         patch.setattr(relations, "CHUNK", 2)
         patch.setattr(relations, "POSTINGS_BYTES", 100)
         patch.setattr(tables, "HOME", 2)
@@ -54,7 +57,8 @@ def tiny_rows() -> Iterator[None]:
         patch.setattr(tables, "PIECE_BYTES", 100)
         patch.setattr(tables, "PAGE", 3)
         patch.setattr(tasks, "CAPTURES", 3)
-        patch.setattr(tasks, "SURT_BYTES", 30)
+        patch.setattr(surt_lists, "SURT_BYTES", 30)
+        patch.setattr(merging, "ROWS_IN_LIST", 2)
         patch.setattr(tasks, "NAMES_IN_ROW", 1)
         patch.setattr(tasks, "AT_ONCE", 2)
         yield

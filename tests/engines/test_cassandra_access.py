@@ -3,6 +3,7 @@
 import os
 import signal
 import ssl
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,8 @@ from click.testing import CliRunner
 from arclink.cli.main import group
 from arclink.demo import write_demo_archive
 from arclink.store.cassandra.addresses import parse_address
+from arclink.store.cassandra.database import KEY_PASSWORD
+from arclink.store.cassandra.schema import LAYOUT
 from tests.engines.conftest import Cassandra, running_cassandra
 from tests.engines.fetching import fetch
 from tests.service.conftest import served
@@ -29,6 +32,19 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cassandra]:
         tmp_path_factory.mktemp("guarded"), 1, "periodic", LOGIN="1", TLS="1"
     ) as cluster:
         yield cluster
+
+
+@pytest.fixture(scope="module")
+def mutual(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cassandra]:
+    """One node that requires a client certificate."""
+    with running_cassandra(
+        tmp_path_factory.mktemp("mutual"), 1, "periodic", TLS="both", HEAP="512m"
+    ) as cluster:
+        yield cluster
+
+
+def openssl(*words: object) -> None:
+    subprocess.run(["openssl", *map(str, words)], check=True, capture_output=True)
 
 
 def rule(cluster: Cassandra, *statements: str) -> None:
@@ -73,7 +89,9 @@ def test_users_may_do_what_they_are_granted_and_no_more(
         "CREATE ROLE reader WITH LOGIN = true AND PASSWORD = 'two'",
     )
     monkeypatch.setenv(PASSWORD, "one")
-    assert "made, layout 1" in said("schema", "apply", "--store", f"cassandra://loader@{where}")
+    assert f"made, layout {LAYOUT}" in said(
+        "schema", "apply", "--store", f"cassandra://loader@{where}"
+    )
     rule(
         guarded,
         "GRANT SELECT ON KEYSPACE links TO reader",
@@ -96,7 +114,11 @@ def test_users_may_do_what_they_are_granted_and_no_more(
     ("tls", "message"),
     [
         pytest.param("", r"no node of .* answers .* whether it needs TLS", id="openly"),
-        pytest.param("tls=system", "certificate verify failed", id="no trusted authority"),
+        pytest.param(
+            "tls=system",
+            "ArcLink does not trust the certificate of a node .*certificate verify failed",
+            id="no trusted authority",
+        ),
         pytest.param("tls=/nowhere", "not a readable file of certificates", id="no such file"),
     ],
 )
@@ -107,6 +129,55 @@ def test_a_connection_that_is_not_as_the_cluster_wants_it_is_refused(
         raise AssertionError(
             said("stats", "--store", f"cassandra://cassandra@{guarded.hosts}/links?{tls}")
         )
+
+
+def test_a_node_that_requires_a_certificate_is_asked_with_one(
+    mutual: Cassandra, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Key and certificate in two files, in one, and with a password; loading uses them as well."""
+    certificate, key = mutual.folder / "client.pem", mutual.folder / "client.key"
+    url = f"cassandra://{mutual.hosts}/links?tls={mutual.folder / 'ca.pem'}"
+    both = tmp_path / "both.pem"
+    both.write_text(certificate.read_text() + key.read_text())
+    locked = tmp_path / "locked.key"
+    openssl("rsa", "-aes256", "-passout", "pass:secret", "-in", key, "-out", locked)
+    made = said("schema", "apply", "--store", f"{url}&certificate={certificate}&key={key}")
+    assert f"made, layout {LAYOUT}" in made
+    write_demo_archive(tmp_path / "archive", captures=30, hosts=3, seed=1)
+    store = f"{url}&certificate={both}"
+    build = ("build", tmp_path / "archive", "--quiet", "--work", tmp_path / "work", "--store")
+    assert "CPU seconds: index" in said(*build, store)
+    monkeypatch.setenv(KEY_PASSWORD, "secret")
+    assert "batches                    1\n" in said(
+        "stats", "--store", f"{url}&certificate={certificate}&key={locked}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        pytest.param("", "probably because it requires a client certificate", id="none"),
+        pytest.param(
+            "other",
+            "probably because it does not trust the certificate .*other.pem",
+            id="not trusted by the node",
+        ),
+        pytest.param("locked", f"set {KEY_PASSWORD}", id="no password"),
+        pytest.param("nowhere", "not a certificate with its private key", id="no such file"),
+    ],
+)
+def test_an_error_says_which_side_refuses_a_certificate(
+    name: str, message: str, mutual: Cassandra, tmp_path: Path
+) -> None:
+    certificate, key = tmp_path / f"{name}.pem", tmp_path / f"{name}.key"
+    if name in ("other", "locked"):
+        protected = ("-passout", "pass:secret") if name == "locked" else ("-nodes",)
+        made = ("-newkey", "rsa:2048", "-subj", "/CN=other", "-out", certificate, "-keyout", key)
+        openssl("req", "-x509", *made, *protected)
+    url = f"cassandra://{mutual.hosts}/links?patience=3&tls={mutual.folder / 'ca.pem'}"
+    given = f"&certificate={certificate}&key={key}" if name else ""
+    with pytest.raises(AssertionError, match=message):
+        raise AssertionError(said("stats", "--store", url + given))
 
 
 def test_who_asks_a_cluster_that_says_nothing_is_told_so_in_time(cassandra: Cassandra) -> None:

@@ -124,6 +124,14 @@ def damaged(database: Database, damage: Damage) -> Iterator[None]:
         pytest.param(
             Damage(
                 "surts",
+                [(SURTS, "example,a0)/page/0 is captured, but in no list of captured SURTs")],
+                "load = 1 AND part IN (0, 2) AND chunk = 0",
+            ),
+            id="captured surts",
+        ),
+        pytest.param(
+            Damage(
+                "surts",
                 [(SURTS, "the list (1, 2) has 1 rows")],
                 "load = 1 AND part = 2 AND chunk = -1",
             ),

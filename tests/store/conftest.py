@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from arclink.store.blocks import relations
+from arclink.store.blocks import levels, relations
 from arclink.store.sqlite import runs
 
 
@@ -14,7 +14,7 @@ def tiny_blocks() -> Iterator[None]:
     are merged.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(runs, "FAN_OUT", 2)
+        patch.setattr(levels, "FAN_OUT", 2)
         patch.setattr(runs, "BLOCK_BYTES", 150)
         patch.setattr(runs, "CACHED_BLOCKS", 2)
         patch.setattr(relations, "CHUNK", 2)

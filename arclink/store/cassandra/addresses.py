@@ -9,7 +9,7 @@ from arclink.errors import UsageError
 SCHEME = "cassandra://"
 PORT = 9042
 CONSISTENCIES = ("ONE", "TWO", "THREE", "QUORUM", "ALL", "LOCAL_QUORUM", "EACH_QUORUM", "LOCAL_ONE")
-OPTIONS = "consistency, replication, timeout, patience, loaders, datacenter, tls"
+OPTIONS = "consistency, replication, timeout, patience, loaders, datacenter, tls, certificate, key"
 PATIENCE = 120.0
 _EXAMPLE = "cassandra://node1,node2:9042/arclink?consistency=LOCAL_QUORUM"
 _KEYSPACE = re.compile(r"[A-Za-z]\w{0,47}", re.ASCII)
@@ -36,6 +36,9 @@ class Address:
         datacenter: Datacenter whose nodes are used; empty for that of the first node that answers.
         tls: ``system``, or a file with the certificates that nodes are trusted by (PEM); empty for
             an unencrypted connection.
+        certificate: File with the certificate that this side shows to nodes (PEM); empty for none.
+        key: File with the private key of that certificate (PEM); empty if it is in the same file.
+            Its password is in ``ARCLINK_CASSANDRA_KEY_PASSWORD``.
     """
 
     hosts: tuple[str, ...]
@@ -49,6 +52,8 @@ class Address:
     loaders: int = 0
     datacenter: str = ""
     tls: str = ""
+    certificate: str = ""
+    key: str = ""
 
     @property
     def name(self) -> str:
@@ -111,6 +116,9 @@ def _parsed(where: str, patience: float) -> Address:
             "characters at most"
         )
     given = {"patience": patience, **_options(parts.query)}
+    for name, needed in (("certificate", "tls"), ("key", "certificate")):
+        if name in given and needed not in given:
+            raise ValueError(f"{name}=… is used together with {needed}=…")
     return Address(
         tuple(host for host, _ in named),
         ports.pop() if ports else PORT,
@@ -144,7 +152,7 @@ def _options(query: str) -> dict[str, object]:
             name in ("timeout", "patience") and re.fullmatch(r"\d+(\.\d+)?", value) and float(value)
         ):
             found[name] = float(value)
-        elif name == "tls" and value:
+        elif name in ("tls", "certificate", "key") and value:
             found[name] = value
         elif name == "loaders" and value.isascii() and value.isdigit():
             found[name] = int(value)

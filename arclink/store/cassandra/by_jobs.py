@@ -14,8 +14,8 @@ import orjson
 from arclink.network.engine_files import files_of, is_of_engine
 from arclink.store.cassandra.addresses import parse_address
 from arclink.store.cassandra.load import RunTasks, run_task
-from arclink.store.cassandra.tables import StoreView
-from arclink.store.cassandra.tasks import Result, Task
+from arclink.store.cassandra.tables import Result, StoreView
+from arclink.store.cassandra.tasks import Task
 from arclink.store.graph_files import GraphParts
 from arclink.store.protocols import Cluster
 
@@ -36,13 +36,15 @@ def by_manifests(
     def do(step: int, view: StoreView, tasks: Sequence[Task]) -> None:
         if not tasks:
             return
-        sizes = {task: parts[task.relation][task.part].size for task in tasks}
+        files = {task: task.file_in(parts) for task in tasks}
+        sizes = {task: file.size if file else 0 for task, file in files.items()}
         folder.mkdir(parents=True, exist_ok=True)
         manifests: list[Path] = []
         for number, share in enumerate(shares(sizes, 2 * cores)):
             lines = [
-                f"{task.what}\t{task.part}\t{cluster.place(parts[task.relation][task.part].path)}\n"
+                f"{task.what}\t{task.part}\t{cluster.place(file.path) if file else ''}\n"
                 for task in share
+                for file in [files[task]]
             ]
             text = "".join(lines).encode()
             # The name follows from the text, because of a file that is already in HDFS only the
@@ -58,6 +60,7 @@ def by_manifests(
                 "step": step,
                 "loads": sorted(view.loads),
                 "versions": sorted(view.versions),
+                "lists": sorted(view.lists),
             },
         )
 
@@ -91,7 +94,7 @@ def load_parts(lines: Iterable[bytes], settings: str) -> Iterator[tuple[str, Res
     """
     given = orjson.loads(settings)
     address = parse_address(given["store"])
-    view = StoreView(frozenset(given["loads"]), frozenset(given["versions"]))
+    view = StoreView(*(frozenset(given[name]) for name in ("loads", "versions", "lists")))
     for line in lines:
         what, part, path = line.decode().rstrip("\n").split("\t")
         task = Task(what, int(part))
@@ -100,8 +103,11 @@ def load_parts(lines: Iterable[bytes], settings: str) -> Iterator[tuple[str, Res
 
 
 @contextmanager
-def _here(path: str) -> Iterator[Path]:
+def _here(path: str) -> Iterator[Path | None]:
     """Yield a local path of a file; an engine's file is copied for the duration of the block."""
+    if not path:
+        yield None
+        return
     if not is_of_engine(path):
         yield Path(path)
         return

@@ -15,11 +15,11 @@ import ssl
 import sys
 import threading
 import time
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from itertools import count, pairwise
+from itertools import chain, count, pairwise, zip_longest
 from typing import Any, TypeVar
 
 from cassandra import (
@@ -69,6 +69,12 @@ Found = Sequence[Any]
 IN_FLIGHT = 96
 """Greatest number of queries of one caller at a time."""
 
+TOGETHER = 16
+"""Greatest number of partitions that one request asks for."""
+
+KEY_PASSWORD = "ARCLINK_CASSANDRA_KEY_PASSWORD"
+"""Environment variable with the password of the private key."""
+
 BATCHES_IN_FLIGHT = 8
 """Greatest number of batches of a writer at a time."""
 
@@ -105,6 +111,18 @@ class _Elsewhere(RetryPolicy):  # type: ignore[misc]  # the driver has no types
 
     def on_write_timeout(self, *_: object, retry_num: int, **__: object) -> tuple[int, None]:
         return (self.RETRY_NEXT_HOST if retry_num == 0 else self.RETHROW), None
+
+
+class _RoutedStatement(BoundStatement):  # type: ignore[misc]  # the driver has no types
+    """A query whose nodes do not follow from its values."""
+
+    def __init__(self, prepared: PreparedStatement, route: bytes | None) -> None:
+        super().__init__(prepared)
+        self._route = route
+
+    @property
+    def routing_key(self) -> bytes | None:
+        return self._route or super().routing_key
 
 
 Answer = TypeVar("Answer")
@@ -184,6 +202,9 @@ class Database:
             missing = _missing_replicas(causes)
             if missing:
                 raise StoreError(f"{name}: {missing}") from error
+            refused = _tls_refusal(self.address, causes)
+            if refused:
+                raise StoreError(f"{name}: {refused}") from error
             raise StoreError(
                 f"no node of {name} answers ({'; '.join(sorted({*map(str, causes)}))[:300]}). "
                 "Check that it is running, its host and port, and whether it needs TLS (tls=…)."
@@ -298,8 +319,17 @@ class Database:
             if not state:
                 return
 
-    def ask_each(self, statement: str, questions: Iterable[Values]) -> list[list[Found]]:
-        """Return the answers to one query with many values, in order; they run concurrently."""
+    def ask_each(
+        self, statement: str, questions: Iterable[Values], routes: Iterable[bytes | None] = ()
+    ) -> list[list[Found]]:
+        """Return the answers to one query with many values, in order; they run concurrently.
+
+        Args:
+            statement: The query.
+            questions: Values of each.
+            routes: For each, the routing key of a partition whose nodes are asked; if not given,
+                it follows from the values.
+        """
         answers: list[list[Found]] = []
         under_way: deque[tuple[BoundStatement, ResponseFuture]] = deque()
 
@@ -315,14 +345,58 @@ class Database:
 
         with self._translated():
             prepared = self._prepare(statement)
-            for values in questions:
+            for values, route in zip_longest(questions, routes):
                 if len(under_way) >= IN_FLIGHT:
                     take()
-                bound = prepared.bind(values)
+                bound = _RoutedStatement(prepared, route).bind(values)
                 under_way.append((bound, self._session.execute_async(bound)))
             while under_way:
                 take()
         return answers
+
+    def ask_partitions(
+        self, statement: str, one: str, places: Sequence[Values]
+    ) -> list[list[Found]]:
+        """Return the rows of many partitions, in the order given; few requests ask for them.
+
+        Each request goes to a node that has all its partitions.
+
+        Args:
+            statement: Query whose last value is a list (``IN ?``); its first columns are the place.
+            one: The same query for one place (``= ?``), which tells the node.
+            places: Values of the columns of each place, in the order of the statement.
+        """
+        distinct = list(dict.fromkeys(map(tuple, places)))
+        groups: defaultdict[tuple[object, Values], list[tuple[object, ...]]] = defaultdict(list)
+        keys: list[bytes | None] = [None] * len(distinct)
+        if len(self._cluster.metadata._hosts) > 1:
+            with self._translated():
+                keys = [self._prepare(one).bind(place).routing_key for place in distinct]
+        for place, key in zip(distinct, keys, strict=True):
+            groups[self.node_of(key), place[:-1]].append(place)
+        routes = dict(zip(distinct, keys, strict=True))
+        asked = [
+            members[begin : begin + TOGETHER]
+            for members in groups.values()
+            for begin in range(0, len(members), TOGETHER)
+        ]
+        answers = self.ask_each(
+            statement,
+            ((*some[0][:-1], [place[-1] for place in some]) for some in asked),
+            [routes[some[0]] for some in asked],
+        )
+        found: defaultdict[tuple[object, ...], list[Found]] = defaultdict(list)
+        for row in chain.from_iterable(answers):
+            found[tuple(row[: len(places[0])])].append(row)
+        return [found[tuple(place)] for place in places]
+
+    def node_of(self, routing_key: bytes | None) -> object:
+        """Return the first node that has a partition; None if there is no choice."""
+        metadata = self._cluster.metadata
+        if len(metadata._hosts) == 1 or routing_key is None:
+            return None
+        replicas = metadata.get_replicas(self.address.keyspace, routing_key)
+        return replicas[0].endpoint if replicas else None
 
     def agree(self, statement: str, values: Values) -> tuple[bool, Found]:
         """Run a lightweight transaction.
@@ -402,6 +476,38 @@ def _missing_replicas(causes: Iterable[object]) -> str:
     )
 
 
+_ENDED_BY_NODE = re.compile("alert|EOF occurred|reset by peer", re.IGNORECASE)
+"""Matches errors of a connection that the other side ends while TLS is agreed on."""
+
+
+def _tls_refusal(address: Address, causes: Iterable[object]) -> str:
+    """Return a text that says which side refuses the other's certificate; empty if none does.
+
+    Args:
+        address: Of the store.
+        causes: Errors of the driver, one per node that was asked.
+    """
+    texts = sorted({str(cause) for cause in causes})
+    for text in texts:
+        if "certificate verify failed" in text:
+            return (
+                f"ArcLink does not trust the certificate of a node ({text}). Name the authority "
+                "that signed it (tls=FILE); the certificate must name the node's host or address."
+            )
+    if not address.tls or not (ended := list(filter(_ENDED_BY_NODE.search, texts))):
+        return ""
+    if address.certificate:
+        return (
+            f"a node ends the connection, probably because it does not trust the certificate "
+            f"{address.certificate} ({ended[0]}). The node's truststore needs that certificate or "
+            "its authority; the node's log names the reason."
+        )
+    return (
+        f"a node ends the connection, probably because it requires a client certificate "
+        f"({ended[0]}). Name one: certificate=FILE and key=FILE."
+    )
+
+
 def _connected(
     address: Address, auth: PlainTextAuthProvider | None, profile: ExecutionProfile
 ) -> tuple[Cluster, Session]:
@@ -438,22 +544,34 @@ def _connected(
 
 
 def _tls_of(address: Address) -> ssl.SSLContext | None:
-    """Return the TLS settings that verify the nodes; None for an unencrypted connection.
+    """Return the TLS settings of a connection; None for an unencrypted connection.
 
     Raises:
-        StoreError: The file with certificates cannot be read.
+        StoreError: A file with certificates or the key cannot be read.
     """
     if not address.tls:
         return None
-    if address.tls == "system":
-        return ssl.create_default_context()
     try:
-        return ssl.create_default_context(cafile=address.tls)
+        context = ssl.create_default_context(
+            cafile=None if address.tls == "system" else address.tls
+        )
     except (OSError, ssl.SSLError) as error:
         raise StoreError(
             f"tls={address.tls}: this is not a readable file of certificates (PEM) "
             f"({error}). Or use tls=system."
         ) from error
+    if address.certificate:
+        try:
+            context.load_cert_chain(
+                address.certificate, address.key or None, os.environ.get(KEY_PASSWORD, "")
+            )
+        except (OSError, ValueError) as error:
+            key = f" and key={address.key}" if address.key else ""
+            raise StoreError(
+                f"certificate={address.certificate}{key}: not a certificate with its private key "
+                f"(PEM), or not readable ({error}). If the key has a password, set {KEY_PASSWORD}."
+            ) from error
+    return context
 
 
 class Writer:
@@ -479,7 +597,7 @@ class Writer:
             size: Approximate size of the values in bytes.
         """
         bound = self._database._prepare(statement).bind(values)
-        node = self._node_of(bound)
+        node = self._database.node_of(bound.routing_key)
         waiting = self._waiting.setdefault(node, [])
         if waiting and self._sizes[node] + size > BATCH_BYTES:
             self._send(node)
@@ -489,13 +607,6 @@ class Writer:
         self.rows += 1
         if self._sizes[node] >= BATCH_BYTES or len(waiting) >= BATCH_ROWS:
             self._send(node)
-
-    def _node_of(self, bound: BoundStatement) -> object:
-        metadata = self._database._cluster.metadata
-        if len(metadata._hosts) == 1:
-            return None
-        replicas = metadata.get_replicas(self._database.address.keyspace, bound.routing_key)
-        return replicas[0].endpoint if replicas else None
 
     def _send(self, node: object) -> None:
         waiting = self._waiting.pop(node, [])

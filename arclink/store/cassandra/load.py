@@ -1,7 +1,7 @@
 """Loads a batch into a Cassandra store, in one process or several.
 
-First the tasks of the batch write its rows. Then earlier takedowns are applied to the batch, and at
-last the step is finished, which makes the batch visible.
+First the tasks of the batch write its rows. Then earlier takedowns are applied to the batch, and
+the step is finished, which makes the batch visible. At last lists of SURTs are merged.
 """
 
 import os
@@ -21,13 +21,14 @@ from arclink.closing import Closing
 from arclink.errors import StoreError
 from arclink.model import Batch
 from arclink.store.cassandra.addresses import Address
+from arclink.store.cassandra.merging import drop_plan, note_plan, plan_merge
 from arclink.store.cassandra.reader import CassandraReader
 from arclink.store.cassandra.removal import forget_in, takedown_of
-from arclink.store.cassandra.schema import open_database
+from arclink.store.cassandra.schema import allow_merges, open_database
 from arclink.store.cassandra.steps import Facts, History
-from arclink.store.cassandra.tables import StoreView, Tables
-from arclink.store.cassandra.tasks import Result, Task, TaskRunner, done_tasks, tasks_of
-from arclink.store.graph_files import GraphParts
+from arclink.store.cassandra.tables import Result, StoreView, Tables, done_tasks
+from arclink.store.cassandra.tasks import MERGE, Task, TaskRunner, tasks_of
+from arclink.store.graph_files import GraphPart, GraphParts
 from arclink.store.protocols import KnownFile
 
 SMALL = 16 << 20
@@ -72,7 +73,7 @@ def load_batch(
             if step.facts is not None and step.identity
         }
         if identity in known:
-            store.steps.history(fresh=True)
+            _merge(store, holder, _here(store, parts))
             return store.batch_of(known[identity].number)
         history = store.steps.history(fresh=True)
         all_settings = _checked(store, settings)
@@ -80,15 +81,11 @@ def load_batch(
         _note(store, step, files, all_settings, manifest)
         with _runner_of(store, parts, cores) if run is None else _given(run) as do:
             for phase in phases:
-                do(step, history.view, _not_done(store, step, phase))
-                if missing := _not_done(store, step, phase):
-                    raise StoreError(
-                        f"{store.address.name}: {missing[0].name} and {len(missing) - 1} "
-                        "other tasks did nothing; load again."
-                    )
-        facts = _facts(store, step, history)
-        facts = _without_forgotten(store, step, history, facts)
-        store.steps.finish(step, facts, holder)
+                _run(store, do, step, history.view, phase)
+            facts = _facts(store, step, history)
+            facts = _without_forgotten(store, step, history, facts)
+            store.steps.finish(step, facts, holder)
+            _merge(store, holder, do)
     return Batch(facts.number, tuple(file.name for file in files), manifest)
 
 
@@ -106,6 +103,46 @@ def _checked(store: CassandraReader, settings: Mapping[str, str]) -> dict[str, s
                 "Use that setting, or build a new store."
             )
     return known
+
+
+def _run(
+    store: CassandraReader, do: RunTasks, step: int, view: StoreView, tasks: Sequence[Task]
+) -> None:
+    """Run the tasks of one phase that are not done yet.
+
+    Raises:
+        StoreError: A task was not done.
+    """
+    do(step, view, _not_done(store, step, tasks))
+    if missing := _not_done(store, step, tasks):
+        raise StoreError(
+            f"{store.address.name}: {missing[0].name} and {len(missing) - 1} other tasks did "
+            "nothing; load again."
+        )
+
+
+def _merge(store: CassandraReader, holder: str, do: RunTasks) -> None:
+    """Merge lists of SURTs as long as a level has enough of them; this process holds the store."""
+    tables = store.tables
+    while True:
+        history = store.history()
+        plan = plan_merge(store.lists, history)
+        if plan is None or not allow_merges(store.database):
+            return
+        step = store.steps.begin(plan.identity(history.view))
+        plan = note_plan(tables, step, plan)
+        tasks = [Task(MERGE, part) for part in plan.parts]
+        # Starting a job takes longer than two tasks, which merge some 60 MB.
+        runs_here = len(tasks) <= 2
+        _run(store, _here(store, {}) if runs_here else do, step, history.view, tasks)
+        drop_plan(tables, step)
+        store.steps.finish(
+            step, Facts("merge", replaces=tuple(plan.steps), level=plan.level), holder
+        )
+        tables.database.ask_each(
+            "DELETE FROM tasks WHERE load = ?",
+            [(load,) for load in {load for load, *_ in plan.old}],
+        )
 
 
 def _not_done(store: CassandraReader, step: int, tasks: Sequence[Task]) -> list[Task]:
@@ -176,34 +213,42 @@ def _given(run: RunTasks) -> Iterator[RunTasks]:
     yield run
 
 
+def _here(store: CassandraReader, parts: GraphParts) -> RunTasks:
+    """Return a function that runs tasks in this process."""
+
+    def here(step: int, view: StoreView, tasks: Sequence[Task]) -> None:
+        runner = TaskRunner(store.tables, view, step)
+        for task in tasks:
+            runner.run(task, _path(task.file_in(parts)))
+
+    return here
+
+
+def _path(file: GraphPart | None) -> Path | None:
+    return None if file is None else file.path
+
+
+def _size(file: GraphPart | None) -> int:
+    return 0 if file is None else file.size
+
+
 @contextmanager
 def _runner_of(store: CassandraReader, parts: GraphParts, cores: int | None) -> Iterator[RunTasks]:
     """Yield a function that runs tasks: in this process, or in several if there is much to load."""
     size = sum(part.size for some in parts.values() for part in some)
     loaders = store.address.loaders or cores or os.cpu_count() or 1
 
-    def here(step: int, view: StoreView, tasks: Sequence[Task]) -> None:
-        runner = TaskRunner(store.tables, view, step)
-        for task in tasks:
-            runner.run(task, parts[task.relation][task.part].path)
-
     if loaders == 1 or size < SMALL:
-        yield here
+        yield _here(store, parts)
         return
     with Loaders(loaders) as processes:
 
         def there(step: int, view: StoreView, tasks: Sequence[Task]) -> None:
-            left = sorted(tasks, key=lambda task: -parts[task.relation][task.part].size)
+            files = {task: task.file_in(parts) for task in tasks}
+            left = sorted(tasks, key=lambda task: -_size(files[task]))
             while left:
                 calls = [
-                    partial(
-                        run_task,
-                        store.address,
-                        step,
-                        view,
-                        task,
-                        parts[task.relation][task.part].path,
-                    )
+                    partial(run_task, store.address, step, view, task, _path(files[task]))
                     for task in left
                 ]
                 if processes.do(calls):
@@ -281,7 +326,7 @@ def _runner(address: Address, step: int, view: StoreView) -> TaskRunner:
     return TaskRunner(Tables(open_database(address)), view, step)
 
 
-def run_task(address: Address, step: int, view: StoreView, task: Task, path: Path) -> Result:
+def run_task(address: Address, step: int, view: StoreView, task: Task, path: Path | None) -> Result:
     """Run one task of a load, in a separate process.
 
     Args:
@@ -289,6 +334,6 @@ def run_task(address: Address, step: int, view: StoreView, task: Task, path: Pat
         step: Step of the load.
         view: The steps that were finished when the load began.
         task: The task to run.
-        path: Path of its part of the graph files.
+        path: Path of its part of the graph files, if it reads one.
     """
     return _runner(address, step, view).run(task, path)

@@ -5,14 +5,12 @@ in ``_in`` read the state of the store that their caller names.
 """
 
 import json
-from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from heapq import merge
 from itertools import chain, groupby, islice
 from operator import attrgetter
-from typing import NamedTuple
 
 from arclink.closing import Closing
 from arclink.errors import StoreError, UsageError
@@ -61,6 +59,7 @@ from arclink.store.blocks.relations import (
 from arclink.store.blocks.rows import Row
 from arclink.store.blocks.stored_rows import distinct_mementos
 from arclink.store.cassandra.addresses import Address
+from arclink.store.cassandra.look_ups import LookUps
 from arclink.store.cassandra.rows import (
     NamesByHash,
     content_number,
@@ -72,8 +71,8 @@ from arclink.store.cassandra.rows import (
 )
 from arclink.store.cassandra.schema import open_database
 from arclink.store.cassandra.steps import History, Steps
+from arclink.store.cassandra.surt_lists import SurtLists
 from arclink.store.cassandra.tables import Chunk, StoreView, Stream, Tables
-from arclink.store.cassandra.tasks import FENCES, done_tasks_of_each, unpack_surts
 from arclink.store.protocols import (
     ContentBlock,
     KnownFile,
@@ -88,8 +87,8 @@ PIECES = 16
 AT_ONCE = 128
 """Number of inlinks whose contents are looked up together, and of checksums in one query."""
 
-FIRST_SURTS = 8
-"""Number of SURTs that are looked up together first; it doubles, because few may be wanted."""
+FIRST_ROWS = 8
+"""Number of SURTs or mementos that are read together first; it doubles: few may be wanted."""
 
 FEW_CAPTURES = 500
 """Limit of captures of a payload that are scanned per content; more are sorted by cut first."""
@@ -97,17 +96,6 @@ FEW_CAPTURES = 500
 CACHED_BLOCKS = 2048
 CACHED_OUTLINK_BLOCKS = 16
 CACHED_BY_CUT = 4
-CACHED_FENCES = 8192
-
-
-class SurtRange(NamedTuple):
-    """The SURTs of one part of a load: the number of rows, and the first and last SURT."""
-
-    load: int
-    part: int
-    rows: int
-    first: str
-    last: str
 
 
 class CassandraReader(Closing):
@@ -134,9 +122,9 @@ class CassandraReader(Closing):
         self._held: History | None = None
         self._blocks: OrderedDict[tuple[int, int, int], list[str]] = OrderedDict()
         self._outlink_blocks: OrderedDict[tuple[int, int, int], OutlinkBlock] = OrderedDict()
+        self._ahead = LookUps(self.fates_in, self.numbers_of)
         self._by_cut: OrderedDict[Checksum, CapturesByCut] = OrderedDict()
-        self._ranges: dict[int, list[SurtRange]] = {}
-        self._fences: OrderedDict[tuple[frozenset[int], int, int], list[str]] = OrderedDict()
+        self.lists = SurtLists(self.tables, lambda: self.steps.history(fresh=True).view.lists)
 
     # The visible steps
 
@@ -155,8 +143,8 @@ class CassandraReader(Closing):
         self._blocks.clear()
         self._outlink_blocks.clear()
         self._by_cut.clear()
-        self._ranges.clear()
-        self._fences.clear()
+        self._ahead.clear()
+        self.lists.clear()
 
     # Queries
 
@@ -170,7 +158,11 @@ class CassandraReader(Closing):
             self._held = held
 
     def mementos(self, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]:
-        yield from self.mementos_in(self.history().view, surt, span)
+        rest, count = self.mementos_in(self.history().view, surt, span), FIRST_ROWS
+        while some := list(islice(rest, count)):
+            self._ahead.mementos = some
+            yield from some
+            count = min(2 * count, AT_ONCE)
 
     def mementos_in(self, view: StoreView, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]:
         """Yield the mementos of a SURT in one state of the store."""
@@ -204,20 +196,20 @@ class CassandraReader(Closing):
         checksum = checksum_shown(self, memento)
         if checksum is None:
             return None
-        scope = scope_of_fate(self.fates_in(view, [checksum])[0])
+        scope = scope_of_fate(self._ahead.fate(view, checksum, memento))
         if scope is None:
             return None
         content = content_id(checksum, memento.original, scope)
         # The payload may have been read for other originals only; for this one, it may not
         # have been available any more.
-        return content if self.numbers_of(view, [content])[0] is not None else None
+        return content if self._ahead.number(view, content) is not None else None
 
     def outlinks(self, content: ContentId) -> Iterator[Outlink]:
         view = self.history().view
-        place = self.numbers_of(view, [content])[0]
-        if place is not None:
-            load, number = place
-            yield from self.outlink_block(view, load, number).links(number)
+        numbers = self._ahead.numbers_from(view, content)
+        if numbers:
+            blocks = self._outlink_blocks_of(view, numbers)
+            yield from blocks[0].links(numbers[0][1])
 
     def inlinks(self, target: Surt, after: Inlink | None = None) -> Iterator[Inlink]:
         view = self.history().view
@@ -340,11 +332,11 @@ class CassandraReader(Closing):
             yield from timestamps
 
     def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
-        yield from self.surts_in(self.history().view, prefix, after)
+        yield from self.lists.surts(self.history().view, prefix, after)
 
     def captured_surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
-        view, count = self.history().view, FIRST_SURTS
-        surts = self.surts_in(view, prefix, after)
+        view, count = self.history().view, FIRST_ROWS
+        surts = self.lists.surts(view, prefix, after, captured=True)
         while some := list(islice(surts, count)):
             answers = self.tables.mementos.streams_of_each([surt.encode() for surt in some], view)
             for surt, streams in zip(some, answers, strict=True):
@@ -352,75 +344,9 @@ class CassandraReader(Closing):
                     yield surt
             count = min(2 * count, AT_ONCE)
 
-    def surts_in(self, view: StoreView, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
-        """Yield the SURTs that start with ``prefix``, in one state of the store."""
-        low = after if after is not None and after >= prefix else prefix
-        parts = [
-            part
-            for part in self.surt_ranges(view)
-            if part.last >= low and part.first[: len(prefix)] <= prefix
-        ]
-        for surt, _ in groupby(merge(*self._surts_of_each(view, parts, prefix, low))):
-            if not surt.startswith(prefix):
-                if surt > prefix:
-                    return
-            elif after is None or surt > after:
-                yield Surt(surt)
-
-    def _surts_of_each(
-        self, view: StoreView, parts: Sequence[SurtRange], prefix: str, low: str
-    ) -> list[Iterator[str]]:
-        """Return the SURTs from ``low`` on of each part that has any with this prefix.
-
-        The first rows of the parts are requested concurrently. Further rows are requested on
-        demand: a part has few rows for the prefix of a host.
-        """
-        rows = [max(0, bisect_right(fences, low) - 1) for fences in self._fences_of(view, parts)]
-        streams: list[Iterator[str]] = []
-        for begin in range(0, len(parts), AT_ONCE):
-            some = list(zip(parts, rows, strict=True))[begin : begin + AT_ONCE]
-            places = [(part.load, part.part, row) for part, row in some]
-            answers = self.tables.surts.get_each(places, view)
-            for (part, row), data in zip(some, answers, strict=True):
-                surts = [surt for surt in unpack_surts(data) if surt >= low]
-                wanted = [surt for surt in surts if surt.startswith(prefix)]
-                if len(wanted) < len(surts):  # the row ends after the prefix
-                    streams.append(iter(wanted))
-                else:
-                    streams.append(chain(wanted, self._surts_from(view, part, row + 1)))
-        return streams
-
-    def _surts_from(self, view: StoreView, part: SurtRange, first: int) -> Iterator[str]:
-        """Yield the SURTs of a part from a row on."""
-        for row in range(first, part.rows):
-            yield from unpack_surts(self.tables.surts.get((part.load, part.part, row), view))
-
-    def _fences_of(self, view: StoreView, parts: Sequence[SurtRange]) -> list[list[str]]:
-        """Return the first SURT of each row, for each part; one of few rows needs no request."""
-        keys = {part: (view.versions, part.load, part.part) for part in parts if part.rows > 1}
-        known = {part: self._fences[key] for part, key in keys.items() if key in self._fences}
-        missing = [part for part in keys if part not in known]
-        places = [(part.load, part.part, FENCES) for part in missing]
-        for part, data in zip(missing, self.tables.surts.get_each(places, view), strict=True):
-            known[part] = self._fences[keys[part]] = unpack_surts(data)
-        while len(self._fences) > CACHED_FENCES:
-            self._fences.popitem(last=False)
-        return [known.get(part, []) for part in parts]
-
-    def surt_ranges(self, view: StoreView) -> list[SurtRange]:
-        """Return the parts that hold the SURTs of a state of the store."""
-        missing = sorted(load for load in view.loads if load not in self._ranges)
-        for load, results in zip(missing, done_tasks_of_each(self.tables, missing), strict=True):
-            self._ranges[load] = [
-                SurtRange(load, *result["surts"])  # type: ignore[misc]
-                for result in results.values()
-                if result.get("surts")
-            ]
-        return [part for load in sorted(view.loads) for part in self._ranges[load]]
-
     def scan_mementos(self, span: Span = ALL_TIME, prefix: Surt = ALL_SURTS) -> Iterator[Memento]:
         view = self.history().view
-        surts = self.surts_in(view, prefix)
+        surts = self.lists.surts(view, prefix, captured=True)
         while some := list(islice(surts, AT_ONCE)):
             answers = self.tables.mementos.streams_of_each([surt.encode() for surt in some], view)
             for surt, streams in zip(some, answers, strict=True):
@@ -589,18 +515,26 @@ class CassandraReader(Closing):
 
     def outlink_block(self, view: StoreView, load: int, number: int) -> OutlinkBlock:
         """Return the block with the links of a content."""
-        part, block, _ = place_of(number)
-        place = load, part, block
-        known = self._outlink_blocks.get(place)
-        if known is None:
-            data = self.tables.outlinks.get(place, view)
-            known = self._outlink_blocks[place] = OutlinkBlock(data, content_number(part, block))
-            if len(self._outlink_blocks) > CACHED_OUTLINK_BLOCKS:
-                self._outlink_blocks.popitem(last=False)
-        return known
+        return self._outlink_blocks_of(view, [(load, number)])[0]
+
+    def _outlink_blocks_of(
+        self, view: StoreView, numbers: Sequence[tuple[int, int]]
+    ) -> list[OutlinkBlock]:
+        """Return the blocks with the links of contents; if the first is known, only that one."""
+        places = [(load, *place_of(number)[:2]) for load, number in numbers]
+        found = self._outlink_blocks
+        if places[0] in found:
+            return [found[places[0]]]
+        missing = [place for place in dict.fromkeys(places) if place not in found]
+        for place, data in zip(missing, self.tables.outlinks.get_each(missing, view), strict=True):
+            found[place] = OutlinkBlock(data, content_number(*place[1:]))
+        blocks = [found[place] for place in places]
+        while len(found) > CACHED_OUTLINK_BLOCKS:
+            found.popitem(last=False)
+        return blocks
 
     def _posting(self, view: StoreView, target: Surt, inlink: Inlink) -> tuple[int, Posting]:
-        place = self.numbers_of(view, [inlink.content])[0]
+        place = self._ahead.number(view, inlink.content)
         if place is None:
             raise UsageError(
                 f"cannot continue after an inlink of {inlink.content}: the store has no such "

@@ -5,8 +5,9 @@ are written, with the number of the step, and rows without remaining data become
 step is finished, readers use the new versions; `clean` deletes the old ones.
 """
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from itertools import groupby
 from typing import cast
@@ -44,8 +45,8 @@ from arclink.store.cassandra.rows import (
     unpack_sightings,
 )
 from arclink.store.cassandra.steps import Facts, History
-from arclink.store.cassandra.tables import Chunk, KeyedTable, StoreView
-from arclink.store.cassandra.tasks import FENCES, LAST, done_tasks, pack_surts, unpack_surts
+from arclink.store.cassandra.surt_lists import FENCES, LAST, SurtRange, pack_surts, unpack_surts
+from arclink.store.cassandra.tables import Chunk, KeyedTable, StoreView, done_tasks
 from arclink.store.protocols import Removed, Takedown
 from arclink.uris.resolution import content_id
 
@@ -94,7 +95,7 @@ def forget(store: CassandraReader, takedown: Takedown, *, is_trial: bool) -> Rem
         step = store.steps.begin(b"")
         done = forget_in(
             store,
-            replace(history, view=StoreView(history.view.loads, history.view.versions | {step})),
+            replace(history, view=replace(history.view, versions=history.view.versions | {step})),
             takedown.what,
             step,
         )
@@ -169,7 +170,7 @@ class _CassandraRows:
         self, what: Forgotten, change: Callable[[Surt, int, Row], Row | None]
     ) -> None:
         table = self._tables.mementos
-        for surt in self._store.surts_in(self._view, what.prefix):
+        for surt in self._store.lists.surts(self._view, what.prefix):
             if not what.has(surt):
                 continue
             self._surts.add(surt)
@@ -322,46 +323,38 @@ class _CassandraRows:
     # SURTs
 
     def _remove_surts(self) -> None:
-        """Remove SURTs without mementos and inlinks from the lists."""
+        """Remove SURTs without mementos, or without inlinks, from their lists."""
         if self._version is None:
             return
-        empty = {surt for surt in self._surts if not self._has(surt)}
-        if not empty:
-            return
-        for part in self._store.surt_ranges(self._view):
-            within = sorted(surt for surt in empty if part.first <= surt <= part.last)
-            if not within:
-                continue
-            fences = unpack_surts(
-                self._tables.surts.get((part.load, part.part, FENCES), self._view)
-            )
-            border, borders = LAST, []
-            for row in reversed(range(part.rows)):
-                place = part.load, part.part, row
-                surts = unpack_surts(self._tables.surts.get(place, self._view))
-                kept = [surt for surt in surts if surt not in empty]
-                if len(kept) < len(surts):
-                    self._tables.surts.put(
-                        self._writer, *place, pack_surts(kept) if kept else b"", self._version
-                    )
-                # An empty row gets the first SURT of the next one, so readers skip it.
-                border = kept[0] if kept else border
-                borders.append(border)
-            if borders[::-1] != fences:
-                self._tables.surts.put(
-                    self._writer,
-                    part.load,
-                    part.part,
-                    FENCES,
-                    pack_surts(borders[::-1]),
-                    self._version,
-                )
+        gone = [
+            sorted(surt for surt in self._surts if not self._has(table, surt))
+            for table in (self._tables.mementos, self._tables.inlinks)
+        ]
+        lists = self._store.lists
+        for one in lists.ranges(self._view):
+            surts = gone[0 if one.is_captured else 1]
+            within = surts[bisect_left(surts, one.first) : bisect_right(surts, one.last)]
+            if within:
+                self._remove_from(one, lists.fences(self._view, [one])[0], within)
 
-    def _has(self, surt: str) -> bool:
-        tables = (self._tables.mementos, self._tables.inlinks)
-        return any(
-            next(table.chunks(surt.encode(), self._view), None) is not None for table in tables
-        )
+    def _remove_from(self, one: SurtRange, fences: Sequence[str], gone: Sequence[str]) -> None:
+        """Remove SURTs from a list."""
+        table, place = self._tables.surts, (one.load, one.part)
+        borders = list(fences or [one.first])
+        rows = sorted({max(0, bisect_right(borders, surt) - 1) for surt in gone}, reverse=True)
+        for row in rows:
+            surts = unpack_surts(table.get((*place, row), self._view))
+            kept = sorted({*surts}.difference(gone))
+            if len(kept) < len(surts):
+                data = pack_surts(kept) if kept else b""
+                table.put(self._writer, *place, row, data, self._version or 0)
+                # An empty row gets the first SURT of the next one, so readers skip it.
+                borders[row] = kept[0] if kept else (*borders, LAST)[row + 1]
+        if borders != list(fences or [one.first]):
+            table.put(self._writer, *place, FENCES, pack_surts(borders), self._version or 0)
+
+    def _has(self, table: KeyedTable, surt: str) -> bool:
+        return next(table.chunks(surt.encode(), self._view), None) is not None
 
 
 def clean(store: CassandraReader) -> None:
@@ -373,7 +366,7 @@ def clean(store: CassandraReader) -> None:
     with store.steps.held():
         view = store.steps.history(fresh=True).view
         for step in store.steps.all():
-            if step.number not in view.loads:
+            if step.number not in view.lists:
                 # Before its rows: a repeated load then runs all its tasks again.
                 store.database.ask("DELETE FROM tasks WHERE load = ?", (step.number,))
         writer = store.database.writer()
@@ -392,7 +385,7 @@ def clean(store: CassandraReader) -> None:
                     data: defaultdict[int, bool] = defaultdict(bool)
                     for _, row, version in versions:
                         data[version] |= bool(row.data)
-                    for version in _superseded(row.load, data, view):
+                    for version in _superseded(row.load in view.loads, data, view):
                         keyed.delete(writer, key, row, version)
                         del data[version]
                     for version in (version for version, has_data in data.items() if not has_data):
@@ -400,13 +393,14 @@ def clean(store: CassandraReader) -> None:
             for placed in (tables.outlinks, tables.blocks, tables.surts):
                 for _, of_place in groupby(placed.raw(low, high), lambda row: row[0][:3]):
                     found = list(of_place)
+                    shown = view.lists if placed is tables.surts else view.loads
                     for version in _superseded(
-                        found[0][0].load, [version for _, version in found], view
+                        found[0][0].load in shown, [version for _, version in found], view
                     ):
                         placed.delete(writer, found[0][0], version)
         # Delete old versions before the empty ones that hide them.
         writer.flush()
-        for load in sorted(view.loads):
+        for load in sorted(view.lists):
             _rewrite_ranges(store, view, load)
         for (keyed, key), rows in emptied.items():
             # Readers find a stream by its first rows, so keep its emptied rows while it has data.
@@ -446,9 +440,15 @@ def _rewrite_ranges(store: CassandraReader, view: StoreView, load: int) -> None:
             )
 
 
-def _superseded(load: int, versions: Iterable[int], view: StoreView) -> set[int]:
-    """Return the versions of a row that no reader uses."""
-    if load not in view.loads:
+def _superseded(is_shown: bool, versions: Iterable[int], view: StoreView) -> set[int]:
+    """Return the versions of a row that no reader uses.
+
+    Args:
+        is_shown: Whether readers use rows of this load.
+        versions: Of the row.
+        view: State of the store.
+    """
+    if not is_shown:
         return {*versions}
     known = {version for version in versions if version == 0 or version in view.versions}
     return {*versions} - {max(known, default=0)}

@@ -9,8 +9,11 @@ from arclink.store.cassandra.addresses import Address, replication_map
 from arclink.store.cassandra.database import Database, database_of, forget_database
 from arclink.store.cassandra.steps import Steps
 
-LAYOUT = 2
+LAYOUT = 3
 """Version of the layout: the tables, and the packing of their rows."""
+
+UNMERGED = 2
+"""The layout before lists of SURTs were merged; a merge makes it the present one."""
 
 UNSEALED = 1
 """The layout before rows had seals; it is read and loaded unchanged."""
@@ -90,6 +93,19 @@ def open_database(address: Address) -> Database:
     _check(address, layout)
     database.is_sealed = layout != UNSEALED
     return database
+
+
+def allow_merges(database: Database) -> bool:
+    """Return whether lists of SURTs may be merged; an older ArcLink refuses the store from then on.
+
+    Lists of layout `UNSEALED` are not merged.
+    """
+    if database.is_sealed:
+        database.agree(
+            f"UPDATE steps SET layout = {LAYOUT} WHERE store = {_PARTITION} IF layout = {UNMERGED}",
+            (),
+        )
+    return database.is_sealed
 
 
 def _layout(database: Database) -> int | None:

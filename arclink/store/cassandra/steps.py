@@ -1,9 +1,9 @@
 """The history of a store: its steps, which are finished, and which process may take the next.
 
-A step is a loaded batch or a takedown. Its number is reserved with a lightweight transaction, its
-rows are written with that number, and one row that marks it as finished makes all of them visible
-at once. Only the process that holds the store takes steps. A dead holder is recognised by its
-process, if it is on the same machine, or by its silence.
+A step is a loaded batch, a takedown, or a merge of lists of SURTs. Its number is reserved with a
+lightweight transaction, its rows are written with that number, and one row that marks it as
+finished makes all of them visible at once. Only the process that holds the store takes steps. A
+dead holder is recognised by its process, if it is on the same machine, or by its silence.
 """
 
 import json
@@ -32,7 +32,7 @@ class Facts:
     """The facts of a step (``docs/reference/cassandra-schema.md``).
 
     Attributes:
-        kind: ``load`` or ``takedown``.
+        kind: ``load``, ``takedown`` or ``merge``.
         number: Number of the batch: 1, 2, …
         payloads: Number of payloads whose fate was not known before.
         contents: Number of contents that were not known before.
@@ -45,6 +45,8 @@ class Facts:
         removed: By step of a takedown, the numbers it removed here: the counts of `Removed`.
         spans: By step of a batch, its first and last timestamp after this step.
         takedown: prefix, first, last, has_targets, reason, time.
+        replaces: Steps whose lists of SURTs this merge replaced.
+        level: Level of the merged lists; those of a batch have 0.
     """
 
     kind: str
@@ -59,6 +61,8 @@ class Facts:
     removed: Mapping[int, Sequence[int]] = field(default_factory=dict)
     spans: Mapping[int, tuple[str, str]] = field(default_factory=dict)
     takedown: tuple[str, str, str, bool, str, str] = ("", "", "", False, "", "")
+    replaces: Sequence[int] = ()
+    level: int = 0
 
     def as_json(self) -> str:
         """Return the facts as text that `facts_of` reads."""
@@ -71,6 +75,7 @@ def facts_of(text: str) -> Facts:
     values["removed"] = {int(step): counts for step, counts in values["removed"].items()}
     values["spans"] = {int(step): tuple(span) for step, span in values["spans"].items()}
     values["takedown"] = tuple(values["takedown"])
+    values["replaces"] = tuple(values.get("replaces", ()))
     return Facts(**values)
 
 
@@ -91,11 +96,13 @@ class History:
         loads: Facts of the batches, by step.
         takedowns: Facts of the takedowns, by step.
         view: The steps whose rows a reader uses.
+        merges: Facts of the merges, by step.
     """
 
     loads: Mapping[int, Facts]
     takedowns: Mapping[int, Facts]
     view: StoreView
+    merges: Mapping[int, Facts] = field(default_factory=dict)
 
     @property
     def refers(self) -> bool:
@@ -271,9 +278,15 @@ def _is_dead(holder: str) -> bool:
 
 
 def _history_of(steps: Mapping[int, Facts]) -> History:
-    loads = {number: facts for number, facts in steps.items() if facts.kind == "load"}
-    takedowns = {number: facts for number, facts in steps.items() if facts.kind == "takedown"}
-    versions = {facts.version for facts in loads.values()} - {0}
-    return History(
-        loads, takedowns, StoreView(frozenset(loads), frozenset(versions | takedowns.keys()))
+    loads, takedowns, merges = (
+        {number: facts for number, facts in steps.items() if facts.kind == kind}
+        for kind in ("load", "takedown", "merge")
     )
+    versions = {facts.version for facts in loads.values()} - {0}
+    replaced = {step for facts in merges.values() for step in facts.replaces}
+    view = StoreView(
+        frozenset(loads),
+        frozenset(versions | takedowns.keys()),
+        frozenset((loads.keys() | merges.keys()) - replaced),
+    )
+    return History(loads, takedowns, view, merges)

@@ -99,7 +99,7 @@ class CassandraRows:
                 yield surt, item
 
     def _surts_within(self, what: Forgotten) -> Iterator[Surt]:
-        return filter(what.has, self._store.surts_in(self._view, what.prefix))
+        return filter(what.has, self._store.lists.surts(self._view, what.prefix))
 
     def count_targets(self) -> int:
         targets = 0

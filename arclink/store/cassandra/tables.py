@@ -14,6 +14,7 @@ in bucket 0, the others in buckets of `BUCKET_ROWS`. After a full bucket, a read
 the next one, so no table has to list which keys are hubs.
 """
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -59,14 +60,20 @@ class StoreView:
     Attributes:
         loads: Steps of the visible batches.
         versions: Steps of the visible takedowns.
+        lists: Steps whose lists of SURTs are read: batches, and merges of their lists.
     """
 
     loads: frozenset[int] = frozenset()
     versions: frozenset[int] = frozenset()
+    lists: frozenset[int] = frozenset()
 
     def having(self, load: int, version: int) -> "StoreView":
         """Return this state with one more batch and the version of its rows after takedowns."""
-        return StoreView(self.loads | {load}, self.versions | {version})
+        return StoreView(self.loads | {load}, self.versions | {version}, self.lists | {load})
+
+    def has(self, step: int) -> bool:
+        """Return whether rows that a load or a merge wrote are visible."""
+        return step in self.loads or step in self.lists
 
 
 class Chunk(NamedTuple):
@@ -104,7 +111,7 @@ def believed(
     """
     for place, versions in groupby(rows, itemgetter(0, 1, 2)):
         load, part, chunk = place
-        if load not in view.loads:
+        if not view.has(load):
             continue
         newest = -1
         pieces: list[bytes] = []
@@ -246,7 +253,8 @@ class KeyedTable:
         self.name = name
         key = KEYED[name]
         columns = "load, part, chunk, version, piece, data"
-        self._home = f"SELECT {columns} FROM {name} WHERE {key} = ? AND bucket = 0"
+        self._home = f"SELECT {columns} FROM {name} WHERE bucket = ? AND {key} = ?"
+        self._homes = f"SELECT bucket, {key}, {columns} FROM {name} WHERE bucket = ? AND {key} IN ?"
         self._bucket = (
             f"SELECT {columns} FROM {name} WHERE {key} = ? AND bucket = ? AND load = ? AND "
             "part = ? AND chunk >= ?"
@@ -301,13 +309,13 @@ class KeyedTable:
 
     def streams(self, key: bytes, view: StoreView, page: int = PAGE) -> Iterator[Stream]:
         """Yield the streams of a key, by load and part; each one is read on demand."""
-        return self._streams(key, self.database.pages(self._home, (key,), page), view)
+        return self._streams(key, self.database.pages(self._home, (0, key), page), view)
 
     def streams_of_each(self, keys: Sequence[bytes], view: StoreView) -> list[list[Stream]]:
         """Return the streams of each key, in the order given."""
-        answers = self.database.ask_each(self._home, ((key,) for key in keys))
+        answers = self.database.ask_partitions(self._homes, self._home, [(0, key) for key in keys])
         return [
-            list(self._streams(key, iter(rows), view))
+            list(self._streams(key, (row[2:] for row in rows), view))
             for key, rows in zip(keys, answers, strict=True)
         ]
 
@@ -375,10 +383,12 @@ class PlacedTable:
         self.name = name
         columns = "load, part, chunk, version, piece, data"
         self._one = f"SELECT {columns} FROM {name} WHERE load = ? AND part = ? AND chunk = ?"
+        self._several = f"SELECT {columns} FROM {name} WHERE load = ? AND part = ? AND chunk IN ?"
         self._insert = f"INSERT INTO {name} ({columns}) VALUES (?, ?, ?, ?, ?, ?)"
         self._delete = (
             f"DELETE FROM {name} WHERE load = ? AND part = ? AND chunk = ? AND version = ?"
         )
+        self._drop = f"DELETE FROM {name} WHERE load = ? AND part = ? AND chunk = ?"
         self._scan = (
             f"SELECT {columns} FROM {name} WHERE token(load, part, chunk) > ? AND token(load, "
             "part, chunk) <= ?"
@@ -405,13 +415,17 @@ class PlacedTable:
         """Delete a version of a row permanently."""
         writer.put(self._delete, (chunk.load, chunk.part, chunk.chunk, version), 16)
 
+    def drop(self, writer: Writer, place: tuple[int, int, int]) -> None:
+        """Delete all versions of a row permanently."""
+        writer.put(self._drop, place, 12)
+
     def get(self, place: tuple[int, int, int], view: StoreView) -> bytes:
         """Return the data at a place; empty if there is no row."""
         return self.get_each([place], view)[0]
 
     def get_each(self, places: Sequence[tuple[int, int, int]], view: StoreView) -> list[bytes]:
         """Return the data at each place, in the order given."""
-        answers = self.database.ask_each(self._one, places)
+        answers = self.database.ask_partitions(self._several, self._one, places)
         return [
             next((chunk.data for chunk in believed(rows, view, self._opened)), b"")
             for rows in answers
@@ -421,7 +435,7 @@ class PlacedTable:
         self, places: Sequence[tuple[int, int, int]], view: StoreView
     ) -> list[tuple[int, int, int]]:
         """Return the places without any row, not even one that a takedown emptied."""
-        answers = self.database.ask_each(self._one, places)
+        answers = self.database.ask_partitions(self._several, self._one, places)
         believed_in = {0, *view.versions}
         return [
             place
@@ -455,6 +469,10 @@ def _pieces(data: bytes) -> list[tuple[int, bytes]]:
     ]
 
 
+Result = dict[str, object]
+"""What a task of a load reports."""
+
+
 class Tables:
     """All tables of a store."""
 
@@ -484,3 +502,16 @@ class Tables:
             table.on_damage = on_damage
         for placed in (self.outlinks, self.blocks, self.surts):
             placed.on_damage = on_damage
+
+
+def done_tasks(tables: Tables, load: int) -> dict[str, Result]:
+    """Return the results of the finished tasks of a load, by name."""
+    return done_tasks_of_each(tables, [load])[0]
+
+
+def done_tasks_of_each(tables: Tables, loads: Sequence[int]) -> list[dict[str, Result]]:
+    """Return the `done_tasks` of each load, in the order given."""
+    answers = tables.database.ask_each(
+        "SELECT task, result FROM tasks WHERE load = ?", ((load,) for load in loads)
+    )
+    return [{name: json.loads(result) for name, result in rows} for rows in answers]

@@ -10,7 +10,7 @@ Any process may run a task, any number of times. The rows of a task depend only 
 finished steps, so a repeated task, even a concurrent one, writes the same rows. Readers ignore them
 until the step is finished. A task holds the contents or captures of a part in memory, never those
 of the batch. Inlinks name contents by block, so their tasks also hold the names of the batch's
-blocks.
+blocks. Tasks of a merge write lists of SURTs from older ones (`arclink.store.cassandra.merging`).
 """
 
 import json
@@ -41,6 +41,7 @@ from arclink.store.blocks.relations import (
 )
 from arclink.store.blocks.rows import shows_payload
 from arclink.store.cassandra.database import Writer
+from arclink.store.cassandra.merging import write_merged
 from arclink.store.cassandra.rows import (
     BLOCK_BITS,
     PART_BITS,
@@ -51,17 +52,18 @@ from arclink.store.cassandra.rows import (
     pack_mementos,
     values_of,
 )
-from arclink.store.cassandra.tables import StoreView, Tables
-from arclink.store.graph_files import GraphParts, read_part
+from arclink.store.cassandra.surt_lists import SurtLists, SurtWriter
+from arclink.store.cassandra.tables import Result, StoreView, Tables, done_tasks
+from arclink.store.graph_files import GraphPart, GraphParts, read_part
 
 PHASES = (("mementos", "payloads", "outlinks"), ("payloads-again", "outlinks-again"), ("inlinks",))
 """Tasks of one phase may run at the same time; the next phase needs all of them."""
 
+MERGE = "merge"
+"""What the tasks of a merge do."""
+
 CAPTURES = 300_000
 """Number of captures that a task collects before it writes their sightings."""
-
-SURT_BYTES = 64 * 1024
-"""Bytes of SURTs in a row, before compression."""
 
 NAMES_IN_ROW = 10_000
 """Number of block names in a row."""
@@ -69,19 +71,11 @@ NAMES_IN_ROW = 10_000
 AT_ONCE = 500
 """Number of contents or payloads that are looked up together."""
 
-FENCES = -1
-"""Number of the chunk of `surts` that lists the first SURT of each other chunk."""
-
-LAST = "\U0010ffff"
-"""A text that sorts after every SURT."""
-
 _SUB_PARTS = 1 << 9
 """Part numbers that are reserved for the sightings of one part of mementos.
 
 A part with very many captures writes their sightings as several parts.
 """
-
-Result = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +93,10 @@ class Task:
     def relation(self) -> str:
         """The relation whose part it reads."""
         return self.what.removesuffix("-again")
+
+    def file_in(self, parts: GraphParts) -> GraphPart | None:
+        """Return the part of the graph files that it reads; None if it reads the store only."""
+        return None if self.what == MERGE else parts[self.relation][self.part]
 
 
 def tasks_of(parts: GraphParts) -> list[list[Task]]:
@@ -137,14 +135,30 @@ class TaskRunner:
         self._view = view.having(load, 0)
         self._load = load
         self._names = NamesByHash(tables.database)
+        self._lists = SurtLists(tables, lambda: view.lists)
 
-    def run(self, task: Task, path: Path) -> Result:
+    def run(self, task: Task, path: Path | None) -> Result:
         """Run a task; return its result after the cluster has acknowledged all its rows.
 
         Raises:
             StoreError: The graph files are damaged or do not belong together.
         """
         writer = self._tables.database.writer()
+        if path is None:
+            result = write_merged(
+                self._tables, self._lists, writer, self._view, self._load, task.part
+            )
+        else:
+            result = self._read(task, path, writer)
+        writer.flush()
+        self._tables.database.ask(
+            "INSERT INTO tasks (load, task, result) VALUES (?, ?, ?)",
+            (self._load, task.name, json.dumps({**result, "rows": writer.rows})),
+        )
+        return result
+
+    def _read(self, task: Task, path: Path, writer: Writer) -> Result:
+        """Load a part of the graph files."""
         do = {
             "mementos": self._mementos,
             "payloads": self._payloads,
@@ -154,18 +168,12 @@ class TaskRunner:
             "inlinks": self._inlinks,
         }[task.what]
         try:
-            result = do(path, task.part, writer)
+            return do(path, task.part, writer)
         except (ValueError, TypeError) as error:
             raise StoreError(
                 f"{path}: the graph files cannot be read ({error}). Write them again "
                 "(docs/reference/graph-files.md)."
             ) from error
-        writer.flush()
-        self._tables.database.ask(
-            "INSERT INTO tasks (load, task, result) VALUES (?, ?, ?)",
-            (self._load, task.name, json.dumps({**result, "rows": writer.rows})),
-        )
-        return result
 
     # Mementos
 
@@ -357,73 +365,6 @@ class TaskRunner:
         return self._known_blocks
 
     _known_blocks: tuple[dict[str, Numbered], bool] | None = None
-
-
-def done_tasks(tables: Tables, load: int) -> dict[str, Result]:
-    """Return the results of the finished tasks of a load, by name."""
-    return done_tasks_of_each(tables, [load])[0]
-
-
-def done_tasks_of_each(tables: Tables, loads: Sequence[int]) -> list[dict[str, Result]]:
-    """Return the `done_tasks` of each load, in the order given."""
-    answers = tables.database.ask_each(
-        "SELECT task, result FROM tasks WHERE load = ?", ((load,) for load in loads)
-    )
-    return [{name: json.loads(result) for name, result in rows} for rows in answers]
-
-
-class SurtWriter:
-    """Writes the sorted SURTs of a part, each once."""
-
-    def __init__(self, tables: Tables, writer: Writer, load: int, part: int) -> None:
-        self._tables, self._writer, self._place = tables, writer, (load, part)
-        self._surts: list[str] = []
-        self._size = 0
-        self._last: str | None = None
-        self._fences: list[str] = []
-
-    def add(self, surt: str) -> None:
-        """Add a SURT that is not less than the one before it."""
-        if surt == self._last:
-            return
-        if self._size >= SURT_BYTES:
-            self._flush()
-        self._last = surt
-        self._surts.append(surt)
-        self._size += len(surt) + 1
-
-    def _flush(self) -> None:
-        data = pack_surts(self._surts)
-        self._tables.surts.put(self._writer, *self._place, len(self._fences), data)
-        self._fences.append(self._surts[0])
-        self._surts, self._size = [], 0
-
-    def close(self) -> list[object]:
-        """Write the remaining SURTs.
-
-        Returns:
-            Part, number of rows, and first and last SURT; empty if there was no SURT.
-        """
-        if self._surts:
-            self._flush()
-        if not self._fences:
-            return []
-        self._tables.surts.put(self._writer, *self._place, FENCES, pack_surts(self._fences))
-        return [self._place[1], len(self._fences), self._fences[0], self._last]
-
-
-def pack_surts(surts: Iterable[str]) -> bytes:
-    """Return the data of a row of SURTs.
-
-    >>> unpack_surts(pack_surts(["org,example)/", "org,example)/a"]))
-    ['org,example)/', 'org,example)/a']
-    """
-    return zstandard.compress("\n".join(surts).encode(), LEVEL)
-
-
-def unpack_surts(data: bytes) -> list[str]:
-    """Return the SURTs that `pack_surts` packed."""
-    return zstandard.decompress(data).decode().split("\n") if data else []
 
 
 class _Rows:

@@ -1,11 +1,18 @@
 """Sorted runs: relations that grow by batches and are read by key.
 
+<<<<<<< HEAD
+A run is a sequence of compressed blocks that is written once, in key order, and then only read;
+just `Runs.rewrite`, which removes rows, replaces blocks. Each batch writes one run per relation at
+level 0, and runs are merged by levels (`arclink.store.blocks.levels`). Merging copies rows
+unchanged: they name contents and payloads by numbers that never change.
+=======
 A run is a sequence of compressed blocks that is written once, in key order, and then only read.
 Only `Runs.rewrite`, which removes rows, replaces blocks. Each batch writes one run per relation at
 level 0. When a level has `FAN_OUT` runs, they are merged into one run of the next level. So n
 batches leave at most ``FAN_OUT * log(n)`` runs to read, and each row is rewritten ``log(n)`` times
 (a log-structured merge-tree: O'Neil et al. 1996). Merging copies rows unchanged: they name contents
 and payloads by numbers that never change.
+>>>>>>> main
 
 ::
 
@@ -20,7 +27,7 @@ separates its fields, so that a key that is a prefix of another one sorts before
 
 import sqlite3
 from bisect import bisect_left, bisect_right
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from enum import IntEnum
@@ -40,15 +47,10 @@ from arclink.store.blocks.byte_layouts import (
     unpack_ends,
     unpack_sections,
 )
+from arclink.store.blocks.levels import merge_due
 from arclink.store.blocks.rows import Row
 from arclink.store.seals import damaged, unpacking
 from arclink.store.sqlite.schema import Connection
-
-FAN_OUT = 4
-"""Number of runs of one level that are merged into one of the next.
-
-Measured in docs/decisions/20261122-smaller-pages.md.
-"""
 
 BLOCK_BYTES = 16 * 1024
 """Size of a block before compression; measured in docs/decisions/20261121-sorted-runs.md.
@@ -523,19 +525,18 @@ class Runs:
         return self._opened(run, number, data)
 
     def merge(self, relation: Relation) -> None:
-        """Merge each level with `FAN_OUT` runs or more into one run of the next level.
+        """Merge the runs of full levels, inside the caller's transaction."""
+        while due := merge_due(self._levels(relation)):
+            self._merge(relation, *due)
 
-        This happens inside the caller's transaction.
-        """
-        level = 0
-        while True:
-            numbers = [row[0] for row in self._connection.execute(_LEVEL, (relation, level))]
-            if len(numbers) < FAN_OUT:
-                if not self._connection.execute(_ABOVE, (relation, level)).fetchone():
-                    return
-            else:
-                self._merge(relation, numbers, level + 1)
-            level += 1
+    def _levels(self, relation: Relation) -> dict[int, list[int]]:
+        """Return the numbers of the runs of each level."""
+        levels: defaultdict[int, list[int]] = defaultdict(list)
+        for level, number in self._connection.execute(
+            "SELECT level, number FROM runs WHERE relation = ? ORDER BY number", (relation,)
+        ):
+            levels[level].append(number)
+        return levels
 
     def _merge(self, relation: Relation, numbers: Sequence[int], level: int) -> None:
         writer = RunWriter(self._connection, relation, level)
@@ -594,8 +595,6 @@ _BLOCKS_OF_RUN = (
     "SELECT run, block, data FROM fences LEFT JOIN blocks ON blocks.number = fences.block "
     "WHERE run = ? ORDER BY first"
 )
-_LEVEL = "SELECT number FROM runs WHERE relation = ? AND level = ? ORDER BY number"
-_ABOVE = "SELECT 1 FROM runs WHERE relation = ? AND level > ? LIMIT 1"
 # The blocks of a run that may hold keys of a range, in key order.
 _BLOCKS_OF = """
 SELECT first, block FROM fences

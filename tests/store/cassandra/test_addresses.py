@@ -33,7 +33,7 @@ from arclink.store.location import is_remote, local_path_of, work_folder
             id="user",
         ),
         pytest.param(
-            "cassandra://a/links?consistency=local_quorum&replication=dc1:3,dc2:2&timeout=2.5&patience=9&loaders=4&datacenter=dc1&tls=system",
+            "cassandra://a/links?consistency=local_quorum&replication=dc1:3,dc2:2&timeout=2.5&patience=9&loaders=4&datacenter=dc1&tls=system&certificate=a.pem&key=a.key",
             Address(
                 ("a",),
                 9042,
@@ -46,6 +46,8 @@ from arclink.store.location import is_remote, local_path_of, work_folder
                 4,
                 "dc1",
                 "system",
+                "a.pem",
+                "a.key",
             ),
             id="all options",
         ),
@@ -74,6 +76,16 @@ def test_a_url_says_where_and_how(url: str, expected: Address) -> None:
         pytest.param("cassandra://a/b?timeout=0", "timeout='0' cannot be", id="timeout"),
         pytest.param("cassandra://a/b?patience=long", "patience='long' cannot be", id="patience"),
         pytest.param("cassandra://a/b?tls=", "tls='' cannot be", id="TLS"),
+        pytest.param(
+            "cassandra://a/b?certificate=a.pem",
+            "certificate=… is used together with tls=…",
+            id="a certificate without TLS",
+        ),
+        pytest.param(
+            "cassandra://a/b?tls=system&key=a.key",
+            "key=… is used together with certificate=…",
+            id="a key without a certificate",
+        ),
         pytest.param(
             "cassandra://a/b?replication=many", "replication='many' cannot be", id="replication"
         ),

@@ -125,3 +125,35 @@ def test_another_failure_does_not_speak_of_replicas(error: Exception, says: str)
     said = said_of(error)
     assert says in said
     assert "replicas" not in said.partition("Read the nodes")[0].replace("replica nodes", "")
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "says"),
+    [
+        pytest.param(
+            "tls=system",
+            "[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: self-signed certificate",
+            "ArcLink does not trust the certificate of a node",
+            id="this side",
+        ),
+        pytest.param(
+            "tls=system",
+            "EOF occurred in violation of protocol",
+            "requires a client certificate",
+            id="the node, without a certificate",
+        ),
+        pytest.param(
+            "tls=system&certificate=a.pem",
+            "[SSL: TLSV1_ALERT_INTERNAL_ERROR] tlsv1 alert internal error",
+            "it does not trust the certificate a.pem",
+            id="the node, with a certificate",
+        ),
+        pytest.param("", "Connection reset by peer", "whether it needs TLS", id="without TLS"),
+        pytest.param("tls=system", "refused", "no node of .* answers", id="another failure"),
+    ],
+)
+def test_a_failure_of_tls_names_the_side_that_refuses(options: str, error: str, says: str) -> None:
+    database = database_with(())
+    database.address = parse_address(f"cassandra://10.0.0.1/links?{options}")
+    with pytest.raises(StoreError, match=says), database._translated():
+        raise hosts(ConnectionException(error))

@@ -12,7 +12,7 @@ from arclink.model import Surt
 from arclink.store.cassandra.addresses import parse_address
 from arclink.store.cassandra.steps import Facts
 from arclink.store.cassandra.store import CassandraStore
-from arclink.store.cassandra.tasks import FENCES, pack_surts
+from arclink.store.cassandra.surt_lists import FENCES, pack_surts
 
 PARTS = 6
 SURTS = 40
@@ -56,6 +56,12 @@ class Keyspace:
             return [self.tasks(load) for (load,) in places]
         return [[(*place, 0, 0, self.data(*place))] for place in places]
 
+    def ask_partitions(
+        self, statement: str, one: str, places: Sequence[Sequence[int]]
+    ) -> list[list[tuple[object, ...]]]:
+        """Answer questions for rows."""
+        return self.ask_each(one, places)
+
     def tasks(self, load: int) -> list[tuple[object, ...]]:
         """Return the notes of the tasks of a batch."""
         found: list[tuple[object, ...]] = []
@@ -92,7 +98,7 @@ def test_a_host_takes_three_round_trips_and_one_when_asked_again(
     batches: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where the parts are, their fences, and one row of each; what is sent together is limited."""
-    monkeypatch.setattr("arclink.store.cassandra.reader.AT_ONCE", 1000)
+    monkeypatch.setattr("arclink.store.cassandra.surt_lists.AT_ONCE", 1000)
     store, keyspace = opened(batches, monkeypatch)
     prefix = "org,h07)/"
     expected = [surt for surt in all_surts(batches) if surt.startswith(prefix)]
@@ -119,7 +125,7 @@ def test_a_host_takes_three_round_trips_and_one_when_asked_again(
 def test_a_prefix_gives_its_surts_in_order(
     prefix: str, after: str | None, at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("arclink.store.cassandra.reader.AT_ONCE", at_once)
+    monkeypatch.setattr("arclink.store.cassandra.surt_lists.AT_ONCE", at_once)
     store, _ = opened(3, monkeypatch)
     found = list(store.surts(Surt(prefix), None if after is None else Surt(after)))
     expected = [

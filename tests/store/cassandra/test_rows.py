@@ -22,6 +22,7 @@ from arclink.store.cassandra.rows import (
 )
 from arclink.store.cassandra.schema import statements
 from arclink.store.cassandra.steps import Facts, facts_of
+from arclink.store.cassandra.surt_lists import pack_surts, unpack_surts
 from arclink.store.cassandra.tables import (
     HOME,
     KEYED,
@@ -31,7 +32,6 @@ from arclink.store.cassandra.tables import (
     believed,
     bucket_of,
 )
-from arclink.store.cassandra.tasks import pack_surts, unpack_surts
 
 plain = st.text(
     st.characters(min_codepoint=32, exclude_categories=["Cs"]), min_size=1, max_size=200

@@ -1,6 +1,6 @@
 """Seals show each row that was damaged or stored at the place of another one."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -25,8 +25,14 @@ class Rows:
     def put(self, _: str, values: Sequence[object], __: int) -> None:
         self.rows.append(list(values))
 
-    def ask_each(self, _: str, keys: Iterable[object]) -> list[list[list[Any]]]:
-        return [[row[-6:] for row in self.rows] for _ in keys]
+    def ask_partitions(
+        self, _: str, __: str, places: Sequence[Sequence[object]]
+    ) -> list[list[list[Any]]]:
+        """Answer with all rows; those of a keyed table come after their key."""
+        return [
+            [[*(place if len(place) == 2 else ()), *row[-6:]] for row in self.rows]
+            for place in places
+        ]
 
     def pages(self, *_: object) -> Iterator[list[Any]]:
         return iter([row[-6:] for row in self.rows])

@@ -64,7 +64,7 @@ def test_a_store_that_was_built_anew_is_seen_though_its_steps_have_the_same_numb
     monkeypatch.setattr("arclink.store.cassandra.reader.open_database", lambda _: rows)
     monkeypatch.setattr("arclink.store.cassandra.steps.FRESH", -1)
     store = CassandraStore(parse_address("cassandra://node/links"))
-    assert [one.last for one in store.surt_ranges(store.history().view)] == ["com,b)/"]
+    assert [one.last for one in store.lists.ranges(store.history().view)] == ["com,b)/"]
     assert store.history() is store.history()
     rows.steps, rows.surts = ((1, b"other files", True),), [0, 1, "com,a)/", "com,c)/"]
-    assert [one.last for one in store.surt_ranges(store.history().view)] == ["com,c)/"]
+    assert [one.last for one in store.lists.ranges(store.history().view)] == ["com,c)/"]

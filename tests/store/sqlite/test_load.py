@@ -30,6 +30,7 @@ from arclink.model import (
     UriR,
 )
 from arclink.store.blocks.inlink_groups import InlinkGrouping
+from arclink.store.blocks.levels import FAN_OUT
 from arclink.store.blocks.relations import BlockWriter
 from arclink.store.graph_files import write_graph_sums
 from arclink.store.sqlite import runs as runs_module
@@ -480,7 +481,7 @@ def test_memory_does_not_grow_with_the_store(
 def test_what_merging_left_behind_goes_when_it_is_much(tmp_path: Path) -> None:
     path = tmp_path / "links.db"
     with SqliteStore(path, create=True) as store:
-        for number in range(runs_module.FAN_OUT):
+        for number in range(FAN_OUT):
             store.load(
                 write_pages(tmp_path / str(number), 400 * number, 400 * (number + 1)),
                 FILES[:1],
@@ -501,7 +502,7 @@ def test_what_merging_left_behind_goes_when_it_is_much(tmp_path: Path) -> None:
 def test_a_reader_does_not_hold_up_trimming_nor_lose_its_place(tmp_path: Path) -> None:
     path = tmp_path / "links.db"
     with SqliteStore(path, create=True) as store:
-        for number in range(runs_module.FAN_OUT):
+        for number in range(FAN_OUT):
             store.load(
                 write_pages(tmp_path / str(number), 400 * number, 400 * (number + 1)),
                 FILES[:1],
@@ -513,7 +514,7 @@ def test_a_reader_does_not_hold_up_trimming_nor_lose_its_place(tmp_path: Path) -
             found = [inlink.content for inlink in islice(inlinks, 100)]
             store.trim()
             found += [inlink.content for inlink in inlinks]
-        assert found == hub_contents(0, 400 * runs_module.FAN_OUT)
+        assert found == hub_contents(0, 400 * FAN_OUT)
 
 
 # With a process next to the one that loads

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arclink.errors import StoreError
+from arclink.store.blocks.levels import FAN_OUT
 from arclink.store.blocks.rows import Row
 from arclink.store.sqlite import runs
 from arclink.store.sqlite.runs import Relation, Runs, RunWriter
@@ -147,7 +148,7 @@ class TestTinyBlocks:
 def test_a_block_that_is_missing_is_named_when_its_run_is_merged(
     connection: Connection,
 ) -> None:
-    for batch in range(runs.FAN_OUT - 1):
+    for batch in range(FAN_OUT - 1):
         write_run(connection, numbered(10 * batch, 10 * batch + 10))
     (lost,) = connection.execute("SELECT max(number) FROM blocks").fetchone()
     connection.execute("DELETE FROM blocks WHERE number = ?", (lost,))

@@ -1,0 +1,121 @@
+"""Looks up payloads and contents of several mementos at once, and keeps the answers.
+
+A caller asks for the content of one memento after the other, and then for its links: a round trip
+to the cluster each. So the first question about one of the mementos that were read together also
+asks about those after it.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from arclink.checksums import is_reference
+from arclink.model import Checksum, ContentId, Memento
+from arclink.store.blocks.relations import scope_of_fate
+from arclink.store.blocks.rows import shows_payload
+from arclink.store.cassandra.tables import StoreView
+from arclink.uris.resolution import content_id
+
+CACHED = 4096
+"""Number of payloads, and of contents, that are kept."""
+
+BLOCKS_AHEAD = 8
+"""Number of contents whose outlinks are read together."""
+
+Key = TypeVar("Key")
+Found = TypeVar("Found")
+
+Number = tuple[int, int] | None
+"""Load and number of a content; None if the store has no such content."""
+
+
+class LookUps:
+    """Answers about single payloads and contents.
+
+    Args:
+        fates: Returns the packed fate of each payload in a state of the store.
+        numbers: Returns load and number of each content in a state of the store.
+
+    Attributes:
+        mementos: The mementos that a caller reads, in order.
+    """
+
+    def __init__(
+        self,
+        fates: Callable[[StoreView, Sequence[Checksum]], list[bytes | None]],
+        numbers: Callable[[StoreView, Sequence[ContentId]], list[Number]],
+    ) -> None:
+        self._ask_fates, self._ask_numbers = fates, numbers
+        self.mementos: Sequence[Memento] = ()
+        self._contents: list[ContentId] = []  # of mementos, in order
+        self._fates: OrderedDict[tuple[StoreView, Checksum], bytes | None] = OrderedDict()
+        self._numbers: OrderedDict[tuple[StoreView, ContentId], Number] = OrderedDict()
+
+    def clear(self) -> None:
+        """Forget all answers."""
+        self.mementos = ()
+        self._contents.clear()
+        self._fates.clear()
+        self._numbers.clear()
+
+    def fate(self, view: StoreView, checksum: Checksum, memento: Memento) -> bytes | None:
+        """Return the packed fate of the payload that a memento shows.
+
+        Contents of the memento and of those after it are looked up, too.
+        """
+        if (view, checksum) not in self._fates:
+            shown = {checksum: [memento.original]}
+            for other in self._from(memento):
+                if shows_payload(other.checksum, other.reason) and not is_reference(other.checksum):
+                    shown.setdefault(other.checksum, []).append(other.original)
+            _fill(self._fates, view, list(shown), self._ask_fates)
+            scopes = {one: scope_of_fate(self._fates[view, one]) for one in shown}
+            contents = [
+                content_id(one, original, scope)
+                for one, originals in shown.items()
+                for original in originals
+                if (scope := scopes[one]) is not None
+            ]
+            _fill(self._numbers, view, contents, self._ask_numbers)
+            self._contents = contents
+        return self._fates[view, checksum]
+
+    def _from(self, memento: Memento) -> Sequence[Memento]:
+        """Return the mementos that were read together, from one on."""
+        for place, other in enumerate(self.mementos):
+            if other is memento or other == memento:
+                return self.mementos[place:]
+        return ()
+
+    def number(self, view: StoreView, content: ContentId) -> Number:
+        """Return load and number of a content."""
+        _fill(self._numbers, view, [content], self._ask_numbers)
+        return self._numbers[view, content]
+
+    def numbers_from(self, view: StoreView, content: ContentId) -> list[tuple[int, int]]:
+        """Return load and number of a content, and of those that mementos after it show.
+
+        Only contents that were looked up, at most `BLOCKS_AHEAD`; none if the store lacks it.
+        """
+        number = self.number(view, content)
+        if number is None:
+            return []
+        place = self._contents.index(content) + 1 if content in self._contents else 0
+        soon = self._contents[place : place + BLOCKS_AHEAD - 1] if place else []
+        return [number, *filter(None, (self._numbers.get((view, one)) for one in soon))]
+
+
+def _fill(
+    known: OrderedDict[tuple[StoreView, Key], Found],
+    view: StoreView,
+    keys: Sequence[Key],
+    ask: Callable[[StoreView, Sequence[Key]], list[Found]],
+) -> None:
+    """Look up those of some keys that are not known; the least recent answers are dropped."""
+    missing = list(dict.fromkeys(key for key in keys if (view, key) not in known))
+    for key in keys:
+        if (view, key) in known:
+            known.move_to_end((view, key))
+    known.update(zip(((view, key) for key in missing), ask(view, missing), strict=True))
+    while len(known) > CACHED:
+        known.popitem(last=False)

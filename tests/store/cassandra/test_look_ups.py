@@ -1,0 +1,126 @@
+"""Payloads and contents of several mementos are looked up at once, and kept."""
+
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from arclink.model import Checksum, ContentId, Memento, Scope
+from arclink.store.cassandra import look_ups
+from arclink.store.cassandra.addresses import parse_address
+from arclink.store.cassandra.database import TOGETHER, Database
+from arclink.store.cassandra.look_ups import LookUps
+from arclink.store.cassandra.tables import StoreView
+from arclink.uris.resolution import content_id
+from tests.store.graphs import checksum_of, memento
+
+FATE = b"\x01"
+VIEW = StoreView(frozenset({1}))
+
+
+class Asked:
+    """A store in which all payloads were read, and which contents it was asked about."""
+
+    def __init__(self) -> None:
+        self.trips: list[tuple[str, int]] = []
+
+    def fates(self, _: StoreView, checksums: Sequence[Checksum]) -> list[bytes | None]:
+        if checksums:
+            self.trips.append(("fates", len(checksums)))
+        return [FATE for _ in checksums]
+
+    def numbers(self, _: StoreView, contents: Sequence[ContentId]) -> list[tuple[int, int] | None]:
+        if contents:
+            self.trips.append(("numbers", len(contents)))
+        return [(1, len(content)) for content in contents]
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
+    monkeypatch.setattr(look_ups, "scope_of_fate", lambda _: Scope.NONE)
+    return Asked()
+
+
+def captures(count: int) -> list[Memento]:
+    return [
+        memento("http://a.example/", f"2010010100{number:04d}", checksum_of(str(number)))
+        for number in range(count)
+    ]
+
+
+def test_mementos_that_were_read_together_take_two_round_trips(asked: Asked) -> None:
+    found = LookUps(asked.fates, asked.numbers)
+    found.mementos = captures(20)
+    for one in found.mementos[5:]:
+        assert found.fate(VIEW, one.checksum, one) == FATE
+        content = content_id(one.checksum, one.original, Scope.NONE)
+        assert found.number(VIEW, content) == (1, len(content))
+    assert asked.trips == [("fates", 15), ("numbers", 15)], "those before the first are not asked"
+
+
+def test_the_contents_after_one_are_read_with_it(asked: Asked) -> None:
+    found = LookUps(asked.fates, asked.numbers)
+    found.mementos = captures(20)
+    contents = [content_id(one.checksum, one.original, Scope.NONE) for one in found.mementos]
+    first = found.mementos[0]
+    found.fate(VIEW, first.checksum, first)
+    assert len(found.numbers_from(VIEW, contents[3])) == look_ups.BLOCKS_AHEAD
+    assert len(found.numbers_from(VIEW, contents[-2])) == 2
+    assert len(found.numbers_from(VIEW, ContentId("ELSEWHERE"))) == 1
+    assert asked.trips == [("fates", 20), ("numbers", 20), ("numbers", 1)]
+
+
+def test_another_state_of_the_store_is_asked_again(asked: Asked) -> None:
+    found = LookUps(asked.fates, asked.numbers)
+    (one,) = captures(1)
+    for view in (VIEW, VIEW, VIEW.having(2, 3)):
+        found.fate(view, one.checksum, one)
+    assert asked.trips == 2 * [("fates", 1), ("numbers", 1)]
+
+
+def test_few_answers_are_kept(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(look_ups, "CACHED", 3)
+    found = LookUps(asked.fates, asked.numbers)
+    for one in captures(5):
+        found.fate(VIEW, one.checksum, one)
+    assert len(found._fates) == len(found._numbers) == 3
+
+
+@pytest.mark.parametrize("nodes", [1, 3])
+def test_partitions_are_asked_for_together_if_they_are_on_one_node(nodes: int) -> None:
+    """Each place has its node; the answer has the rows of each place, in its order."""
+    sent: list[tuple[str, Sequence[Any], bytes | None]] = []
+    database: Any = Database.__new__(Database)
+    database.address = parse_address("cassandra://node/links")
+    database._cluster = SimpleNamespace(
+        metadata=SimpleNamespace(
+            _hosts=range(nodes),
+            get_replicas=lambda _, key: [SimpleNamespace(endpoint=int(key) % nodes)],
+        )
+    )
+    database._prepare = lambda _: SimpleNamespace(
+        bind=lambda place: SimpleNamespace(routing_key=b"%d" % place[-1])
+    )
+
+    def ask_each(
+        statement: str, questions: Sequence[Any], routes: Sequence[bytes | None]
+    ) -> list[list[Any]]:
+        asked = list(questions)
+        sent.extend(zip([statement] * len(asked), asked, routes, strict=True))
+        return [
+            [(common, number, f"row {row} of {number}") for number in numbers for row in (1, 2)]
+            for common, numbers in reversed(asked)
+        ]
+
+    database.ask_each = ask_each
+    places = [(0, number) for number in range(50, 0, -1)]
+    found = database.ask_partitions("IN ?", "= ?", [*places, places[3]])
+    assert found == [
+        [(0, number, f"row {row} of {number}") for row in (1, 2)]
+        for _, number in [*places, places[3]]
+    ]
+    assert all(len(numbers) <= TOGETHER for _, (_, numbers), _ in sent)
+    assert len(sent) == -(-50 // TOGETHER) if nodes == 1 else 3 * 2
+    assert all(len({number % nodes for number in numbers}) == 1 for _, (_, numbers), _ in sent)
+    assert database.ask_partitions("IN ?", "= ?", []) == []
