@@ -117,7 +117,7 @@ check: $(CHECKS)  ## Run the quick checks, in less than a minute: lint, types, u
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy $(CODE)
-	ARCLINK_EXAMPLES=20 $(BIN)/python -m pytest -q -n $(WORKERS) --unit -m 'not engine and not long and not costly' $(PYTEST_OPTIONS) tests
+	ARCLINK_EXAMPLES=4 $(BIN)/python -m pytest -q -n $(WORKERS) --unit -m 'not engine and not long and not costly' $(PYTEST_OPTIONS) tests
 
 test: $(CHECKS)  ## Run every check and test that needs no server
 	$(SECTION) 'ruff: rules'

@@ -101,7 +101,7 @@ class OfRows(Within, total=False):
 
 
 class OfGraph(Within, total=False):
-    """Keywords of `LinkGraph.to_networkx` and `LinkGraph.to_pandas` (``docs/how-to/export.md``).
+    """Keywords of `LinkGraph.to_networkx` and `LinkGraph.to_pandas` (docs/reference/exports.md).
 
     Attributes:
         min_count: Smallest number of mementos of a link.
@@ -471,7 +471,7 @@ class LinkGraph(Closing):
         )
 
     def export(self, path: str | PathLike[str], format: str, **parameters: Any) -> "Exported":  # noqa: A002  # the option's name
-        """Write the graph to a file with a manifest (``docs/how-to/export.md``).
+        """Write the graph to a file with a manifest (``docs/reference/exports.md``).
 
         Args:
             path: The path of the file; an existing file is replaced.

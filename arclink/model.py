@@ -1,8 +1,8 @@
 """The words of the field as types: URI-R, memento, payload, content, link.
 
 This module holds values only: no I/O, no parsing. Each idea has one word; the table is in
-``docs/explanation/data-model.md``. Values of which an answer has hundreds (links, sightings) are
-named tuples, because creating a named tuple takes 20 % of the time of a dataclass.
+``docs/explanation/data-model.md``. Values of which an answer has hundreds (mementos, links,
+sightings) are named tuples, because creating a named tuple takes 20 % of the time of a dataclass.
 """
 
 import re
@@ -122,8 +122,7 @@ class Forgotten:
         return self.has(surt) and self.span.first <= timestamp <= self.span.last
 
 
-@dataclass(frozen=True, slots=True)
-class Memento:
+class Memento(NamedTuple):
     """One capture of a URI-R at a time: facts that never change.
 
     Key: surt, timestamp, original, checksum. A memento does not hold its content, because the

@@ -449,7 +449,7 @@ class Reason(Enum):
         "notes",
         "page of a Wayback Machine, treated as the original",
         "With `--unwrap-wayback`: the URI and the time inside the capture's URI replace its "
-        "own ([Wayback](how-to/wayback.md#crawls-of-a-wayback-machine)).",
+        "own ([Wayback](reference/fetching.md#unwrapped-captures)).",
     )
     NOTE_WAYBACK_URI = (
         "notes",
@@ -565,7 +565,7 @@ class Reason(Enum):
         "notes",
         "page was rewritten by replay, which was undone",
         "The archive does not serve original bytes "
-        "([Wayback](how-to/wayback.md#original-or-rewritten-pages)).",
+        "([Wayback](reference/fetching.md#original-or-rewritten-pages)).",
     )
 
     __hash__ = (

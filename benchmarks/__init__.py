@@ -1,1 +1,1 @@
-"""What was measured, how, and against whom: benchmarks/README.md."""
+"""The benchmarks of ArcLink and of comparable programs; ``benchmarks/README.md`` describes them."""

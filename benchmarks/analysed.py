@@ -1,8 +1,8 @@
-"""What `benchmarks.analysis` measures: one analysis of a store, in a process of its own.
+"""Runs one analysis of a store in a process of its own, for `benchmarks.analysis`.
 
-Prints what it found.
+The program prints the result.
 
-python -m benchmarks.analysed slices --store links.db --cache FOLDER
+    python -m benchmarks.analysed slices --store links.db --cache FOLDER
 """
 
 import argparse

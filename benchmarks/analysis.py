@@ -1,9 +1,8 @@
-"""Slices, ranks and components of a generated graph.
+"""Cost of slices, ranks and components of generated graphs with 1, 10 and 50 million links.
 
-What they cost at 1, 10 and 50 million links, next to networkx and igraph.
-
-The peers get the edges as two arrays in a file, which slices are to be made of a store first;
-networkx is left out above a million, since it holds an edge in some 500 bytes.
+networkx and igraph do the same for comparison. They read the edges as two arrays from a file;
+ArcLink must first make slices of a store. networkx is left out above one million links, because it
+needs about 500 bytes per edge.
 """
 
 import shutil

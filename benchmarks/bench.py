@@ -1,4 +1,4 @@
-"""Where a run keeps what it generates, and the commands it measures."""
+"""The folder with the generated data of a benchmark run, and the commands that it measures."""
 
 import json
 import os

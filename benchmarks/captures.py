@@ -1,11 +1,11 @@
-"""How quickly captures are read: by the library, over HTTP, and by a real pywb, in one run.
+"""How quickly captures are read by the library, over HTTP, and by a real pywb, in one run.
 
     make test-wayback                                   # once: installs pywb
     python -m benchmarks.captures --pages 1000 --requests 1000
 
-Generated pages of 40 KB, asked for in random order, one after the other. Each round asks ArcLink
-and pywb for the same pages, in turn; the medians of the rounds are shown. CPU is that of the
-server's processes, divided by the number of requests.
+The captures are generated pages of 40 KB. They are requested in random order, one after the other.
+Each round requests the same pages from ArcLink and then from pywb; the table shows the medians of
+the rounds. The CPU time is that of the server's processes, divided by the number of requests.
 """
 
 import argparse

@@ -1,8 +1,7 @@
-"""Cassandra.
+"""Cost of loading into Cassandra by size, and time to the first page of a hub.
 
-What loading costs by size, into an empty store and as an update, and the first page of a hub.
-
-Needs a node that runs, and its process for its CPU time (docs/how-to/engines.md)::
+Batches are loaded into an empty store and as an update of a store. This needs a running node, and
+its process number to measure its CPU time (docs/how-to/engines.md)::
 
     engines/cassandra.sh start FOLDER && . FOLDER/env
     CASSANDRA_PID=$(cat FOLDER/node-1/pid) python -m benchmarks.run --only cassandra

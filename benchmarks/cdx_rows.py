@@ -1,11 +1,9 @@
-"""A million generated CDX rows, as an archive has them.
+"""Generated CDX rows with the shares of an archive, for filter, which never opens archive files.
 
-For filter, which never looks at archive files.
-
-Three captures per URI, sorted by SURT and time: 40 % of them equal to the one before (half are
-revisits), one in twelve a 404 and one in twenty a redirect, every fifth no HTML by its mime type or
-extension; a few rows without status, without checksum, with the checksum of an empty payload or of
-a page that many URIs share.
+Each URI has three captures; rows are sorted by SURT and time. 40 % of the captures equal the one
+before (half of these are revisits), 1 in 12 is a 404, 1 in 20 is a redirect, and 1 in 5 is not HTML
+by its mime type or extension. A few rows have no status, no checksum, the checksum of an empty
+payload, or the checksum of a page that many URIs share.
 
     python -m benchmarks.cdx_rows FILE --rows 1000000
 """

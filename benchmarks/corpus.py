@@ -1,13 +1,13 @@
-"""A seeded generator of realistic archives: WARC files, and their CDX next to them.
+"""A generator of realistic archives: WARC files with their CDX; one seed gives one archive.
 
-Three crawls of the same URIs on hosts of some 33 URIs. Page size is log-normal around 40 KB, with
-about 80 anchors: half of them a template that a host's pages share, the rest links within the host
-and power-law links off it, half of these to pages that were never captured. 40 % of all mementos
-equal the one before of their URI, half of these are revisit records; 10 % are not 200 (missing or
-moved), 20 % are not HTML.
+An archive has three crawls of the same URIs, with about 33 URIs per host. Page sizes are log-normal
+around 40 KB. A page has about 80 anchors: half of them are in a template that the pages of a host
+share; the others are links within the host, and power-law links to other hosts, half of them to
+pages that were never captured. 40 % of all mementos equal the one before of their URI, and half of
+these are revisit records. 10 % do not have status 200 (missing or moved), and 20 % are not HTML.
 
-Everything follows from the seed and a place (host, URI, version), never from what was made before:
-so files are made side by side, and a fourth crawl can be made later.
+Every page follows from the seed and its place (host, URI, version), not from pages that were made
+before. So files can be made in parallel, and a fourth crawl can be made later.
 
     python -m benchmarks.corpus FOLDER --captures 30000
     python -m benchmarks.corpus FOLDER --captures 30000 --addition    # 1 % more captures

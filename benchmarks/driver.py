@@ -1,6 +1,6 @@
-"""The driver of a build on a cluster with Hadoop and Cassandra: what one process does per row.
+"""Cost per row of the driver of a build on a cluster with Hadoop and Cassandra.
 
-Other work is done by tasks. ``arclink plan`` takes its constants from here
+The driver is one process; tasks do the other work. ``arclink plan`` takes its constants from here
 (`arclink.pipeline.cluster_size`).
 """
 

@@ -1,4 +1,4 @@
-"""From archive files to a store, compared with the floor and peers that only list links."""
+"""Cost from archive files to a store, compared with programs that only list links."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

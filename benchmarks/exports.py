@@ -1,7 +1,4 @@
-"""Exports of generated graphs of a million and ten million links.
-
-CPU time, memory, and bytes, by format.
-"""
+"""Cost of exports of graphs with one and ten million links: CPU time, memory and bytes."""
 
 from collections.abc import Iterator
 

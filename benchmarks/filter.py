@@ -1,7 +1,6 @@
-"""Filter.
+"""Cost of filtering a million CDX rows, compared with DuckDB and Apache Pig with the same rules.
 
-A million CDX rows through all its steps, next to DuckDB and Apache Pig with the same rules; their
-counts must be ours.
+The counts of both must equal those of ArcLink.
 """
 
 import json

@@ -1,12 +1,13 @@
-"""A store's links as two plain files, one row each, for stores of another kind to load.
+"""Writes the links of a store to two plain files with one row each, for stores of other kinds.
 
-Tab-separated, without header.
+The files are tab-separated, without header:
+
+- ``mementos.tsv``: surt, timestamp, original, checksum, content (empty if it was not read)
+- ``links.tsv``: content, position, target SURT, target, kind, text, rel (``-`` for none)
+
+The program prints the counts as JSON.
 
     python -m benchmarks.flat_links STORE FOLDER
-
-``mementos.tsv``: surt, timestamp, original, checksum, content (empty if it was not read).
-``links.tsv``: content, position, target SURT, target, kind, text, rel (``-`` for none). Prints
-counts as JSON.
 """
 
 import json

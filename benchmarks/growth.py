@@ -1,6 +1,6 @@
-"""Growth: what a capture costs in small and large builds, the fixed cost of a build named apart.
+"""Cost per capture of small and large builds, and cost of adding 1 % to a store.
 
-And adding 1 % to a store.
+The fixed cost of a build is subtracted and listed separately.
 """
 
 import shutil

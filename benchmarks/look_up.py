@@ -1,12 +1,13 @@
-"""Times look-ups in a store, in one process; prints milliseconds as JSON.
+"""Measures look-ups in a store, in one process, and prints milliseconds as JSON.
 
     python -m benchmarks.look_up STORE URIS.TXT [--how warm|connection|disk] [--what both|store|hub]
     [--cache KIB]
 
-``--how``: *warm* asks an open store, *connection* opens it for each, *disk* drops the file from the
-system's page cache before each, too. ``--what``: *both* directions as the service answers them;
-*store* the questions below it: the mementos, the links of the newest content, and the first 100
-inlinks; *hub* the first 100 members that link to it. ``--cache``: of SQLite.
+``--how`` is *warm* (the store is open), *connection* (each look-up opens it) or *disk* (before each
+look-up, the file is also dropped from the page cache of the system). ``--what`` is *both* (both
+directions, as the service answers them), *store* (the queries of the store for these: the mementos,
+the links of the newest content, and the first 100 inlinks) or *hub* (the first 100 members that
+link to the URI). ``--cache`` is the cache of SQLite.
 """
 
 import argparse

@@ -1,6 +1,6 @@
-"""Look-ups.
+"""Times of look-ups: ordinary URIs in both directions, and the first links to a hub.
 
-Ordinary URIs in both directions, in the library and over HTTP, and the first members of a hub.
+URIs are looked up in the library and over HTTP.
 """
 
 import http.client

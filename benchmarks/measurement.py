@@ -1,4 +1,4 @@
-"""What a command costs: CPU seconds and memory of whole processes, children included."""
+"""Measures a command: CPU seconds and memory of its process and of all child processes."""
 
 import os
 import signal

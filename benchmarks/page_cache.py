@@ -1,4 +1,4 @@
-"""A store larger than the page cache it is given: SQLite's own, and the system's."""
+"""Look-ups in a store that is larger than its page cache: that of SQLite, or of the system."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,10 +1,10 @@
-"""How a task best reads records of one large file in HDFS: whole, by ranges, or forwards with gaps.
+"""Cost of reading records of one large file in HDFS: whole, by ranges, or forward with gaps.
 
     . .engines/run/hadoop/env
     .venv/bin/python -m benchmarks.reading_from_hdfs
 
-Writes a file of random bytes to HDFS, then reads records of 20,000 bytes at ascending offsets, as
-extract does, for several shares of the file pointed to. Results:
+The program writes a file of random bytes to HDFS. Then it reads records of 20,000 bytes at
+ascending offsets, as extract does, for several shares of the file. The results are in
 docs/decisions/20261121-reading-from-hdfs.md.
 """
 

@@ -1,12 +1,12 @@
 """Runs the benchmarks, and prints their tables in Markdown.
 
-What was measured, on what, and which targets are met.
+The tables say what was measured on which machine, and which targets are met.
 
     python -m benchmarks.run --captures 3000 30000
     python -m benchmarks.run --only growth --captures 3000 30000 300000 --write
 
-Ratios are what to read: machines differ, and are noisy. benchmarks/README.md says what each table
-means.
+Compare ratios, not times: machines differ, and their times vary. benchmarks/README.md describes
+each table.
 """
 
 import argparse

@@ -1,6 +1,8 @@
-"""Prints captured URIs of a store whose links are known, sampled, the same for the same store.
+"""Prints a sample of the captured URIs of a store whose links are known.
 
-python -m benchmarks.sample STORE HOW-MANY
+The same store always gives the same sample.
+
+    python -m benchmarks.sample STORE HOW-MANY
 """
 
 import random

@@ -1,6 +1,6 @@
-"""A service under load: requests a second and how long they take, also while a batch is loaded.
+"""The service under load: requests per second and their times, also while a batch is loaded.
 
-And all links to a hub as a stream.
+Another table measures all links to a hub as a stream.
 """
 
 import http.client

@@ -1,4 +1,4 @@
-"""Rows of CDX and CDXJ files: sharing, reading, and whole builds from each form."""
+"""Cost of CDX and CDXJ rows: sharing them out to batches, reading them, and whole builds."""
 
 import json
 import sys

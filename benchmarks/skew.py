@@ -1,11 +1,9 @@
-"""Measures what skew costs.
-
-One payload captured at very many URIs, one target with very many inlinks.
+"""Cost of skew: one payload captured at very many URIs, and one target with very many inlinks.
 
     python -m benchmarks.skew --uris 20000 200000 --inlinks 20000 100000
 
-Each stage is a process of its own, whose peak memory and CPU seconds are printed: what grows with
-the number is not bounded.
+Each stage runs in a process of its own. The program prints its peak memory and CPU seconds. A stage
+whose memory grows with the numbers is not bounded.
 """
 
 import argparse

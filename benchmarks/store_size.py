@@ -1,6 +1,6 @@
-"""Bytes per link of a store, both directions, texts, URIs and mementos counted.
+"""Bytes per link of a store, including both directions, texts, URIs and mementos.
 
-And of Parquet and DuckDB with the same links.
+Parquet and DuckDB store the same links for comparison.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Rates of a page repository, as in WebBase's experiments, and streams next to FastWARC.
+"""Rates of a page repository, as in the experiments of WebBase, and streams compared with FastWARC.
 
     python -m benchmarks.streams --captures 6000 > benchmarks/results-streams.md
     python -m benchmarks.streams --captures 6000 --archives /data/crawl/*.warc.gz

@@ -1,8 +1,8 @@
 """Graph files of a generated graph of any size, in batches, for `arclink load`.
 
-Each page links once to one hub, else half within its site of 1,000 pages and half anywhere by a
-power law; a link has one of four texts that its target has. Pages of a batch are new, what they
-link to is not.
+Each page has one link to the same hub. Half of its other links stay within its site of 1,000 pages,
+and half lead anywhere by a power law. A link has one of the four texts of its target. The pages of
+a batch are new; the targets of their links are not.
 
     python -m benchmarks.synthetic_graph FOLDER --first 0 --pages 125000 --links 80 --of 1250000
 """

@@ -1,6 +1,6 @@
-"""A hundred million synthetic links loaded, batch after batch.
+"""Cost of loading a hundred million synthetic links, batch after batch, as the store grows.
 
-What loading costs as the store grows, and look-ups at the end.
+Look-ups are measured at the end.
 """
 
 import shutil

@@ -1,4 +1,4 @@
-"""Tables of figures with their targets, which are computed, in Markdown."""
+"""Tables of figures in Markdown, with a target for each figure and whether it is met."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

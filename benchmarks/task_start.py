@@ -1,6 +1,6 @@
-"""What it costs to start a task where one must be started (Hadoop streaming).
+"""Time to start a task of each job when every task starts a new process (Hadoop streaming).
 
-Each job's mapper, with nothing to do.
+The mapper of each job gets no input.
 """
 
 import json

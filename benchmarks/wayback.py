@@ -1,17 +1,17 @@
-"""Links from files, or from a Wayback Machine? The paper's Table 3, on one machine.
+"""Cost of links from archive files, compared with links from a Wayback Machine (paper, Table 3).
 
-WARC files against a real pywb.
+Both are on one machine: WARC files and a real pywb.
 
     make test-wayback                                   # once: installs pywb
     python -m benchmarks.wayback --captures 3000 --tasks 2 5
 
-The same payloads, those that filter chooses, are extracted in four ways: read from the archive
-files or requested from pywb on loopback (without pauses between requests; do not use this with an
-archive on the network), and *partitioned* (each file's payloads in one task, in the order of the
-file: paper, 3.2.4) or not (pointers distributed as filter wrote them). A task that requests
-captures from pywb writes them to WARC files, as `arclink fetch` does, and extracts from these.
-*Map* is the sum of the tasks' times, *reduce* the time of join and invert; both in wall seconds, as
-in the paper. The table also has the CPU seconds of the tasks and of pywb.
+The same payloads, those that filter chooses, are extracted in four ways. They are read from the
+archive files or requested from pywb on loopback, without pauses between requests (do not use this
+with an archive on the network). In both cases, they are either *partitioned* (each file's payloads
+in one task, in the order of the file: paper, 3.2.4) or distributed as filter wrote them. A task
+that requests captures from pywb writes them to WARC files, as `arclink fetch` does, and extracts
+from these. *Map* is the sum of the times of the tasks, *reduce* the time of join and invert; both
+in wall seconds, as in the paper. The table also has the CPU seconds of the tasks and of pywb.
 """
 
 import argparse

@@ -1,6 +1,6 @@
-"""The stages of a build one by one, with one worker and with two.
+"""Cost of the stages of a build one by one, with one worker and with two.
 
-What two gain, and what each stage holds in memory.
+The table shows the time that the second worker saves, and the memory of each stage.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

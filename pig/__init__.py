@@ -1,1 +1,1 @@
-"""Questions in Pig Latin, and the scripts that they stream rows through."""
+"""Pig Latin scripts that query CDX and graph files, and the Python scripts that they call."""

@@ -1,8 +1,8 @@
-"""Which content each memento shows, for Pig: STREAM … THROUGH `python contents.py`.
+"""The content that each memento shows, for Pig: STREAM … THROUGH `python contents.py`.
 
 Input: mementos with the scope of their payload, tab-separated: original, timestamp, checksum, scope
-(empty or ``-``: the payload was not read); those of one original one after the other, oldest first.
-Output: content, original, timestamp.
+(empty or ``-``: the payload was not read). The mementos of one original follow each other, oldest
+first. Output: content, original, timestamp.
 
 A revisit that only says "not modified" has the content of the capture that it refers to
 (arclink/checksums.py).

@@ -1,8 +1,8 @@
-"""Captures of CDX or CDXJ lines, for Pig: STREAM … THROUGH `python read_rows.py`.
+"""The captures of CDX or CDXJ lines, for Pig: STREAM … THROUGH `python read_rows.py`.
 
 Input: lines, as bytes. Output: one line per capture, tab-separated: surt, timestamp, original,
-checksum, status, mime, record type, file, offset, length; each as in ``mementos``
-(docs/reference/graph-files.md). Lines that are no captures are left out.
+checksum, status, mime, record type, file, offset, length; each in the form of ``mementos``
+(docs/reference/graph-files.md). Lines that are not captures are left out.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Parameters of filter.pig and table2.pig from a file of filter rules, for equal rules in Pig.
+"""Parameters of filter.pig and table2.pig, so that Pig applies the rules of a rules file.
 
     python pig/rule_parameters.py rules.json > rules.pig    # without a file: the default rules
     python pig/rule_parameters.py --takedowns takedowns.jsonl > rules.pig

@@ -1,9 +1,7 @@
-"""The contents packed in ``outlinks`` rows (docs/reference/graph-files.md), for Pig.
+"""The contents in ``outlinks`` rows (docs/reference/graph-files.md), one line each, for Pig.
 
-STREAM … THROUGH `python3 unpack_blocks.py`.
-
-Input: ``outlinks`` rows. Output: block, position, content; one line per content of a block. Nothing
-but Python 3 is needed.
+Use: STREAM … THROUGH `python3 unpack_blocks.py`. Input: ``outlinks`` rows. Output: block, position,
+content. The script needs only Python 3.
 """
 
 import json

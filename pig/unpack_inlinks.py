@@ -1,10 +1,9 @@
-"""The links packed in ``inlinks`` rows (docs/reference/graph-files.md), for Pig.
+"""The links in ``inlinks`` rows, one line per link of a content, for Pig.
 
-STREAM … THROUGH `python3 unpack_inlinks.py`.
-
-Input: target surt, target, links (JSON), tab-separated. Output: target surt, target, kind, text,
-rel (empty for none), and the block and position of a content that holds the link; one line per link
-of a content. Nothing but Python 3 is needed.
+Use: STREAM … THROUGH `python3 unpack_inlinks.py`. Input: target surt, target, links (JSON),
+tab-separated (docs/reference/graph-files.md). Output: target surt, target, kind, text, rel (empty
+for none), and the block and position of a content that has the link. The script needs only Python
+3.
 """
 
 import json

@@ -1,8 +1,8 @@
-"""The service for a WSGI server of your own.
+"""The service as a WSGI application, for a WSGI server that you run yourself.
 
 ``ARCLINK_STORE=links.db gunicorn service.wsgi:application``.
 
-`arclink serve` needs none of this: it starts its own server, with limits for slow and greedy
+`arclink serve` does not need this module: it starts its own server, which limits slow and greedy
 clients.
 """
 

@@ -1,4 +1,4 @@
-"""Demo archives and their stores, each made once for all tests of a run."""
+"""Demo archives and their stores; each is made once for all tests of a run."""
 
 import fcntl
 import shutil

@@ -1,4 +1,4 @@
-"""What tests share is made once."""
+"""Archives and stores that tests share are made only once."""
 
 from multiprocessing import get_context
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Imported modules that ArcLink rarely needs are loaded when they are used, not before."""
+"""Modules that ArcLink seldom needs are loaded at their first use, not at import."""
 
 import subprocess
 import sys
@@ -51,3 +51,19 @@ def test_a_driver_reads_yaml_and_urls() -> None:
     assert (
         said(code + "print(load('a: [1, x]'), to_uri('/a b'))") == "{'a': [1, 'x']} file:///a%20b"
     )
+
+
+def test_help_and_completion_import_no_command() -> None:
+    """So both come at once, whatever the commands import."""
+    code = """
+import sys, click
+from click.testing import CliRunner
+from arclink.cli.main import group
+print(CliRunner().invoke(group, ["--help"]).output)
+print(*[item.value for item in group.shell_complete(click.Context(group), "ex")])
+print([name for name in sys.modules if name in ("arclink.cli.links", "arclink.store")])
+"""
+    *shown, completions, imported = said(code).splitlines()
+    assert "  links         Show the links of a URI through time." in shown
+    assert completions == "explain export extract"
+    assert imported == "[]"

@@ -1,4 +1,4 @@
-"""The graph in Python: the examples of its page, and that it is what the command line answers."""
+"""The graph in Python: the examples of docs/how-to/python.md, and the command line's answers."""
 
 import doctest
 import json

@@ -1,6 +1,4 @@
-"""The notebook runs from its first cell to its last, on the demo archive and on the captures of a
-real site.
-"""
+"""The notebook runs completely, on the demo archive and on the captures of a real site."""
 
 import os
 import sys

@@ -1,4 +1,7 @@
-"""The tutorial is run as a reader would run it, and its output is the one it shows."""
+"""The commands of the tutorial, the README and the page of exports run as written.
+
+The output of tutorial and README is the one that they show.
+"""
 
 import os
 import re
@@ -8,10 +11,15 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-TUTORIAL = Path(__file__).resolve().parents[1] / "docs/tutorial.md"
+import pytest
+
+from tests.demos import Demos
+
+ROOT = Path(__file__).resolve().parents[1]
+TUTORIAL = ROOT / "docs/tutorial.md"
 
 READERS_OWN = ("arclink serve", "arclink build /data")
-"""Calls that do not end, or read what only the reader has."""
+"""Calls that do not end, or read files that only the reader has."""
 
 
 def calls(text: str) -> Iterator[tuple[str, list[str]]]:
@@ -64,6 +72,39 @@ def test_the_tutorial_shows_what_its_commands_print(tmp_path: Path) -> None:
             wrong += [(call, line) for line in missing(shown, done.stdout)]
     assert wrong == []
     assert ran >= 10
+
+
+@pytest.mark.parametrize(
+    ("page", "command", "number"),
+    [
+        pytest.param("README.md", "arclink links ", 1, id="readme"),
+        pytest.param("docs/how-to/export.md", "arclink export ", 7, id="exports"),
+    ],
+)
+def test_commands_of_a_page_run_on_the_store_of_the_demo(
+    page: str, command: str, number: int, demos: Demos, tmp_path: Path
+) -> None:
+    demos.copy(tmp_path)
+    (tmp_path / "demo").symlink_to(tmp_path)
+    ran = [
+        (call, shown)
+        for call, shown in calls((ROOT / page).read_text("utf-8"))
+        if call.startswith(command)
+    ]
+    wrong = []
+    for call, shown in ran:
+        done = subprocess.run(
+            [sys.executable, "-m", *shlex.split(call)],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONUTF8": "1"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        wrong += [(call, line) for line in missing(shown or ["…"], done.stdout)]
+    assert wrong == []
+    assert len(ran) == number
 
 
 def test_a_line_that_is_not_printed_is_missing() -> None:

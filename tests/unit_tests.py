@@ -1,8 +1,8 @@
-"""Which tests are unit tests: they start no process, open no socket and build no store of archives.
+"""Selection of unit tests: they start no process, open no socket and build no store of archives.
 
-A test module is one if neither it nor a helper module that it imports imports a package of
-`OUTSIDE`. So new tests join `make check` by themselves. `tests/conftest.py` fails a unit test that
-starts a process or connects a socket in spite of that.
+A test module is a unit test if neither it nor its helper modules import a package of `OUTSIDE`. So
+new tests join `make check` by themselves. If a unit test starts a process or connects a socket in
+spite of that, `tests/conftest.py` lets it fail.
 """
 
 import re

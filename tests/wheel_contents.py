@@ -1,6 +1,6 @@
-"""What a wheel holds: everything below ``arclink``, and all that ArcLink reads at run time.
+"""The files that a wheel must have: everything below ``arclink`` that ArcLink reads.
 
-As a program: check the wheels that are given.
+Run as a program, this module checks the given wheels.
 """
 
 import sys

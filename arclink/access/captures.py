@@ -1,7 +1,8 @@
 """The captures of a URI or of many, as rows of a capture index (CDX), in the words of CDX servers.
 
-Rows say what the graph knows of each capture. A redirect has no digest here, because the graph
-replaces it by one of its status and target, and a "not modified" has none of its own.
+A row says what the graph knows about a capture. Two kinds of captures have no digest here: a
+redirect, which the graph knows by its status and target, and a "not modified" revisit, which has no
+payload.
 
 Source: pywb, *CDXJ Server API*; OutbackCDX, *Querying*; the Internet Archive's Wayback CDX Server
 (``resumeKey``, ``showResumeKey``).
@@ -140,9 +141,9 @@ def _closest(text: str) -> Timestamp:
 
 OF_CAPTURES = replace(
     MATCH_TYPE,
-    about="The captures of that URI alone, of all whose SURT begins with its SURT, of its host, or "
-    "of its "
-    "host and those below it. Also written as url=PREFIX* and url=*.HOST.",
+    about="Captures of this URI (exact), of all URIs that begin like it (prefix: their SURTs begin "
+    "with its SURT), of its host, or of its host and all subdomains (domain). "
+    "Also written as url=PREFIX* and url=*.HOST.",
 )
 CLOSEST = Parameter(
     "closest",

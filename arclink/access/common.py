@@ -1,8 +1,8 @@
 """Parameters that every query for links has: on the command line, over HTTP and in Python.
 
-To add one, declare it here, name it in `COMMON`, read it in `LinkQuery.of`, and type it in
-`arclink.linkgraph.Within`. It then is an option of every command that asks for links, a parameter
-of every such resource with its description, and in the tables of the documentation.
+To add a parameter, declare it here, name it in `COMMON`, read it in `LinkQuery.of`, and add its
+type to `arclink.linkgraph.Within`. Every command that queries links then has it as an option, every
+such resource as a parameter, and the tables of the documentation describe it.
 """
 
 from dataclasses import replace

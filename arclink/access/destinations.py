@@ -2,8 +2,8 @@
 
 A target that was captured later was not necessarily absent before: an archive has what it happened
 to collect. So there are three answers, none of which means "did not exist": captured then, captured
-only later, and never captured. A crawl takes days and reads a page before the pages that it links
-to, so a capture up to `CRAWL` later also counts as then.
+only later, and never captured. A crawl takes days, and reads a page before the pages that it links
+to. So a target that was captured up to `CRAWL` after the time also counts as captured then.
 """
 
 from collections.abc import Iterable

@@ -1,7 +1,8 @@
 """Ordinary answers: collect all members, group them, and return them in pages.
 
-Members with the same other end, kind, text and rel are one group. If an answer is too large for
-that, the functions here return None, and the caller writes it in store order (`store_order`).
+Members with the same URI at the other end, kind, text and rel are one group. If an answer is too
+large to be grouped, the functions here return None, and the caller writes it in store order
+(`store_order`).
 """
 
 from collections.abc import Callable, Sequence

@@ -1,7 +1,7 @@
 """Numbers of links per host or registered domain, in total and through time.
 
-The hosts or domains are those of the other end: of the pages that link to the queried URI, or of
-the targets that it links to.
+They are the hosts or domains of the pages that link to the queried URI, or of the targets that it
+links to.
 """
 
 from collections.abc import Iterable, Mapping

@@ -135,8 +135,8 @@ URI = Parameter(
 )
 MATCH_TYPE = Parameter(
     "matchType",
-    "Links of this URI, of all URIs whose SURT begins with its SURT, of its host, or of its "
-    "host and all subdomains.",
+    "Links of this URI (exact), of all URIs that begin like it (prefix: their SURTs begin with "
+    "its SURT), of its host, or of its host and all subdomains (domain).",
     choice(MatchType),
     default="exact",
     see="reference/service.md#many-pages",
@@ -195,7 +195,8 @@ CURSOR = Parameter(
 )
 EVIDENCE = Parameter(
     "evidence",
-    "Show the mementos of each link, with archive file, offset and checksum; not as table.",
+    "Show the mementos of each link, with archive file, offset and checksum; not with --format "
+    "table.",
     SWITCH,
     default="false",
     see="reference/service.md#mementos-and-evidence",

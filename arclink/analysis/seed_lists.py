@@ -295,7 +295,7 @@ MIN_HOSTS = Parameter(
 )
 MOST_SEEDS = Parameter(
     "limit",
-    "Most pages.",
+    "Maximum number of pages.",
     whole_number(1_000_000, least=1),
     default="1000",
     metavar="N",

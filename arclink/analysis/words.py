@@ -2,8 +2,8 @@ r"""The words of a text, for counting, in any script.
 
 A word is a run of characters that Unicode does not break by default (UAX #29, section 4) and that
 has a letter, digit or underscore: ``don't``, ``U.S.A`` and ``3.14`` are one word each. (The package
-``regex`` has such boundaries, too, as ``(?w)\b``, but it has none before a vowel after an
-apostrophe: it would find no word in ``'Eagles'``.)
+``regex`` has such boundaries, too, as ``(?w)\b``, but not between an apostrophe and a vowel: it
+would find no word in ``'Eagles'``.)
 
 Some scripts have no spaces between words: Han, Hiragana, Thai, Lao, Khmer, Burmese and others of
 line breaking class SA. Finding their words needs a dictionary. For them, every pair of adjacent

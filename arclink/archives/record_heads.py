@@ -4,9 +4,9 @@ This serves callers that need to know what was captured, and not the page itself
 the number of bytes that it decompresses to (RFC 1952, 2.3.1: ISIZE), and the head of its record
 gives the expected number. If this number is found before the first place where another member may
 begin, or before the end of the file, the member ends there, and the bytes between need not be
-decompressed. A member that does not fit is not skimmed: one that breaks off or has several records,
-a wrong length, a block with other line ends after it, and one page in a thousand whose compressed
-bytes contain the first bytes of a member.
+decompressed. Otherwise the member is decompressed: it may be incomplete, have several records, a
+wrong length, or unusual line ends after its block. About one page in a thousand has compressed
+bytes that look like the beginning of a member.
 
 A page of 40 KB takes 17 µs instead of 60. Its CRC is not checked until the page is read.
 """

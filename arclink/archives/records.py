@@ -18,6 +18,7 @@ from typing import NamedTuple, Protocol
 
 from arclink.checksums import normal_checksum
 from arclink.model import NO_CHECKSUM, Checksum, Timestamp, UriR
+from arclink.native import native
 from arclink.reasons import Reason
 from arclink.timestamps import TimestampError, archive_timestamp
 
@@ -62,6 +63,7 @@ _GLUED_WARC = re.compile(
 )
 
 _HEAD_END = re.compile(rb"\n\r*\n")
+_NOT_PLAIN = re.compile(rb"[^\t\r\n -~]|\n[ \t]")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
 _STATUS_LINE = re.compile(rb"HTTP/[^ \n]*[ \t]+(\d{3})(?!\d)", re.IGNORECASE)
@@ -115,8 +117,7 @@ class BodySource(Protocol):
         """Return the body from its beginning, in pieces."""
 
 
-@dataclass(frozen=True, slots=True)
-class ArchiveRecord:
+class ArchiveRecord(NamedTuple):
     """One record of a WARC or ARC file.
 
     Values that are seldom needed are properties, computed on access.
@@ -310,24 +311,59 @@ def _parse_warc_head(data: bytes) -> Head | None:
     version = _WARC_HEAD.match(data)
     if version is None:
         return None
+    plain = plain_fields(data, version.end() - 1)
+    if plain is not None:
+        return _warc_head_of(*plain, is_whole=True)
     end = _HEAD_END.search(data, version.end() - 1)
     # If the end of the file cuts the head off, drop the last line: half a URI is another URI.
     text = data[version.end() : end.start() if end else data.rfind(b"\n")]
-    fields: dict[str, str] = {}
-    for line in _lines(text):
-        name, colon, value = line.partition(":")
-        if colon:
-            fields.setdefault(name.strip().lower(), value.strip(_BLANKS))
+    fields = _first_of_each(_fields_in(_lines(text)))
+    return _warc_head_of(fields, end.end() if end else len(data), is_whole=end is not None)
+
+
+def _warc_head_of(fields: Mapping[str, str], length: int, *, is_whole: bool) -> Head | None:
     if not fields:
         return None
-    return Head(
-        True,
-        clean_uri(fields.get("warc-target-uri", "")),
-        fields,
-        end.end() if end else len(data),
-        _number(fields.get("content-length", "")),
-        end is not None,
-    )
+    uri, block_length = fields.get("warc-target-uri", ""), fields.get("content-length", "")
+    return Head(True, clean_uri(uri), fields, length, _number(block_length), is_whole)
+
+
+def _fields_in(lines: Iterable[str]) -> list[tuple[str, str]]:
+    """Return the names and values of the lines with a colon, both stripped."""
+    parts = (line.partition(":") for line in lines)
+    return [(name.strip(), value.strip(_BLANKS)) for name, colon, value in parts if colon]
+
+
+def _first_of_each(fields: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return the first value of each name, by name in lower case."""
+    first: dict[str, str] = {}
+    for name, value in fields:
+        first.setdefault(name.lower(), value)
+    return first
+
+
+@native("heads")
+def plain_fields(data: bytes, begin: int) -> tuple[dict[str, str], int] | None:
+    """Return the fields of a plain head, the first of each name in lower case, and its end.
+
+    The end is after the empty line. None if the head is not plain: it has another character than
+    printable ASCII, tabs and line ends, a line that begins with a blank, or no end.
+
+    Args:
+        data: Holds the head.
+        begin: Position in the first line, which has no field.
+    """
+    headers = plain_headers(data, begin)
+    return None if headers is None else (_first_of_each(headers[0]), headers[1])
+
+
+@native("heads")
+def plain_headers(data: bytes, begin: int) -> tuple[list[tuple[str, str]], int] | None:
+    """Return the fields of a plain head in their order, and its end; see `plain_fields`."""
+    end = _HEAD_END.search(data, begin)
+    if end is None or _NOT_PLAIN.search(data, begin, end.start()):
+        return None
+    return _fields_in(data[begin : end.start()].decode().split("\n")[1:]), end.end()
 
 
 def _lines(text: bytes) -> list[str]:
@@ -442,10 +478,14 @@ def _parse_http(block: bytes) -> tuple[str, HttpHeaders, int] | None:
     while True:
         if block[begin : begin + 5].upper() != b"HTTP/":
             return None
-        end = _HEAD_END.search(block, begin)
-        stop, start = (end.start(), end.end()) if end else (len(block), len(block))
-        head = block[begin:stop]
-        status = _STATUS_LINE.match(head)
+        plain = plain_headers(block, begin)
+        if plain is not None:
+            fields, start = plain
+        else:
+            end = _HEAD_END.search(block, begin)
+            stop, start = (end.start(), end.end()) if end else (len(block), len(block))
+            fields = _fields_in(_lines(block[begin:stop])[1:])
+        status = _STATUS_LINE.match(block, begin)
         if (
             status is None
             or not status[1].startswith(b"1")
@@ -453,11 +493,6 @@ def _parse_http(block: bytes) -> tuple[str, HttpHeaders, int] | None:
         ):
             break
         begin = start
-    fields = []
-    for line in _lines(head)[1:]:
-        name, colon, value = line.partition(":")
-        if colon:
-            fields.append((name.strip(), value.strip(_BLANKS)))
     return status[1].decode() if status else "-", HttpHeaders(tuple(fields)), start
 
 

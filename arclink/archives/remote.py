@@ -1,8 +1,8 @@
 """Files of other machines, by range: over HTTP, S3, HDFS and every other protocol of fsspec.
 
-Each range is one request, and a request costs far more than the bytes in it. So ArcLink fetches
-more than requested: a little if reading jumps, and more and more if it continues. Temporary
-failures are retried.
+Each range is one request, and a request costs far more than the bytes in it. So ArcLink reads
+ahead: a little after a jump, and more and more as long as reading continues. Temporary failures are
+retried.
 """
 
 import errno

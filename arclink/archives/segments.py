@@ -5,9 +5,9 @@ A plain file is one segment. A gzip file has one segment per member, usually one
 decoder. A segment is read by position, cheapest forwards. It holds a window of its bytes, never all
 of them.
 
-igzip decompresses 2.7 times as fast as zlib, and also checks CRC and length. Its one weakness is a
-gzip header that spans two inputs. This cannot happen here: the first input is longer than any
-header that archive writers make, for every length in a row.
+igzip decompresses 2.7 times as fast as zlib, and also checks CRC and length. It cannot read a gzip
+header that is spread over two inputs. This does not happen here, whatever length a CDX row
+declares: the first input is longer than any header that archive writers make.
 """
 
 import zlib
@@ -23,6 +23,9 @@ from arclink.errors import InputError
 GZIP_MAGIC = b"\x1f\x8b\x08"
 
 _READ_AHEAD = 256 << 10
+_GAP = 64 << 10
+"""Bytes that a step forwards may leave out: a picture between two pages."""
+
 _STEP = 32 << 10
 """Compressed bytes per step.
 
@@ -72,11 +75,16 @@ class Stored:
             ) from error
 
     def read_ahead(self, offset: int, count: int) -> bytes:
-        """Return the same as `read`, from a buffered block: for small steps forwards."""
-        start = offset - self._start
-        if not 0 <= start <= len(self._block) - count:
+        """Return the same as `read`; small steps forwards are read from a buffered block.
+
+        The block is longer than ``count`` only if the bytes before it were read last, so that
+        records here and there cost their own bytes.
+        """
+        start, size = offset - self._start, len(self._block)
+        if not 0 <= start <= size - count:
+            is_forward = size > 0 and 0 <= start <= size + _GAP
             self._start, start = offset, 0
-            self._block = self.read(offset, max(count, _READ_AHEAD))
+            self._block = self.read(offset, max(count, _READ_AHEAD) if is_forward else count)
         return self._block[start : start + count]
 
 
@@ -305,6 +313,23 @@ def first_inflated(stored: Stored, offset: int, count: int) -> bytes:
         return zlib.decompressobj(wbits=31).decompress(stored.read(offset, count), count)
     except zlib.error:
         return b""
+
+
+def whole_member(data: bytes, most: int) -> bytes | None:
+    """Return the decompressed bytes of exactly one gzip member.
+
+    None if this is not one whole member, or if it is longer than ``most`` bytes.
+    """
+    size = int.from_bytes(data[-4:], "little")  # RFC 1952, 2.3.1: ISIZE
+    if size > most:
+        return None
+    inflater = igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)
+    try:
+        inflated = inflater.decompress(data, size + 1)
+    except IsalError:
+        return None
+    is_whole = inflater.eof and len(inflated) == size and not inflater.unused_data
+    return inflated if is_whole else None
 
 
 GZIP = Compression(

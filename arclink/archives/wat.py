@@ -16,7 +16,7 @@ Source: the code of the writers, ``ResourceConstants`` (names) and ``ExtractingP
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeGuard
 
 import orjson
@@ -97,8 +97,7 @@ def describe(record: ArchiveRecord) -> Described:
     if not fields.get("warc-payload-digest"):
         fields["warc-payload-digest"] = _digest(payload, http, record_type)
     status = text_in(object_in(http, "Response-Message"), "Status")
-    capture = replace(
-        record,
+    capture = record._replace(
         record_type=record_type,
         uri=uri,
         status=status if re.fullmatch("[0-9]{3}", status) else "-",

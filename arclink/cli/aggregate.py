@@ -29,7 +29,7 @@ WHOLE = field_parameter(QueryLimits, "whole_seconds", _SECONDS, name="whole", me
 EXAMPLES = ("arclink aggregate example.org --instance olympics=http://127.0.0.1:8080/olympics",)
 
 
-@click.command("aggregate", short_help="Merge the answers of several archives for a URI.")
+@click.command()
 @takes(*MERGED_PARAMETERS, *FORM, INSTANCE, TIMEOUT, WHOLE)
 def command(given: Given) -> None:
     """Query several services for the links of URI at once, and merge their answers link by link.

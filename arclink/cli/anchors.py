@@ -17,13 +17,13 @@ EXAMPLES = (
 )
 
 
-@click.command("anchors", short_help="Show the words of the links to a URI.")
+@click.command()
 @takes(*GRAPH, *ANCHORS_PARAMETERS, REPLAY, ROW_FORMAT)
 def command(given: Given) -> None:
     """Show the texts of links to URI, with their times and counts.
 
-    The counts are those of contents, mementos and hosts that use a text. No capture of URI
-    itself is needed: the texts show what other pages said about it.
+    For each text, the counts say how many contents, mementos and hosts use it. URI itself need not
+    have been captured: the texts are those of other pages.
     """
     query, prefix = AnchorsQuery.of(given), REPLAY.of(given) or NO_REPLAY
     with open_graph_asked(given) as graph:

@@ -31,7 +31,7 @@ GRAPH = Parameter(
 NO_VERIFY = switch("no-verify", "Do not check the copy. This is much faster.")
 
 
-@click.command(short_help="Back up a store, even while it is served or built.")
+@click.command()
 @takes(TARGET, STORE, GRAPH, NO_VERIFY)
 def command(given: Given) -> None:
     """Write a copy of a SQLite store to FILE, completely or not at all.

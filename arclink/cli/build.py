@@ -62,7 +62,7 @@ EXAMPLES = (
 )
 
 
-@click.command(short_help="Build the link graph of archive files, or add files to it.")
+@click.command()
 @takes(
     INPUTS,
     STORE,

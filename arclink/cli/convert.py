@@ -9,7 +9,7 @@ from arclink.cli.options import store_option
 EXAMPLES = ("arclink convert --store links.db",)
 
 
-@click.command(short_help="Add checksums to a store that an older ArcLink made.")
+@click.command()
 @store_option
 def command(store: str) -> None:
     """Add checksums, in place, to a SQLite store that an older ArcLink wrote.

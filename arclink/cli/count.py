@@ -26,7 +26,7 @@ WHAT = Parameter(
 )
 
 
-@click.command("count", short_help="Count the captures of a subset.")
+@click.command()
 @takes(WHAT, STORE, PROPERTY, ROW_FORMAT)
 def command(given: Given) -> None:
     """Count the captures and URIs of a subset, and the captures by a property."""

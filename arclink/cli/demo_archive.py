@@ -34,7 +34,7 @@ SEED = Parameter(
 )
 
 
-@click.command("demo-archive", short_help="Write a small archive for trying ArcLink.")
+@click.command()
 @takes(DIR, CAPTURES, HOSTS, SEED)
 def command(given: Given) -> None:
     """Write WARC files of an invented world into DIR, with a list of true links (truth.jsonl).

@@ -14,7 +14,7 @@ from arclink.cli.row_options import write_rows
 EXAMPLES = ("arclink diff example.org --store links.db --from 2009 --to 201003",)
 
 
-@click.command("diff", short_help="Show which links of a URI were added, removed and kept.")
+@click.command()
 @takes(*GRAPH, *DIFF_PARAMETERS, REPLAY, ROW_FORMAT)
 def command(given: Given) -> None:
     """Show the outlinks and inlinks of URI that were added, removed and kept between two times.

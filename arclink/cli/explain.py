@@ -1,4 +1,4 @@
-"""``arclink explain URI``: the outcome of each of its captures, with the reason."""
+"""``arclink explain URI``: the outcome of each capture of a URI, with the reason."""
 
 import click
 import orjson
@@ -21,7 +21,7 @@ FORMAT = Parameter(
 )
 
 
-@click.command("explain", short_help="Explain what happened to each capture of a URI.")
+@click.command()
 @takes(*GRAPH, *EXPLAIN_PARAMETERS, FORMAT)
 def command(given: Given) -> None:
     """Show the outcome of each capture of URI, with its reason, file and offset."""

@@ -43,15 +43,12 @@ OPTIONS = (
 )
 
 
-@click.command(
-    "export",
-    short_help="Write the graph (Parquet, GraphML, GEXF, WebGraph, RDF) or captures (WARC, WACZ).",
-)
+@click.command()
 @takes(*GRAPH, *OPTIONS, INTO)
 def command(given: Given) -> None:
-    """Write links or captures to FILE, of the whole store or a part, with a manifest FILE.json.
+    """Write links or captures of a store, or of a part of it, to FILE, with a manifest FILE.json.
 
-    The manifest lists what is in the file, what was left out, and why.
+    The manifest says what is in the file, and what was left out for which reason.
     """
     path = Path(INTO.sure(given))
     if isinstance(ANY_FORMAT.sure(given), CaptureFormat):
@@ -69,7 +66,7 @@ def _export_links(given: Given, path: Path) -> None:
         exported = export(graph, query, path)
     for line in summary(exported.query, exported.tally, exported.files):
         click.echo(line)
-    click.echo(f"told in {path}.json")
+    click.echo(f"manifest: {path}.json")
 
 
 def _export_captures(given: Given, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""``arclink extract``: stage 2 alone."""
+"""``arclink extract``: runs stage 2 alone, from pointers to the links in payloads."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ STORE = Parameter(
 )
 
 
-@click.command(short_help="Read the links of payloads.")
+@click.command()
 @takes(INPUTS, *STAGE, *SOURCES, STORE)
 def command(given: Given) -> None:
     """Read the payloads that FOLDER/pointers names in archive files; write FOLDER/pages.

@@ -8,6 +8,6 @@ LAZY = switch(
     "explanation/data-model.md#kinds-of-links",
 )
 HERITRIX_OUTLINKS = switch(
-    "heritrix-outlinks", "Add the links that Heritrix recorded for a page.", "how-to/heritrix.md"
+    "heritrix-outlinks", "Add the links that Heritrix recorded for a page.", "reference/heritrix.md"
 )
 SOURCES: tuple[AnyParameter, ...] = (LAZY, HERITRIX_OUTLINKS)

@@ -86,7 +86,7 @@ CONTACT = field_parameter(Manners, "contact", TEXT, metavar="TEXT")
 EXAMPLES = ("arclink fetch list.txt --wayback http://localhost:8080/collection --into fetched",)
 
 
-@click.command(short_help="Fetch captures from a Wayback Machine as WARC files.")
+@click.command()
 @takes(
     ENTRIES,
     BASE,

@@ -1,4 +1,4 @@
-"""``arclink filter``: stage 1 alone."""
+"""``arclink filter``: runs stage 1 alone, from CDX rows to mementos and pointers."""
 
 from pathlib import Path
 
@@ -37,7 +37,7 @@ TAKEDOWNS = Parameter(
 )
 
 
-@click.command(short_help="Choose the captures worth reading.")
+@click.command()
 @takes(CDX, *STAGE, *SELECTION, *WAYBACK, STORE, TAKEDOWNS)
 def command(given: Given) -> None:
     """Filter CDX or CDXJ rows; write FOLDER/mementos and FOLDER/pointers.

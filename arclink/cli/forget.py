@@ -27,25 +27,32 @@ PREFIXES = Parameter(
 TARGETS = switch("targets", "Also forget the links of other pages to these captures.")
 REASON = Parameter("reason", "Reason of the takedown, for the record.", TEXT, metavar="TEXT")
 DRY_RUN = switch("dry-run", "Show how much would be removed; change nothing.")
-CLEAN = Parameter("clean", "Overwrite the bytes in the file now or later.", SWITCH, otherwise="now")
+CLEAN = Parameter(
+    "clean",
+    "Overwrite the removed bytes in the file now; or later, with `arclink forget --clean`.",
+    SWITCH,
+    otherwise="now",
+)
 LIST = switch("list", "List all takedowns: what, when, why and how much.")
 EXPORT_FILE = Parameter(
     "export", "Write all takedowns to a file, for another store.", PATH, metavar="FILE"
 )
 IMPORT_FILE = Parameter(
-    "import", "Apply the takedowns in such a file; the store may be new.", PATH, metavar="FILE"
+    "import",
+    "Apply the takedowns in a file that --export wrote; the store may be new.",
+    PATH,
+    metavar="FILE",
 )
 
 
-@click.command(short_help="Remove captures after a takedown request.")
+@click.command()
 @takes(PREFIXES, STORE, FROM, TO, TARGETS, REASON, DRY_RUN, CLEAN, LIST, EXPORT_FILE, IMPORT_FILE)
 def command(given: Given) -> None:
     """Remove captures from a store after a takedown request, and all data that only they show.
 
     SURT-PREFIX is the beginning of the captures' SURTs: 'org,example)/' is a site, 'org,example)/a'
     all pages of it that begin with /a, and 'org,example' the site with all its ports and
-    subdomains.
-    Later builds leave out these captures, also if they read the same files again, and with
+    subdomains. Later builds leave out these captures, even if they read the same files again or use
     --rebuild.
     """
     from arclink.files.atomic import write_whole

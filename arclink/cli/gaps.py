@@ -15,10 +15,10 @@ EXAMPLES = (
 )
 
 
-@click.command("gaps", short_help="List linked pages that were never captured, as crawl seeds.")
+@click.command()
 @takes(*GRAPH, *GAPS_PARAMETERS)
 def command(given: Given) -> None:
-    """Write the URIs of linked pages that no capture shows, those with most linking hosts first.
+    """Write the URIs of pages that are linked but were never captured, most linking hosts first.
 
     --format table shows how many hosts and pages link to each, and since when.
     """

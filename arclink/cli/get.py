@@ -45,7 +45,7 @@ FORM = Parameter(
 )
 
 
-@click.command("get", short_help="Write a capture as archived.")
+@click.command()
 @takes(WHAT, *GRAPH, TIME, FORM, ARCHIVES)
 def command(given: Given) -> None:
     """Write the capture of URI to standard output.

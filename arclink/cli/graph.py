@@ -1,4 +1,4 @@
-"""``arclink graph``: the first half of stage 3 alone."""
+"""``arclink graph``: runs the first half of stage 3 alone, from links to graph files."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from arclink.cli.summary import show_counts
 EXAMPLES = ("arclink graph --folder work",)
 
 
-@click.command(short_help="Join and invert links: write graph files.")
+@click.command()
 @takes(*STAGE)
 def command(given: Given) -> None:
     """Join and invert FOLDER/pages; write the graph files to FOLDER/graph.

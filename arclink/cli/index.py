@@ -1,4 +1,4 @@
-"""``arclink index``: CDXJ rows for archives without CDX, before stage 1."""
+"""``arclink index``: writes CDXJ rows for archive files without CDX, before stage 1."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from arclink.cli.summary import show_counts, show_damage
 EXAMPLES = ("arclink index /data/crawl --folder work",)
 
 
-@click.command(short_help="Write CDXJ rows for archive files.")
+@click.command()
 @takes(INPUTS, *STAGE)
 def command(given: Given) -> None:
     """Write the CDXJ rows of archive files to FOLDER/rows."""

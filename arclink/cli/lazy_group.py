@@ -8,6 +8,7 @@ from contextlib import suppress
 from importlib import import_module
 
 import click
+from click.shell_completion import CompletionItem
 
 NO_BREAK = "\u2011"
 """The non-breaking hyphen, which stands for a hyphen until lines are broken."""
@@ -43,47 +44,55 @@ class LazyCommands(click.Group):
 
     Args:
         name: Name of the group.
+        package: Package with a module for each command, which has a click command named
+            ``command`` and examples named ``EXAMPLES``. The module of ``demo-archive`` is
+            ``demo_archive``.
         about: Help text of the group.
-        sections: Commands by section, both in the order of the help. Each command is mapped to its
-            module, which has a click command named ``command`` and examples named ``EXAMPLES``.
+        sections: Short help of the commands by section and name, in the order of the help. So help
+            and shell completion import no command.
     """
 
     context_class = HelpContext
 
-    def __init__(self, name: str, *, about: str, sections: Mapping[str, Mapping[str, str]]) -> None:
+    def __init__(
+        self, name: str, *, package: str, about: str, sections: Mapping[str, Mapping[str, str]]
+    ) -> None:
         settings = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
         super().__init__(name, help=about, context_settings=settings)
+        self._package = package
         self._sections = sections
-        self._modules = {
-            command: module
-            for commands in sections.values()
-            for command, module in commands.items()
+        self._short_helps = {
+            command: text for commands in sections.values() for command, text in commands.items()
         }
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands in the order of the sections."""
-        return list(self._modules)
+        return list(self._short_helps)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands with their short help, one list per section."""
-        width = max(map(len, self._modules))
-        for section, names in self._sections.items():
-            commands = [(name, self.get_command(ctx, name)) for name in names]
-            rows = [
-                (name.ljust(width), command.get_short_help_str(formatter.width - width - 6))
-                for name, command in commands
-                if command
-            ]
+        width = max(map(len, self._short_helps))
+        for section, commands in self._sections.items():
             with formatter.section(section):
-                formatter.write_dl(rows)
+                formatter.write_dl([(name.ljust(width), text) for name, text in commands.items()])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return what can follow on the command line: commands with their short help, options."""
+        commands = [
+            CompletionItem(name, help=text)
+            for name, text in self._short_helps.items()
+            if name.startswith(incomplete)
+        ]
+        return commands + click.Command.shell_complete(self, ctx, incomplete)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command with this name; None if it does not exist."""
-        if cmd_name not in self._modules:
+        if cmd_name not in self._short_helps:
             return None
-        module = import_module(self._modules[cmd_name])
+        module = import_module(f"{self._package}.{cmd_name.replace('-', '_')}")
         command: click.Command = module.command
         command.name = cmd_name
+        command.short_help = self._short_helps[cmd_name]
         command.context_class = HelpContext
         if not isinstance(command, click.Group):
             command.epilog = "\n".join(

@@ -1,4 +1,4 @@
-"""``arclink links URI``: its outlinks and inlinks, with their times and words."""
+"""``arclink links URI``: the outlinks and inlinks of a URI, with their times and texts."""
 
 import sys
 
@@ -24,7 +24,7 @@ EXAMPLES = (
 )
 
 
-@click.command("links", short_help="Show the links of a URI through time.")
+@click.command()
 @takes(*GRAPH, *LINK_PARAMETERS, *FORM, LINKS_OR_LEVEL, BY_PERIOD, REPLAY)
 def command(given: Given) -> None:
     """Show the outlinks and inlinks of URI, with their times and words.

@@ -1,4 +1,4 @@
-"""``arclink load``: the second half of stage 3 alone."""
+"""``arclink load``: runs the second half of stage 3 alone, from graph files to a store."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from arclink.cli.stage_options import FOLDER, needs, read_archives, read_setting
 EXAMPLES = ("arclink load --folder work --store links.db",)
 
 
-@click.command(short_help="Load graph files into a store.")
+@click.command()
 @takes(FOLDER, CORES, STORE)
 def command(given: Given) -> None:
     """Load the graph files in FOLDER/graph into a store, as one batch."""

@@ -14,55 +14,56 @@ from arclink.version import VERSION
 
 SECTIONS = {
     "Build a graph": {
-        "demo-archive": "arclink.cli.demo_archive",
-        "open": "arclink.cli.open",
-        "build": "arclink.cli.build",
-        "fetch": "arclink.cli.fetch",
+        "demo-archive": "Write a small archive for trying ArcLink.",
+        "open": "Browse the pages of archive files, with the links to each.",
+        "build": "Build the link graph of archive files, or add files to it.",
+        "fetch": "Fetch captures from a Wayback Machine as WARC files.",
     },
     "Query a graph": {
-        "links": "arclink.cli.links",
-        "anchors": "arclink.cli.anchors",
-        "diff": "arclink.cli.diff",
-        "timemap": "arclink.cli.timemap",
-        "explain": "arclink.cli.explain",
-        "get": "arclink.cli.get",
-        "stream": "arclink.cli.stream",
-        "gaps": "arclink.cli.gaps",
-        "stale": "arclink.cli.stale",
-        "analyze": "arclink.cli.analyze",
-        "aggregate": "arclink.cli.aggregate",
+        "links": "Show the links of a URI through time.",
+        "anchors": "Show the words of the links to a URI.",
+        "diff": "Show which links of a URI were added, removed and kept.",
+        "timemap": "List the mementos of a URI as a TimeMap.",
+        "explain": "Explain what happened to each capture of a URI.",
+        "get": "Write a capture as archived.",
+        "stream": "Write every capture once, with its bytes, in a chosen order.",
+        "gaps": "List linked pages that were never captured, as crawl seeds.",
+        "stale": "List pages that were not captured since a time, but are linked.",
+        "analyze": "Analyse the whole graph: ranks, words, histories, paths.",
+        "aggregate": "Merge the answers of several archives for a URI.",
     },
     "Select captures": {
-        "select": "arclink.cli.select",
-        "subsets": "arclink.cli.subsets",
-        "count": "arclink.cli.count",
+        "select": "Store a selection of captures as a subset.",
+        "subsets": "List the subsets of a store.",
+        "count": "Count the captures of a subset.",
     },
     "Share a graph": {
-        "serve": "arclink.cli.serve",
-        "export": "arclink.cli.export",
+        "serve": "Answer link queries over HTTP.",
+        "export": "Write the graph (Parquet, GraphML, GEXF, WebGraph, RDF) or captures (WARC, "
+        "WACZ).",
     },
     "Maintain a store": {
-        "stats": "arclink.cli.stats",
-        "verify": "arclink.cli.verify",
-        "backup": "arclink.cli.backup",
-        "restore": "arclink.cli.restore",
-        "convert": "arclink.cli.convert",
-        "forget": "arclink.cli.forget",
-        "schema": "arclink.cli.schema",
+        "stats": "Count the mementos, URIs, contents and links of a store.",
+        "verify": "Check that a store is undamaged and consistent.",
+        "backup": "Back up a store, even while it is served or built.",
+        "restore": "Restore a lost store from a backup.",
+        "convert": "Add checksums to a store that an older ArcLink made.",
+        "forget": "Remove captures after a takedown request.",
+        "schema": "Create the tables of a Cassandra store.",
     },
     "Work on a cluster": {
-        "plan": "arclink.cli.plan",
-        "pack": "arclink.cli.pack",
+        "plan": "Estimate the time and space that a collection needs.",
+        "pack": "Pack ArcLink and its packages for cluster workers.",
     },
     "Run one stage": {
-        "index": "arclink.cli.index",
-        "filter": "arclink.cli.filter",
-        "extract": "arclink.cli.extract",
-        "graph": "arclink.cli.graph",
-        "load": "arclink.cli.load",
+        "index": "Write CDXJ rows for archive files.",
+        "filter": "Choose the captures worth reading.",
+        "extract": "Read the links of payloads.",
+        "graph": "Join and invert links: write graph files.",
+        "load": "Load graph files into a store.",
     },
 }
-"""Commands by section, in the order of the help."""
+"""Commands with their short help, by section, in the order of the help."""
 
 
 def _show_version(context: click.Context, _: click.Parameter, is_asked: bool) -> None:
@@ -86,6 +87,7 @@ group = click.option(
 )(
     LazyCommands(
         "arclink",
+        package="arclink.cli",
         about="The temporal link graph of a web archive: who linked to a page, when, and with "
         "which words.",
         sections=SECTIONS,

@@ -40,7 +40,7 @@ _COMPLETE = "complete"
 """File next to a store in the cache, written when it was built from all its inputs."""
 
 
-@click.command(short_help="Browse the pages of archive files, with the links to each.")
+@click.command()
 @takes(INPUTS, KEPT_STORE, PORT, NO_BROWSER)
 def command(given: Given) -> None:
     """Build the link graph of archive files, serve it on this machine, and open a browser.

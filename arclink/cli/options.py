@@ -49,8 +49,8 @@ def replay_prefix(name: str) -> Form[ReplayPrefix]:
 
 REPLAY = Parameter(
     "replay",
-    "Replay addresses up to TIMESTAMP/URI, such as https://web.archive.org/web/; answers "
-    "then include URI-Ms.",
+    "Address of a replay system up to TIMESTAMP/URI, such as https://web.archive.org/web/. "
+    "Answers then include the replay address (URI-M) of each memento.",
     replay_prefix("replay"),
     metavar="PREFIX",
     envvar="ARCLINK_REPLAY",

@@ -7,7 +7,7 @@ import click
 EXAMPLES = ("arclink pack arclink-environment.tar.gz",)
 
 
-@click.command(short_help="Pack ArcLink and its packages for cluster workers.")
+@click.command()
 @click.argument("file", type=click.Path())
 def command(file: str) -> None:
     """Write ArcLink and the packages it needs to FILE (.tar.gz), for workers without them.

@@ -48,7 +48,7 @@ SHARE = Parameter(
 )
 
 
-@click.command(short_help="Estimate the time and space that a collection needs.")
+@click.command()
 @takes(CAPTURES, NODES, CORES, REPLICATION, LINKS, SHARE)
 def command(given: Given) -> None:
     """Estimate the hours and bytes that a collection takes on a cluster.

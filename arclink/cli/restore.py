@@ -35,7 +35,7 @@ REPLACE = switch("replace", "Replace an existing store.")
 NO_VERIFY = switch("no-verify", "Do not check the store. This is much faster.")
 
 
-@click.command(short_help="Restore a lost store from a backup.")
+@click.command()
 @takes(BACKUP, STORE, TAKEDOWNS, NO_LATER_TAKEDOWNS, REPLACE, NO_VERIFY)
 def command(given: Given) -> None:
     """Replace a lost SQLite store with the backup FILE, completely or not at all.

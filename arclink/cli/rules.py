@@ -21,7 +21,8 @@ RULES = Parameter(
 )
 PREFIXES = Parameter(
     "prefix",
-    "Only captures whose SURT starts with this, such as 'org,example)/'.",
+    "Only captures whose SURT (the URI with its host reversed) starts with this, such as "
+    "'org,example)/'.",
     TEXT,
     is_list=True,
     metavar="SURT",
@@ -34,7 +35,7 @@ SELECTION: tuple[AnyParameter, ...] = (RULES, PREFIXES, FROM, TO, NO_REDIRECTS)
 UNWRAP = switch(
     "unwrap-wayback",
     "Treat captures of a Wayback Machine's pages as captures of the original pages.",
-    "how-to/wayback.md#crawls-of-a-wayback-machine",
+    "reference/fetching.md#unwrapped-captures",
 )
 WAYBACK_PREFIXES = Parameter(
     "wayback-prefix",

@@ -6,15 +6,22 @@ from arclink.cli.options import store_option
 from arclink.errors import UsageError
 
 
-@click.group(short_help="Create the tables of a Cassandra store.")
+@click.group()
 def command() -> None:
-    """Make the tables of a Cassandra store; a SQLite store makes its own tables."""
+    """Create the tables of a Cassandra store. A SQLite store creates its own tables."""
 
 
-@command.command("apply")
+EXAMPLE = "arclink schema apply --store 'cassandra://node1,node2/links?replication=3'"
+
+
+@command.command(
+    "apply",
+    short_help="Create the keyspace and tables, or check their version.",
+    epilog=f"\b\nExamples:\n  {EXAMPLE}",
+)
 @store_option
 def apply(store: str) -> None:
-    """Make keyspace and tables in Cassandra, or check that existing ones have this version.
+    """Create the keyspace and tables in Cassandra, or check the version of existing ones.
 
     Existing tables and rows are not changed. The URL holds the options:
     cassandra://node1,node2:9042/links?replication=3&consistency=QUORUM
@@ -33,6 +40,6 @@ def apply(store: str) -> None:
     address = parse_address(store)
     is_new = apply_schema(address)
     click.echo(
-        f"{address.name}: {'made' if is_new else 'there already'}, layout {LAYOUT}, "
+        f"{address.name}: {'made' if is_new else 'exists'}, layout {LAYOUT}, "
         f"replication {address.replication}."
     )

@@ -28,10 +28,13 @@ SELECTION = Parameter(
     metavar="SELECTION",
     see="reference/subsets.md",
 )
-KEEP = switch("keep", "Store the list of the captures. Without, the subset changes with the store.")
+KEEP = switch(
+    "keep",
+    "Store the list of captures as it is now; otherwise the subset changes with the store.",
+)
 
 
-@click.command("select", short_help="Store a selection of captures as a subset.")
+@click.command()
 @takes(NAME, SELECTION, STORE, KEEP)
 def command(given: Given) -> None:
     """Store the captures that SELECTION selects as the subset NAME.

@@ -63,7 +63,7 @@ _OURS = frozenset(
 STORES = replace(
     STORE,
     about="The link graph: a file such as links.db, or a URL such as sqlite:///links.db. Several "
-    "need names.",
+    "stores need names.",
     form=Form("", {"type": "string", "format": "lines"}, str),
     is_list=True,
     keeps_empty=True,
@@ -195,7 +195,7 @@ EXAMPLES = (
 )
 
 
-@click.command("serve", short_help="Answer link queries over HTTP.")
+@click.command()
 @takes(
     STORES,
     SUBSET,

@@ -24,7 +24,7 @@ SETTINGS = "settings.json"
 
 FOLDER = Parameter(
     "folder",
-    "Folder of this batch.",
+    "Folder with the files of this batch.",
     PATH,
     is_required=True,
     metavar="FOLDER",

@@ -21,14 +21,12 @@ EXAMPLES = (
 )
 
 
-@click.command(
-    "stale", short_help="List pages that were not captured since a time, but are linked."
-)
+@click.command()
 @takes(*GRAPH, *STALE_PARAMETERS)
 def command(given: Given) -> None:
     """Write the URIs of pages that were captured, but not since a time.
 
-    Captures since that time link to them. Those with most linking hosts come first.
+    These pages are still linked by captures since that time. Most linking hosts come first.
     """
     query = SeedQuery.of(given, SeedKind.STALE)
     with open_graph_asked(given) as graph:

@@ -18,7 +18,7 @@ MANIFESTS = switch(
 )
 
 
-@click.command(short_help="Count the mementos, URIs, contents and links of a store.")
+@click.command()
 @takes(*GRAPH, JSON, MANIFESTS)
 def command(given: Given) -> None:
     """Count the mementos, URIs, contents, links and other parts of a store.

@@ -1,4 +1,4 @@
-"""``arclink stream``: every capture with its bytes, once, in an order."""
+"""``arclink stream``: writes every capture once, with its bytes, in a chosen order."""
 
 import sys
 from pathlib import Path
@@ -34,7 +34,7 @@ POINTERS = Parameter(
 )
 
 
-@click.command("stream", short_help="Write every capture with its bytes, once, in an order.")
+@click.command()
 @takes(*GRAPH, *STREAM_PARAMETERS, ARCHIVES, CACHE, POINTERS)
 def command(given: Given) -> None:
     """Write the captures of the store to standard output, with status, headers and body.

@@ -19,13 +19,13 @@ DELETE = Parameter("delete", "Delete this subset.", TEXT, metavar="NAME")
 SHOW = Parameter("show", "Show the selection of this subset as JSON.", TEXT, metavar="NAME")
 
 
-@click.command("subsets", short_help="List the subsets of a store.")
+@click.command()
 @takes(STORE, SHOW, DELETE, ROW_FORMAT)
 def command(given: Given) -> None:
     """List the subsets of a store, or show or delete one of them.
 
-    A view has no number of captures here, because it changes with the store: `arclink count` counts
-    them.
+    A subset of the kind `list` was stored with `arclink select --keep`, and its number of captures
+    is shown. A `view` changes with the store; `arclink count` counts its captures.
     """
     import orjson
 

@@ -24,7 +24,7 @@ FORMAT = Parameter(
 )
 
 
-@click.command("timemap", short_help="List the mementos of a URI as a TimeMap.")
+@click.command()
 @takes(*GRAPH, URI, FROM, REPLAY, FORMAT)
 def command(given: Given) -> None:
     """List the mementos of URI in the graph, oldest first, up to 10,000 at a time.

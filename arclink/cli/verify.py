@@ -9,7 +9,7 @@ from arclink.cli.options import store_option
 EXAMPLES = ("arclink verify --store links.db",)
 
 
-@click.command(short_help="Check that a store is undamaged and consistent.")
+@click.command()
 @store_option
 def command(store: str) -> None:
     """Check every invariant of a store.

@@ -1,7 +1,7 @@
 """Pages as lists of parts, each with its markup and the links in it.
 
-Each decision of the generator is written twice: as HTML into the page, and as links into the truth.
-Neither is derived from the other.
+Each decision of the generator is written twice: as HTML into the page, and as links into the list
+of true links (the *truth*). Neither is derived from the other.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,8 +1,7 @@
-"""Scenes of the demo archive besides its ordinary crawls.
+"""Scenes of the demo archive, in addition to its ordinary crawls.
 
-Each scene shows one case that is easy to get wrong. A scene is a function that returns its
-captures, which are of its own pages. A scene is included
-completely or not at all.
+Each scene shows one case that is easy to get wrong. A scene is a function that returns captures of
+pages that no other scene uses. It is included completely or not at all.
 """
 
 from collections.abc import Callable, Sequence

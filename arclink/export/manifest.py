@@ -40,7 +40,7 @@ class ExportTally:
 def manifest_of(
     store: OpenStore, query: ExportQuery, tally: ExportTally, files: Mapping[str, int]
 ) -> Mapping[str, object]:
-    """Return the manifest as a JSON object (``docs/how-to/export.md``, *Manifest*).
+    """Return the manifest as a JSON object (``docs/reference/exports.md``, *Manifest*).
 
     Args:
         store: The store that was read.

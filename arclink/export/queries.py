@@ -40,7 +40,7 @@ class Spells(Enum):
 
 
 class ExportFormat(Enum):
-    """The file formats; ``docs/how-to/export.md`` has a section for each."""
+    """The file formats; ``docs/reference/exports.md`` has a section for each."""
 
     PARQUET = "parquet"
     CSV = "csv"
@@ -126,15 +126,19 @@ class ExportQuery:
 _FROM_ONE = whole_number(None, "a number from 1 on", least=1)
 
 FORMAT = Parameter(
-    "format", "Format of the file.", choice(ExportFormat), is_required=True, see="how-to/export.md"
+    "format",
+    "Format of the file.",
+    choice(ExportFormat),
+    is_required=True,
+    see="reference/exports.md",
 )
 LEVEL = Parameter(
     "level", "Level of the nodes.", choice(Level), otherwise="host for graphs, uri for tables"
 )
 MIN_COUNT = Parameter(
     "min-count",
-    "Leave out links with fewer mementos, and rows of counts with fewer links; 1 leaves out "
-    "nothing.",
+    "Leave out links that fewer mementos show, and in tables of counts the rows with fewer links; "
+    "1 leaves out nothing.",
     _FROM_ONE,
     default="1",
     metavar="N",

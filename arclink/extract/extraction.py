@@ -293,7 +293,7 @@ class _Extraction:
         checksum = payload_checksum(record) if described is None else _digest_in(described)
         if checksum == EMPTY_PAYLOAD:
             raise PayloadError(Reason.PAYLOAD_EMPTY, file=pointer.file, offset=pointer.offset)
-        memento = replace(parse_memento(pointer.memento), checksum=checksum)
+        memento = parse_memento(pointer.memento)._replace(checksum=checksum)
         return [
             (MEMENTOS, format_memento(memento)),
             self._page(record, pointer, checksum, described),
@@ -339,8 +339,8 @@ class _Extraction:
             for name, value in record.http_headers.fields
             if name.lower() not in _WAYBACK_HEADERS
         )
-        return replace(
-            record, uri=wrapped.original, fields=fields, http_headers=HttpHeaders(headers)
+        return record._replace(
+            uri=wrapped.original, fields=fields, http_headers=HttpHeaders(headers)
         )
 
     def _unwrap(self, links: PageLinks) -> None:
@@ -481,7 +481,7 @@ class _Extraction:
             checksum, 0, pointer.file, pointer.offset, "utf-8", None, [pointer.original], links, {}
         )
         return [
-            (MEMENTOS, format_memento(replace(memento, checksum=checksum))),
+            (MEMENTOS, format_memento(memento._replace(checksum=checksum))),
             # The key is the checksum: redirects share no template links, so no site is needed.
             (PAGES, checksum.encode() + b"\t" + format_page(page)),
         ]
@@ -496,7 +496,7 @@ class _Extraction:
                 replace(pointer, kind=PointerKind.UNREAD, reason=reason.name)
             )
         self._counts[reason] += 1
-        return MEMENTOS, format_memento(replace(parse_memento(pointer.memento), reason=reason.name))
+        return MEMENTOS, format_memento(parse_memento(pointer.memento)._replace(reason=reason.name))
 
 
 def _described(record: ArchiveRecord) -> Described | None:
@@ -551,8 +551,8 @@ def _referring(pointer: Pointer, uri: str, timestamp: str) -> Row:
         with suppress(TimestampError):
             when = normal_timestamp(timestamp)[0]
     return MEMENTOS, format_memento(
-        replace(
-            parse_memento(pointer.memento), checksum=checksum_of_reference(pointer.original, when)
+        parse_memento(pointer.memento)._replace(
+            checksum=checksum_of_reference(pointer.original, when)
         )
     )
 

@@ -1,8 +1,7 @@
 """A cache of instances' answers, limited in bytes and in age, and by their ``Cache-Control``.
 
-Source: RFC 9111: ``Cache-Control`` of responses, sections 5.2.2.1 (max-age), 5.2.2.4 (no-cache),
-    5.2.2.5 (no-store),
-5.2.2.7 (private); validation, section 4.3.
+Source: RFC 9111, section 5.2.2 (``Cache-Control`` of responses: max-age, no-cache, no-store,
+private) and section 4.3 (validation).
 """
 
 import re

@@ -40,8 +40,8 @@ class QueryLimits:
     """The limits of one query.
 
     Attributes:
-        instance_seconds: Seconds for one page of one instance.
-        whole_seconds: Seconds for all pages of all instances.
+        instance_seconds: Maximum seconds for one page of one instance's answer.
+        whole_seconds: Maximum seconds for all pages of all instances.
         page_bytes: Bytes of one page; a larger one is refused.
         pages: Pages of one instance; after them the answer is partial.
         links: Links of one instance; after them the answer is partial.

@@ -1,7 +1,4 @@
-"""The state of one filter task.
-
-Its originals and rows, and the output that waits for the shuffle.
-"""
+"""State of a filter task: its originals and rows, and the output that waits for the shuffle."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

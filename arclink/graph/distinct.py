@@ -1,6 +1,7 @@
 """A set of texts: a small one in memory, a very large one in a temporary file."""
 
 import sqlite3
+from collections.abc import Iterator
 
 ROOM = 50_000
 """Maximum texts in memory; an error page has one cut per directory that it was captured in."""
@@ -39,6 +40,14 @@ class Distinct:
             ).rowcount
             > 0
         )
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the texts, sorted; add none meanwhile."""
+        if self._many is None:
+            yield from sorted(self._few)
+        else:
+            for (text,) in self._many.execute("SELECT text FROM texts ORDER BY text"):
+                yield text.decode("utf-8", "surrogatepass")
 
     def clear(self) -> None:
         """Remove all texts."""

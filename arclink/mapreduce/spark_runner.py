@@ -1,8 +1,8 @@
 """mrjob's ``spark`` runner with the harness `arclink.mapreduce.spark_harness` and two bugs fixed.
 
-* Steps whose jobconf differs from that of the first step were skipped, with exit code 0 and the
-  output of an earlier step: the runner passes a part of the list of steps to the harness, and the
-  harness takes the same part of that part. Here the harness gets the whole list.
+* mrjob skips steps whose jobconf differs from that of the first step. It then ends with exit code 0
+  and the output of an earlier step, because both its runner and its harness cut the list of steps.
+  Here the harness gets the whole list.
 * With an output folder on one machine, the job failed after writing its output, because the parent
   folder of its counters did not exist.
 """

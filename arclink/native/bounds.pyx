@@ -1,5 +1,5 @@
 # cython: language_level=3
-"""The scan of a page before it is parsed: see `arclink.extract.bounds`."""
+"""The scan of a page before it is parsed, for `arclink.extract.bounds`."""
 
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport free, realloc
@@ -80,7 +80,7 @@ for _known, _names in (
         add(_name, _known)
 
 
-# What each byte is: 1 white space, 2 a slash, 4 a greater-than sign, 8 a letter, 16 an equals sign.
+# Class of each byte: 1 white space, 2 a slash, 4 a greater-than sign, 8 a letter, 16 an equals sign.
 cdef unsigned char CLASS[256]
 for _sign in range(256):
     CLASS[_sign] = (
@@ -111,7 +111,7 @@ cdef inline bint ends_name(const Text page, Py_ssize_t place) noexcept:
 
 
 cdef inline Py_ssize_t until(const Text page, int sign, Py_ssize_t start) noexcept:
-    """Return where a sign is next; the page's length if nowhere."""
+    """Return the next place of a sign; the length of the page if there is no other one."""
     if at(page, start) == sign:
         return start
     cdef Py_ssize_t place = find(page, start, sign)
@@ -119,7 +119,7 @@ cdef inline Py_ssize_t until(const Text page, int sign, Py_ssize_t start) noexce
 
 
 cdef inline Py_ssize_t after_name(const Text page, Py_ssize_t place) noexcept:
-    """Return where a name ends that begins here or before."""
+    """Return the end of the name that begins at or before this place."""
     cdef Py_ssize_t size = page.size
     while place < size and not ends_name(page, place):
         place += 1
@@ -127,7 +127,7 @@ cdef inline Py_ssize_t after_name(const Text page, Py_ssize_t place) noexcept:
 
 
 cdef inline Py_ssize_t after_attribute(const Text page, Py_ssize_t place) noexcept:
-    """Return where an attribute ends; -1 if there is no other one."""
+    """Return the end of the next attribute; -1 if there is no other one."""
     cdef Py_ssize_t value, size = page.size
     cdef int quote
     while class_at(page, place) & 3:
@@ -157,7 +157,7 @@ cdef inline Py_ssize_t after_attribute(const Text page, Py_ssize_t place) noexce
 
 
 def tally(bytes html, Py_ssize_t most_attributes, Py_ssize_t most_bytes):
-    """Do what the function of this name in `arclink.extract.bounds` does."""
+    """Compiled form of the function with this name in `arclink.extract.bounds`."""
     cdef Text page = text_of(html)
     cdef Py_ssize_t size = page.size, work = 8 * size, position = 0, start, end, place, following, after, name
     cdef Py_ssize_t tags = 0, opening = 0, formatting = 0, memory = 0, of_root = 0, pair = -1, following_tag = -1, attributes, before, rest, length
@@ -231,12 +231,12 @@ def tally(bytes html, Py_ssize_t most_attributes, Py_ssize_t most_bytes):
 
 
 def has_few_tags(bytes html, Py_ssize_t most):
-    """Do what the function of this name in `arclink.extract.bounds` does."""
+    """Compiled form of the function with this name in `arclink.extract.bounds`."""
     return count(text_of(html), 0x3C) <= most
 
 
 cdef inline bint is_alike(const Text page, Py_ssize_t name, Py_ssize_t other, Py_ssize_t length) noexcept:
-    """Return whether two names of one length are the same, in upper or lower case."""
+    """Return whether two names of one length are equal, ignoring case."""
     cdef Py_ssize_t place
     cdef int letter, difference
     for place in range(length):
@@ -248,7 +248,7 @@ cdef inline bint is_alike(const Text page, Py_ssize_t name, Py_ssize_t other, Py
 
 
 cdef Py_ssize_t after_comment(const Text page, Py_ssize_t start) noexcept:
-    """Return where a comment ends that starts with ``<!--``."""
+    """Return the end of a comment that starts with ``<!--``."""
     cdef Py_ssize_t place = start + 4, size = page.size
     if at(page, place) == 0x3E:
         return place + 1
@@ -267,7 +267,7 @@ cdef Py_ssize_t after_comment(const Text page, Py_ssize_t start) noexcept:
 
 
 cdef Py_ssize_t end_of_text(const Text page, Py_ssize_t place, Py_ssize_t name, Py_ssize_t length) noexcept:
-    """Return where the content of an element ends that holds text only."""
+    """Return the end of the content of an element that contains only text."""
     cdef Py_ssize_t size = page.size
     while True:
         place = until(page, 0x3C, place)
@@ -307,7 +307,7 @@ cdef int push(Names *names, Py_ssize_t start, Py_ssize_t length) except -1:
 
 
 cdef inline Name last_of(const Names *names) noexcept:
-    """Return the name of the last open element; an empty one if none is open."""
+    """Return the name of the last open element; empty if no element is open."""
     cdef Name name
     if 0 < names.depth <= names.room:
         return names.start[names.depth - 1]
@@ -316,7 +316,7 @@ cdef inline Name last_of(const Names *names) noexcept:
 
 
 cdef inline bint is_named(const Text page, Py_ssize_t name, Py_ssize_t length, bytes other):
-    """Return whether a name is another one, in lower case, in upper or lower case."""
+    """Return whether a name equals another one in lower case, ignoring the case of its letters."""
     cdef Text letters = text_of(other)
     cdef Py_ssize_t place
     if length != <Py_ssize_t>letters.size:
@@ -328,7 +328,7 @@ cdef inline bint is_named(const Text page, Py_ssize_t name, Py_ssize_t length, b
 
 
 def nesting(bytes html):
-    """Do what the function of this name in `arclink.extract.bounds` does."""
+    """Compiled form of the function with this name in `arclink.extract.bounds`."""
     cdef Text page = text_of(html)
     cdef Py_ssize_t size = page.size, position = 0, start, name, length, following
     cdef Py_ssize_t steps = 0, copies = 0, formatting = 0

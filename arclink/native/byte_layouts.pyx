@@ -48,7 +48,7 @@ def pack_number_rows(const int64_t[:] numbers, const int64_t[:] ends):
 
 
 cdef inline bint next_number(const unsigned char[::1] packed, Py_ssize_t *place, int64_t *number) except -1:
-    """Read the number that begins at a place, and go on after it; return whether a whole one was there."""
+    """Read the number at a place and move the place after it; return whether it is complete."""
     cdef int shift = 0
     number[0] = 0
     while place[0] < len(packed):

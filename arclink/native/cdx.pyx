@@ -1,15 +1,17 @@
 # cython: language_level=3
-"""Plain rows of CDX and CDXJ files, for `arclink.rows.cdx`; whatever is not plain is `parse_row`'s.
+"""Parser of plain rows of CDX and CDXJ files, for `arclink.rows.cdx`.
 
-A plain row has printable ASCII alone, and is one of
+`parse_row` parses all other rows. A plain row has only printable ASCII characters, and one of these
+forms:
 
-* eleven columns in the usual order with one blank between, none empty, without ``{``;
-* key, timestamp and one flat JSON object, with one blank between: texts without backslash, whole
-  numbers, true, false and null; each name that is read at most once, as text, and no other name
-  for the same.
+* eleven columns in the usual order, separated by one blank, none of them empty, without ``{``;
+* key, timestamp and one flat JSON object, separated by one blank. Its values are texts without
+  backslash, whole numbers, true, false and null. Each field that ArcLink reads occurs at most once,
+  as a text, under one of its names.
 
-Its key is not that of a header, its timestamp has 14 digits and is in the calendar, its original is
-HTTP, its checksum is a SHA-1 in base32 or missing, and its length and offset have no leading 0.
+The key is not that of a header line. The timestamp has 14 digits and exists in the calendar. The
+original is an HTTP URI. The checksum is a SHA-1 in base32, or missing. Length and offset have no
+leading 0.
 """
 
 from arclink.native.checked cimport (
@@ -27,7 +29,7 @@ cdef enum:
     OFFSET = 9
     FILE = 10
     COLUMNS = 11
-    TYPE = 11  # from here on, in JSON alone
+    TYPE = 11  # this and the following fields: only in JSON
     REFERS_TO_URI = 12
     REFERS_TO_TIMESTAMP = 13
     LOCATION = 14
@@ -160,7 +162,7 @@ cdef inline bytes field(const Text text, const Fields *fields, int number):
 
 
 cdef bint is_same(const Text text, const Fields *fields, int number, bytes before) noexcept:
-    """Return whether a field is the one of the line before."""
+    """Return whether a field equals that of the previous line."""
     cdef Text last = text_of(before)
     return (
         fields.end[number] - fields.begin[number] == <Py_ssize_t>last.size
@@ -171,7 +173,7 @@ cdef bint is_same(const Text text, const Fields *fields, int number, bytes befor
 cdef bint is_same_kind(
     const Text text, const Fields *fields, bytes mime, bytes status, bytes given
 ) noexcept:
-    """Return whether mime type, status and type are those of the line before."""
+    """Return whether mime type, status and type equal those of the previous line."""
     return (
         is_same(text, fields, MIME, mime)
         and is_same(text, fields, STATUS, status)
@@ -180,7 +182,7 @@ cdef bint is_same_kind(
 
 
 cdef bint is_plain(Text text, Fields *fields, bint is_usual) noexcept:
-    """Find the fields of a row; return whether it is plain, apart from its record type."""
+    """Find the fields of a row; return whether the row is plain except for its record type."""
     cdef int number
     for number in range(FIELDS):
         fields.begin[number] = fields.end[number] = 0
@@ -222,7 +224,7 @@ cdef bint is_plain(Text text, Fields *fields, bint is_usual) noexcept:
 
 
 cdef inline bint is_dash(const Text text, const Fields *fields, int number) noexcept:
-    """Return whether a field is written as missing."""
+    """Return whether a field has the sign for a missing value."""
     cdef Py_ssize_t begin = fields.begin[number]
     return fields.end[number] == begin + 1 and at(text, begin) == c"-"
 
@@ -328,13 +330,13 @@ cdef Py_ssize_t end_of_scalar(const Text text, Py_ssize_t place) noexcept:
 
 
 cdef bint is_number(const Text text, const Fields *fields, int number) noexcept:
-    """Return whether a field is digits, and the first of them is not 0."""
+    """Return whether a field has only digits and does not begin with 0."""
     cdef Py_ssize_t begin = fields.begin[number], end = fields.end[number]
     return end > 0 and at(text, begin) != c"0" and is_digits(slice_of(text, begin, end - begin))
 
 
 cdef bint is_time(const Text text, Py_ssize_t begin) noexcept:
-    """Return whether 14 characters are a time of the calendar."""
+    """Return whether 14 characters are a time that exists in the calendar."""
     if not is_digits(slice_of(text, begin, 14)):
         return False
     cdef int year = 100 * two(text, begin) + two(text, begin + 2)

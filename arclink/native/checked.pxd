@@ -7,6 +7,7 @@ from libc.string cimport memchr, memcmp
 cdef extern from "Python.h":
     bint PyUnicode_IS_COMPACT_ASCII(object)
     const char *PyUnicode_AsUTF8AndSize(object, Py_ssize_t *) except NULL
+    str PyUnicode_DecodeASCII(const char *, Py_ssize_t, const char *)
 
 
 cdef struct Text:
@@ -96,6 +97,13 @@ cdef inline bytes part_of(const Text text, Py_ssize_t begin, Py_ssize_t end):
     if not 0 <= begin <= end <= <Py_ssize_t>text.size:
         return b""
     return PyBytes_FromStringAndSize(<const char *>text.start + begin, end - begin)
+
+
+cdef inline str ascii_of(const Text text, Py_ssize_t begin, Py_ssize_t end):
+    """Return the ASCII characters from one place to another; empty if these are not in this order."""
+    if not 0 <= begin <= end <= <Py_ssize_t>text.size:
+        return ""
+    return PyUnicode_DecodeASCII(<const char *>text.start + begin, end - begin, NULL)
 
 
 cdef inline bint is_printable(const Text text) noexcept nogil:

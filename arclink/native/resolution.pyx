@@ -1,9 +1,10 @@
 # cython: language_level=3
-"""Plain references to targets, for `arclink.uris.resolution`; whatever is not plain is the URL parser's.
+"""Resolver of plain references, for `arclink.uris.resolution`.
 
-A plain reference is a path, or an HTTP URI with a lower-case host of two or more labels, of which
-the last is letters and none is IDNA, and a path; none has a segment that begins with a dot. Of its
-characters the URL parser changes none (URL Standard), so its target is a concatenation.
+The URL parser resolves all other references. A plain reference is a path, or an HTTP URI with host
+and path. The host is in lower case and has two or more labels; the last label has only letters, and
+no label is IDNA. No segment of the path begins with a dot. The URL parser changes no character of
+such a reference (URL Standard), so its target is a concatenation.
 """
 
 from arclink.native.checked cimport PyUnicode_IS_COMPACT_ASCII, Text, at, has, text_of, text_of_ascii
@@ -11,7 +12,7 @@ from arclink.native.checked cimport PyUnicode_IS_COMPACT_ASCII, Text, at, has, t
 from arclink.model import Scope
 
 
-# What a byte may be part of, so that the URL parser leaves it as it is; bits, by byte.
+# Parts of a URI in which the URL parser does not change a byte; bits, by byte.
 cdef enum:
     HOST = 1
     PATH = 2
@@ -39,7 +40,7 @@ cdef object NONE = Scope.NONE, ORIGIN = Scope.ORIGIN, DIRECTORY = Scope.DIRECTOR
 
 
 cdef inline bint is_part(const Text text, Py_ssize_t place, int part) noexcept:
-    """Return whether the byte at a place may be in a part; nothing is after the end."""
+    """Return whether the byte at a place may be in a part; False after the end."""
     cdef int byte = at(text, place)
     return byte >= 0 and PART_OF[<unsigned char>byte] & part
 
@@ -77,7 +78,7 @@ def concatenated(str reference, str origin, str directory):
 
 
 cdef Py_ssize_t end_of_tail(const Text text, Py_ssize_t place) noexcept:
-    """Return where a path and its query end; a negative number if the parser would have a look at them."""
+    """Return the end of a path and its query; a negative number if the parser must read them."""
     while is_part(text, place, PATH) or is_kept_escape(text, place):
         if at(text, place) == c"/" and at(text, place + 1) == c".":
             return -1
@@ -96,7 +97,7 @@ cdef Py_ssize_t length_of_scheme(const Text text) noexcept:
 
 
 cdef Py_ssize_t end_of_host(const Text text, Py_ssize_t place) noexcept:
-    """Return where the slash after a host of two or more labels is; 0 if the parser would have a look at the host."""
+    """Return the place of the slash after a host of two or more labels; 0 if the parser must read it."""
     cdef Py_ssize_t label = place, labels = 1
     cdef bint is_of_letters = True
     while is_part(text, place, HOST):
@@ -116,14 +117,14 @@ cdef Py_ssize_t end_of_host(const Text text, Py_ssize_t place) noexcept:
 
 
 cdef bint is_scheme(const Text text, Py_ssize_t place) noexcept:
-    """Return whether what goes on here might be a scheme."""
+    """Return whether a scheme may continue at this place."""
     while is_part(text, place, SCHEME):
         place += 1
     return at(text, place) == c":"
 
 
 cdef bint is_kept_escape(const Text text, Py_ssize_t place) noexcept:
-    """Return whether a percent sign is here that is not of an escaped dot."""
+    """Return whether a percent sign at this place does not begin an escaped dot."""
     return at(text, place) == c"%" and not (
         at(text, place + 1) == c"2" and (at(text, place + 2) == c"e" or at(text, place + 2) == c"E")
     )

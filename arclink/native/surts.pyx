@@ -1,8 +1,9 @@
 # cython: language_level=3
-"""SURTs of plain URIs, for `arclink.uris.surts`; whatever is not plain is the ``surt`` package's.
+"""SURTs of plain URIs, for `arclink.uris.surts`.
 
-A plain URI is printable ASCII without blank, begins with ``http://`` or ``https://``, and is in need
-of one round of unescaping at most. What is before its path goes to the package, once per site.
+The ``surt`` package makes the SURTs of all other URIs. A plain URI has only printable ASCII
+characters without blanks, begins with ``http://`` or ``https://``, and has no escape that contains
+another escape. The package gets the part before the path, once per site.
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
@@ -12,7 +13,7 @@ from arclink.native.checked cimport (
 )
 
 
-# What a byte may be part of; bits, by byte.
+# Parts of a URI that may contain a byte; bits, by byte.
 cdef enum:
     SITE = 1  # http://host:port
     PATH = 2
@@ -92,7 +93,7 @@ def plain_surt(str uri, object stem_of):
 
 
 cdef Py_ssize_t end_of_part(const Text text, Py_ssize_t place, unsigned char part) noexcept:
-    """Return where bytes end that may be in a part."""
+    """Return the end of the bytes that may be in a part."""
     cdef int byte = at(text, place)
     while byte >= 0 and PART_OF[<unsigned char>byte] & part:
         place += 1
@@ -101,7 +102,7 @@ cdef Py_ssize_t end_of_part(const Text text, Py_ssize_t place, unsigned char par
 
 
 cdef Py_ssize_t end_of(const Text text, Py_ssize_t place, unsigned char part) noexcept:
-    """Return where a path or query ends; -1 if an escape in it is malformed, or may be one of an escape."""
+    """Return the end of a path or query; -1 if an escape in it is malformed, or may contain another one."""
     while True:
         place = end_of_part(text, place, part)
         if at(text, place) != c"%":
@@ -127,7 +128,7 @@ cdef inline int lowered(int byte) noexcept:
 
 
 cdef void unescape(Buffer *buffer, const Text text, Py_ssize_t place, Py_ssize_t end) noexcept:
-    """Write a path or query in lower case, and characters for their escapes."""
+    """Write a path or query in lower case, with its escapes replaced by their characters."""
     cdef int byte
     while place < end:
         byte = at(text, place)
@@ -142,7 +143,7 @@ cdef void unescape(Buffer *buffer, const Text text, Py_ssize_t place, Py_ssize_t
 
 
 cdef void fold(Buffer *path) noexcept:
-    """Take repeated slashes out of a path, and the one at its end."""
+    """Remove repeated slashes, and the last slash, from a path."""
     cdef Text before
     before.start, before.size = path.start, path.length
     cdef Py_ssize_t place

@@ -3,9 +3,9 @@
 Everything is read from the store by its protocol, so captures that an embargo hides or that were
 forgotten do not exist here, neither as answers nor as holders of another capture's payload.
 
-A memento shows a payload as the graph sees it (`arclink.store.blocks.references`): its own; for a
-revisit, that of another capture with the same checksum; for "not modified" and for a redirect's
-revisit without Location, everything of the capture that it refers to.
+The payload that a memento shows (`arclink.store.blocks.references`) is its own. For a revisit, it
+is that of another capture with the same checksum. For "not modified", and for the revisit of a
+redirect without Location, the capture that it refers to gives status, headers and payload.
 """
 
 from collections.abc import Iterable, Iterator

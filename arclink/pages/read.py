@@ -13,9 +13,8 @@ import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from functools import partial
-from typing import Self
+from functools import lru_cache, partial
+from typing import NamedTuple, Self
 
 from arclink.archives.locations import scheme_of, split_entry
 from arclink.archives.payloads import (
@@ -53,8 +52,7 @@ MOST_OPEN = 16
 _ANY_ARCHIVE = Unwrapper()
 
 
-@dataclass(frozen=True, slots=True)
-class RecordHolder:
+class RecordHolder(NamedTuple):
     """An archive file that is open, with the record that was read from it.
 
     Attributes:
@@ -80,9 +78,7 @@ class CapturedPage(Closing):
             refers to.
         status: Three digits of HTTP; ``-`` if the record has no HTTP.
         headers: The archived HTTP header fields, in their order; empty if there is no HTTP.
-        content_type: The media type as written; empty if it is not known.
         place: The record that holds the body.
-        head_place: The record that holds status and headers.
         body_length: Bytes of the body as recorded, with its codings.
     """
 
@@ -98,15 +94,24 @@ class CapturedPage(Closing):
         self.shown = shown
         self.status = head.status
         self.headers: HttpHeaders = head.http_headers
-        self.content_type = head.content_type
         self.place = holder.place if holder else place_of(shown)
-        self.head_place = self.place if holder and holder.record is head else place_of(shown)
+        self._head = head
         self._record = holder.record if holder else None
         self.body_length = self._record.body_length if self._record else 0
         self._holder = holder
         self._release = release
         if self.is_in_memory:
             self.close()
+
+    @property
+    def content_type(self) -> str:
+        """The media type as written; empty if it is not known."""
+        return self._head.content_type
+
+    @property
+    def head_place(self) -> RecordPlace:
+        """The record that holds status and headers."""
+        return self.place if self._record is self._head else place_of(self.shown)
 
     @property
     def is_in_memory(self) -> bool:
@@ -119,21 +124,27 @@ class CapturedPage(Closing):
         return codings_of(self._record)[1] if self._record else []
 
     def recorded(self) -> Iterator[bytes]:
-        """Yield the body exactly as recorded, in pieces.
+        """Return the pieces of the body exactly as recorded.
 
         Raises:
             RecordError: The body breaks off (``PAYLOAD_DAMAGED``); after the last piece.
         """
-        if self._record is None:
-            return
+        record = self._record
+        if record is None:
+            return iter(())
+        if record.rest is None and len(record.body) >= record.body_length:
+            return iter((record.body,))
+        return self._pieces_of(record)
+
+    def _pieces_of(self, record: ArchiveRecord) -> Iterator[bytes]:
         size = 0
-        for piece in self._record.body_pieces():
+        for piece in record.body_pieces():
             size += len(piece)
             yield piece
-        if size < self._record.body_length:
+        if size < record.body_length:
             raise RecordError(
                 Reason.PAYLOAD_DAMAGED,
-                self._record.damage or "the record breaks off",
+                record.damage or "the record breaks off",
                 self.place.file,
                 self.place.offset,
             )
@@ -485,9 +496,8 @@ def _unreadable(problem: InputError, file: str) -> CaptureError:
 
 def _state_of(path: str) -> object:
     """Return a value that changes when a local file is replaced."""
-    entry = split_entry(path)
-    file = entry[0] if entry else path
-    if scheme_of(file) is not None:
+    file = _local_file(path)
+    if file is None:
         return None
     with suppress(OSError):
         found = os.stat(file)
@@ -495,9 +505,19 @@ def _state_of(path: str) -> object:
     return None
 
 
+@lru_cache
+def _local_file(path: str) -> str | None:
+    """Return the file that holds a path, which may be an entry of it; None if it is remote."""
+    entry = split_entry(path)
+    file = entry[0] if entry else path
+    return None if scheme_of(file) is not None else file
+
+
 def is_meant(record: ArchiveRecord, place: RecordPlace) -> bool:
     """Return whether a record is the one that the store means: by URI and time, or digest."""
     uri, timestamp = record.uri, record.timestamp
+    if uri == place.original and timestamp == place.timestamp:
+        return True
     wrapped = None if is_of_uri(uri, place) else _ANY_ARCHIVE.unwrap(uri)
     if wrapped is not None:
         uri, timestamp = wrapped.original, wrapped.timestamp

@@ -1,4 +1,4 @@
-"""Search of a batch for further captures of payloads that extract could not read at first.
+"""Search for further captures, in the same batch, of payloads that extract could not read.
 
 Filter names the earliest capture of a payload and two more captures in other files. It groups
 captures by the checksums in their rows. Three cases are therefore found only after its pointers

@@ -21,7 +21,7 @@ class LinkSource(IntEnum):
     """The list in a WAT."""
 
     CRAWLER = 2
-    """The list that the crawler recorded next to a revisit (docs/how-to/heritrix.md)."""
+    """The list that the crawler recorded next to a revisit (docs/reference/heritrix.md)."""
 
 
 def source_in(file: str) -> LinkSource:

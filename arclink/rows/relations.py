@@ -17,9 +17,9 @@ from arclink.model import (
     Payload,
     Scope,
     Surt,
-    Timestamp,
     UriR,
 )
+from arclink.tuples import maker
 
 MEMENTOS = b"mementos"
 PAYLOADS = b"payloads"
@@ -42,24 +42,16 @@ TARGET = b"\x01"
 ROWS = b"\x1e"
 """Separator of the rows of a block: many rows that travel as one line."""
 
+_TEXTS_OF_MEMENTO = 8
+"""Columns of a memento before its numbers."""
+
+_memento = maker(Memento)
+
 
 def format_memento(memento: Memento) -> bytes:
     """Return a ``mementos`` row."""
-    return "\t".join(
-        (
-            memento.surt,
-            memento.timestamp,
-            memento.original,
-            memento.checksum,
-            memento.status,
-            memento.mime,
-            memento.record_type,
-            memento.file,
-            str(memento.offset),
-            str(memento.length),
-            memento.reason,
-        )
-    ).encode()
+    *texts, offset, length, reason = memento
+    return "\t".join((*texts, str(offset), str(length), reason)).encode()
 
 
 def parse_memento(row: bytes) -> Memento:
@@ -69,22 +61,10 @@ def parse_memento(row: bytes) -> Memento:
         ValueError: The row has another number of columns, or a number column does not hold a
             number.
     """
-    surt, timestamp, original, checksum, status, mime, record_type, file, offset, length, reason = (
-        row.decode().split("\t")
-    )
-    return Memento(
-        Surt(surt),
-        Timestamp(timestamp),
-        UriR(original),
-        Checksum(checksum),
-        status,
-        mime,
-        record_type,
-        file,
-        int(offset),
-        int(length),
-        reason,
-    )
+    *texts, offset, length, reason = row.decode().split("\t")
+    if len(texts) != _TEXTS_OF_MEMENTO:
+        raise ValueError(f"a mementos row has {len(texts) + 3} columns")
+    return _memento((*texts, int(offset), int(length), reason))
 
 
 def format_payload(payload: Payload) -> bytes:

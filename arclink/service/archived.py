@@ -1,9 +1,9 @@
 """Captures over HTTP: the bytes as archived (``/web``), the nearest capture, and single records.
 
-What a client gets of a capture is foreign content. A browser that shows it directly gets a policy
-that allows it nothing: no scripts, no requests, no forms, an origin of its own. Cookies of the
-archived site are never set. Header values are cleaned, and only few archived headers keep their own
-name, because most of them would mean something else here.
+A capture is foreign content. If a browser shows it directly, a policy forbids scripts, requests and
+forms, and gives it an origin of its own. Cookies of the archived site are never set. Header values
+are cleaned. Only a few archived headers keep their own name, because most of them would have an
+effect on this service.
 
 Source: RFC 7089 (Memento); the ``id_`` addresses and ``X-Archive-Orig-`` headers of the Internet
 Archive's Wayback Machine and of pywb.

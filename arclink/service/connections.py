@@ -6,7 +6,8 @@ Therefore:
 
 - a whole request, head and body, must arrive within a fixed time, even while bytes keep arriving;
 - an idle connection is closed after a while;
-- one client address may have only a part of the connections, and as many requests at a time;
+- one client address may have only a part of the connections, and the same number of requests at a
+  time;
 - if there are too many connections, the one that has waited longest for its client is closed for a
   new one. A connection whose answer is being made or sent is never closed for this reason.
 

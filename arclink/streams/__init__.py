@@ -1,1 +1,1 @@
-"""Streams of captures: every capture once, in an order, and continued after any interruption."""
+"""Streams of captures: each capture once, in a chosen order; clients can continue after a break."""

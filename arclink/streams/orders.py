@@ -1,10 +1,10 @@
 """The captures of a store in one of four orders, from any position on, in constant memory.
 
 A capture has one *key* in each order: a text of its facts, separated by tabs, that no other capture
-has. Keys sort like the captures (by code points). The facts in a key do not change, so a stream can
-go on after a key however the store has changed since. Only the place of a capture can change, if a
-later batch has a copy of it; the order ``file`` takes the places of the batch with which the stream
-began.
+has. Keys, sorted by code points, are in the order of the captures. The facts in a key do not
+change, so a stream can continue after a key even if the store has changed. Only the place of a
+capture can change, if a later batch has a copy of it; the order ``file`` takes the places as of the
+batch with which the stream began.
 
 ::
 

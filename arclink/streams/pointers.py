@@ -11,7 +11,6 @@ capture of the store.
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import cast
@@ -154,8 +153,7 @@ def map_pages(
 def _values(
     reader: PageReader, pointer: Pointer, memento: Memento, function: PageFunction
 ) -> Iterator[bytes]:
-    held = replace(
-        memento,
+    held = memento._replace(
         checksum=pointer.checksum,
         file=pointer.file,
         offset=pointer.offset,

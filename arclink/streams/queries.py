@@ -134,7 +134,7 @@ FORM = Parameter(
 )
 MOST = Parameter(
     "limit",
-    "Most captures; 0 for all.",
+    "Maximum number of captures; 0 for all.",
     whole_number(999_999_999),
     default="0",
     metavar="N",

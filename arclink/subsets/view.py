@@ -10,6 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from arclink.graph.distinct import Distinct
 from arclink.model import (
     ALL_SURTS,
     ALL_TIME,
@@ -91,6 +92,27 @@ class SubsetStore(FilteredStore):
 
     def content_of(self, memento: Memento) -> ContentId | None:
         return self.base.content_of(memento)
+
+    def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
+        if any(len(stem) <= len(prefix) for stem in self.evaluation.ranges.stems):
+            return super().surts(prefix, after)
+        return self._surts_of_captures(prefix, after)
+
+    def _surts_of_captures(self, prefix: Surt, after: Surt | None) -> Iterator[Surt]:
+        """Yield what `surts` yields; reads the captures of the subset, and no others.
+
+        This is for prefixes that are shorter than the ranges of the selection: the store may have
+        many SURTs with such a prefix that have nothing to do with the subset.
+        """
+        found = Distinct()
+        for surt in self.captured_surts(prefix, after):
+            found.add(surt)
+        for block in self.scan_contents():
+            for link in block.links:
+                surt = surt_of(link.target)
+                if surt.startswith(prefix) and (after is None or surt > after):
+                    found.add(surt)
+        yield from map(Surt, found)
 
     def captured_surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
         for stem in (self.evaluation.ranges & SurtRanges((prefix,))).stems:

@@ -1,1 +1,1 @@
-"""Captures in files of their own: WARC, WACZ, CDXJ and tables."""
+"""Export of captures: WARC and WACZ files, and CDXJ rows or tables that list captures."""

@@ -1,8 +1,9 @@
-"""Tables of captures, and their index at the place where they are now.
+"""Lists of captures: tables (Parquet, CSV), and CDXJ rows that name their present archive files.
 
 The tables have a row per capture, in the order of the store: SURT, URI, time, status, mime type,
-digest, record type, and the place of the record. A digest that the store does not have is empty:
-it knows redirects by their target, and "not modified" by the capture they refer to.
+digest, record type, and the place of the record. The digest is empty for redirects and "not
+modified" revisits: the store knows a redirect by its target, and a "not modified" by the capture
+that it refers to.
 """
 
 import csv

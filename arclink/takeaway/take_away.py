@@ -1,8 +1,8 @@
 """`take_away` writes captures of a store to files; `download` yields the bytes of one file.
 
-Everything is read through the protocols of the store, so captures that it hides are not there. The
-originals of revisits come from a second store, because they may be outside a selection. Memory is
-limited: captures are sorted on disk.
+Everything is read through the protocols of the store, so captures that the store hides are not
+exported. The originals of revisits are read from a second store, because they may be outside of the
+selection. Memory is limited: captures are sorted on disk.
 """
 
 import io

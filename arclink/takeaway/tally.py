@@ -1,4 +1,4 @@
-"""Counts of what was taken away and of what was not, by reason."""
+"""Counts of the captures that were exported, and of those left out, by reason."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping

@@ -6,10 +6,10 @@ Strategy: the package takes 15 to 30 µs per URI. The scanner ``arclink/native/s
 itself. All other URIs go to the package, and so does every URI if the scanner is not compiled.
 Tests compare the two.
 
-Two rules are ArcLink's own. The package asks the name service for hosts such as ``256.1.1.1``; a
-key must not depend on the answer, so ArcLink treats such a host as a name. And a SURT never
-contains a control character, a line separator or a lone surrogate, whatever the URI contains,
-because it is written to tab-separated lines.
+Two rules are ArcLink's own. The package queries the name service of the network for hosts such as
+``256.1.1.1``. A key must not depend on its answer, so ArcLink treats such a host as a name. And a
+SURT never contains a control character, a line separator or a lone surrogate, whatever the URI
+contains, because it is written to tab-separated lines.
 """
 
 import re

@@ -2,7 +2,8 @@
 
 Features, each with the MD5 of its UTF-8 bytes:
 
-- every 4-gram of characters, weight 1, repetitions counted; a shorter SURT is its own only gram;
+- every 4-gram of characters, weight 1, repetitions counted; a SURT of less than 4 characters counts
+  as one gram;
 - the whole SURT, weight ``max(3, number of grams // 12)``: it distinguishes SURTs with the same
   grams (spider traps).
 

@@ -51,7 +51,7 @@ class Manners:
         tries: Maximum number of requests for one address.
         longest_wait: Maximum seconds to wait before a further try; an archive that asks for more
             ends the run.
-        contact: The user's address, for the archive's operators; part of the User-Agent.
+        contact: An address at which the archive's operators can reach you; sent in the User-Agent.
     """
 
     delay: float = 1.0

@@ -1,4 +1,4 @@
-"""Whom ArcLink is measured against.
+"""The programs that ArcLink is compared with.
 
-Each runs as a process of its own, in the environment of requirements/benchmarks.txt or in Java.
+Each runs in a process of its own, in the environment of requirements/benchmarks.txt or in Java.
 """

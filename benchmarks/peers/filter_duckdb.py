@@ -1,8 +1,8 @@
-"""Filter in SQL: ArcLink's rules on CDX rows by DuckDB.
+"""Filter in SQL: DuckDB applies ArcLink's rules to CDX rows.
 
-Writes mementos and pointers as ArcLink's filter does, and prints counts.
+The program writes mementos and pointers as ArcLink's filter does, and prints counts.
 
-python -m benchmarks.peers.filter_duckdb CDX RULES FOLDER
+    python -m benchmarks.peers.filter_duckdb CDX RULES FOLDER
 """
 
 import json

@@ -1,6 +1,4 @@
-"""The same links in Parquet, and in DuckDB's own file.
-
-How large they are, and how long a look-up takes.
+"""The same links in Parquet and in DuckDB's own file: their sizes and look-up times.
 
 python -m benchmarks.peers.flat_stores write FOLDER             from mementos.tsv, links.tsv
 python -m benchmarks.peers.flat_stores ask FOLDER URIS.TSV      median ms per kind of look-up

@@ -1,8 +1,8 @@
-"""The floor: fastwarc and lexbor, ``a@href`` with text, nothing kept.
+"""The least work possible: FastWARC and lexbor list ``a@href`` with text, and nothing is stored.
 
-One process, each distinct payload once.
+One process reads each distinct payload once.
 
-python -m benchmarks.peers.floor FILE...
+    python -m benchmarks.peers.floor FILE...
 """
 
 import sys

@@ -1,8 +1,8 @@
-"""The plain way, as a first script would do it.
+"""Links of archive files as a first script would read them, without optimisations.
 
-Warcio, BeautifulSoup, urljoin, surt and SimHash for every link.
+It uses warcio, BeautifulSoup, urljoin, surt and SimHash for every link.
 
-python -m benchmarks.peers.plain_way PAGES FILE...
+    python -m benchmarks.peers.plain_way PAGES FILE...
 """
 
 import hashlib

@@ -1,8 +1,8 @@
-"""Ranks and components of a graph by networkx or igraph, from edges in a file.
+"""Ranks and components of a graph by networkx or igraph, from a file of edges.
 
-Prints what it found.
+The program prints its results.
 
-python -m benchmarks.peers.ranks igraph EDGES.npz
+    python -m benchmarks.peers.ranks igraph EDGES.npz
 """
 
 import sys

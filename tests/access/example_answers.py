@@ -1,4 +1,4 @@
-"""Answers to write in every format."""
+"""Example answers that tests write in every format."""
 
 from collections.abc import Iterable, Sequence
 

@@ -1,4 +1,4 @@
-"""RDF listings, and graphs read from them."""
+"""RDF listings (the paper's Listing 1), and the graphs that they mean."""
 
 from collections.abc import Iterable
 

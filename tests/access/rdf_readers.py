@@ -1,4 +1,4 @@
-"""Readers of the RDF formats."""
+"""Two independent readers of the RDF formats: rdflib and Oxigraph."""
 
 import io
 import warnings

@@ -1,4 +1,4 @@
-"""The same pages in the real store: written as graph files, then loaded."""
+"""Generated pages in a SQLite store: they are written as graph files and then loaded."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which words led to a page: held against the plain definition, page by page, link by link."""
+"""Texts of links to a page, compared with a plain count over all pages and links."""
 
 from collections import defaultdict
 from urllib.parse import urlsplit

@@ -1,6 +1,4 @@
-"""What is answered: the right links, at the right times, in the promised order, on pages that add
-up.
-"""
+"""Answers to link queries have the right links and times, in the promised order, on every page."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

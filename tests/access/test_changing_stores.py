@@ -1,5 +1,6 @@
-"""Answers in pages from a store that changes between two of them: nothing is lost, or the cursor is
-refused.
+"""Answers in pages from a store that changes in between.
+
+No link is lost, or the cursor is refused.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""A page's history at a glance."""
+"""The history of a page on one time axis (`arclink.access.chronicles`)."""
 
 import pytest
 

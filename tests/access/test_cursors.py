@@ -1,4 +1,4 @@
-"""Cursors come back as they went out, and nothing else is taken for one."""
+"""Cursors keep their position as text, and any other text is refused."""
 
 import base64
 import zlib

@@ -1,4 +1,4 @@
-"""What the archive has of the targets of a page's links."""
+"""Whether the archive has the targets of a page's links at a time."""
 
 from arclink.access.answers import answer_link_query
 from arclink.access.destinations import Held, destinations_of

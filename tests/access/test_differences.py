@@ -1,4 +1,4 @@
-"""What came, went and stayed between two times: held against the plain definition, page by page."""
+"""Added, removed and kept links between two times, compared with a plain definition."""
 
 from itertools import groupby
 from operator import attrgetter
@@ -141,6 +141,7 @@ unread = st.builds(
 archives = st.lists(read | read | gone | unread, max_size=9)
 
 
+@pytest.mark.costly
 @settings(max_examples=150, deadline=None)
 @given(pages=archives, times=st.lists(st.sampled_from(TIMES), min_size=2, max_size=2).map(sorted))
 def test_changes_are_those_of_the_plain_definition(pages: list[Page], times: list[str]) -> None:
@@ -149,6 +150,7 @@ def test_changes_are_those_of_the_plain_definition(pages: list[Page], times: lis
     assert all(extent.is_complete for extent in answer.extents.values())
 
 
+@pytest.mark.costly
 @settings(max_examples=150, deadline=None)
 @given(
     pages=archives, budget=st.builds(Budget, rows=st.integers(1, 30), look_ups=st.integers(1, 5))

@@ -1,6 +1,4 @@
-"""The evidence of a link in the archive: each memento that shows it and no other, whatever else was
-captured.
-"""
+"""The evidence of a link names each memento that shows it, and no other memento."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Every capture has an explanation, and it names the file and the offset."""
+"""Every capture has an explanation that names its archive file and offset."""
 
 import json
 

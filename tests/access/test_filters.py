@@ -1,4 +1,4 @@
-"""Filters, fields, and redirects that are followed."""
+"""Filters and fields of link queries, and redirects that a query follows."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""What is written is read back by others as the same, whatever page texts and URIs hold."""
+"""Every format can be read back without loss by another reader, for any texts and URIs."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Groups of link kinds: every kind is in exactly one, and one option names them everywhere."""
+"""Every kind of link is in exactly one group, and one option names the groups everywhere."""
 
 from collections import Counter
 from itertools import chain

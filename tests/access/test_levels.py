@@ -1,6 +1,4 @@
-"""Counts per host and domain: held against the plain definition, link by link and memento by
-memento.
-"""
+"""Links per host and domain, compared with a plain count over all links and mementos."""
 
 from collections import defaultdict
 from urllib.parse import urlsplit

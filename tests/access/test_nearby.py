@@ -1,4 +1,4 @@
-"""Captures by their distance from a time, against a sort of all of them."""
+"""Captures by their distance from a time, compared with a sort of all captures."""
 
 from datetime import datetime, timedelta
 

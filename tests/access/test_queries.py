@@ -1,4 +1,4 @@
-"""A query has the same meaning in every interface, and the error of a wrong one names the fault."""
+"""A query means the same in every interface, and a wrong query gives an error that says why."""
 
 import re
 from contextlib import suppress
@@ -234,6 +234,7 @@ NEAR_URIS = st.text(max_size=8) | st.lists(
 ).map("".join)
 
 
+@pytest.mark.costly
 @settings(max_examples=1000)
 @given(NEAR_URIS)
 @example("http:///x")

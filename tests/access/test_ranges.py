@@ -1,4 +1,4 @@
-"""Links of many pages at once: those of a host, of a domain, or that begin alike."""
+"""Links of many pages: of a host, of a domain, or of all URIs with a common beginning."""
 
 import csv
 import json

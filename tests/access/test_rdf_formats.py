@@ -1,6 +1,4 @@
-"""Every format of RDF in both profiles: the same graph to two independent readers, and to each
-other.
-"""
+"""All RDF formats in both profiles mean the same graph to two independent readers."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -51,6 +49,7 @@ def odd_answer() -> LinkAnswer:
     return answer_of(odd[::2], odd[1::2], uri=A + "".join(ODD))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("name", READERS)
 def test_odd_texts_and_uris_are_one_graph_to_both_readers(name: str, profile: str) -> None:
@@ -78,6 +77,7 @@ members = st.builds(
 )
 
 
+@pytest.mark.costly
 @settings(max_examples=40, deadline=None)
 @given(st.lists(members, max_size=2), st.lists(members, max_size=2), st.sampled_from(PROFILES))
 def test_whatever_is_written_is_one_graph_in_every_format(

@@ -1,4 +1,4 @@
-"""RDF/XML: the paper's Listing 1, and the same graph to two independent readers."""
+"""RDF/XML has the form of the paper's Listing 1, and two readers find the same graph in it."""
 
 import io
 from collections.abc import Sequence
@@ -199,6 +199,7 @@ members = st.builds(
 )
 
 
+@pytest.mark.costly
 @settings(max_examples=60, deadline=None)
 @given(st.lists(members, max_size=3), st.lists(members, max_size=2))
 def test_whatever_is_written_is_the_same_graph_to_two_readers(

@@ -1,4 +1,4 @@
-"""One query's view of a store: what is remembered must be what the store would say."""
+"""The reads of one query: cached results equal those of the store."""
 
 from pathlib import Path
 

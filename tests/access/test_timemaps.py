@@ -1,4 +1,4 @@
-"""TimeMaps, read by a simple reader of link format and compared with the store's mementos."""
+"""TimeMaps in link format, read by a simple reader, have exactly the mementos of the store."""
 
 import json
 import re

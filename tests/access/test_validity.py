@@ -1,6 +1,4 @@
-"""The mementos between which a link appeared and disappeared, compared with the plain definition,
-memento by memento.
-"""
+"""The times between which a link appeared and disappeared, compared with a plain definition."""
 
 import csv
 import io

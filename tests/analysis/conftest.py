@@ -1,4 +1,4 @@
-"""A store of a demo archive."""
+"""Fixture: a store of a demo archive."""
 
 import pytest
 from click.testing import CliRunner

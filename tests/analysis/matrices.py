@@ -1,4 +1,4 @@
-"""Generated matrices."""
+"""Generated sparse matrices for tests of ranks and properties."""
 
 import numpy as np
 from hypothesis import strategies as st

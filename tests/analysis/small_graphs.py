@@ -1,4 +1,4 @@
-"""Small graphs in stores."""
+"""Stores of small graphs, for tests of analyses."""
 
 from arclink.model import Kind, Outlink, Scope, UriR
 from tests.store.graphs import Graph, PayloadTruth, checksum_of, memento

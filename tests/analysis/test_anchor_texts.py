@@ -1,4 +1,4 @@
-"""Which terms led to what: held against the plain definition, page by page, link by link."""
+"""Terms in the texts of links, and their weights, compared with a plain count over all links."""
 
 from collections import defaultdict
 from math import log10

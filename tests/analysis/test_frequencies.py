@@ -1,4 +1,4 @@
-"""In how many documents a term stands: held against plain sets, and what keeps the counts."""
+"""Document frequencies of terms, compared with plain sets, and the file that stores them."""
 
 from collections import defaultdict
 from collections.abc import Callable
@@ -47,6 +47,7 @@ pages = st.builds(
 )
 
 
+@pytest.mark.costly
 @settings(max_examples=120, deadline=None)
 @given(
     archive=st.lists(pages, max_size=6, unique_by=lambda page: (page.original, page.timestamp)),

@@ -1,6 +1,4 @@
-"""When links appeared and disappeared, how long they stayed and how many changed: compared with
-every capture of every page.
-"""
+"""Decay, churn and spread of links, compared with a plain count over all captures."""
 
 from collections import Counter, defaultdict
 from itertools import pairwise

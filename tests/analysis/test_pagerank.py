@@ -1,4 +1,4 @@
-"""Ranks are those of networkx and igraph; lists and comparisons are what they say."""
+"""Ranks equal those of networkx and igraph; lists and comparisons of ranks are correct."""
 
 import warnings
 from itertools import combinations

@@ -1,4 +1,4 @@
-"""Time-respecting paths: held against trying every way through small graphs."""
+"""Time-respecting paths, compared with a search through all ways of small graphs."""
 
 from collections.abc import Iterator
 from itertools import groupby, pairwise
@@ -96,6 +96,7 @@ pages = st.builds(
 )
 
 
+@pytest.mark.costly
 @settings(max_examples=250, deadline=None)
 @given(
     archive=st.lists(pages, max_size=8, unique_by=lambda page: (page.original, page.timestamp)),

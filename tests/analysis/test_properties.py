@@ -1,6 +1,4 @@
-"""Properties are those that networkx and igraph find, and a power law is the one that the powerlaw
-package fits.
-"""
+"""Properties of graphs, compared with networkx and igraph, and power laws with `powerlaw`."""
 
 import warnings
 from collections import Counter
@@ -97,6 +95,7 @@ def test_the_bow_tie_is_what_can_be_reached(matrix: csr_matrix, block: int) -> N
     )
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("step", [1, -1], ids=["in the order of names", "against it"])
 def test_a_long_chain_is_followed_link_by_link(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A calendar has a page for each day, which leads to the next: no edge is read again for each
@@ -203,6 +202,7 @@ def counted(degrees: Degrees) -> dict[int, int]:
     return dict(zip(degrees.values.tolist(), degrees.counts.tolist(), strict=True))
 
 
+@pytest.mark.costly
 def test_the_properties_of_the_whole_are_those_of_networkx(demo_store: str, tmp_path: Path) -> None:
     with open_store(demo_store) as store:
         slices = build_slices(store, SliceOptions(Windows.parse("month")), tmp_path / "slices")

@@ -1,4 +1,4 @@
-"""The page and the table of `arclink analyze properties`."""
+"""The report of `arclink analyze properties`: its HTML page and its table."""
 
 import csv
 import re

@@ -1,4 +1,4 @@
-"""Slices are kept next to a store, made again when it changes, and also made from graph files."""
+"""Slices are stored next to a store, and made again when it changes; graph files give them, too."""
 
 import shutil
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Slices hold exactly what a plain count over a dictionary finds."""
+"""Slices have exactly the nodes and edges that a plain count with a dictionary finds."""
 
 import tempfile
 from collections import Counter, defaultdict
@@ -161,6 +161,7 @@ def test_a_link_is_in_force_between_its_mementos_and_not_outside(tmp_path: Path)
     assert [one.edges for one in slices.windows] == [0, 0, 1, 1, 0]
 
 
+@pytest.mark.costly
 @slowly
 @given(graph=graphs(), chosen=options, rows=st.sampled_from([3, 1000]))
 def test_slices_are_what_a_plain_count_finds(graph: Graph, chosen: SliceOptions, rows: int) -> None:

@@ -1,4 +1,4 @@
-"""The Kaplan-Meier estimate: held against a table of the literature and another implementation."""
+"""The Kaplan-Meier estimate, compared with a published table and another implementation."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""Words of many scripts."""
+"""The words of texts in many scripts."""
 
 import pytest
 from hypothesis import given

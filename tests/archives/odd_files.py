@@ -1,8 +1,7 @@
-"""The table of odd-files.md: the outcome of each record of each odd file, and the records that two
-other readers find.
+"""The table in odd-files.md: what happens to each record of each odd file.
 
-``python -m tests.archives.odd_files FOLDER > tests/archives/odd-files.md`` writes it, and a test
-compares it with the code.
+It also lists the records that two other readers find. ``python -m tests.archives.odd_files FOLDER >
+tests/archives/odd-files.md`` writes the table, and a test compares it with the code.
 """
 
 import io

@@ -1,6 +1,4 @@
-"""A small HTTP server on the loopback that serves ranges, records its requests, and can be made
-to fail.
-"""
+"""An HTTP server on loopback that serves ranges, records its requests, and fails on demand."""
 
 import re
 import threading

@@ -1,4 +1,4 @@
-"""Archives compressed with LZ4, a frame to each record."""
+"""Archives compressed with LZ4, with one frame per record."""
 
 from pathlib import Path
 

@@ -97,6 +97,7 @@ def test_output_is_bounded(tmp_path: Path, name: str, encode: Callable[[bytes], 
     assert len(payload.body) == 20_000 or len(record.body) > 20_000
 
 
+@pytest.mark.costly
 @coders
 def test_a_bomb_does_not_take_the_memory_it_asks_for(
     name: str, encode: Callable[[bytes], bytes]

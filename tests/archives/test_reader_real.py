@@ -199,3 +199,31 @@ def test_what_the_page_of_odd_files_says_adds_up(shared_data: Path) -> None:
         if not read_from.startswith("refused"):
             reasons = [int(one.partition(" ")[0]) for one in skipped.split("; ") if one]
             assert int(kept) + sum(reasons) == int(read_from), name
+
+
+def test_a_quick_look_at_a_member_gives_the_record_of_a_closer_look(
+    shared_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def looked_up(path: Path, places: list[tuple[int, int]]) -> list[object]:
+        found: list[object] = []
+        with ArchiveFile(str(path)) as archive:
+            for offset, length in places:
+                try:
+                    found.append(archive.record_at(offset, length))
+                except RecordError as error:
+                    found.append((error.reason, error.detail))
+        return found
+
+    members = 0
+    folders = ("aut", "flink_web", "formats", "malformed")
+    for path in (path for name in folders for path in archives_in(shared_data / name)):
+        if path.suffix != ".gz" or path.name.endswith(".tsv.gz"):
+            continue
+        records, _ = read(path)
+        places = [(record.offset, record.length + wrong) for record in records for wrong in (0, 9)]
+        quick = looked_up(path, places)
+        with monkeypatch.context() as patched:
+            patched.setattr(ArchiveFile, "_plain_record", lambda *_: None)
+            assert looked_up(path, places) == quick, path
+        members += len(records)
+    assert members > 5_000

@@ -1,4 +1,4 @@
-"""Files of other machines, read by range from a server on the loopback."""
+"""Remote files, read by range from a server on loopback."""
 
 import errno
 import gzip

@@ -1,4 +1,4 @@
-"""Gzip members as stored: which are whole WARC records that can be copied, and which are not."""
+"""Gzip members as stored: which of them are whole WARC records, so that they can be copied."""
 
 import gzip
 from collections.abc import Callable

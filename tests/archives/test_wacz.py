@@ -1,4 +1,4 @@
-"""Any bytes are a WACZ, or refused."""
+"""Any bytes are either read as a WACZ or refused with an error."""
 
 import io
 import zipfile

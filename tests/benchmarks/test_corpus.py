@@ -1,6 +1,4 @@
-"""The generated archives are what benchmarks/README.md says, and what ArcLink finds in them is what
-they were made with.
-"""
+"""Generated archives are as benchmarks/README.md describes them, and ArcLink finds their links."""
 
 import re
 from collections import Counter

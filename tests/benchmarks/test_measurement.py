@@ -1,4 +1,4 @@
-"""What a command costs is what it and its children cost."""
+"""The measured cost of a command includes that of its child processes."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Every benchmark can be named, and the README says what it measures."""
+"""Every benchmark can be selected by name, and the README describes it."""
 
 import re
 from importlib import import_module

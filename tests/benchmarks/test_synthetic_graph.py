@@ -1,4 +1,4 @@
-"""A synthetic graph loads, is whole, and has the hub it promises."""
+"""A synthetic graph can be loaded, is consistent, and has its hub."""
 
 import json
 from pathlib import Path

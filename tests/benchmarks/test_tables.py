@@ -1,4 +1,4 @@
-"""Tables say what was measured, and whether it is enough."""
+"""Tables of results show the measured figures and whether they meet their targets."""
 
 import pytest
 

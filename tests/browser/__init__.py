@@ -1,1 +1,1 @@
-"""The page for people in a real browser (`make test-browser`)."""
+"""Tests of the web pages in a real browser (`make test-browser`)."""

@@ -1,4 +1,4 @@
-"""What axe-core finds wrong with a page."""
+"""Runs axe-core on a page, and returns the accessibility problems that it finds."""
 
 import json
 from typing import TYPE_CHECKING, Any

@@ -1,5 +1,6 @@
-"""A service over the demo archive and some odd stores, and a headless Chromium that looks at it
-(engines/chromium.sh).
+"""Fixtures: a service over the demo archive and some odd stores, and a headless Chromium.
+
+``engines/chromium.sh`` installs the browser.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""A small archive with the parts of pages, a page that tries to escape, and a service over it."""
+"""A small archive of pages with all their parts, one page that tries to escape, and a service."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""The page for people, as a person with a browser uses it."""
+"""The web page of the service, used as a person uses it in a browser."""
 
 import re
 from typing import TYPE_CHECKING

@@ -1,6 +1,4 @@
-"""Browsing the past with a real browser: the page, its frame, its panel, and pages that try to
-escape.
-"""
+"""Browsing the past in a real browser: page, frame and panel, and pages that try to escape."""
 
 import json
 import subprocess

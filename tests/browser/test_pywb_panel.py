@@ -1,4 +1,4 @@
-"""The panel of ArcLink in an unmodified pywb: a real pywb, a real Chromium."""
+"""The panel of ArcLink in a page of a real, unmodified pywb, in a real Chromium."""
 
 import json
 import urllib.request

@@ -1,4 +1,4 @@
-"""``arclink analyze``: words, histories, spread and paths as a user sees them."""
+"""Output of ``arclink analyze``: words, histories, spread and paths."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""What goes wrong is said in one clear message: what, where, what to do; never a traceback."""
+"""Every error of a user gives one clear message (what, where, what to do) and no traceback."""
 
 import gzip
 import json

@@ -1,8 +1,12 @@
-"""The console script, as people start it."""
+"""The installed script ``arclink``, started as a program."""
 
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 SCRIPT = Path(sys.executable).with_name("arclink")
 
@@ -44,6 +48,39 @@ def test_a_reader_who_leaves_early_is_no_error(tmp_path: Path) -> None:
         check=True,
     )
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_completes_commands_and_options(shell: str) -> None:
+    """The lines of docs/reference/commands.md print a script that calls the completion below."""
+    page = (Path(__file__).resolve().parents[2] / "docs/reference/commands.md").read_text("utf-8")
+    assert f"_ARCLINK_COMPLETE={shell}_source arclink" in page
+
+    def completed(kind: str, words: str, last: str, place: int) -> str:
+        variables = {
+            "_ARCLINK_COMPLETE": f"{shell}_{kind}",
+            "COMP_WORDS": f"{words} {last}",
+            "COMP_CWORD": last if shell == "fish" else str(place),
+        }
+        return subprocess.run(
+            [SCRIPT], env={**os.environ, **variables}, capture_output=True, text=True, check=False
+        ).stdout
+
+    assert f"_ARCLINK_COMPLETE={shell}_complete" in completed("source", "", "", 0)
+    assert set(re.findall(r"\ban[a-z]+", completed("complete", "arclink", "an", 1))) >= {
+        "anchors",
+        "analyze",
+    }
+    assert "--direction" in completed("complete", "arclink links", "--dir", 2)
+
+
+def test_the_module_is_the_same_program() -> None:
+    shown = [
+        subprocess.run([*program, "--version"], capture_output=True, text=True, check=True).stdout
+        for program in ([str(SCRIPT)], [sys.executable, "-m", "arclink"])
+    ]
+    assert shown[0].startswith("arclink, version ")
+    assert shown[0] == shown[1]
 
 
 def test_a_job_runs_by_hand(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""``arclink get``: a capture on standard output, or an error that names the file."""
+"""``arclink get`` writes a capture to standard output, or an error that names the file."""
 
 from pathlib import Path
 

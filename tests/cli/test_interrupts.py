@@ -1,4 +1,4 @@
-"""Ctrl-C, full disks, few open files, names that are not UTF-8: a sentence, no traceback."""
+"""Ctrl-C, full disks, few open files and names that are not UTF-8 give a message, no traceback."""
 
 import os
 import resource

@@ -1,5 +1,6 @@
-"""``--kinds``: analyses and graphs count what a reader can follow, say so, and say where that
-leaves nothing.
+"""``--kinds``: by default, analyses and graphs count links that a reader can follow.
+
+The output says which kinds were counted, and names other kinds if these leave no link.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""``arclink open``: the graph is built once for the present files, and then served."""
+"""``arclink open`` builds the graph once, as long as the files stay the same, and serves it."""
 
 import os
 import shutil

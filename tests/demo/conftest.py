@@ -1,4 +1,4 @@
-"""A demo archive, read back by warcio and compared with its truth."""
+"""Fixtures: a demo archive, read back by warcio, and its list of true links."""
 
 import json
 from collections.abc import Iterator, Sequence

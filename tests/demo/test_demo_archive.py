@@ -1,4 +1,4 @@
-"""The demo archive as files: sound WARC, the same for a seed, and its truth next to it."""
+"""The files of the demo archive are valid WARC, and the same seed gives the same files."""
 
 import hashlib
 import os

@@ -1,6 +1,4 @@
-"""What the demo archive is for: each thing that is easily got wrong occurs in it, with 300 captures
-and 12 hosts.
-"""
+"""A demo archive of 300 captures and 12 hosts has each of the cases that it is made for."""
 
 import re
 from collections import defaultdict

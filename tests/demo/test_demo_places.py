@@ -1,5 +1,6 @@
-"""References lead where the WHATWG URL standard says, according to a resolver that the generator
-does not use.
+"""References of the demo archive lead to the targets that the WHATWG URL standard defines.
+
+The resolver of this test is not used by the generator.
 """
 
 import ada_url

@@ -1,9 +1,8 @@
-"""The truth against an independent way: BeautifulSoup finds ``a@href`` in the written files, ada
-resolves it.
+"""The list of true links, compared with the links that other programs find in the files.
 
-Left out, because this way cannot know them: links whose query is not ASCII on pages that are not
-Unicode (ada takes every page for UTF-8). Those are checked by `tests/demo/test_demo_places.py` and
-by the letters' own bytes below.
+BeautifulSoup finds ``a@href`` in the written files, and ada resolves it. Links whose query is not
+ASCII, on pages that are not in Unicode, are left out, because ada treats every page as UTF-8.
+`tests/demo/test_demo_places.py`, and the test of queries below, check these.
 """
 
 import warnings

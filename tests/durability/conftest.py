@@ -1,4 +1,4 @@
-"""Fixtures of the tests of what survives: disks, kills, little memory."""
+"""Fixtures for tests of disks that fail, killed processes and little memory."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Disks that fail, and disks that are recorded: ``disk.c``, preloaded into a process."""
+"""Disks that fail and disks that are recorded: ``disk.c`` is preloaded into a process."""
 
 import os
 import signal

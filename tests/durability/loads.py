@@ -1,7 +1,6 @@
-"""Loads batches into a store, one after the other, and forgets; run as a process of its own.
+"""A program that loads batches into a store, one after the other, and then forgets captures.
 
-``python -m tests.durability.loads STORE FOLDER``: after each step a byte is added to
-``STORE.done``.
+``python -m tests.durability.loads STORE FOLDER``: after each step it adds a byte to ``STORE.done``.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""What is in a store, to be compared with what was in it before."""
+"""The data of a store, for comparison with an earlier state of it."""
 
 from pathlib import Path
 

@@ -1,5 +1,6 @@
-"""A build in a memory control group: the kernel kills what takes too much, and the build says so or
-ends well.
+"""A build in a memory control group, where the kernel kills processes that take too much.
+
+The build ends well, or reports this.
 """
 
 import os

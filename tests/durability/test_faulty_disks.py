@@ -1,4 +1,4 @@
-"""A disk that fails at any operation: the store is the one of before or of after, and says so."""
+"""A disk that fails at any operation leaves the state before or after it, with an error."""
 
 import random
 import subprocess

@@ -1,4 +1,4 @@
-"""Memory that runs out at many places: an exit code and a sentence, and the store is whole."""
+"""Memory that runs out at many places gives an exit code and a message; the store is intact."""
 
 import resource
 import subprocess

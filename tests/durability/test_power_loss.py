@@ -1,9 +1,8 @@
-"""Power that fails between any two operations: what was acknowledged is there, and the store is
-whole.
+"""Loss of power between any two operations: acknowledged data is there, the store is consistent.
 
-A load is recorded, operation by operation. Then, for many moments, the disk is put together as it
-may be found after a loss of power at that moment: what was written before the last sync of its file
-is there; of what was written after it, any part may be, in any order, and whole sectors only.
+A load is recorded, operation by operation. Then, for many moments, the test writes a disk as it may
+be found after a loss of power at that moment. Data that was written before the last sync of its
+file is there. Of later data, any part may be there, in any order, but only in whole sectors.
 """
 
 import os

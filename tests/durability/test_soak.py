@@ -1,5 +1,6 @@
-"""Build, takedowns, backups and service together, for ``ARCLINK_SOAK`` seconds: no wrong answer, no
-error.
+"""Builds, takedowns, backups and a service together, for ``ARCLINK_SOAK`` seconds.
+
+No answer may be wrong, and no error may occur.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""What is left in a work folder, whole or damaged, never gets into the graph."""
+"""Files of an earlier build that remain in a work folder never get into the graph."""
 
 import random
 import shutil

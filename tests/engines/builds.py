@@ -1,4 +1,4 @@
-"""Archives, builds, and what a store says, for tests of engines."""
+"""Archives, builds and the data of stores, for tests of engines."""
 
 import json
 import threading

@@ -1,8 +1,7 @@
-"""One fixture per engine: started on loopback when the first test asks for it, stopped when the
-last is done.
+"""One fixture per engine: started on loopback at its first use, stopped after its last one.
 
-Each is started by the script that a person would use (engines/*.sh, docs/how-to/engines.md), in a
-folder of its own and on free ports. A new engine: its script with `install`, `start` and `stop`,
+Each engine is started by the script that users start (engines/*.sh, docs/how-to/engines.md), in a
+folder of its own and on free ports. A new engine needs a script with `install`, `start` and `stop`,
 and a fixture here.
 """
 

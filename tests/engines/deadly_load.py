@@ -1,5 +1,6 @@
-"""LoadGraph for tests of faults: its tasks are killed the first time, or every time, at a moment
-that the driver chooses.
+"""The job LoadGraph with tasks that are killed: the first time or every time.
+
+The driver chooses the moment. Used by tests of faults.
 """
 
 import os

@@ -1,5 +1,6 @@
-"""ExtractLinks for tests of faults: slow enough to be met in the middle, and with a page that kills
-its parser.
+"""The job ExtractLinks, slowed down, with a page that kills its parser.
+
+Tests of faults can thus stop a task in the middle of its work.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""The contract of `GraphStore` on a real Cassandra, unchanged."""
+"""The contract of `GraphStore`, on a real Cassandra."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

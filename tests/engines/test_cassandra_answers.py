@@ -1,4 +1,4 @@
-"""A store in Cassandra answers as one in SQLite does: in the library, and over HTTP."""
+"""A store in Cassandra gives the same answers as one in SQLite, in the library and over HTTP."""
 
 import re
 from collections.abc import Iterator, Sequence

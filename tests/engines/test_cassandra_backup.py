@@ -1,4 +1,4 @@
-"""A store in Cassandra that is lost comes back from its backup, without what was forgotten."""
+"""A lost store in Cassandra is restored from its backup, without forgotten captures."""
 
 from pathlib import Path
 

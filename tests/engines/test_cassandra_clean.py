@@ -1,6 +1,4 @@
-"""Forgotten data is in no row of any table once the store was cleaned, and no reader gets another
-answer than before.
-"""
+"""After cleaning, no table has a row of forgotten captures, and all answers stay the same."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""`arclink verify` names what is damaged in the tables."""
+"""`arclink verify` reports damage in the tables of a Cassandra store."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

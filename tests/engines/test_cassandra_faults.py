@@ -1,6 +1,4 @@
-"""What is acknowledged is there, and questions are answered, whoever is killed: a node, or the
-load.
-"""
+"""Acknowledged data stays, and queries are answered, when a node or a load is killed."""
 
 import os
 import signal

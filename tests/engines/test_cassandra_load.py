@@ -1,6 +1,4 @@
-"""A load by tasks of a job writes what ``arclink load`` writes, row by row, also if its tasks are
-killed.
-"""
+"""A load by tasks of a job writes the same rows as ``arclink load``, even if tasks are killed."""
 
 import os
 import shutil

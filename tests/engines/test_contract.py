@@ -1,4 +1,4 @@
-"""Every job on Hadoop and on Spark writes the rows and counts that it does on one machine."""
+"""Every job writes the same rows and counts on Hadoop and Spark as on one machine."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -1,8 +1,7 @@
-"""What an account at Amazon would get from ``-r emr``: uploads, a cluster, and a step for each job,
-seen by moto on loopback.
+"""The requests of ``-r emr`` to Amazon, sent to moto on loopback: uploads, cluster, steps.
 
-moto keeps what it was asked for and runs nothing: a thread says that a step is done. The first job
-makes the cluster, the others go to it.
+moto stores requests and runs nothing, so a thread marks each step as done. The first job starts the
+cluster, the other jobs use it.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Exports as those open them who have no package for Python: Gephi's own importer, and WebGraph."""
+"""Exports, read by programs in Java: Gephi's own importer, and WebGraph."""
 
 import os
 import subprocess

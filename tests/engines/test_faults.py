@@ -1,6 +1,4 @@
-"""What goes wrong on a cluster: a task killed, a node gone, a page that kills its parser. The
-output is the same.
-"""
+"""Faults on a cluster do not change the output: killed tasks, lost nodes, a deadly page."""
 
 import os
 import signal

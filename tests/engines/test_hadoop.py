@@ -1,5 +1,6 @@
-"""A whole build on Hadoop: archives in HDFS, graph files in HDFS, the store of a build on one
-machine.
+"""A whole build on Hadoop gives the store of a build on one machine.
+
+Archive files and graph files are in HDFS.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""A function of the user is applied to the pages of a stream on each engine."""
+"""The job `MapPages` applies a function of the user to a stream's pages on each engine."""
 
 import json
 from pathlib import Path

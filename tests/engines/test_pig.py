@@ -1,4 +1,4 @@
-"""The Pig scripts against ArcLink's own stages, and against what is known of the demo archive."""
+"""The Pig scripts, compared with ArcLink's stages and with the true links of the demo archive."""
 
 import json
 import subprocess

@@ -1,6 +1,4 @@
-"""Archive files in S3: moto on loopback answers as Amazon does, and a build reads the ranges it
-needs.
-"""
+"""Archive files in S3, simulated by moto on loopback: a build reads the ranges it needs."""
 
 import os
 import random

@@ -1,6 +1,4 @@
-"""A packed environment on workers that have none of our packages; other versions are refused in
-plain words.
-"""
+"""A packed environment on workers without our packages; other versions are refused clearly."""
 
 import json
 import subprocess

@@ -1,5 +1,6 @@
-"""A whole build on Spark, and its special cases: no step is left out, and a key may have a
-million values.
+"""A whole build on Spark, and its special cases.
+
+No step is skipped, and a key may have a million values.
 """
 
 import os

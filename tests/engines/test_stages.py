@@ -1,4 +1,4 @@
-"""The commands that run one stage alone, each on an engine, in one folder."""
+"""The commands that run one stage, each on an engine, with files in one folder."""
 
 from pathlib import Path
 

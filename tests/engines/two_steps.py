@@ -1,5 +1,6 @@
-"""A job of two steps with different jobconf: mrjob's own Spark runner gives the output of the
-first, and exit code 0.
+"""A job of two steps with different jobconf.
+
+mrjob's own Spark runner returns the output of its first step, with exit code 0.
 """
 
 from collections.abc import Iterable, Iterator

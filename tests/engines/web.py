@@ -1,4 +1,4 @@
-"""A generated graph of some size, as graph files, for loads that take long enough to disturb."""
+"""A generated graph in graph files that takes long enough to load that tests can disturb it."""
 
 from pathlib import Path
 

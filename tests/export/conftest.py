@@ -1,4 +1,4 @@
-"""The demo archive's store and its true links, and exports of it."""
+"""Fixtures: the store and the true links of the demo archive, and exports of it."""
 
 from collections.abc import Callable
 from pathlib import Path

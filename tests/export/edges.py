@@ -1,4 +1,4 @@
-"""Edges as the export reports them."""
+"""The edges of an export in a form that tests compare."""
 
 from arclink.export.cuts import Picture
 from arclink.export.markup import links_of, nodes_of

@@ -1,4 +1,4 @@
-"""Documents are read by independent readers of their format, whatever pages say in them."""
+"""GraphML and GEXF are read by independent readers, for any texts and URIs in pages."""
 
 import csv
 import re

@@ -1,6 +1,4 @@
-"""``arclink export`` as a user meets it: what it says, what it refuses, and that nothing
-half-written is left.
-"""
+"""``arclink export``: its output, its refusals, and no incomplete files."""
 
 import json
 import os

@@ -1,6 +1,4 @@
-"""Graphs at a level have the nodes and links of the true ones, however little fits into memory, and
-are cut as asked.
-"""
+"""Graphs at a level have the true nodes and links with any memory, and are reduced as requested."""
 
 from collections import defaultdict
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The URI of a page joins with the targets that lead to it, however the archive wrote it."""
+"""Sources of links are written like targets, in whatever form the archive has the URI."""
 
 import csv
 from pathlib import Path

@@ -1,6 +1,4 @@
-"""Spells: when a link of a dynamic graph is there, by the story of a page, and compared with what a
-question at each day says.
-"""
+"""Spells of links, compared with the answer of a link query at each day."""
 
 from collections.abc import Sequence
 from datetime import date, timedelta

@@ -1,5 +1,6 @@
-"""Tables hold the true links of the demo archive, as independent readers see them, and those of a
-real crawl as jsoup does.
+"""Tables have the true links of the demo archive, and the links that jsoup finds in a real crawl.
+
+Independent readers read them.
 """
 
 import csv

@@ -1,7 +1,7 @@
-"""The links of a page, found another way: BeautifulSoup over html5lib, plain rules, no speed.
+"""A second, slow extractor of links: BeautifulSoup over html5lib, with plain rules.
 
-It shares no code, parser or pattern with `arclink.extract.html`, so that a mistake has to be made
-twice to go unseen.
+It shares no code, parser or pattern with `arclink.extract.html`, so that an error in one of them
+shows as a difference.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""No page costs the parser more than its bounds, and ordinary pages are read whole."""
+"""No page exceeds the bounds on the cost of its parser, and ordinary pages are read whole."""
 
 import random
 import re

@@ -523,6 +523,7 @@ def test_bytes_that_are_no_text_are_left_to_the_default() -> None:
     assert decode_html(body, None).charset == "windows-1252"
 
 
+@pytest.mark.costly
 def test_short_texts_are_read_more_often_than_by_the_detector_alone() -> None:
     """With a fixed least confidence of 0.11, 724 of these 883 pieces were read right."""
     right = total = 0

@@ -1,6 +1,4 @@
-"""The links in HTTP headers: the grammar of ``Link``, and what a build makes of ``Link`` and
-``Refresh``.
-"""
+"""The links in the HTTP headers ``Link`` and ``Refresh``: their syntax, and builds with them."""
 
 import re
 from itertools import permutations

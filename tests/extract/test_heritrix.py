@@ -1,4 +1,4 @@
-"""Links that the crawler recorded: lines, kinds, which page they belong to, what is added."""
+"""The links that Heritrix recorded: their lines, kinds and pages, and which of them are added."""
 
 import csv
 import gzip
@@ -217,7 +217,7 @@ def test_a_link_that_the_page_has_under_a_narrower_kind_is_not_added() -> None:
 def documented() -> dict[str, int]:
     rows = re.findall(
         r"^\| `(\S+@\S+)` \| ([\d,]+) \|$",
-        (ROOT / "docs/how-to/heritrix.md").read_text("utf-8"),
+        (ROOT / "docs/reference/heritrix.md").read_text("utf-8"),
         re.MULTILINE,
     )
     return {kind: int(count.replace(",", "")) for kind, count in rows}

@@ -1,4 +1,4 @@
-"""The links of real pages, held against lists that others made and against the second extractor."""
+"""The links of real pages, compared with lists of other programs and the second extractor."""
 
 import gzip
 import json

@@ -1,7 +1,6 @@
-"""Pages that mean harm: they end, they do not crash, and what is left out is counted.
+"""Hostile pages: each is read in limited time without a crash, and omissions are counted.
 
-Time is held by what must not grow: a page that costs more than these seconds would cost hours at
-its full size.
+The limit is a number of seconds: a page that exceeds it would take hours at its full size.
 """
 
 import time

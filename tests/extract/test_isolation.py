@@ -1,4 +1,4 @@
-"""A page that takes its parser down costs that page only."""
+"""A page that crashes its parser costs only that page."""
 
 import os
 import signal

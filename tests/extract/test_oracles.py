@@ -1,8 +1,7 @@
-"""The links that others recorded of the same pages, or find in them: what we lack of theirs is
-listed, and why.
+"""Links of real pages, compared with those that other programs recorded or find.
 
-`make oracles` compares every page at hand with the second extractor, which takes minutes;
-`make test` some of them.
+Links that only the others have are listed with the reason. `make oracles` compares every available
+page with the second extractor, which takes minutes; `make test` compares some of them.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""What a small document repeats for each of many links is bounded, and counted."""
+"""Text that a small document repeats for each of many links is bounded, and counted."""
 
 import pytest
 
@@ -23,6 +23,7 @@ def srcset(candidates: int) -> str:
     return ",".join(f"{number} {number}w" for number in range(1, candidates + 1))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "page",
     [
@@ -46,6 +47,7 @@ def test_text_that_many_links_share(page: str) -> None:
     assert found.counts[Reason.NOTE_TEXT_CUT] > LINKS / 2
 
 
+@pytest.mark.costly
 def test_text_that_many_links_of_a_wat_share() -> None:
     link = WrittenLink(Kind("img@srcset"), srcset(LINKS), TEXT * 1_000, "")
     found = collect_links([link], Limits())
@@ -70,6 +72,7 @@ def test_base_of_a_feed(inner: str) -> None:
     assert found.written
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("which", ["base", "address"])
 def test_long_base_of_a_page(which: str) -> None:
     long = "http://h/" + "b" * 60_000 + "/"

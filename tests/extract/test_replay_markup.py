@@ -1,4 +1,4 @@
-"""What replay did to a page is undone."""
+"""The changes that replay makes to a page are undone."""
 
 import time
 

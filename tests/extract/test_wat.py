@@ -1,4 +1,4 @@
-"""WAT records: what they describe, and the links they list."""
+"""WAT records: the captures that they describe, and the links that they list."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""Pages that are served as XML lose no link to the parser of HTML that reads them."""
+"""Pages served as XML lose no link in the HTML parser."""
 
 import json
 import time
@@ -114,6 +114,7 @@ def test_a_page_without_such_elements_stays_as_it_is(parts: list[str]) -> None:
     assert with_end_tags(page) == page
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "part", ["<!--", "<![CDATA[", '<a x="', "<a '", "<a/", "<a x='\"", "</", "<a/>"]
 )

@@ -1,4 +1,4 @@
-"""WAT records, and archives of them."""
+"""Generated WAT records, and archive files of them."""
 
 import gzip
 import json

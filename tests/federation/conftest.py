@@ -1,5 +1,6 @@
-"""Three services over three archives, each a process of its own, and one that knows nothing but the
-paper.
+"""Fixtures: three services over three archives, and one that was written from the paper alone.
+
+Each service runs in a process of its own.
 """
 
 import http.server

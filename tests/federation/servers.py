@@ -1,4 +1,4 @@
-"""Servers on the loopback that answer as configured: well, badly, slowly, or without end."""
+"""Servers on loopback that answer as a test requests: well, wrongly, slowly, or without end."""
 
 import http.server
 import socket

@@ -1,4 +1,4 @@
-"""One question to several archives: real services, a foreign one, and such as fail, lie or hang."""
+"""One query to several archives: real services, a foreign one, and services that fail or lie."""
 
 import http.server
 import json

@@ -1,4 +1,4 @@
-"""Answers kept: within bounds, and no longer than the instance allows."""
+"""The cache of answers keeps its limits, and no answer longer than its instance allows."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""One answer over HTTP: whatever the other side does, it comes to an end, and says which."""
+"""A request over HTTP ends in any case, and the result says why."""
 
 import socket
 import threading

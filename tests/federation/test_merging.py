@@ -1,4 +1,4 @@
-"""Merging is a union in every part, and keeps apart what differs."""
+"""Merging is a union in every part, and keeps different links separate."""
 
 import json
 from dataclasses import replace
@@ -67,6 +67,7 @@ def test_an_answer_merged_with_itself_is_itself(found: Findings) -> None:
     assert merge([found, found]) == merge([found]) == found
 
 
+@pytest.mark.costly
 @settings(deadline=None, max_examples=50)
 @given(findings(), findings(), findings())
 def test_order_and_grouping_of_archives_do_not_matter(
@@ -80,6 +81,7 @@ def test_order_and_grouping_of_archives_do_not_matter(
     )
 
 
+@pytest.mark.costly
 @settings(deadline=None, max_examples=50)
 @given(findings(), findings(), st.sampled_from(list(FORMATS)))
 def test_what_is_written_of_an_answer_merged_with_itself_is_the_same(

@@ -1,4 +1,4 @@
-"""What instances tell: read whatever it holds, believed only where it can be an answer."""
+"""Answers of instances: any content is read, and only links that can be an answer are kept."""
 
 import json
 import re
@@ -195,6 +195,7 @@ json_values = st.recursive(
 )
 
 
+@pytest.mark.costly
 @settings(deadline=None, max_examples=80)
 @given(
     st.lists(json_values, max_size=4), st.lists(json_values, max_size=4), json_values, json_values
@@ -402,6 +403,7 @@ lying_links = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.costly
 @settings(deadline=None, max_examples=200)
 @given(
     st.lists(lying_links, max_size=5),
@@ -427,6 +429,7 @@ def test_of_lying_json_every_link_and_time_is_kept_or_refused_once(
             assert set(seen.timestamps["x"]) <= {T1, T2, "20100101000000"}
 
 
+@pytest.mark.costly
 @settings(deadline=None, max_examples=200)
 @given(
     st.lists(

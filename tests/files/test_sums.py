@@ -1,4 +1,4 @@
-"""Checksums of the files of a folder see each changed byte, and files that are missing."""
+"""Checksums of the files of a folder show every changed byte and every missing file."""
 
 from pathlib import Path
 

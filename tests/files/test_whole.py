@@ -1,4 +1,4 @@
-"""Files are there whole or not at all, whoever is killed and whatever is full."""
+"""Files are complete or absent, even if the writing process is killed or the disk is full."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""Generated CDX lines and rules."""
+"""Generated CDX lines and filter rules."""
 
 from hypothesis import strategies as st
 

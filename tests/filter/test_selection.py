@@ -435,6 +435,7 @@ def test_originals_past_the_limit_follow_in_further_pointers() -> None:
     assert counts[Reason.MEMENTO_DUPLICATE] == number - 1
 
 
+@pytest.mark.costly
 def test_memory_does_not_grow_with_the_uris_of_a_payload(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(selection, "_SPOOLED", 1 << 16)
     tracemalloc.start()

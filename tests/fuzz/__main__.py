@@ -1,5 +1,6 @@
-"""Runs one fuzz target: ``python -m tests.fuzz TARGET [options of libFuzzer] CORPUS``; `make fuzz`
-runs all of them.
+"""Runs one fuzz target; `make fuzz` runs all of them.
+
+``python -m tests.fuzz TARGET [options of libFuzzer] CORPUS``
 """
 
 import sys

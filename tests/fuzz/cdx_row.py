@@ -1,5 +1,6 @@
-"""Fuzz target: any line is a CDX row or a `CdxError`; what is read is written and read back; both
-readers agree.
+"""Fuzz target: any line is a CDX row or a `CdxError`.
+
+A row can be written and read again, and the compiled and the plain reader agree.
 """
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Fuzz target: any document is told from a feed, and the links of any feed are kept or counted."""
+"""Fuzz target: any document is recognised as a feed or not; links of feeds are kept or counted."""
 
 from arclink.extract.charsets import decode_html
 from arclink.extract.feeds import FEED_KINDS, extract_feed_links, is_feed

@@ -1,5 +1,6 @@
-"""Fuzz target: any page becomes text, and its links are kept or counted; each resolves or is
-refused.
+"""Fuzz target: any page is decoded, and its links are kept or counted.
+
+Each link resolves, or is refused.
 """
 
 from arclink.errors import UriError

@@ -1,5 +1,6 @@
-"""The fuzz targets hold for their seeds, for what fuzzing found, and for some random bytes;
-`make fuzz` goes on from there.
+"""The fuzz targets pass on their seeds, on earlier findings, and on some random bytes.
+
+`make fuzz` searches for further findings.
 """
 
 from collections.abc import Callable

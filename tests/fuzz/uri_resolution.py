@@ -1,5 +1,6 @@
-"""Fuzz target: any reference resolves on any page or is refused, and alike on all pages with an
-equal cut.
+"""Fuzz target: any reference on any page resolves or is refused.
+
+The result is the same on all pages with an equal cut.
 """
 
 from arclink.errors import UriError

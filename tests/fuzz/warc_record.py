@@ -1,5 +1,6 @@
-"""Fuzz target: any file is read to its end, its records again by their offsets, and their bodies
-decoded or refused.
+"""Fuzz target: any file is read to its end as an archive file.
+
+Its records are read again by their offsets, and their bodies are decoded or refused.
 """
 
 import gzip

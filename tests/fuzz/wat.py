@@ -1,5 +1,6 @@
-"""Fuzz target: any JSON of a WAT record describes a capture that an index can hold, and its links
-are kept or counted, or is refused.
+"""Fuzz target: any JSON of a WAT record is refused, or describes a capture for an index.
+
+Its links are kept or counted.
 """
 
 from dataclasses import replace

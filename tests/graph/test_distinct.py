@@ -1,4 +1,4 @@
-"""A set that grows beyond memory answers like one that does not."""
+"""A set that is larger than its memory gives the same answers as a small one."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,4 +18,5 @@ def test_a_text_is_new_once_however_much_room_there_is(
         for text in some:
             assert distinct.add(text) == (text not in seen)
             seen.add(text)
+        assert list(distinct) == sorted(seen)
         distinct.clear()

@@ -1,5 +1,6 @@
-"""Join and invert against the plain definition: every link of every page resolved where the page
-was captured.
+"""Join and invert, compared with a plain definition.
+
+It resolves every link of every page at each URI where the page was captured.
 """
 
 from collections import defaultdict

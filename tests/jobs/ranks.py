@@ -1,4 +1,4 @@
-"""Ranks of a small graph, by jobs and by a plain loop."""
+"""Ranks of a small graph, computed by jobs and by a plain loop."""
 
 from collections.abc import Iterable
 from pathlib import Path

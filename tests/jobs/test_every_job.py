@@ -1,7 +1,7 @@
-"""The contract of the jobs: every job on every runner of one machine writes the same rows and
-counts the same.
+"""Every job writes the same rows and counts on every runner of one machine.
 
-tests/mapreduce/contract.py says how rows are compared; tests/engines holds the engines to the same.
+tests/mapreduce/contract.py says how rows are compared; tests/engines checks the same on the
+engines.
 """
 
 from collections.abc import Callable, Sequence

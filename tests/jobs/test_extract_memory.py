@@ -1,4 +1,4 @@
-"""The extract job skips a page without memory, in the task itself, so on every engine."""
+"""The extract job skips a page for which it gets no memory; the task itself does this."""
 
 import io
 import json

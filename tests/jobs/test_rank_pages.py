@@ -1,4 +1,4 @@
-"""The job ranks as `arclink.analysis.pagerank` does, on every runner of one machine."""
+"""The job gives the ranks of `arclink.analysis.pagerank`, on every runner of one machine."""
 
 from pathlib import Path
 

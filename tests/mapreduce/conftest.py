@@ -1,3 +1,6 @@
-"""`arclink.mapreduce` is imported before mrjob, which it mends, whichever test file runs alone."""
+"""Imports `arclink.mapreduce` before mrjob, even if one test file runs alone.
+
+The package repairs what mrjob needs.
+"""
 
 import arclink.mapreduce  # noqa: F401

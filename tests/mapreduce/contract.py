@@ -1,8 +1,7 @@
-"""The contract of the jobs, for whoever runs them: what each reads, and how its rows are compared.
+"""The contract of the jobs: their input, and how tests compare their rows, for every runner.
 
-Rows are compared sorted, as bytes. What follows from how a runner splits its input is undone first:
-rows travel in blocks, contents are written in blocks, and postings are flushed in portions, which
-inverting puts together.
+Rows are compared as sorted bytes. Differences that follow from how a runner splits its input are
+removed first: rows in blocks, contents in blocks, and postings in portions, which invert joins.
 """
 
 from collections.abc import Sequence

@@ -1,5 +1,6 @@
-"""The content of an environment for a cluster's workers, in addition to what
-`tests/engines/test_shipping.py` runs on a cluster.
+"""The contents of a packed environment for a cluster's workers.
+
+`tests/engines/test_shipping.py` uses one on a cluster.
 """
 
 import subprocess

@@ -1,4 +1,4 @@
-"""What the runner for Hadoop sets before a job starts; tests/engines runs real jobs."""
+"""The settings of the Hadoop runner before a job starts; tests/engines runs real jobs."""
 
 from io import BytesIO
 from pathlib import Path

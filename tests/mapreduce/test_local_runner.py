@@ -1,4 +1,4 @@
-"""The runner for one machine against mrjob's own, and what it adds."""
+"""The runner for one machine, compared with mrjob's own, and its additions."""
 
 import gzip
 import os

@@ -1,4 +1,4 @@
-"""What mrjob needs from its surroundings."""
+"""The replacements for modules that mrjob needs."""
 
 import gzip
 from collections.abc import Iterator

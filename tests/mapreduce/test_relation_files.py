@@ -1,4 +1,4 @@
-"""What a task writes, a file for each relation."""
+"""The output of a task, one file per relation."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What a task checks on its machine before it begins."""
+"""The check of package versions before a task begins."""
 
 import json
 

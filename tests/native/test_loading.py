@@ -1,4 +1,4 @@
-"""A compiled module is used only where it fits its source, and whoever runs another one is told."""
+"""A compiled module is used only if it matches its source, and a warning reports others."""
 
 import os
 import shutil

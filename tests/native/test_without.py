@@ -1,4 +1,4 @@
-"""ArcLink without compiled modules: the same graph comes out."""
+"""Without compiled modules, ArcLink builds the same graph."""
 
 import json
 import os

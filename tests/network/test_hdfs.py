@@ -1,6 +1,4 @@
-"""Reading from HDFS where its servers do not behave; tests/engines/test_hadoop.py reads from a real
-one.
-"""
+"""Reading from HDFS servers that fail; tests/engines/test_hadoop.py reads from a real HDFS."""
 
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer

@@ -1,4 +1,4 @@
-"""The HTTP client stays at its URL, keeps its limits, and says what failed and what to do."""
+"""The HTTP client stays at its URL, keeps its limits, and reports what failed and what to do."""
 
 import socket
 import threading

@@ -1,4 +1,4 @@
-"""Attempts are repeated while they may succeed, and the last failure is the caller's."""
+"""Attempts are repeated while they may succeed; the caller gets the last failure."""
 
 import pytest
 

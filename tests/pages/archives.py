@@ -1,4 +1,4 @@
-"""Small archives, written in tests, and stores of them."""
+"""Small archives that tests write, and their stores."""
 
 import base64
 import gzip

@@ -1,4 +1,4 @@
-"""Every capture of real archives reads back with the digest that its record declares."""
+"""Every capture of real archives is read back with the digest that its record declares."""
 
 from collections import Counter
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which captures are found around a capture."""
+"""The captures that are found for a URI and a time."""
 
 from datetime import datetime, timedelta
 

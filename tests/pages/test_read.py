@@ -1,4 +1,4 @@
-"""Reading captures: which record is read, from which file, and what comes of damage."""
+"""Reading a capture: the right record in the right file, and errors for damaged ones."""
 
 import gzip
 import random

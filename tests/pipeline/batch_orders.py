@@ -1,4 +1,4 @@
-"""Small captures and their rows, and builds of them in one batch and in many."""
+"""Small captures and their rows, built in one batch and in many."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""CDX files of archive files."""
+"""CDX files for archive files."""
 
 from pathlib import Path
 

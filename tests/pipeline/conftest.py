@@ -1,4 +1,4 @@
-"""The demo archive, its list of true links, and a store built from it."""
+"""Fixtures: the demo archive, its list of true links, and a store built from it."""
 
 import json
 from pathlib import Path

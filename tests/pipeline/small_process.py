@@ -1,4 +1,4 @@
-"""Measures a command from a small process, whatever the tests hold themselves."""
+"""Measures a command, started from a small process: the memory of the tests is not counted."""
 
 import subprocess
 import sys

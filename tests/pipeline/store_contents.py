@@ -1,6 +1,5 @@
-"""Builds stores for tests, and reads all of a graph back."""
+"""Builds stores for tests, and reads all data of a graph."""
 
-import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TypedDict
@@ -88,7 +87,7 @@ def graph_of(store: GraphStore) -> set[tuple[object, ...]]:
     for surt in store.surts(""):  # type: ignore[arg-type]
         for memento in store.mementos(surt):
             content = store.content_of(memento)
-            rows.add((*dataclasses.astuple(memento)[:7], memento.reason, content))
+            rows.add((*memento[:7], memento.reason, content))
             if content is not None:
                 rows.add((content, tuple(store.outlinks(content))))
         rows.update((surt, link) for link in store.inlinks(surt))

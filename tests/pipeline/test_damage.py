@@ -1,5 +1,6 @@
-"""Archive files that are empty, cut short, damaged, or do not fit their CDX: each is named, with
-its place and cause.
+"""Archive files that are empty, cut short, damaged, or do not fit their CDX.
+
+The build names each with its place and cause.
 """
 
 import base64

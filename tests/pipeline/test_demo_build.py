@@ -1,6 +1,4 @@
-"""A build of the demo archive against its list of true links: every answer of the store, for every
-memento.
-"""
+"""A build of the demo archive, compared with its list of true links, for every memento."""
 
 import json
 from pathlib import Path

@@ -1,6 +1,4 @@
-"""Words, histories, spread and paths over a build of the demo archive, held against its list of
-true links.
-"""
+"""Words, histories, spread and paths of the demo archive, compared with its true links."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator

@@ -1,6 +1,4 @@
-"""The service over a build of the demo archive, held against its list of true links: outlinks,
-inlinks, times, texts.
-"""
+"""Answers of the service about the demo archive, compared with its true links."""
 
 from collections import defaultdict
 from collections.abc import Iterator

@@ -1,6 +1,4 @@
-"""Anchors, differences, levels, evidence and validity over a build of the demo archive, held
-against its list of true links.
-"""
+"""Anchors, differences, levels, evidence and validity, compared with the demo's true links."""
 
 import json
 from bisect import bisect_right

@@ -1,4 +1,4 @@
-"""Feeds and lazy links, from archive file to answer."""
+"""Links of feeds and lazy images, from the archive file to the answer."""
 
 import gzip
 import hashlib

@@ -1,5 +1,6 @@
-"""Records that are too large or unfold to too much: a build ends, in bounded memory, and counts
-what it cut.
+"""Records that are very large or decompress to very much: builds end in bounded memory.
+
+Whatever is cut is counted.
 """
 
 import json

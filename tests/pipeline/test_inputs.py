@@ -1,4 +1,4 @@
-"""Which archive files a build is given."""
+"""The archive files that the inputs of a build name."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""What filter cannot know from rows alone comes out the same in one batch as in many."""
+"""Payloads that filter cannot find from rows alone: one batch gives the graph of many batches."""
 
 from pathlib import Path
 

@@ -1,6 +1,4 @@
-"""Too little memory, and tasks that are killed: they cost one page, by name and count, never a
-build.
-"""
+"""Too little memory and killed tasks cost one page, which is named and counted, never a build."""
 
 import gzip
 import os

@@ -1,6 +1,4 @@
-"""Builds of what real collections do: files without captures, CDX files that cover a part, files
-that move.
-"""
+"""Builds of odd collections: files without captures, CDX files for a part, moved files."""
 
 import re
 from dataclasses import replace

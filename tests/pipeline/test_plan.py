@@ -1,4 +1,4 @@
-"""Which task reads what: each file by one task, in order, balanced by bytes."""
+"""The plan of extract: one task reads each file, in order, and tasks have similar sizes."""
 
 import gzip
 import tempfile

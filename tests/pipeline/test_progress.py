@@ -1,4 +1,4 @@
-"""What a person who waits is told."""
+"""The progress that a build shows to its user."""
 
 import io
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Builds of real archives, held against link lists and CDX files that other tools made of them."""
+"""Builds of real archives, compared with link lists and CDX files of other programs."""
 
 import gzip
 import json

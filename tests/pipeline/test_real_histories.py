@@ -1,5 +1,6 @@
-"""Histories of real pages: captures of one site through two years, whose links another program
-(jsoup) found.
+"""Histories of real pages: captures of one site over two years.
+
+Another program (jsoup) found their links.
 """
 
 import gzip

@@ -1,4 +1,4 @@
-"""Revisits whose payload is not at hand have the links that the crawler recorded next to them."""
+"""Revisits without an available payload get the links that the crawler recorded for them."""
 
 from pathlib import Path
 

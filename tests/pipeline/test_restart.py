@@ -1,6 +1,4 @@
-"""A build killed at any moment and started again ends with the same graph as one that was not
-disturbed.
-"""
+"""A build that is killed at any moment and started again gives the same graph."""
 
 import json
 import random

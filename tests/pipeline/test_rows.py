@@ -1,4 +1,4 @@
-"""CDX rows shared out over batches."""
+"""CDX rows, distributed to batches."""
 
 import gzip
 import resource

@@ -1,4 +1,4 @@
-"""Sizing: linear in what it depends on, and said with units."""
+"""The estimate for a cluster grows linearly with its inputs, and shows units."""
 
 import pytest
 from click.testing import CliRunner

@@ -1,4 +1,4 @@
-"""What the driver of a build leaves to the tasks of an engine."""
+"""The work that the driver of a build leaves to the tasks of an engine."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

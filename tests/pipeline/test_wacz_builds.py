@@ -1,4 +1,4 @@
-"""Builds from WACZ files and pywb collections, with their own indexes and without."""
+"""Builds of WACZ files and pywb collections, with and without their own indexes."""
 
 import gzip
 import shutil

@@ -1,4 +1,4 @@
-"""The graph of a WAT differs from the graph of its archive file as wat-differences.md says."""
+"""The graph of a WAT differs from that of its archive file only as wat-differences.md says."""
 
 import json
 import re

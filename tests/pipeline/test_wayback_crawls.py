@@ -1,4 +1,7 @@
-"""Crawls of a Wayback Machine: the graph of the original pages and times, with and without CDX."""
+"""Crawls of a Wayback Machine give the graph of the original pages and times.
+
+Builds are with and without CDX.
+"""
 
 from collections import Counter
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The keywords of `LinkGraph` are the parameters that are declared, with their types and values."""
+"""The keywords of `LinkGraph` are the declared parameters, with their types and values."""
 
 import inspect
 import types

@@ -1,4 +1,4 @@
-"""The reference tables of the documentation say what the code declares."""
+"""The reference tables of the documentation are those of the declarations in the code."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Where CDX rows come from: folders, WACZ, ZipNum clusters, columns in any order."""
+"""Sources of CDX rows: folders, WACZ, ZipNum clusters, columns in any order."""
 
 import gzip
 import io
@@ -67,6 +67,7 @@ def test_a_truncated_gzip_is_no_quiet_end(tmp_path: Path) -> None:
         list(read_lines(path))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("suffix", [".cdx", ".cdx.gz"])
 def test_a_line_without_end_is_counted_and_not_held(tmp_path: Path, suffix: str) -> None:
     long = ROW.replace(b"http://h.org/", b"http://h.org/" + b"x" * (100 << 20))

@@ -1,6 +1,4 @@
-"""Our index against the CDX that another writer makes of the same odd files: each difference is
-in cdx-writer.md.
-"""
+"""ArcLink's index of odd files, and that of another program; cdx-writer.md has the differences."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""A pointer reads back."""
+"""A pointer that is written is read back unchanged."""
 
 from hypothesis import given
 from hypothesis import strategies as st

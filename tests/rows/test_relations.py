@@ -1,4 +1,4 @@
-"""Rows of graph files are read back, and a line that is not a row is refused."""
+"""Rows of graph files are read back unchanged, and other lines are refused."""
 
 from contextlib import suppress
 

@@ -1,4 +1,4 @@
-"""All links to a hub: streamed from the first one on, in memory that does not grow with them."""
+"""All links to a hub are streamed at once, in memory that does not grow with their number."""
 
 import http.client
 import sys

@@ -1,4 +1,4 @@
-"""The frame around a page of the past, as the service makes it."""
+"""The page of the service around an archived page."""
 
 from urllib.parse import quote
 

@@ -1,4 +1,4 @@
-"""Clients that hold connections do not shut the service to others."""
+"""Clients that hold connections do not block other clients."""
 
 import http.client
 import resource

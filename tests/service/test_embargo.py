@@ -1,4 +1,4 @@
-"""Under an embargo every resource answers as a store that never had the hidden captures."""
+"""Under an embargo, every resource answers as if the hidden captures were not in the store."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""Other origins, and search engines."""
+"""Headers for other origins and for search engines."""
 
 from pathlib import Path
 

@@ -1,6 +1,4 @@
-"""What strangers send: nothing is injected, fetched, expanded or believed, and no request is
-unbounded work.
-"""
+"""Hostile requests: nothing is injected, fetched or expanded, and all work is bounded."""
 
 import http.client
 import socket

@@ -1,5 +1,6 @@
-"""A store is loaded during many queries: every answer is of whole batches, no client waits long,
-and the log is cut again.
+"""Queries while a store is loaded: each answer has whole batches, and clients do not wait long.
+
+Afterwards, the write-ahead log is truncated.
 """
 
 import csv

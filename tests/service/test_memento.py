@@ -1,4 +1,4 @@
-"""TimeMaps over HTTP, with unchanged URIs in paths, and Memento's headers."""
+"""TimeMaps and the headers of Memento over HTTP; URIs in paths stay unchanged."""
 
 import http.client
 import json

@@ -1,4 +1,4 @@
-"""The description of the service: complete, and true of what the running service answers."""
+"""The description of the service is complete, and agrees with the answers of a running service."""
 
 import json
 import os

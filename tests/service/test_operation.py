@@ -1,6 +1,4 @@
-"""The service as it is run: several workers, metrics, logs, validators, and a stop that drops
-nothing.
-"""
+"""Operation of the service: workers, metrics, logs, validators, and a stop without lost answers."""
 
 import http.client
 import logging

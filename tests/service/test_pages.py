@@ -1,4 +1,4 @@
-"""The page for people: every view, every state, and that nothing foreign gets out of its place."""
+"""The web pages of the service: every view and state, with foreign text always escaped."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,5 +1,6 @@
-"""The service with a real nginx in front, in the configuration of the docs (`make test-proxy`):
-TLS, compression, limits, keys.
+"""The service with a real nginx in front, configured as in the docs (`make test-proxy`).
+
+TLS, compression, limits and keys.
 """
 
 import gzip

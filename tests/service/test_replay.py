@@ -1,6 +1,4 @@
-"""The replay origin: what it serves and under which policies, and the origins of service and
-replay.
-"""
+"""The replay origin: its resources and policies, and the two origins of service and replay."""
 
 import hashlib
 import json

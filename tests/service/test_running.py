@@ -1,4 +1,4 @@
-"""The real server on a free port of the loopback, and the commands."""
+"""The real server on a free port of loopback, and the commands that start it."""
 
 import csv
 import http.client

@@ -1,4 +1,4 @@
-"""A reader that stops reading holds a thread for a while only."""
+"""A client that stops reading holds a thread for a limited time only."""
 
 import http.client
 import socket

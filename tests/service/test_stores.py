@@ -1,4 +1,4 @@
-"""A store that is away, comes back, or is replaced."""
+"""A store that is missing, returns, or is replaced while the service runs."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Streams over HTTP: the same bytes as on the command line, and errors as problems."""
+"""Streams over HTTP have the bytes of the command line; errors are problem documents."""
 
 import http.client
 import json

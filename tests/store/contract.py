@@ -1,4 +1,4 @@
-"""The contract of stores, one suite per protocol; a subclass makes the store."""
+"""The contract of stores: one suite of tests per protocol. A subclass provides the store."""
 
 import os
 import tempfile

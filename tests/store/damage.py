@@ -1,9 +1,9 @@
-"""Damages copies of a store in many random ways, and asks each copy every question.
+"""Damages copies of a store at random places, and sends every query to each copy.
 
     python -m tests.store.damage --number 1000 [--seed 1] [--old]
 
-Prints how often the damage was named by an error, was outside of the answers, gave a wrong answer,
-or raised another exception.
+The program prints how often an error named the damage, the damage was outside of the answers, an
+answer was wrong, or another exception was raised.
 """
 
 import argparse

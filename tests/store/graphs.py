@@ -1,4 +1,4 @@
-"""Small graphs, and the graph files that a build would write for them, batch by batch."""
+"""Small graphs, and the graph files that a build writes for them, batch by batch."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
-"""`MemoryStore`: a `GraphStore` of plain dictionaries: slow, and right at a glance.
+"""`MemoryStore`: a `GraphStore` of plain dictionaries, slow but simple.
 
-Other stores are compared with it, and tests of answers ask it. It is loaded from graph files, as
+Tests compare other stores with it, and tests of answers query it. It is loaded from graph files, as
 every store is, or from `Page` values.
 """
 

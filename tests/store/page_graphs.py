@@ -1,4 +1,4 @@
-"""Graphs of pages that all link to one."""
+"""Graphs in which all pages link to one page."""
 
 from pathlib import Path
 

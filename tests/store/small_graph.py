@@ -1,4 +1,4 @@
-"""A small graph whose store tests damage."""
+"""A small graph for a store that tests damage."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager

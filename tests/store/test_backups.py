@@ -1,6 +1,4 @@
-"""``arclink backup`` and ``arclink restore``: a store that is lost comes back, and nothing
-forgotten does.
-"""
+"""``arclink backup`` and ``arclink restore``: a store comes back without forgotten captures."""
 
 import errno
 import os

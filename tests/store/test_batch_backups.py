@@ -1,4 +1,4 @@
-"""Backups made of graph files: a store that is lost comes back, and nothing forgotten does."""
+"""Backups made of graph files: a lost store is restored without forgotten captures."""
 
 import shutil
 from pathlib import Path

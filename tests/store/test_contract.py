@@ -1,4 +1,4 @@
-"""The contracts of a store's protocols, on every store."""
+"""The contract of each protocol, on every store."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext

@@ -1,6 +1,4 @@
-"""Damaged stores: what is read gives the right answer or an error of ours, and `verify` sees the
-rest.
-"""
+"""Damaged stores give the right answer or an error, and `verify` reports all other damage."""
 
 import os
 from contextlib import closing

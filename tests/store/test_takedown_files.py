@@ -1,4 +1,4 @@
-"""Any file is a list of takedowns, or refused; what is written reads back."""
+"""Any file is read as a list of takedowns or refused; a written list is read back unchanged."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Streams in tests: as bytes, in pieces, and as lines."""
+"""Ways to read a stream in tests: as bytes, in pieces, and as lines."""
 
 import json
 from collections.abc import Iterator

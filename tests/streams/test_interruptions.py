@@ -1,4 +1,4 @@
-"""A stream that is interrupted again and again has the bytes of one that is not."""
+"""A stream with many interruptions has the same bytes as a stream without any."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What a stream has: every capture once, in its order, of its part, with its bytes or a reason."""
+"""A stream has every capture of its part once, in order, with its bytes or a reason."""
 
 import base64
 import gzip

@@ -1,4 +1,4 @@
-"""The store of the demo archive, and its captures in DuckDB."""
+"""Fixtures: the store of the demo archive, and its captures in DuckDB."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Neighbourhoods: equal to those of networkx."""
+"""Pages and captures that links lead to, compared with networkx."""
 
 import networkx as nx
 import pytest

@@ -12,6 +12,7 @@ from arclink.analysis.slice_builder import build_slices
 from arclink.analysis.slices import SliceOptions, Slices
 from arclink.model import Batch, Checksum, Payload, Surt, UriR
 from arclink.store.embargo import Embargo, EmbargoedStore
+from arclink.store.filtered import FilteredStore
 from arclink.store.protocols import Cluster, GraphStore, KnownFile, Scans
 from arclink.subsets.catalog import Definition, subset_of
 from arclink.subsets.language import parse_selection
@@ -96,11 +97,27 @@ def test_all_answers_are_of_the_selected_captures(demo_store: GraphStore, text: 
         assert list(subset.inlinks(surt)) == [
             inlink for inlink in demo_store.inlinks(surt) if inlink.content in contents
         ]
+    everything = list(FilteredStore.surts(subset, Surt("")))
+    assert list(subset.surts(Surt(""))) == everything
+    middle = everything[len(everything) // 2] if everything else Surt("m")
+    for prefix in ("", "gov,", middle[:5], middle):
+        assert list(subset.surts(Surt(prefix), middle)) == [
+            surt for surt in everything if surt.startswith(prefix) and surt > middle
+        ]
     stats = subset.stats()
     assert stats.mementos == len(selected)
     assert stats.contents == len(contents)
     assert stats.links == sum(len(links) for _, links in all_links(subset))
     assert stats.originals == len({one.original for one in selected})
+
+
+def test_surts_of_a_host_are_found_without_a_walk_over_all_surts(
+    demo_store: GraphStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subset = view(demo_store, "host:aurora-daily.example")
+    monkeypatch.setattr(type(demo_store), "surts", lambda *_: pytest.fail("walks over all SURTs"))
+    surts = list(subset.surts(Surt("")))
+    assert {surt.partition(")")[0] for surt in surts} > {"example,aurora-daily"}
 
 
 def all_links_of(store: Scans) -> Iterator[str]:

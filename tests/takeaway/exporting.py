@@ -2,7 +2,6 @@
 
 import gzip
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from fastwarc.warc import ArchiveIterator
@@ -50,7 +49,7 @@ def facts_of(store: Path) -> Facts:
         for memento in opened.scan_mementos():
             content = opened.content_of(memento)
             links = None if content is None else tuple(opened.outlinks(content))
-            found.add((replace(memento, file="", offset=0, length=0), content, links))
+            found.add((memento._replace(file="", offset=0, length=0), content, links))
         return found
 
 

@@ -1,4 +1,4 @@
-"""Captures by ``arclink export`` and from Python, as a user meets them."""
+"""``arclink export`` of captures, and the same from Python: output, files and errors."""
 
 import json
 from pathlib import Path

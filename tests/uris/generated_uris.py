@@ -1,4 +1,4 @@
-"""Generated URIs, and their SURTs by the package."""
+"""Generated URIs, and their SURTs by the ``surt`` package."""
 
 import surt  # type: ignore[import-untyped]  # has no types
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Hosts and registered domains of SURTs, without asking any network."""
+"""Hosts and registered domains of SURTs, without network."""
 
 import socket
 

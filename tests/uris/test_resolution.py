@@ -1,4 +1,4 @@
-"""Where links lead, held against the URL Standard's own tables and its parser."""
+"""Targets of links, compared with the tables of the URL Standard and with its parser."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""SURTs, held against the ``surt`` package: on tables, on real links, and on odd text."""
+"""SURTs, compared with the ``surt`` package: on tables, real links, and odd text."""
 
 import contextlib
 import csv

@@ -1,4 +1,4 @@
-"""URI-IDs: the package's, in bulk, and by the vectors."""
+"""URI-IDs, one by one and in bulk, compared with the ``simhash`` package and test vectors."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""URIs of Wayback Machines, and what they wrap."""
+"""URIs of Wayback Machines, and the URIs that they wrap."""
 
 import pytest
 from hypothesis import given

@@ -1,6 +1,4 @@
-"""A small Wayback Machine on loopback: CDX server in every dialect, TimeMaps, replay, and faults on
-demand.
-"""
+"""A small Wayback Machine on loopback: CDX server in every dialect, TimeMaps, replay, faults."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""A Wayback Machine to ask, and a client that does not really wait."""
+"""Fixtures: a Wayback Machine, and a client whose pauses take no time."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""A listing gets every row of every kind of index, with no more questions than it takes."""
+"""A listing has every row of every kind of index, with as few requests as possible."""
 
 from collections.abc import Sequence
 

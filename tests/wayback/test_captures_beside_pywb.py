@@ -1,9 +1,8 @@
-"""Every capture of real archives, asked of ArcLink and of a real pywb: same status, headers and
-bytes.
+"""Every capture of real archives, from ArcLink and from a real pywb: status, headers, bytes.
 
-Where pywb answers otherwise, the reason is one of `DIFFERENCES`. It never answers 200 to all
-captures of a crawl: an archived 404 or redirect has its own status, and some captures cannot be
-addressed.
+Both must be equal, or the reason of the difference is in `DIFFERENCES`. pywb never answers 200 for
+all captures of a crawl: an archived 404 or redirect keeps its own status, and some captures have no
+address.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""The client is patient, and never leaves its hosts."""
+"""The client waits and repeats its requests, and sends them only to its own hosts."""
 
 import socket
 from datetime import UTC, datetime

@@ -1,6 +1,4 @@
-"""A list becomes WARC files: each payload asked for once, nothing lost, whatever goes wrong in
-between.
-"""
+"""A list of URIs becomes WARC files, with one request per payload, whatever fails in between."""
 
 import os
 import random

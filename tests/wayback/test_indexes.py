@@ -1,6 +1,4 @@
-"""Every dialect of an index says the same, and nothing makes reading it fail in another way than it
-says.
-"""
+"""Every dialect of an index gives the same rows, and wrong input gives only declared errors."""
 
 from collections.abc import Sequence
 

@@ -1,6 +1,6 @@
-"""Against a real pywb: the graph of its captures equals the graph of its files.
+"""The graph of captures that a real pywb replays equals the graph of its files.
 
-What pywb does not show is listed here, and each difference is shown to be what it is said to be.
+Captures that pywb does not show are listed here, each with its reason, which is tested.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""An unmodified pywb with ArcLink as its index and its archive, rewriting and as a proxy."""
+"""A real, unmodified pywb that uses ArcLink as index and archive, rewriting or as a proxy."""
 
 import os
 import urllib.error

@@ -1,4 +1,4 @@
-"""One capture comes with its own bytes, or not at all."""
+"""A capture is fetched with its own bytes, or not at all."""
 
 import hashlib
 from dataclasses import replace

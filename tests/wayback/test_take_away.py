@@ -1,4 +1,4 @@
-"""Exported captures in a real pywb, with pywb's own index of them."""
+"""Exported captures in a real pywb, which makes its own index of them."""
 
 import urllib.error
 import urllib.request

@@ -1,8 +1,8 @@
 """RDF as text: N-Triples, N-Quads, Turtle and JSON-LD, written in constant memory.
 
 N-Quads has the same lines as N-Triples, because all statements are in the default graph. Turtle has
-the same statements with prefixes, one block per description. JSON-LD is in expanded form: with a
-context, a link to ``rdf:x`` would be read as an abbreviation with one of its prefixes.
+the same statements with prefixes, one block per description. JSON-LD is in expanded form, without a
+context: the prefixes of a context would turn the target ``rdf:x`` of a link into another URI.
 
 Source: RDF 1.1 N-Triples, N-Quads, Turtle; JSON-LD 1.1, section 9 (expanded form).
 """

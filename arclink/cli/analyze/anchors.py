@@ -42,7 +42,7 @@ BY = replace(
 EXAMPLES = ("arclink analyze anchors example.org --store links.db --by year",)
 
 
-@click.command(short_help="The words of links to a URI, host or domain, weighted by tf-idf.")
+@click.command()
 @takes(
     *GRAPH,
     URI,

@@ -50,13 +50,13 @@ PER = Parameter(
 EXAMPLES = ("arclink analyze churn --store links.db",)
 
 
-@click.command(short_help="The number of links that pages gain and lose, per host and month.")
+@click.command()
 @takes(*GRAPH, SITE, LEVEL, BY, PER, *COMMON_TO_FOLLOW, EXTERNAL, ROW_FORMAT)
 def command(given: Given) -> None:
     """Show the number of links that the pages of each host gained and lost between captures.
 
-    Only two captures of one page that were both read are compared: a page that was not captured
-    again lost nothing (docs/reference/analysis.md).
+    Consecutive captures of a page are compared if both were read. A page that was not captured
+    again does not count as a page that lost links (docs/reference/analysis.md).
     """
     by, per = BY.sure(given), PER.sure(given)
     windows = Windows.parse(by)

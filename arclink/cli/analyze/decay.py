@@ -41,13 +41,14 @@ ONLY_NEW = switch("new", "Only links whose page has an earlier capture without t
 EXAMPLES = ("arclink analyze decay --store links.db",)
 
 
-@click.command(short_help="The share of links that remain after n months.")
+@click.command()
 @takes(*GRAPH, SITE, LEVEL, BY, ONLY_NEW, *COMMON_TO_FOLLOW, EXTERNAL, ROW_FORMAT)
 def command(given: Given) -> None:
     """Show the share of links that remain n months after they were first seen (Kaplan-Meier).
 
     A link is a page and its target. It is gone if a later capture of the page was read and does not
-    have it; a page that was not captured again shows nothing (docs/reference/analysis.md).
+    have it. If the page was not captured again, nothing is known about its links
+    (docs/reference/analysis.md).
     """
     by, only_new = BY.sure(given), ONLY_NEW.sure(given)
     windows = Windows.parse(by)

@@ -26,7 +26,8 @@ BY = Parameter(
 LEVEL = Parameter("level", "Level of the nodes.", choice(Level), default="uri")
 IN_FORCE = switch(
     "in-force",
-    "Count a link in all windows from its first to its last memento, not only in windows with one.",
+    "Count a link in all windows from its first to its last memento, not only in those of its "
+    "mementos.",
 )
 CACHE = Parameter(
     "cache",
@@ -50,7 +51,7 @@ WEIGHT = Parameter(
     "weight",
     "Weight of an edge: its number of mementos, contents or links.",
     choice(Weight),
-    otherwise="1",
+    otherwise="1 for every edge",
 )
 
 

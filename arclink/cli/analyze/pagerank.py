@@ -13,7 +13,8 @@ TOP = Parameter(
     "top", "Number of nodes to show.", whole_number(None, least=1), default="10", metavar="N"
 )
 COMPARE = switch(
-    "compare", "Compare the first nodes of each window with the next window and with all time."
+    "compare",
+    "Compare the top nodes of each window with those of the next window and of all time.",
 )
 RANK_OF = Parameter(
     "uri",
@@ -43,7 +44,7 @@ ITERATIONS = Parameter(
 EXAMPLES = ("arclink analyze pagerank --store links.db --level host --by month --compare",)
 
 
-@click.command(short_help="Temporal PageRank: the first nodes of each window.")
+@click.command()
 @takes(
     *SLICES,
     TOP,
@@ -57,10 +58,10 @@ EXAMPLES = ("arclink analyze pagerank --store links.db --level host --by month -
     ROW_FORMAT,
 )
 def command(given: Given) -> None:
-    """Show the temporal PageRank of the graph: the first nodes of each window, and over all time.
+    """Show temporal PageRank: the nodes with the highest ranks in each window, and over all time.
 
-    With --compare, show how many of the first nodes two windows share, and Kendall's tau of their
-    order (top 50: --top 50 --compare).
+    With --compare, show how many of the top nodes two windows share, and Kendall's tau of their
+    order. To compare the first 50 nodes: --top 50 --compare.
     """
     from arclink.analysis.pagerank import RankOptions
     from arclink.analysis.rank_rows import agreements, history, leaders, ranked

@@ -59,7 +59,7 @@ MOST_HOPS = Parameter(
 EXAMPLES = ("arclink analyze path example.org example.net --store links.db",)
 
 
-@click.command(short_help="A path of links between two URIs that follows time.")
+@click.command()
 @takes(
     BEGIN,
     END,

@@ -22,7 +22,7 @@ OUTPUT = Parameter(
 EXAMPLES = ("arclink analyze properties --store links.db --by year --output report.html",)
 
 
-@click.command(short_help="A report of sizes, degrees and components.")
+@click.command()
 @takes(*SLICES, OUTPUT)
 def command(given: Given) -> None:
     """Write a page with charts of the graph's properties, in total and by window, and its tables.

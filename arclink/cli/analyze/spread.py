@@ -35,7 +35,7 @@ PAGES = replace(ROWS, about="Maximum number of pages; 0 for all.")
 EXAMPLES = ("arclink analyze spread example.org --store links.db",)
 
 
-@click.command(short_help="The first links to a URI, host or domain, and their spread.")
+@click.command()
 @takes(*GRAPH, URI, LEVEL, BY, *COMMON_TO_FOLLOW, EXTERNAL, PAGES, ROW_FORMAT)
 def command(given: Given) -> None:
     """Show the first pages that linked to URI, or to its host or domain.

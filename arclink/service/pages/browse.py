@@ -1,8 +1,8 @@
 """One page at a time in the past: the replayed page, and the knowledge of the graph about it.
 
-The time in the address is the reader's: it stays the same while links are followed, and each page
-shows its capture nearest to it. "Then" is that time for links to the page, and for the captures
-of its targets. The links on the page, and what changed, are those of the capture shown.
+The reader chooses the time in the address. It stays the same while the reader follows links, and
+each page shows its capture nearest to that time. Links to the page, and captures of its targets,
+are those at that time; the links on the page, and the changes, are those of the capture shown.
 """
 
 from collections.abc import Sequence

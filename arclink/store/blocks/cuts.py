@@ -1,8 +1,9 @@
 """Sorts the captures of one payload by the cut of their original.
 
-This is for payloads that were captured at very many URIs. Such a payload has one content per cut,
-and a search for the captures of one content reads the captures of all of them. So they are sorted
-once, into a temporary file of SQLite; memory holds only its page cache.
+This is for payloads that were captured at very many URIs. Such a payload has one content per cut
+(`arclink.uris.resolution`). To find the captures of one content, a reader would read the captures
+of all contents of the payload. So they are sorted once, into a temporary file of SQLite; memory
+holds only the page cache of that file.
 """
 
 import sqlite3

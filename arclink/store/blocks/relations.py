@@ -12,16 +12,19 @@ Keys name contents and payloads by ten hex digits. The middle field of mementos 
 greater than any item of its row; it is empty in the first row of a SURT or payload in a batch. A
 hub has many rows of about `CHUNK` items.
 
-- heads: lines of kind TAB text [TAB rel], sorted; one per group of inlinks that differ only in
-their content - counts: number of contents of each group - steps: for each group, its contents'
-numbers, sorted: the first less the number in the key, each other less the one before - fields: one
-line per memento, of timestamp, form of the original, status, mime, record type, reason, number of
-the file's name, offset and length, and, if it is not 21, the size of the packed checksum; separated
-by TAB. Numbers are text: zstd compresses them as well as packed ones, and Python reads them faster
-- checksums: packed, one after the other - captures: lines of original TAB timestamps separated by
-spaces
+- heads: sorted lines of kind TAB text [TAB rel], one per group of inlinks that differ only in their
+  content
+- counts: number of contents of each group
+- steps: the sorted numbers of each group's contents: the first minus the number in the key, each
+  further one minus the one before
+- fields: one line per memento: timestamp, form of the original, status, mime, record type, reason,
+  number of the file's name, offset and length, and the size of the packed checksum if it is not 21;
+  separated by TAB. Numbers are text: zstd compresses them as well as packed ones, and Python reads
+  them faster
+- checksums: packed, one after the other
+- captures: lines of an original, TAB, and its timestamps separated by spaces
 
-The *fate* of a payload is all that a `Payload` says except its checksum.
+The *fate* of a payload is everything in its `Payload` except the checksum.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -361,21 +364,26 @@ and reason.
 """
 
 
+_memento = maker(Memento)
+
+
 def memento_of(surt: Surt, item: MementoItem) -> Memento:
     """Return the memento with this SURT and these items."""
     timestamp, original, checksum, file, offset, length, status, mime, record_type, reason = item
-    return Memento(
-        surt,
-        Timestamp(timestamp),
-        UriR(original),
-        Checksum(checksum),
-        status,
-        mime,
-        record_type,
-        file,
-        offset,
-        length,
-        reason,
+    return _memento(
+        (
+            surt,
+            timestamp,
+            original,
+            checksum,
+            status,
+            mime,
+            record_type,
+            file,
+            offset,
+            length,
+            reason,
+        )
     )
 
 
@@ -390,20 +398,28 @@ def mementos_of(row: Row, names: Names) -> list[MementoItem]:
     fields, checksums = row.values
     begin = 0
     items: list[MementoItem] = []
+    # Neighbours usually have the same form and file, so each is decoded once.
+    originals: dict[str, UriR] = {}
+    files: dict[str, str] = {}
     for line in fields.decode().split("\n"):
-        timestamp, form, status, mime, record_type, reason, file, offset, length, *size = (
+        timestamp, form, status, mime, record_type, reason, number, offset, length, *size = (
             line.split("\t")
         )
         end = begin + (int(size[0]) if size else _USUAL_CHECKSUM)
         checksum = unpack_checksum(checksums[begin:end])
         begin = end
-        original, name = uri_of_form(surt, form), names.name_of(int(file))
+        original = originals.get(form)
+        if original is None:
+            original = originals[form] = uri_of_form(surt, form)
+        file = files.get(number)
+        if file is None:
+            file = files[number] = names.name_of(int(number))
         items.append(
             (
                 timestamp,
                 original,
                 checksum,
-                name,
+                file,
                 int(offset),
                 int(length),
                 status,

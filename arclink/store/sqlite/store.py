@@ -15,11 +15,12 @@ the tables; ``docs/decisions/20261121-sorted-runs.md`` gives the reasons.
 
 import json
 import os
+from bisect import bisect_left, bisect_right
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from itertools import chain, groupby, islice
-from operator import itemgetter
+from operator import itemgetter, lt
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -222,12 +223,7 @@ class SqliteStore(Closing):
         with translated(self.path):
             self._look_again()
             rows = self._runs.scan(Relation.MEMENTOS, *rows_of(surt.encode()))
-            items = in_order(rows, lambda row: mementos_of(row, self._names))
-            for (timestamp, *_), same in groupby(items, itemgetter(0, 1, 2)):
-                if timestamp > span.last:
-                    return
-                if timestamp >= span.first:
-                    yield memento_of(surt, _first_said(same))
+            yield from self._mementos_in(surt, rows, span)
 
     def payload(self, checksum: Checksum) -> Payload | None:
         with translated(self.path):
@@ -411,11 +407,32 @@ class SqliteStore(Closing):
         with translated(self.path):
             mementos = self._runs.scan(Relation.MEMENTOS, low, end_of_prefix(low))
             for surt, rows in groupby(mementos, surt_field):
-                for (timestamp, *_), same in groupby(
-                    in_order(rows, lambda row: mementos_of(row, self._names)), itemgetter(0, 1, 2)
-                ):
-                    if span.first <= timestamp <= span.last:
-                        yield memento_of(surt, _first_said(same))
+                yield from self._mementos_in(surt, rows, span)
+
+    def _mementos_in(self, surt: Surt, rows: Iterator[Row], span: Span) -> Iterator[Memento]:
+        """Yield the mementos in all rows of a SURT within ``span``, each key once."""
+        first, last = span.first, span.last
+        only = next(rows, None)
+        if only is None:
+            return
+        second = next(rows, None)
+        if second is None:
+            items = mementos_of(only, self._names)
+            # The usual case: one row, and no two captures at one time.
+            if all(map(lt, (times := [item[0] for item in items]), islice(times, 1, None))):
+                if first > times[0] or last < times[-1]:
+                    items = items[bisect_left(times, first) : bisect_right(times, last)]
+                for item in items:
+                    yield memento_of(surt, item)
+                return
+            some = iter(items)
+        else:
+            some = in_order(chain((only, second), rows), lambda row: mementos_of(row, self._names))
+        for (timestamp, *_), same in groupby(some, itemgetter(0, 1, 2)):
+            if timestamp > last:
+                return
+            if timestamp >= first:
+                yield memento_of(surt, _first_said(same))
 
     def scan_contents(self) -> Iterator[ContentBlock]:
         begin = 1

@@ -1,10 +1,10 @@
 """Replaces contents from a poor source by those that a batch read from a better one.
 
-An archive file has more links of a page than its WAT (docs/reference/wat.md), and a WAT more than
-the list that the crawler recorded next to a revisit (docs/how-to/heritrix.md): `LinkSource`. Within
-a batch, the better source has priority. If the poorer one came in an earlier batch, extract reads
-the page for all originals of its payload, and this module removes the contents from the poorer
-source, so that any order of input gives the same graph.
+An archive file has more links of a page than its WAT (docs/reference/wat.md). A WAT has more links
+than the crawler recorded with a revisit (docs/reference/heritrix.md). `LinkSource` has this order.
+Within a batch, the better source has priority. If the poorer source came in an earlier batch,
+extract reads the page for all originals of its payload, and this module removes the contents from
+the poorer source. So any order of input gives the same graph.
 
 Numbers of removed contents are not used again: ``settings`` keeps how many contents were removed,
 and how many links they had.

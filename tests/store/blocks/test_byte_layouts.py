@@ -1,4 +1,4 @@
-"""Numbers, strings, checksums and URIs as bytes: what is packed unpacks."""
+"""Numbers, strings, checksums and URIs are packed to bytes and unpacked unchanged."""
 
 from itertools import pairwise
 

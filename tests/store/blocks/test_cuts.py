@@ -1,5 +1,6 @@
-"""A payload captured at very many URIs: what shows one of its contents is found without reading all
-of it again.
+"""The captures of one content are found without reading all captures of its payload again.
+
+The payload was captured at very many URIs.
 """
 
 import time

@@ -1,4 +1,4 @@
-"""Blocks of outlinks: what goes in comes out, however the JSON is written."""
+"""Blocks of outlinks return the contents that were stored, for any valid spelling of the JSON."""
 
 from collections.abc import Sequence
 from itertools import compress

@@ -1,4 +1,4 @@
-"""Errors of the driver in our words. Its exceptions are real ones; the cluster is not needed."""
+"""Errors of the Cassandra driver become ArcLink's errors; no cluster is needed."""
 
 from collections.abc import Sequence
 from types import SimpleNamespace

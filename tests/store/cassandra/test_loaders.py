@@ -1,4 +1,4 @@
-"""Processes that load and die: the work is done once more, then a person is told."""
+"""Processes that die while they load: their work is repeated by one process, then reported."""
 
 import os
 import signal

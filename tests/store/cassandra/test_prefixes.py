@@ -1,5 +1,6 @@
-"""Requests of a query for a prefix, without a server: they are concurrent, whatever the number of
-batches and parts.
+"""Requests of a prefix query are concurrent, with any number of batches and parts.
+
+No server is needed.
 """
 
 import json

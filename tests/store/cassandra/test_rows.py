@@ -1,5 +1,6 @@
-"""Rows of Cassandra tables, without a server: what is packed is unpacked, and who believes which
-version.
+"""Rows of Cassandra tables are packed and unpacked, and readers choose the right version.
+
+No server is needed.
 """
 
 import re

@@ -1,6 +1,4 @@
-"""Rows have seals: a row that was damaged, or replaces another one, is never
-believed.
-"""
+"""Seals show each row that was damaged or stored at the place of another one."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from types import SimpleNamespace

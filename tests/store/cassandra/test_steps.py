@@ -1,5 +1,6 @@
-"""The history of a store in Cassandra, without a server: what begins again, and what a reader sees
-of a store that was built again.
+"""The history of a Cassandra store: repeated steps, and readers of a store that is built again.
+
+No server is needed.
 """
 
 import json

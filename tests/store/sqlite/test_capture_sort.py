@@ -1,4 +1,4 @@
-"""Captures come back sorted, each once, however much room there is."""
+"""Captures are sorted, each once, with any amount of memory."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Loading: all of a batch or nothing, whoever reads, builds or dies meanwhile."""
+"""A batch is loaded completely or not at all, while others read or build, and if it is killed."""
 
 import errno
 import os

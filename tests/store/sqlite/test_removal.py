@@ -1,6 +1,4 @@
-"""Properties of forgetting that are not in the contract: the bytes of the file, readers that are
-open, places of payloads, old layouts.
-"""
+"""Forgetting in SQLite, beyond the contract: bytes in the file, open readers, old layouts."""
 
 import io
 import re

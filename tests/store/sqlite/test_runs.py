@@ -1,4 +1,4 @@
-"""Sorted runs: rows come back in order, whatever was merged, and while it is merged."""
+"""Rows of sorted runs are read in order before, during and after merges."""
 
 from collections.abc import Iterator
 from itertools import islice, pairwise

@@ -1,4 +1,4 @@
-"""Files that are no store, or not one for this version, and places where no store can be."""
+"""Files that are not a store of this version, and places where no store can be made."""
 
 import os
 import signal

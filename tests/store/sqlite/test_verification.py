@@ -1,4 +1,4 @@
-"""``verify`` sees a store that was broken, in each way it can be."""
+"""``arclink verify`` reports each kind of broken store."""
 
 from collections.abc import Callable
 from pathlib import Path
