@@ -1,6 +1,6 @@
 """Cost per row of the driver of a build on a cluster with Hadoop and Cassandra.
 
-The driver is one process; tasks do the other work. ``arclink plan`` takes its constants from here
+The driver is one process; tasks do the other work. ``arclink plan`` takes constants from here
 (`arclink.pipeline.cluster_size`).
 """
 
@@ -8,20 +8,38 @@ import json
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 
+from arclink.extract.reading_tasks import assign_files, format_files
+from arclink.filter.sharing import format_table, share_pieces
+from arclink.jobs.choose_pointers import ChoosePointers
+from arclink.mapreduce.runs import JobRunner
 from arclink.model import Checksum, Timestamp, UriR
-from arclink.pipeline.plan import plan_chosen, read_pointers, write_pointers
-from arclink.pipeline.rows import count_lines, share_rows
+from arclink.pipeline.plan import plan, read_pointers, write_pointers
+from arclink.pipeline.rows import share_rows, share_rows_by_tasks
+from arclink.pipeline.stages import choose_by_tasks
+from arclink.rows.cdx_pieces import pieces_of
 from arclink.rows.pointers import Pointer, PointerKind
+from arclink.store.empty import EmptyStore
+from arclink.store.protocols import KnownFile
 from benchmarks.bench import Bench, python
-from benchmarks.sharing import FILES
+from benchmarks.sharing import FILES, SHARED_FILES
 from benchmarks.tables import Cell, Table
 
 POINTERS = 100_000
+FEW = 1_000
+"""Rows of a CDX whose sharing costs what the driver does for any number of rows."""
+
 PATHS = {name: f"hdfs:///archive/{name}" for name in FILES}
 TASKS = 64
+NOTE = (
+    "*Driver, engine* is the time for all rows less that for 1,000 rows, with tasks of this "
+    "machine in place of an engine's. Of a pointer, it is the time in which the runner for one "
+    "machine looks for the ends of keys in sorted lines; an engine does this in its shuffle."
+)
 
 
 def measure(bench: Bench) -> Iterator[Table]:
@@ -31,12 +49,16 @@ def measure(bench: Bench) -> Iterator[Table]:
     if not cdx.exists():
         rows = str(POINTERS)
         bench.generate(f"{POINTERS:,} CDX rows", "benchmarks.cdx_rows", str(cdx), "--rows", rows)
-    runs: list[dict[str, float]] = [
+    runs: list[dict[str, list[float]]] = [
         json.loads(bench.run(python("benchmarks.driver", str(cdx)), repeat=1).printed)
         for _ in range(bench.repeat)
     ]
-    rows_of_table: list[list[Cell]] = [[name, min(run[name] for run in runs)] for name in runs[0]]
-    yield Table(f"{POINTERS:,} rows: driver", ["", "µs"], rows_of_table, [], [])
+    rows_of_table: list[list[Cell]] = [
+        [name, *(min(figures) for figures in zip(*(run[name] for run in runs), strict=True))]
+        for name in runs[0]
+    ]
+    columns = ["CPU µs", "driver, one machine", "driver, engine", "tasks of an engine"]
+    yield Table(f"{POINTERS:,} rows: driver", columns, rows_of_table, [], [NOTE])
 
 
 def pointers() -> Iterator[Pointer]:
@@ -56,23 +78,69 @@ def pointers() -> Iterator[Pointer]:
         )
 
 
-def microseconds(cdx: Path, folder: Path) -> dict[str, float]:
-    """Return the CPU time of each step in µs per CDX row or per pointer."""
-    part = folder / "part-00000"
+def microseconds(cdx: Path, folder: Path) -> dict[str, list[float]]:
+    """Return the CPU time of each step in µs per CDX row or per pointer.
+
+    It is that of the driver on one machine, of the driver with an engine, and of the tasks.
+    """
+    part, few = folder / "part-00000", folder / "few.cdx"
     write_pointers(pointers(), part)
+    with cdx.open("rb") as lines:
+        few.write_bytes(b"".join(islice(lines, FEW)))
+    (conf := folder / "mrjob.conf").write_text("runners: {}\n")
+    files = [KnownFile(name, path, 1 << 30, "") for name, path in PATHS.items()]
 
-    def seconds(step: Callable[[], object]) -> float:
-        start = time.process_time()
-        step()
-        return 1e6 * (time.process_time() - start) / POINTERS
+    def share(rows: Path) -> None:
+        work = folder / rows.stem
+        run = JobRunner("local", 2, work / "tasks", conf=conf)
+        share_rows_by_tasks([rows], SHARED_FILES, work / "rows", [], run)
 
+    def choose(count: int) -> None:
+        batch = folder / f"batch-{count}"
+        (batch / "pointers").mkdir(parents=True)
+        with part.open("rb") as lines, (batch / "pointers/part-00000").open("wb") as some:
+            some.writelines(islice(lines, count))
+        run = JobRunner("local", 2, batch / "tasks", conf=conf)
+        choose_by_tasks(batch, files, PATHS, EmptyStore(), TASKS, run)
+
+    def share_in_tasks() -> None:
+        (folder / "files").write_bytes(format_table(SHARED_FILES))
+        for _ in share_pieces(pieces_of(cdx), str(folder / "files")):
+            pass
+
+    def choose_in_tasks() -> None:
+        known = [(file.name, file.path, file.size) for file in files]
+        (folder / "reading").write_bytes(format_files(assign_files(known, PATHS, TASKS)))
+        settings = {"store": None, "files": str(folder / "reading"), "tasks": TASKS}
+        job = ChoosePointers(["--no-conf", "--settings", json.dumps(settings)])
+        job.counts = Counter()
+        with part.open("rb") as lines:
+            pairs = sorted(job.map_lines(line.rstrip(b"\n") for line in lines))
+        for _ in job.reduce_sorted(pairs):
+            pass
+
+    share(few)  # imports modules
     return {
-        "sharing out a CDX row": seconds(lambda: share_rows([cdx], FILES, folder / "rows")),
-        "counting a CDX row": seconds(lambda: count_lines([cdx])),
-        "planning a pointer": seconds(
-            lambda: plan_chosen(read_pointers([part]), [], PATHS, folder / "manifests", TASKS)
-        ),
+        "sharing out a CDX row": [
+            _microseconds(lambda: share_rows([cdx], SHARED_FILES, folder / "rows")),
+            _microseconds(lambda: share(cdx)) - _microseconds(lambda: share(few)),
+            _microseconds(share_in_tasks),
+        ],
+        "planning a pointer": [
+            _microseconds(
+                lambda: plan(read_pointers([part]), EmptyStore(), PATHS, folder / "plan", TASKS)
+            ),
+            _microseconds(lambda: choose(POINTERS)) - _microseconds(lambda: choose(FEW)),
+            _microseconds(choose_in_tasks),
+        ],
     }
+
+
+def _microseconds(step: Callable[[], object]) -> float:
+    """Return the CPU time of a step in this process, in µs per row."""
+    start = time.process_time()
+    step()
+    return 1e6 * (time.process_time() - start) / POINTERS
 
 
 if __name__ == "__main__":

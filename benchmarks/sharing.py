@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from arclink.errors import CdxError
+from arclink.filter.sharing import SharedFile
 from arclink.pipeline.rows import share_rows
 from arclink.rows.cdx import format_row, parse_row, read_row_lists
 from benchmarks.bench import Bench, Built, Corpus, arclink, python
@@ -21,6 +22,8 @@ FILES = {
     f"crawl-{crawl}-{number:05d}.warc.gz": crawl % 2 for crawl in range(3) for number in range(6)
 }
 """Batch by archive file that the generated rows name."""
+
+SHARED_FILES = [SharedFile(name, batch, f"/archive/{name}") for name, batch in FILES.items()]
 
 
 def measure(bench: Bench) -> Iterator[Table]:
@@ -113,9 +116,9 @@ def share_and_read(path: Path) -> tuple[float, float]:
     """Return the CPU seconds for sharing out the rows of a file, and for reading them."""
     with tempfile.TemporaryDirectory() as folder:
         start = time.process_time()
-        shared = share_rows([path], FILES, Path(folder) / "rows")
+        shared = share_rows([path], SHARED_FILES, Path(folder) / "rows")
         middle = time.process_time()
-        for part in shared.by_batch.values():
+        for (part,) in shared.by_batch.values():
             with part.open("rb") as lines:
                 for _ in read_row_lists(lines, Counter()):
                     pass

@@ -18,7 +18,7 @@ compare it with both.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from arclink.archives.lz4_segments import lz4_compression
@@ -289,7 +289,7 @@ class ArchiveFile(Closing):
 
     def _skim_stored(self, offset: int, length: int) -> "StoredMember | None":
         """Return the member at an offset without decompressing its body; None if it is unsure."""
-        data = self._stored.read(offset, min(length, _FORWARD_LIMIT))
+        data = self._stored.read_ahead(offset, min(length, _FORWARD_LIMIT))
         is_whole = len(data) == length
         found = skim_stored(data, data if is_whole else self._stored.read(offset + length - 4, 4))
         if found is None:
@@ -604,8 +604,7 @@ class _Place:
     before: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
+class _Block(NamedTuple):
     """A block that is too large for memory, with a segment of its own to read it from."""
 
     segment: Segment
@@ -613,7 +612,7 @@ class _Block:
     length: int
 
     def from_position(self, position: int) -> BodySource:
-        return replace(self, start=self.start + position, length=self.length - position)
+        return _Block(self.segment, self.start + position, self.length - position)
 
     def __call__(self) -> Iterator[bytes]:
         return chunks(self.segment, self.start, self.length)

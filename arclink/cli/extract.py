@@ -56,7 +56,7 @@ def command(given: Given) -> None:
         stored = {file.name: file for file in known.files()}
         files = archives_of(INPUTS.all_of(given), stored)
         with running(given, "extract") as run:
-            counts = stages.extract(where, [*stored.values(), *files], known, settings, run)
+            counts = stages.extract(where, [*stored.values(), *files], known, settings, run, files)
     write_archives(where, files)
     add_settings(where, settings)
     show_counts(counts)

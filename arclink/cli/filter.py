@@ -45,9 +45,9 @@ def command(given: Given) -> None:
     Without CDX files, the rows that `arclink index` wrote to FOLDER/rows are filtered.
     """
     from arclink.extract.extraction import ExtractSettings
+    from arclink.filter.sharing import check_rows
     from arclink.mapreduce.runs import parts_of
     from arclink.pipeline import stages
-    from arclink.pipeline.rows import check_rows
     from arclink.pipeline.settings import BuildSettings
     from arclink.rows.cdx_files import find_cdx, usual_files
 

@@ -77,7 +77,7 @@ class LazyCommands(click.Group):
                 formatter.write_dl([(name.ljust(width), text) for name, text in commands.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return what can follow on the command line: commands with their short help, options."""
+        """Return the commands, with their short help, and the options that can follow."""
         commands = [
             CompletionItem(name, help=text)
             for name, text in self._short_helps.items()

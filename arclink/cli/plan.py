@@ -66,8 +66,8 @@ def command(given: Given) -> None:
     click.echo(f"{nodes:,} nodes with {cores} processors each, {replication} copies\n")
     for stage, hours in planned.hours.items():
         click.echo(f"{stage:>16}  {hours:12,.2f} hours")
-    click.echo(f"{'driver':>16}  {planned.driver:12,.2f} hours (one process)")
-    in_all = planned.driver + sum(planned.hours.values())
+    click.echo(f"{'starts of jobs':>16}  {planned.starts:12,.2f} hours (one after the other)")
+    in_all = planned.starts + sum(planned.hours.values())
     click.echo(f"{'in all':>16}  {in_all:12,.2f} hours\n")
     for what, size in (
         ("graph files", planned.graph_files),

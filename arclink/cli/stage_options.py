@@ -60,7 +60,7 @@ def running(given: Given, name: str) -> Iterator[JobRunner]:
 RELATIONS: Mapping[str, Sequence[str]] = {
     "index": ("rows", "findings"),
     "filter": ("pointers", "mementos"),
-    "extract": ("pages", "mementos", "findings", "graph/mementos"),
+    "extract": ("pages", "mementos", "digested", "findings", "graph/mementos"),
     "graph": ("postings", "graph/payloads", "graph/outlinks", "graph/inlinks"),
 }
 """Folders that the jobs of each stage write."""
@@ -74,8 +74,9 @@ WRITTEN: Mapping[str, Sequence[str]] = {
         "retries-*",
         "manifests-*",
         "choices",
-        "chosen",
-        "waiting",
+        "digested",
+        "reading-tasks",
+        "search",
         "findings/part-extract*",
         "mementos/part-extract*",
         "graph/payloads",

@@ -35,7 +35,7 @@ from arclink.rows.cdx import REVISIT
 from arclink.rows.findings import FINDINGS, Finding, format_finding
 from arclink.rows.pages import Page, format_link, format_page, parse_link
 from arclink.rows.pointers import NO_FILE, Pointer, PointerKind, format_pointer, parse_pointer
-from arclink.rows.relations import MEMENTOS, Row, format_memento, parse_memento
+from arclink.rows.relations import DIGESTED, MEMENTOS, Row, format_memento, parse_memento
 from arclink.timestamps import TimestampError, normal_timestamp
 from arclink.uris.resolution import Base
 from arclink.uris.surts import surt_of
@@ -295,7 +295,7 @@ class _Extraction:
             raise PayloadError(Reason.PAYLOAD_EMPTY, file=pointer.file, offset=pointer.offset)
         memento = parse_memento(pointer.memento)._replace(checksum=checksum)
         return [
-            (MEMENTOS, format_memento(memento)),
+            (DIGESTED, format_memento(memento)),
             self._page(record, pointer, checksum, described),
         ]
 

@@ -1,9 +1,9 @@
 """Jobs on Hadoop: files between the stages stay in HDFS, and the driver fetches what it needs.
 
 A folder in HDFS mirrors the work folder of the build. A job writes one folder per relation there
-(arclink/mapreduce/java). Pages and postings, which are most of the data between the stages, thus
-never leave the cluster. The driver fetches pointers, to plan which task reads which file. It
-fetches graph files only to load a store that tasks cannot load.
+(arclink/mapreduce/java). Rows, pointers, pages and postings, which are most of the data between the
+stages, thus never leave the cluster. The driver fetches graph files only to load a store that tasks
+cannot load, and pointers only to ask a store that tasks cannot ask.
 """
 
 import hashlib
@@ -103,7 +103,8 @@ class HadoopRunner(JobRunner):
                 relations to separate folders.
         """
         system, written = self._in_hdfs(output)
-        for folder in outputs.values():
+        moved = {name: folder for name, folder in outputs.items() if folder.parent != output}
+        for folder in moved.values():
             folder.mkdir(parents=True, exist_ok=True)
             system.make_folder(self._in_hdfs(folder)[1])
         for entry in system.entries(written):
@@ -114,26 +115,29 @@ class HadoopRunner(JobRunner):
                     f"{self._address(output)}: unknown relation {entry.name!r}; its job ran "
                     f"without {self._output_format()}, or the stages are of different versions"
                 )
-            target = self._in_hdfs(outputs[entry.name.encode()])[1]
+            if entry.name.encode() not in moved:
+                continue
+            target = self._in_hdfs(moved[entry.name.encode()])[1]
             for part in system.entries(f"{written}/{entry.name}"):
                 system.rename(
                     f"{written}/{entry.name}/{part.name}",
                     f"{target}/{part.name.replace('part-', f'part-{label}-')}",
                 )
-        system.remove(written)
+        if len(moved) == len(outputs):
+            system.remove(written)
 
     def place(self, path: Path) -> str:
         """Return the HDFS address of a file of the work folder; upload it if it is not there."""
         return self._uploaded(path)
 
-    def fetch(self, folder: Path, prefix: str = "part-") -> None:
+    def fetch(self, folder: Path) -> None:
         """Copy parts in an HDFS folder to this machine; skip those here with the same size."""
         system, path = self._in_hdfs(folder)
         folder.mkdir(parents=True, exist_ok=True)
         for entry in system.entries(path):
             part = folder / entry.name
             if (
-                not entry.name.startswith(prefix)
+                not entry.name.startswith("part-")
                 or not entry.size
                 or (part.exists() and part.stat().st_size == entry.size)
             ):
@@ -172,11 +176,12 @@ class HadoopRunner(JobRunner):
 
     def _uploaded(self, path: Path) -> str:
         """Return the address of a file; write it to HDFS if no file of the same size is there."""
-        system, target = self._in_hdfs(path)
-        status = system.status(target)
-        if path.exists() and (status is None or status.size != path.stat().st_size):
-            with path.open("rb") as source:
-                system.write(target, source)
+        if path.exists():
+            system, target = self._in_hdfs(path)
+            status = system.status(target)
+            if status is None or status.size != path.stat().st_size:
+                with path.open("rb") as source:
+                    system.write(target, source)
         return self._address(path)
 
     def _address(self, path: Path) -> str:

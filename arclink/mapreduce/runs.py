@@ -207,7 +207,8 @@ class JobRunner:
 
         Args:
             output: The ``output`` of a call of `run` with ``are_relations``.
-            outputs: Folder by relation; must have every relation that the job writes.
+            outputs: Folder by relation; must have every relation that the job writes. If it is the
+                folder of this name in ``output``, its parts may keep their names.
             label: Part of the new files' names, so that several jobs can write one relation.
 
         Raises:
@@ -223,8 +224,8 @@ class JobRunner:
         """Return the path or address under which a task finds a file of the work folder."""
         return str(path.resolve())
 
-    def fetch(self, folder: Path, prefix: str = "part-") -> None:
-        """Make the parts in a folder whose names begin so available on this machine's disk."""
+    def fetch(self, folder: Path) -> None:
+        """Make the parts in a folder available on this machine's disk."""
 
     def keep(self, graph: Path, name: str) -> None:
         """Keep the graph files of a batch under a name, if there is a place for them."""
@@ -398,6 +399,8 @@ def move_relations(written: Path, outputs: Mapping[bytes, Path], label: str) -> 
         target = outputs.get(relation.name.encode())
         if target is None:
             raise _unknown(relation, relation.name.encode())
+        if target == relation:
+            continue
         for part in sorted(relation.iterdir()):
             part.rename(target / _labelled(part, label))
         relation.rmdir()

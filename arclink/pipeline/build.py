@@ -20,13 +20,14 @@ import orjson
 from arclink.archives.locations import Location
 from arclink.counts import Counts
 from arclink.errors import InputError, PipelineError, StoreError
-from arclink.mapreduce.runs import JobRunner, parts_of, room_in
+from arclink.filter.sharing import IN_STORE, NO_ROW, SharedFile
+from arclink.mapreduce.runs import JobRunner, room_in
 from arclink.pipeline import stages
 from arclink.pipeline.damage import Damage, damage_in, known_damage
 from arclink.pipeline.inputs import batches_of
 from arclink.pipeline.manifest import format_manifest
 from arclink.pipeline.progress import Progress
-from arclink.pipeline.rows import IN_STORE, NO_ROW, SharedRows, check_rows, count_lines, share_rows
+from arclink.pipeline.rows import SharedRows, share_rows, share_rows_by_tasks
 from arclink.pipeline.settings import OF_OLDER_STORES, BuildSettings
 from arclink.reasons import Reason
 from arclink.store.batch_backups import batch_name
@@ -127,6 +128,7 @@ def build(
             [file for file in files if _is_known(file, known)],
             work / "rows",
             settings.key_prefixes(),
+            run,
         )
     report.counts += rows.passed_over
     progress.begin(len(batches), sum(file.size for file in fresh))
@@ -158,6 +160,7 @@ def build(
     finally:
         progress.end()
     report.seconds = run.seconds
+    run.remove(work / "rows")
     shutil.rmtree(work, ignore_errors=True)
     return report
 
@@ -219,17 +222,22 @@ def _share_rows(
     stored: Sequence[KnownFile],
     folder: Path,
     prefixes: Sequence[str],
+    run: JobRunner,
 ) -> SharedRows:
     """Return the rows of each batch, by index in ``batches``; malformed lines are in `NO_ROW`."""
     if not cdx or not batches:
-        return SharedRows({}, frozenset(), Counts())
-    check_rows(cdx, prefixes)
-    batch_of = {file.name: IN_STORE for file in stored}
-    batch_of.update({file.name: number for number, batch in enumerate(batches) for file in batch})
-    names = {
-        file.path: file.name for file in (*stored, *(file for batch in batches for file in batch))
-    }
-    rows = share_rows(cdx, batch_of, folder, prefixes, names)
+        return SharedRows()
+    files = [SharedFile(file.name, IN_STORE, file.path) for file in stored]
+    files += [
+        SharedFile(file.name, number, file.path)
+        for number, batch in enumerate(batches)
+        for file in batch
+    ]
+    rows = (
+        share_rows(cdx, files, folder, prefixes)
+        if run.conf is None
+        else share_rows_by_tasks(cdx, files, folder, prefixes, run)
+    )
     if not rows.names:
         raise InputError(
             f"no row of {', '.join(map(str, cdx))} names one of the given archive files, such as "
@@ -260,23 +268,24 @@ def _run_batch(
         counted(some)
 
     wanted = [number, NO_ROW] if number == 0 else [number]
-    row_files = [rows.by_batch[one] for one in wanted if one in rows.by_batch]
+    row_files = [file for one in wanted for file in rows.by_batch.get(one, ())]
+    given = sum(rows.lines.get(one, 0) for one in wanted)
     without_rows = [file for file in batch if file.name not in rows.names]
     if without_rows:
         step("index")
-        add(stages.index(without_rows, folder, run))
-        run.fetch(folder / "rows")
+        indexed = stages.index(without_rows, folder, run)
+        add(indexed)
+        given += indexed[Reason.RECORD_INDEXED]
         run.fetch(folder / "findings")
-        row_files += parts_of(folder / "rows")
+        row_files += run.parts(folder / "rows")
     step("filter")
     add(stages.filter_rows(row_files, folder, settings, run))
     step("extract")
-    add(stages.extract(folder, [*stored, *batch], store, settings, run))
+    add(stages.extract(folder, [*stored, *batch], store, settings, run, batch))
     step("join")
     add(stages.join(folder, run))
     step("invert")
     add(stages.invert(folder, run))
-    given = count_lines(row_files)
     if wrong := stages.check(counts, given):
         raise PipelineError("rows were lost, which is a bug: " + "; ".join(wrong))
     step("load")

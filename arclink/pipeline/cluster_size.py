@@ -42,14 +42,36 @@ STORE = 22.16 / 1_235_318
 Source: the same section; the node had just been started.
 """
 
-SHARE_ROW = (1.57 + 0.251) / 1e6
-"""Processor seconds of the driver per capture: it shares CDX rows out to batches and counts them.
+SHARE_ROW = 0.972 / 1e6
+"""Processor seconds of tasks per capture: they share CDX rows out to batches.
 
 Source: benchmarks/results-rows.md, *The driver of a build on a cluster*.
 """
 
-PLAN_POINTER = 19.2 / 1e6
-"""Processor seconds of the driver per page: it sorts pointers by file; the same table."""
+PART_POINTER = 28.6 / 1e6
+"""Processor seconds of tasks per page: they part pointers by archive file; the same table."""
+
+ASK = 309 / 1e6
+"""Processor seconds of tasks per page: they ask Cassandra which payloads it has.
+
+Source: docs/decisions/20261123-tasks-ask-for-known-payloads.md.
+"""
+
+START_JOB = 10.0
+"""Seconds until the tasks of a job run, and from their end until the next job.
+
+Source: docs/reference/engines.md, *How tasks share the work*.
+"""
+
+JOBS_OF_BATCH = 11
+"""Number of jobs of a batch.
+
+Filter, choose, extract, a search for further captures and extract for these, sort, join, invert,
+and three phases of load.
+"""
+
+CAPTURES_OF_BATCH = 10_000_000
+"""Captures of a batch of 200 GB with 20 kB per capture."""
 
 BYTES_A_LINK = 40.1
 """Bytes per link of one copy in Cassandra, compacted.
@@ -127,8 +149,8 @@ class BuildEstimate:
 
     Attributes:
         hours: Hours by stage, in the order of the stages.
-        driver: Hours of the driver, which no further node shortens. Looking at archive files is
-            not included: it depends on their number.
+        starts: Hours in which the jobs of all batches start, one after the other; no further node
+            shortens them. Looking at archive files is not included: it depends on their number.
         links: Number of links of the collection.
         graph_files: Bytes of the graph files of all batches.
         stored: Bytes of all copies in Cassandra.
@@ -136,7 +158,7 @@ class BuildEstimate:
     """
 
     hours: dict[str, float]
-    driver: float
+    starts: float
     links: float
     graph_files: float
     stored: float
@@ -153,15 +175,15 @@ def plan(collection: Collection, cluster: PlannedCluster) -> BuildEstimate:
     links = collection.all_links
     # Each link is written by one loader and by every node that keeps a copy of it.
     seconds = {
-        "filter": collection.captures * FILTER,
-        "extract": collection.pages * EXTRACT,
+        "filter": collection.captures * (SHARE_ROW + FILTER),
+        "extract": collection.pages * (ASK + PART_POINTER + EXTRACT),
         "join and invert": links * JOIN_AND_INVERT,
         "load": links * (LOAD + STORE * cluster.replication),
     }
     stored = links * BYTES_A_LINK * cluster.replication
     return BuildEstimate(
         {stage: cluster.hours(one) for stage, one in seconds.items()},
-        (collection.captures * SHARE_ROW + collection.pages * PLAN_POINTER) / 3600,
+        collection.captures / CAPTURES_OF_BATCH * JOBS_OF_BATCH * START_JOB / 3600,
         links,
         links * GRAPH_FILE_BYTES_A_LINK,
         stored,

@@ -251,7 +251,7 @@ def leave_out_foreign(paths: Sequence[Location]) -> tuple[list[Location], list[s
     """
     archives: list[Location] = []
     complaints = []
-    for path, complaint in zip(paths, _of_each(_complaint_about, paths), strict=True):
+    for path, complaint in zip(paths, of_each(_complaint_about, paths), strict=True):
         if complaint is None:
             archives.append(path)
         else:
@@ -281,7 +281,7 @@ def _complaint_about(path: Location) -> str | None:
     return None
 
 
-def _of_each(look: Callable[[Location], Found], paths: Sequence[Location]) -> Iterator[Found]:
+def of_each(look: Callable[[Location], Found], paths: Sequence[Location]) -> Iterator[Found]:
     """Yield what a function returns for each path, in order; remote files are read concurrently.
 
     A remote file takes several round trips of a few bytes, so most of the time is waiting.
@@ -318,7 +318,7 @@ def describe(
     for path in paths:
         by_name[short_name(str(path))].append(path)
     files = []
-    for path, (size, fingerprint) in zip(paths, _of_each(_fingerprint, paths), strict=True):
+    for path, (size, fingerprint) in zip(paths, of_each(_fingerprint, paths), strict=True):
         short = name = short_name(str(path))
         depth = name.count("/") + 1
         stored = known.get(name)

@@ -6,6 +6,12 @@ A job's class is imported when the job runs, because importing mrjob takes 0.1 s
 from arclink.mapreduce.runs import Job
 
 
+def _share() -> type:
+    from arclink.jobs.share_rows import ShareRows
+
+    return ShareRows
+
+
 def _index() -> type:
     from arclink.jobs.index_archives import IndexArchives
 
@@ -28,6 +34,12 @@ def _extract() -> type:
     from arclink.jobs.extract_links import ExtractLinks
 
     return ExtractLinks
+
+
+def _search() -> type:
+    from arclink.jobs.search_rows import SearchRows
+
+    return SearchRows
 
 
 def _sort() -> type:
@@ -57,10 +69,12 @@ def _load() -> type:
 JOBS = {
     job.name: job
     for job in (
+        Job("share", _share),
         Job("index", _index),
         Job("filter", _filter),
         Job("choose", _choose),
         Job("extract", _extract),
+        Job("search", _search),
         Job("sort", _sort),
         Job("join", _join),
         Job("invert", _invert),

@@ -61,6 +61,12 @@ SELECT timestamp, file, offset, length FROM captures WHERE checksum = ? AND orig
 ORDER BY timestamp, file, offset LIMIT ?
 """
 
+Search = Callable[[Iterable[Checksum]], tuple[Iterable[Path], Iterable[Pointer]]]
+"""Finds the rows of filter with some checksums: parts with mementos, and pointers.
+
+The result has all rows with these checksums, and may have others.
+"""
+
 _AT_HAND = frozenset({Reason.PAYLOAD_MEMORY.name, Reason.PAYLOAD_CRASHED.name})
 """Reasons why a payload that is at hand was not read, or only for some of its originals."""
 
@@ -87,18 +93,19 @@ class LastResorts(Closing):
             "INSERT INTO waiting (checksum, is_unread, pointer) VALUES (?, ?, ?)", rows
         )
 
-    def further(
-        self, filtered: Iterable[Path], digested: Iterable[Path], pointers: Iterable[Pointer]
-    ) -> Iterator[Pointer]:
+    def further(self, search: Search, digested: Iterable[Path]) -> Iterator[Pointer]:
         """Yield pointers to captures that were not tried yet; their payloads no longer wait.
 
         Args:
-            filtered: The parts with mementos that filter wrote; read only if they are needed.
-            digested: The parts with mementos that extract wrote; read only if they are needed.
-            pointers: The pointers that filter wrote; they show which captures were tried first.
-                They are read only if a payload that was tried still waits.
+            search: Finds rows that filter wrote; called only if a payload that was tried still
+                waits. The pointers show which captures were tried first.
+            digested: The parts with mementos whose payload extract digested; read only if they are
+                needed.
         """
         if self._has("SELECT 1 FROM waiting WHERE is_unread LIMIT 1"):
+            filtered, pointers = search(
+                self._checksums("SELECT DISTINCT checksum FROM waiting WHERE is_unread")
+            )
             self._note_tried(pointers)
             # Where only revisits have the checksum, filter knew no capture of the payload.
             self._note_captures(filtered, self._is_unread)
@@ -109,20 +116,21 @@ class LastResorts(Closing):
         self._scratch.execute("DELETE FROM tried")
         self._scratch.execute("DELETE FROM captures")
 
-    def recorded(self, filtered: Iterable[Path]) -> Iterator[Pointer]:
+    def recorded(self, search: Search) -> Iterator[Pointer]:
         """Yield pointers to the revisits of waiting payloads, which then no longer wait.
 
         There is one pointer per payload and original, because the crawler recorded where links led
         from that original. It has up to `LAST_RESORTS` revisits, earliest first.
 
         Args:
-            filtered: The parts with mementos that filter wrote.
+            search: Finds rows that filter wrote.
         """
         if not self._has("SELECT 1 FROM waiting LIMIT 1"):
             return
         self._scratch.execute("DELETE FROM captures")
         self._scratch.executescript(_BY_ORIGINAL)
         self._note_whole()
+        filtered, _ = search(self._checksums("SELECT checksum FROM whole"))
         for one in _mementos_of(filtered, self._is_whole):
             if one.record_type == REVISIT and one.reason == "-":
                 self._insert_capture(one)
@@ -163,6 +171,9 @@ class LastResorts(Closing):
 
     def _is_waiting(self, checksum: Checksum) -> bool:
         return self._has("SELECT 1 FROM waiting WHERE checksum = ?", checksum)
+
+    def _checksums(self, question: str) -> Iterator[Checksum]:
+        return (checksum for (checksum,) in self._scratch.execute(question))
 
     def _note_whole(self) -> None:
         """Note the payloads of which no part was read, except those that were too large."""
@@ -238,7 +249,7 @@ def awaited(digested: Iterable[Path], store: KnownPayloads) -> Iterator[Pointer]
     """Yield pointers for originals of earlier batches whose payload extract digested in this batch.
 
     Args:
-        digested: The parts with mementos that extract wrote.
+        digested: The parts with mementos whose payload extract digested.
         store: Gives the originals and the known contents of each checksum.
     """
     seen: set[Checksum] = set()

@@ -2,7 +2,8 @@
 
 `arclink.store.known_payloads` chooses the pointers from filter that are worth reading. They are
 sorted by file and offset, and files are shared out over tasks by the number of bytes pointed to
-(paper, 3.2.4): one task opens each file once and reads it forward.
+(paper, 3.2.4): one task opens each file once and reads it forward. On an engine, tasks do this for
+the pointers that filter wrote (`arclink.jobs.choose_pointers`).
 
 Pointers are kept in a temporary file. Memory holds their places in that file, not the originals
 that they carry.
@@ -13,23 +14,21 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from gzip import GzipFile
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import NamedTuple
 
-import orjson
-
-from arclink.archives.names import known_as
 from arclink.closing import Closing
+from arclink.extract.reading_tasks import line_of, path_of
 from arclink.reasons import Reason
 from arclink.rows.pointers import (
     CHOSEN,
-    NO_FILE,
     Pointer,
-    PointerKind,
     format_pointer,
     parse_pointer,
 )
+from arclink.shares import shares_of
 from arclink.store.known_payloads import choose_pointers
 from arclink.store.protocols import KnownFile, KnownPayloads
 
@@ -95,29 +94,6 @@ def plan(
         return Plan(_write_manifests(wanted, folder, tasks), [waiting], counts)
 
 
-def plan_chosen(
-    pointers: Iterable[Pointer],
-    waiting: Sequence[Path],
-    paths: Mapping[str, str],
-    folder: Path,
-    tasks: int,
-) -> Plan:
-    """Write the manifests of an extract step whose pointers were chosen by tasks.
-
-    Args:
-        pointers: The pointers to read, in any order.
-        waiting: See `Plan`.
-        paths: See `plan`.
-        folder: See `plan`.
-        tasks: See `plan`.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    with _Wanted(paths, folder) as wanted:
-        for pointer in pointers:
-            wanted.add(pointer)
-        return Plan(_write_manifests(wanted, folder, tasks), waiting, Counter())
-
-
 def _write_manifests(wanted: "_Wanted", folder: Path, tasks: int) -> list[Path]:
     """Write the manifests of at most ``tasks`` tasks."""
     wanted.sort()
@@ -172,15 +148,18 @@ class _Wanted(Closing):
         self._lines.close()
 
     def add(self, pointer: Pointer) -> None:
-        """Add a pointer; one with many captures to try gets the paths of all of them."""
-        path = self._path_of(pointer.file)
-        all_paths: str | list[str] = path
-        if pointer.kind in (PointerKind.LAST_RESORT, PointerKind.RECORDED):
-            all_paths = [path, *(self._path_of(other.file) for other in pointer.fall_backs)]
-        line = orjson.dumps(all_paths) + b"\t" + format_pointer(pointer) + b"\n"
+        """Add a pointer."""
+        line = line_of(pointer, self._paths) + b"\n"
         self._lines.write(line)
         self.entries.append(
-            _Entry(path, pointer.offset, pointer.chunk, self._end, len(line), _weight(pointer))
+            _Entry(
+                path_of(pointer.file, self._paths),
+                pointer.offset,
+                pointer.chunk,
+                self._end,
+                len(line),
+                _weight(pointer),
+            )
         )
         self._end += len(line)
 
@@ -194,11 +173,6 @@ class _Wanted(Closing):
         return os.pread(
             self._lines.fileno(), entry.size, entry.start
         )  # without a buffer, which would read the lines after this one in vain
-
-    def _path_of(self, file: str) -> str:
-        return (
-            self._paths.get(file) or self._paths.get(known_as(file, self._paths) or "") or NO_FILE
-        )
 
 
 def _share_out(wanted: Sequence[_Entry], tasks: int) -> Iterator[Sequence[_Entry]]:
@@ -215,15 +189,8 @@ def _share_out(wanted: Sequence[_Entry], tasks: int) -> Iterator[Sequence[_Entry
     most = sum(entry.weight for entry in wanted) // max(tasks, 1) + 1
     for entries in files.values():
         pieces += _ranges(entries, most) if len(files) < tasks else [entries]
-    shares: list[list[_Entry]] = [[] for _ in range(min(tasks, len(pieces)))]
-    filled = [0] * len(shares)
-    for piece in sorted(pieces, key=lambda piece: -sum(entry.weight for entry in piece)):
-        least = filled.index(min(filled))
-        shares[least] += piece
-        filled[least] += sum(entry.weight for entry in piece)
-    for share in shares:
-        share.sort()
-        yield share
+    for share in shares_of(pieces, lambda piece: sum(entry.weight for entry in piece), tasks):
+        yield sorted(chain.from_iterable(share))
 
 
 def _ranges(entries: Sequence[_Entry], most: int) -> Iterator[list[_Entry]]:

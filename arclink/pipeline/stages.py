@@ -7,21 +7,23 @@ stages.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
 import orjson
 
 from arclink.counts import Counts
+from arclink.extract.reading_tasks import assign_files, format_files
 from arclink.filter.index import ROWS
 from arclink.mapreduce.runs import JobRunner, parts_of, sort_rows
-from arclink.model import Batch
+from arclink.model import Batch, Checksum
 from arclink.pipeline.jobs import JOBS
 from arclink.pipeline.last_resorts import LastResorts, awaited
 from arclink.pipeline.plan import (
+    Plan,
     archive_paths,
     plan,
-    plan_chosen,
     read_pointers,
     write_pointers,
 )
@@ -29,11 +31,11 @@ from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.rows import relations
 from arclink.rows.findings import FINDINGS
-from arclink.rows.pointers import CHOSEN, WAITING, Pointer
+from arclink.rows.pointers import MANIFEST, POINTERS, WAITING, Pointer
+from arclink.shares import shares_of
 from arclink.store.graph_files import RELATIONS, write_graph_sums
 from arclink.store.protocols import Builds, Cluster, KnownFile, KnownPayloads
 
-POINTERS = b"pointers"
 PAGES = b"pages"
 RETRIES = b"retries"
 
@@ -46,7 +48,8 @@ def index(files: Sequence[KnownFile], folder: Path, run: JobRunner) -> Counts:
     manifests = folder / "index-manifests"
     manifests.mkdir(parents=True, exist_ok=True)
     paths = []
-    for number, share in enumerate(_shares(files, run.cores * 2)):
+    shares = shares_of(files, lambda file: file.size, 2 * run.cores, lambda file: file.name)
+    for number, share in enumerate(shares):
         path = manifests / f"manifest-{number:05d}"
         path.write_bytes(b"".join(orjson.dumps([file.name, file.path]) + b"\n" for file in share))
         paths.append(path)
@@ -77,10 +80,11 @@ def filter_rows(
 
 def extract(
     folder: Path,
-    archives: Iterable[KnownFile],
+    archives: Sequence[KnownFile],
     store: KnownPayloads,
     settings: BuildSettings,
     run: JobRunner,
+    batch: Sequence[KnownFile] = (),
 ) -> Counts:
     """Write pages, ``graph/mementos`` and ``graph/payloads`` from pointers and mementos.
 
@@ -89,10 +93,20 @@ def extract(
 
     A payload that cannot be read is tried again from another capture, in a further round. In each
     round a file is opened once; only payloads that are still unread cause another round.
+
+    Args:
+        folder: Folder of the batch.
+        archives: All archive files that pointers may name.
+        store: Asked for the payloads that it knows.
+        settings: Settings of the build.
+        run: Runs the jobs.
+        batch: The files that most pointers name; ``archives`` if not given.
     """
     paths = archive_paths(archives)
-    filtered = _Parts(folder / "pointers", "part-", run)
-    pointers: Iterable[Pointer] = read_pointers(filtered)
+    is_empty = next(store.files(), None) is None
+    pointers: Iterable[Pointer] = read_pointers(_Parts(folder / "pointers", run))
+    search = partial(rows_with, folder, run)
+    digested = _Parts(folder / "digested", run)
     is_left = bool(run.parts(folder / "pointers"))
     is_first = True
     uses_recorded = settings.extract.heritrix_outlinks and store.replaces_links
@@ -104,12 +118,8 @@ def extract(
         while is_left:
             tasks = run.cores * 2 if run.cores > 1 else 1
             manifests = folder / f"manifests-{number}"
-            if number == 0 and store.shared_url is not None and run.conf is not None:
-                counts += _choose(folder, store.shared_url, run)
-                chosen, waiting = folder / "chosen", folder / "waiting"
-                planned = plan_chosen(
-                    read_pointers(parts_of(chosen)), parts_of(waiting), paths, manifests, tasks
-                )
+            if number == 0 and run.conf is not None and (is_empty or store.shared_url):
+                planned = choose_by_tasks(folder, batch or archives, paths, store, tasks, run)
             else:
                 planned = plan(pointers, store, paths, manifests, tasks)
             counts += planned.counts
@@ -129,6 +139,7 @@ def extract(
                     {
                         PAGES: folder / "pages",
                         relations.MEMENTOS: folder / "mementos",
+                        relations.DIGESTED: folder / "digested",
                         RETRIES: retries,
                         FINDINGS: folder / "findings",
                     },
@@ -140,16 +151,12 @@ def extract(
             if retried:
                 pointers = read_pointers(retried)
                 continue
-            mementos, digested = (
-                _Parts(folder / "mementos", f"part-{stage}", run) for stage in ("filter", "extract")
-            )
-            further = resorts.further(mementos, digested, read_pointers(filtered))
+            further = resorts.further(search, digested)
+            earlier = awaited(digested, store) if is_first and not is_empty else ()
             found = folder / f"further-{number}"
-            is_left = write_pointers(
-                chain(further, awaited(digested, store) if is_first else ()), found
-            )
+            is_left = write_pointers(chain(further, earlier), found)
             if not is_left and uses_recorded:  # last, because anything else is a better source
-                is_left = write_pointers(resorts.recorded(mementos), found)
+                is_left = write_pointers(resorts.recorded(search), found)
                 uses_recorded = False
             pointers, is_first = read_pointers([found]), False
         counts += _write_unread(resorts, folder / "graph/payloads/part-extract-unread")
@@ -161,44 +168,95 @@ def extract(
 def _sort_mementos(folder: Path, run: JobRunner) -> None:
     """Write ``graph/mementos``: a job of an engine, where there is one, makes several parts."""
     target = folder / "graph/mementos"
+    parts = [part for name in ("mementos", "digested") for part in run.parts(folder / name)]
     if run.conf is None:
-        sort_rows(parts_of(folder / "mementos"), target, run)
+        sort_rows(parts, target, run)
         return
     target.mkdir(parents=True, exist_ok=True)
-    if mementos := run.parts(folder / "mementos"):
-        run.run(JOBS["sort"], mementos, target, {})
+    if parts:
+        run.run(JOBS["sort"], parts, target, {})
 
 
-def _choose(folder: Path, store: str, run: JobRunner) -> Counts:
-    """Write ``chosen`` and ``waiting`` by tasks that ask the store for the payloads it knows."""
+def rows_with(
+    folder: Path, run: JobRunner, checksums: Iterable[Checksum]
+) -> tuple[Iterable[Path], Iterable[Pointer]]:
+    """Return the mementos and pointers of filter with these checksums; see `last_resorts.Search`.
+
+    On an engine, tasks search for them, so that no other row is copied to this machine.
+    """
+    inputs = {
+        relations.MEMENTOS: [
+            part for part in run.parts(folder / "mementos") if part.name.startswith("part-filter")
+        ],
+        POINTERS: run.parts(folder / "pointers"),
+    }
+    if run.conf is None:
+        return inputs[relations.MEMENTOS], read_pointers(inputs[POINTERS])
+    wanted, found = folder / "search/checksums", folder / "search/found"
+    run.remove(wanted.parent)
+    wanted.parent.mkdir()
+    with wanted.open("wb") as lines:
+        lines.writelines(checksum.encode() + b"\n" for checksum in checksums)
+    settings = {"checksums": run.place(wanted)}
+    rows = [part for parts in inputs.values() for part in parts]
+    run.run(JOBS["search"], rows, found, settings, are_relations=True)
+    outputs = {relation: found / relation.decode() for relation in inputs}
+    run.split(found, outputs, "search")
+    for target in outputs.values():
+        run.fetch(target)
+    return parts_of(outputs[relations.MEMENTOS]), read_pointers(parts_of(outputs[POINTERS]))
+
+
+def choose_by_tasks(
+    folder: Path,
+    batch: Sequence[KnownFile],
+    paths: Mapping[str, str],
+    store: KnownPayloads,
+    tasks: int,
+    run: JobRunner,
+) -> Plan:
+    """Have tasks choose the pointers to read, and write the manifests of extract.
+
+    Args:
+        folder: Folder of the batch, which has the pointers.
+        batch: The files that most pointers name; shared out over tasks by their sizes.
+        paths: Paths of all archive files by name.
+        store: If it has a URL, tasks ask it for the payloads it knows; otherwise it must be empty.
+        tasks: Maximum number of manifests.
+        run: Runs the job.
+    """
+    files = folder / "reading-tasks"
+    known = ((file.name, file.path, file.size) for file in batch)
+    files.write_bytes(format_files(assign_files(known, paths, tasks)))
+    choices = folder / "choices"
     counts = run.run(
         JOBS["choose"],
         run.parts(folder / "pointers"),
-        folder / "choices",
-        {"store": store},
+        choices,
+        {"store": store.shared_url, "files": run.place(files), "tasks": tasks},
         are_relations=True,
     )
-    outputs = {relation: folder / relation.decode() for relation in (CHOSEN, WAITING)}
-    run.split(folder / "choices", outputs, "choose")
-    for target in outputs.values():
-        run.fetch(target)
-    return counts
+    names = [MANIFEST + b"%05d" % task for task in range(tasks)]
+    outputs = {name: choices / name.decode() for name in (WAITING, *names)}
+    run.split(choices, outputs, "choose")
+    run.fetch(outputs[WAITING])
+    manifests = [part for name in names for part in run.parts(outputs[name])]
+    return Plan(manifests, parts_of(outputs[WAITING]), counts)
 
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """The parts in a folder whose names begin with a prefix.
+    """The parts in a folder.
 
     An engine's files are copied to this machine when they are read: few batches need that.
     """
 
     folder: Path
-    prefix: str
     run: JobRunner
 
     def __iter__(self) -> Iterator[Path]:
-        self.run.fetch(self.folder, self.prefix)
-        return (path for path in parts_of(self.folder) if path.name.startswith(self.prefix))
+        self.run.fetch(self.folder)
+        return iter(parts_of(self.folder))
 
 
 def _write_unread(resorts: LastResorts, path: Path) -> Counts:
@@ -267,17 +325,6 @@ def load(
 
     cluster = None if run.conf is None else Cluster(run.place, by_job, run.sizes, run.checksum)
     return store.load(graph, files, settings, manifest, run.cores, cluster)
-
-
-def _shares(files: Sequence[KnownFile], tasks: int) -> list[list[KnownFile]]:
-    """Return files shared out by bytes: largest first, each to the task with the fewest bytes."""
-    shares: list[list[KnownFile]] = [[] for _ in range(max(1, min(tasks, len(files))))]
-    filled = [0] * len(shares)
-    for file in sorted(files, key=lambda file: (-file.size, file.name)):
-        least = filled.index(min(filled))
-        shares[least].append(file)
-        filled[least] += file.size
-    return [sorted(share, key=lambda file: file.name) for share in shares if share]
 
 
 def check(counts: Counts, rows: int) -> list[str]:

@@ -31,14 +31,14 @@ from arclink.archives.names import CDX_SUFFIXES
 from arclink.archives.opener import open_bytes, open_members
 from arclink.archives.wacz import ARCHIVE_FOLDER, indexes_in
 from arclink.errors import CdxError, InputError, UsageError
-from arclink.rows.cdx import LONGEST_ROW, is_header, parse_header
+from arclink.rows.cdx import LONGEST_ROW, Layout, is_header, parse_header
 from arclink.rows.cdx_layouts import USUAL_HEADER, usual_row, with_file
 from arclink.rows.lines import bounded_line_lists, has_longer_line
 
 ZIPNUM_SUFFIXES = (".idx", ".summary")
 
-_HEADER_STARTS = (b" ", b"CDX ", b"!")
-_FIRST_OF_HEADERS = frozenset(start[0] for start in _HEADER_STARTS)
+HEADER_STARTS = (b" ", b"CDX ", b"!")
+_FIRST_OF_HEADERS = frozenset(start[0] for start in HEADER_STARTS)
 _first_byte = itemgetter(0)
 
 _PYWB_INDEXES = "indexes"
@@ -146,7 +146,7 @@ def read_usual_line_lists(
     entry = split_entry(str(path))
     if entry is not None:
         lists = _named_within(lists, entry[0], names or {})
-    return _in_usual_order(lists, path)
+    return in_usual_order(lists, path)
 
 
 def is_usual(path: Location) -> bool:
@@ -161,7 +161,7 @@ def is_usual(path: Location) -> bool:
     ):
         return False
     first = next(iter(read_lines(path)), b"")
-    if is_header(first) and first.strip() and _layout(first, path) is not None:
+    if is_header(first) and first.strip() and layout_of(first, path) is not None:
         return False
     return not has_longer_line(path, LONGEST_ROW)
 
@@ -211,16 +211,27 @@ def _read_line_lists(path: Location) -> Iterator[list[bytes]]:
         ) from error
 
 
-def _in_usual_order(lists: Iterable[list[bytes]], path: Location) -> Iterator[list[bytes]]:
-    layout = None
+def in_usual_order(
+    lists: Iterable[list[bytes]], path: Location, layout: Layout | None = None
+) -> Iterator[list[bytes]]:
+    """Yield the lines of a CDX file, its rows in an order of columns that needs no header.
+
+    Args:
+        lists: The lines.
+        path: The file, for errors.
+        layout: Order of the columns until a header names another one; None for a usual one.
+
+    Raises:
+        InputError: A header does not name all columns that are needed.
+    """
     for lines in lists:
         if layout is None and _FIRST_OF_HEADERS.isdisjoint(map(_first_byte, lines)):
             yield lines
             continue
         usual = []
         for line in lines:
-            if line.startswith(_HEADER_STARTS) and is_header(line) and line.strip():
-                layout = _layout(line, path)
+            if line.startswith(HEADER_STARTS) and is_header(line) and line.strip():
+                layout = layout_of(line, path)
                 usual.append(USUAL_HEADER if layout else line)
             elif layout is None or len(line) > LONGEST_ROW or b"{" in line or not line.strip():
                 usual.append(line)
@@ -229,7 +240,7 @@ def _in_usual_order(lists: Iterable[list[bytes]], path: Location) -> Iterator[li
         yield usual
 
 
-def _layout(header: bytes, path: Location) -> tuple[str, ...] | None:
+def layout_of(header: bytes, path: Location) -> Layout | None:
     """Return the order of columns that a header names, None for a usual one.
 
     Raises:
@@ -267,6 +278,14 @@ Block = tuple[bytes, str, int, int]
 
 def _read_cluster(path: Location, prefixes: Sequence[str]) -> Iterator[list[bytes]]:
     """Yield the lines of a ZipNum cluster, one list for each block."""
+    return (read_block(*block) for block in find_blocks(path, prefixes))
+
+
+def find_blocks(path: Location, prefixes: Sequence[str] = ()) -> Iterator[tuple[str, int, int]]:
+    """Yield path, offset and length of each block of a ZipNum cluster, in the order of its index.
+
+    Arguments and errors are those of `read_usual_lines`.
+    """
     folder = str(path).rpartition("/")[0]
     places = _locations(path)
     wanted = [prefix.encode() for prefix in prefixes]
@@ -275,7 +294,7 @@ def _read_cluster(path: Location, prefixes: Sequence[str]) -> Iterator[list[byte
             not wanted or _may_hold(block[0], following[0] if following else None, wanted)
         ):
             _, name, offset, length = block
-            yield _read_block(_find_part(folder, name, places), offset, length)
+            yield _find_part(folder, name, places), offset, length
 
 
 def _blocks(index: Location) -> Iterator[Block]:
@@ -359,8 +378,12 @@ def _find_part(folder: str, name: str, places: Mapping[str, str]) -> str:
     return place
 
 
-def _read_block(place: str, offset: int, length: int) -> list[bytes]:
-    """Return the lines of one block."""
+def read_block(place: str, offset: int, length: int) -> list[bytes]:
+    """Return the lines of one block of a ZipNum cluster.
+
+    Raises:
+        InputError: The file cannot be read, or has no block there.
+    """
     try:
         with closing(open_bytes(place)) as file:
             data = zlib.decompress(file.read(offset, length), wbits=31)

@@ -27,6 +27,9 @@ OUTLINKS = b"outlinks"
 POSTINGS = b"postings"
 INLINKS = b"inlinks"
 
+DIGESTED = b"digested"
+"""Mementos whose payload extract digested, because their rows have no checksum."""
+
 Row = tuple[bytes, bytes]
 """(relation, row): the pairs that a job writes."""
 

@@ -1,10 +1,10 @@
 """The captures of a store in one of four orders, from any position on, in constant memory.
 
 A capture has one *key* in each order: a text of its facts, separated by tabs, that no other capture
-has. Keys, sorted by code points, are in the order of the captures. The facts in a key do not
-change, so a stream can continue after a key even if the store has changed. Only the place of a
-capture can change, if a later batch has a copy of it; the order ``file`` takes the places as of the
-batch with which the stream began.
+has. Keys, sorted by code points, are in the order of the captures. The facts in a key never change,
+so a stream can continue after a key even if the store has changed. Only the place of a capture can
+change, if a later batch has a copy of it: the order ``file`` takes the places of the batch with
+which the stream began.
 
 ::
 
@@ -17,15 +17,16 @@ batch with which the stream began.
 from collections.abc import Callable, Generator, Iterable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 from arclink.errors import GoneError
 from arclink.export.sums import DistinctLines
 from arclink.model import ALL_TIME, Memento, Span, Surt, Timestamp
-from arclink.rows.relations import format_memento, parse_memento
 from arclink.store.filtered import FilteredStore
 from arclink.store.protocols import Scans
 from arclink.streams.queries import Order, StreamPart
 from arclink.streams.ranks import RankTable
+from arclink.tuples import maker
 
 MOST_LINES = 100_000
 """Largest number of captures in memory while captures are sorted: about 40 MB."""
@@ -37,8 +38,10 @@ Captures = Generator[Keyed, None, None]
 """Captures in an order; close it if it is not read to its end."""
 
 _TAB = "\t"
-_AFTER_KEY = b"\0"
-"""Separates a key from its row; sorts before every character of a key."""
+_AFTER_KEY = "\0"
+"""Separates a key from the other facts; sorts before every character of a key."""
+_memento = maker(Memento)
+
 _NO_PLACE = 9_999_999_999
 """Place of captures whose SURT has no rank."""
 
@@ -73,10 +76,10 @@ def captures_in_order(
             return _by_surt(store, part, after)
         case Order.FILE:
             last = store.last_batch() if batch is None else batch
-            return _sorted(_PlacesAfter(store, last, after).scan(), part, after, _file_key)
+            return _sorted(_PlacesAfter(store, last, after).scan(), part, after, _FILE)
         case Order.TIME:
             first = Timestamp(after[:14]) if after else ALL_TIME.first
-            return _sorted(store.scan_mementos(Span(first=first)), part, after, _time_key)
+            return _sorted(store.scan_mementos(Span(first=first)), part, after, _TIME)
         case Order.RANK:
             assert table is not None, "the order rank needs a rank table"
             return _by_rank(store, part, after, table)
@@ -127,20 +130,54 @@ def _by_rank(store: Scans, part: StreamPart, after: str, table: RankTable) -> Ca
             yield f"{_NO_PLACE}\t{key}", memento
 
 
-def _sorted(
-    mementos: Iterable[Memento], part: StreamPart, after: str, key_of: Callable[[Memento], str]
-) -> Captures:
+class _SortKey(NamedTuple):
+    """The key of an order that is not the store's.
+
+    Attributes:
+        of: Returns the key of a capture.
+        surt: Place of the SURT among the facts in a key; URI and checksum are the last two.
+        timestamp: Place of the time.
+    """
+
+    of: Callable[[Memento], str]
+    surt: int
+    timestamp: int
+
+
+def _sorted(mementos: Iterable[Memento], part: StreamPart, after: str, key: _SortKey) -> Captures:
     """Yield captures sorted by a key that is not the store's; sorts on disk."""
+    is_whole = part.of == 1
     with TemporaryDirectory(prefix="arclink-stream-") as folder:
         rows = DistinctLines(Path(folder), MOST_LINES)
         for memento in mementos:
-            if part.has(memento.surt):
-                key = key_of(memento)
-                if key > after:
-                    rows.add(b"%b%b%b\n" % (key.encode(), _AFTER_KEY, format_memento(memento)))
+            if is_whole or part.has(memento.surt):
+                text = key.of(memento)
+                if text > after:
+                    _, _, _, _, status, mime, record_type, file, offset, length, reason = memento
+                    rest = f"{status}\t{mime}\t{record_type}\t{file}\t{offset}\t{length}\t{reason}"
+                    rows.add(f"{text}{_AFTER_KEY}{rest}\n".encode())
         for row in rows:
-            key_bytes, _, fields = row[:-1].partition(_AFTER_KEY)
-            yield key_bytes.decode(), parse_memento(fields)
+            text, _, rest = row[:-1].decode().partition(_AFTER_KEY)
+            facts = text.split(_TAB)
+            status, mime, record_type, file, place, size, reason = rest.split(_TAB)
+            yield (
+                text,
+                _memento(
+                    (
+                        facts[key.surt],
+                        facts[key.timestamp],
+                        facts[-2],
+                        facts[-1],
+                        status,
+                        mime,
+                        record_type,
+                        file,
+                        int(place),
+                        int(size),
+                        reason,
+                    )
+                ),
+            )
 
 
 class _PlacesAfter:
@@ -214,3 +251,7 @@ def _file_key(memento: Memento) -> str:
 
 def _time_key(memento: Memento) -> str:
     return f"{memento.timestamp}\t{memento.surt}\t{memento.original}\t{memento.checksum}"
+
+
+_FILE = _SortKey(_file_key, surt=2, timestamp=3)
+_TIME = _SortKey(_time_key, surt=1, timestamp=0)

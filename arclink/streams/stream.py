@@ -2,10 +2,12 @@
 
 A stream can end at any capture, on purpose or not, and continue from a token. It holds no state of
 the store, and no lock. Before each capture it checks whether the store has forgotten captures since
-the stream read its list; if so, it reads the list again, from the last key on. So a forgotten
-capture does not come after the takedown is done.
+the stream read its list; if so, it reads the list again, from the last key on. A check holds for a
+millisecond, which is less than a takedown takes. So a forgotten capture does not come later than a
+millisecond after the takedown is done.
 """
 
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
@@ -15,6 +17,7 @@ from arclink.access.declarations import BadParameterError
 from arclink.model import Memento, Timestamp
 from arclink.pages.read import CapturedPage, PageReader
 from arclink.reasons import Reason
+from arclink.store.filtered import FilteredStore
 from arclink.store.protocols import Scans
 from arclink.streams.orders import Captures, captures_in_order, timestamp_in
 from arclink.streams.queries import AFTER, Order, StreamQuery
@@ -113,8 +116,10 @@ class CaptureStream(Iterator[StreamedCapture]):
         self.reader = reader
         self._query = query
         self._tables = tables or RankTables(None)
-        self._token, self._table = self._begin(hash_of(_definition_of(reader.store)))
-        self.lost = Counter(self._token.lost)
+        self._start, self._table = self._begin(hash_of(_definition_of(reader.store)))
+        self._key = self._start.key
+        self._count = self._start.captures
+        self.lost = Counter(self._start.lost)
         self._rest = query.limit
         self._is_complete = False
         self._captures = self._in_order()
@@ -140,8 +145,8 @@ class CaptureStream(Iterator[StreamedCapture]):
         return StreamToken(definition, query.order, query.part, "", last, name, 0, none), table
 
     def __next__(self) -> StreamedCapture:
-        key, memento = next(self._captures)
-        self._token = replace(self._token, key=key, captures=self._token.captures + 1)
+        self._key, memento = next(self._captures)
+        self._count += 1
         return StreamedCapture(memento, self)
 
     def _in_order(self) -> Captures:
@@ -149,7 +154,7 @@ class CaptureStream(Iterator[StreamedCapture]):
         while True:
             removals = _Removals(store)
             captures = captures_in_order(
-                store, query.order, query.part, self._token.key, self._table, self._token.batch
+                store, query.order, query.part, self._key, self._table, self._start.batch
             )
             with closing(captures):
                 for key, memento in captures:
@@ -166,7 +171,9 @@ class CaptureStream(Iterator[StreamedCapture]):
     @property
     def after(self) -> str:
         """The token with which a stream continues after the capture that came last."""
-        return encode_token(replace(self._token, lost=self.lost))
+        return encode_token(
+            replace(self._start, key=self._key, captures=self._count, lost=self.lost)
+        )
 
     def end(self, why: str = "") -> StreamEnd:
         """Return the end of this stream, after its last capture.
@@ -175,16 +182,15 @@ class CaptureStream(Iterator[StreamedCapture]):
             why: Why it ends now, if an error ends it.
         """
         is_complete = self._is_complete and not why
-        captures = self._token.captures
         return StreamEnd(
             is_complete,
             "" if is_complete else why or f"limit of {self._query.limit:,} captures",
-            captures,
-            captures - self.lost.total(),
+            self._count,
+            self._count - self.lost.total(),
             dict(self.lost.most_common()),
-            self._token.batch,
+            self._start.batch,
             self.after,
-            timestamp_in(self._query.order, self._token.key),
+            timestamp_in(self._query.order, self._key),
         )
 
     def close(self) -> None:
@@ -197,21 +203,31 @@ def _definition_of(store: Scans) -> str:
     return store.filter_identity if isinstance(store, SubsetStore) else ""
 
 
+_FRESH_SECONDS = 0.001
+"""Seconds for which a check for takedowns holds; a check costs as much as reading a small page."""
+
+
 class _Removals:
     """Notices that a store forgot captures, or was restored, since this object was made."""
 
     def __init__(self, store: Scans) -> None:
-        self._store = store
-        self._version = store.state().version
+        # Whole stores answer more quickly, and a filter removes nothing.
+        self._store = store.whole if isinstance(store, FilteredStore) else store
+        self._state = self._store.state()
         self._removals = self._read()
+        self._checked = float("-inf")
 
     def is_changed(self) -> bool:
         """Return whether captures may have been removed; costs little while nothing changes."""
-        version = self._store.state().version
-        if version == self._version:
+        now = time.monotonic()
+        if now < self._checked + _FRESH_SECONDS:
             return False
-        self._version = version
+        self._checked = now  # the time before the query: it does not see later takedowns
+        state = self._store.state()
+        if state is self._state or state == self._state:
+            return False
+        self._state = state
         return self._read() != self._removals
 
     def _read(self) -> tuple[str, int]:
-        return self._store.state().places, sum(1 for _ in self._store.forgotten())
+        return self._state.places, sum(1 for _ in self._store.forgotten())

@@ -15,6 +15,7 @@ from click.testing import CliRunner
 import arclink
 from arclink.analysis.slices import Level
 from arclink.cli.main import group
+from arclink.demo import write_demo_archive
 from arclink.errors import CaptureError
 from arclink.jobs.rank_pages import RankPages
 from arclink.mapreduce.hadoop import HadoopRunner
@@ -32,6 +33,7 @@ from tests.engines.builds import ORIGINALS, Here, answers, build, counts_of
 from tests.engines.conftest import ROOT, Cassandra, Hadoop
 from tests.engines.deadly_load import DeadlyLoad
 from tests.jobs.ranks import assert_near, options_of, ranked, ranks_in
+from tests.pipeline.cdx_of_files import cdx_of
 from tests.pipeline.store_contents import build_store
 
 
@@ -184,6 +186,41 @@ def test_a_second_build_passes_over_what_the_store_has(
     assert "because the store has them already" in done.output
 
 
+def test_rows_of_cdx_files_do_not_pass_through_the_driver(
+    hadoop: Hadoop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One CDX file is on this machine, one is compressed in HDFS; one archive file has no rows."""
+    archive = tmp_path / "archive"
+    write_demo_archive(archive, captures=60, hosts=4, seed=2)
+    first, _, *names = sorted(path.name for path in archive.glob("*.warc*"))
+    here = cdx_of(archive, [first], tmp_path / "first.cdxj")
+    there = cdx_of(archive, names, tmp_path / "others.cdxj")
+    compressed = tmp_path / "others.cdxj.gz"
+    compressed.write_bytes(gzipped(there.read_bytes().splitlines(keepends=True)))
+    hadoop.put([compressed], "/rows")
+    address = hadoop.put(sorted(archive.glob("*.warc*")), "/rows/archive")
+
+    fetched: set[str] = set()
+    fetch = HadoopRunner.fetch
+
+    def noted_fetch(run: HadoopRunner, folder: Path) -> None:
+        fetch(run, folder)
+        fetched.update(folder.name for _ in parts_of(folder))
+
+    monkeypatch.setattr(HadoopRunner, "fetch", noted_fetch)
+    local, store = tmp_path / "local.db", tmp_path / "hadoop.db"
+    expected = build(archive, local, "--cdx", here, "--cdx", there)
+    options: list[str | Path] = ["--runner", "hadoop", "--engine-conf", hadoop.conf]
+    options += ["--hdfs", "hdfs:///rows/work", "--cdx", here]
+    assert build(address, store, *options, "--cdx", "hdfs:///rows/others.cdxj.gz") == expected
+    assert answers(store) == answers(local)
+    assert counts_of(store) == counts_of(local)
+    assert "shared" in fetched
+    assert not {name for name in fetched if name.startswith("rows")}
+    system, work = WebHdfs.of("hdfs:///rows/work")
+    assert [entry.name for entry in system.entries(work)] == ["graph"]
+
+
 @pytest.mark.slow
 def test_tasks_that_load_cassandra_and_are_killed_once_give_the_same_store(
     here: Here,
@@ -199,8 +236,8 @@ def test_tasks_that_load_cassandra_and_are_killed_once_give_the_same_store(
     fetched: Counter[str] = Counter()
     fetch = HadoopRunner.fetch
 
-    def noted_fetch(run: HadoopRunner, folder: Path, prefix: str = "part-") -> None:
-        fetch(run, folder, prefix)
+    def noted_fetch(run: HadoopRunner, folder: Path) -> None:
+        fetch(run, folder)
         name = "/".join(folder.relative_to(tmp_path / "work").parts[1:])
         fetched[name] += sum(part.stat().st_size for part in parts_of(folder))
 
@@ -244,7 +281,7 @@ def test_tasks_that_load_cassandra_and_are_killed_once_give_the_same_store(
     ]
     assert build(address, url, *options) == here.said
     assert len(list(deaths.iterdir())) >= 3, "one in each phase at least"
-    assert fetched.keys() <= {"rows", "findings", "chosen", "waiting", "mementos", "retries-0"}
+    assert fetched.keys() <= {"findings", "choices/waiting", "digested", "retries-0"}
     assert asked == []
     with open_store(url) as store:
         (batch,) = store.batches()

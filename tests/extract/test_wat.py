@@ -340,7 +340,7 @@ def test_without_any_digest_a_capture_stays_a_memento(tmp_path: Path) -> None:
 
 def test_where_checksums_are_not_trusted_the_wat_has_to_do(tmp_path: Path) -> None:
     rows, counts = extracted(write(tmp_path, COMMON_CRAWL), Rules(checksum=False))
-    assert [relation for relation, _ in rows] == [b"mementos", b"pages"]
+    assert [relation for relation, _ in rows] == [b"digested", b"pages"]
     assert counts[Reason.PAYLOAD_READ] == 1
 
 

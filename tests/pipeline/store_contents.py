@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from arclink.archives.locations import Location
+from arclink.mapreduce.runs import JobRunner
 from arclink.model import Surt
 from arclink.pipeline.build import BuildReport, build
 from arclink.pipeline.damage import known_damage
@@ -33,14 +34,22 @@ def build_store(
     settings: BuildSettings,
     inputs: Sequence[str] = (),
     cdx: Sequence[Location] = (),
+    conf: Path | None = None,
 ) -> BuildReport:
+    """Build a store, or add to it.
+
+    Args:
+        conf: Settings of mrjob; with them, tasks of this machine do what those of an engine do.
+    """
     with open_store(str(store), create=True) as opened:
         files = describe(
             find_archives(inputs or [str(folder)]),
             {file.name: file for file in opened.files()},
             known_damage(opened),
         )
-        return build(files, cdx, opened, settings, store.with_suffix(".build"), Silent())
+        work = store.with_suffix(".build")
+        run = JobRunner("local", settings.cores, work / "tasks", conf=conf) if conf else None
+        return build(files, cdx, opened, settings, work, Silent(), run)
 
 
 def outlinks_of(store: GraphStore, surts: set[Surt]) -> dict[tuple[str, str], list[Link] | None]:

@@ -75,9 +75,11 @@ def test_captures_are_tried_until_one_is_sound(folder: Path, tmp_path: Path) -> 
         }
 
 
+@pytest.mark.parametrize("is_engine", [False, True], ids=["driver", "tasks"])
 def test_captures_in_one_file_are_tried_too_and_every_payload_ends_once(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    is_engine: bool, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    (conf := tmp_path / "mrjob.conf").write_text("runners: {}\n")
     monkeypatch.setattr(last_resorts, "LAST_RESORTS", 3)
     sound = page("http://h.example/9/", 9, f"WARC-Payload-Digest: {DIGEST}")
     (folder / "a.warc").write_bytes(sound)
@@ -87,7 +89,9 @@ def test_captures_in_one_file_are_tried_too_and_every_payload_ends_once(
     ]
     other = [row("http://h.example/x", 1, "a.warc", 60_000, "B2LTWWPUOYAH7UIPQ7ZUPQ4VMBSVC36A")]
     cdx.write_text("".join([*gone, row("http://h.example/9/", 9, "a.warc", 0), *other]))
-    report = build_store(folder, tmp_path / "l.db", ALONE, cdx=[cdx])
+    report = build_store(
+        folder, tmp_path / "l.db", ALONE, cdx=[cdx], conf=conf if is_engine else None
+    )
     with open_store(str(tmp_path / "l.db")) as opened:
         links = links_of(opened, *(f"example,h)/{number}" for number in range(10)), "example,h)/x")
     assert links.pop(("http://h.example/x", "01")) is None

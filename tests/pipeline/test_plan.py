@@ -165,7 +165,7 @@ def test_a_revisit_without_payload_waits_for_one_and_is_not_at_hand_without(tmp_
     assert not planned.counts
     with LastResorts() as resorts:
         resorts.add([*read_pointers(planned.waiting), replace(revisit, chunk=1)])
-        assert list(resorts.further([], [], [])) == []
+        assert list(resorts.further(lambda _: ([], []), [])) == []
         assert list(resorts.unread()) == [
             Payload(revisit.checksum, None, "-", NO_FILE, 3000, "PAYLOAD_NOT_AT_HAND")
         ]
@@ -195,7 +195,10 @@ def test_memory_does_not_grow_with_what_waits(tmp_path: Path) -> None:
             with LastResorts() as resorts:
                 planned = plan(revisits(payloads, chunks), EmptyStore(), {}, tmp_path, 2)
                 resorts.add(read_pointers(planned.waiting))
-                assert write_pointers(resorts.further([], [], []), tmp_path / "further") is False
+                assert (
+                    write_pointers(resorts.further(lambda _: ([], []), []), tmp_path / "further")
+                    is False
+                )
                 assert sum(1 for _ in resorts.unread()) == payloads
             return tracemalloc.get_traced_memory()[1]
         finally:

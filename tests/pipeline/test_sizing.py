@@ -7,9 +7,15 @@ from hypothesis import strategies as st
 
 from arclink.cli.main import group
 from arclink.pipeline.cluster_size import (
+    ASK,
     BYTES_A_LINK,
+    EXTRACT,
+    FILTER,
     LOAD,
+    PART_POINTER,
+    SHARE_ROW,
     STORE,
+    USE,
     Collection,
     PlannedCluster,
     paper_hours,
@@ -30,8 +36,8 @@ def test_a_plan_is_linear_in_captures_and_in_machines(
     for stage, hours in one.hours.items():
         assert more.hours[stage] == pytest.approx(hours * factor)
         assert spread.hours[stage] == pytest.approx(hours / factor)
-    assert more.driver == pytest.approx(one.driver * factor)
-    assert spread.driver == one.driver, "no further machine helps"
+    assert more.starts == pytest.approx(one.starts * factor)
+    assert spread.starts == one.starts, "no further machine helps"
     assert more.stored == pytest.approx(one.stored * factor)
     assert spread.stored == one.stored
     assert spread.disk == pytest.approx(one.disk / factor)
@@ -49,6 +55,14 @@ def test_each_copy_costs_its_bytes_and_its_writing() -> None:
         (LOAD + 3 * STORE) / (LOAD + STORE)
     )
     assert three.hours["extract"] == one.hours["extract"]
+
+
+def test_tasks_share_rows_out_and_ask_the_store() -> None:
+    """A billion captures on 800 processors: all other terms are divided by these."""
+    estimate = plan(Collection(10**9, 0.42), PlannedCluster(100, 8))
+    of_filter, of_extract = estimate.hours["filter"], estimate.hours["extract"]
+    assert of_filter * 3600 * 800 * USE == pytest.approx(1e9 * (SHARE_ROW + FILTER))
+    assert of_extract * 3600 * 800 * USE == pytest.approx(0.42e9 * (ASK + PART_POINTER + EXTRACT))
 
 
 def test_the_papers_example_is_what_its_equations_say() -> None:
@@ -76,11 +90,11 @@ def test_the_command_says_hours_and_bytes() -> None:
         "1,000,000,000 captures, 500,000,000 pages read, 40,000,000,000 links\n100 nodes"
     )
     assert [line.split()[-1] for line in result.output.splitlines()[3:7]] == ["hours"] * 4
-    driver, in_all = result.output.splitlines()[7:9]
-    assert driver.split()[0] == "driver"
-    # 1e9 * (1.57 + 0.251) µs + 5e8 * 19.2 µs
-    assert float(driver.split()[1]) == pytest.approx(3.17, abs=0.01)
-    assert float(in_all.split()[2]) > float(driver.split()[1])
+    starts, in_all = result.output.splitlines()[7:9]
+    assert starts.split()[:3] == ["starts", "of", "jobs"]
+    # 100 batches of 11 jobs, 10 s each
+    assert float(starts.split()[3]) == pytest.approx(3.06, abs=0.01)
+    assert float(in_all.split()[2]) > float(starts.split()[3])
     assert "in Cassandra" in result.output
     assert "extract 55.0 hours" in result.output
 

@@ -35,7 +35,19 @@ from typing import NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 
-from arclink.model import Checksum, Kind, Memento, Payload, Scope, Source, Surt, Timestamp, UriR
+from arclink.model import (
+    ALL_TIME,
+    Checksum,
+    Kind,
+    Memento,
+    Payload,
+    Scope,
+    Source,
+    Span,
+    Surt,
+    Timestamp,
+    UriR,
+)
 from arclink.store.blocks.byte_layouts import (
     Numbers,
     pack_checksum,
@@ -392,11 +404,11 @@ def surt_field(row: Row) -> Surt:
     return Surt(row.key[: row.key.index(NUL)].decode())
 
 
-def mementos_of(row: Row, names: Names) -> list[MementoItem]:
-    """Return the mementos of a row, sorted."""
+def mementos_of(row: Row, names: Names, span: Span = ALL_TIME) -> list[MementoItem]:
+    """Return the mementos of a row within ``span``, sorted."""
     surt = surt_field(row)
     fields, checksums = row.values
-    begin = 0
+    begin, first, last = 0, span.first, span.last
     items: list[MementoItem] = []
     # Neighbours usually have the same form and file, so each is decoded once.
     originals: dict[str, UriR] = {}
@@ -405,9 +417,10 @@ def mementos_of(row: Row, names: Names) -> list[MementoItem]:
         timestamp, form, status, mime, record_type, reason, number, offset, length, *size = (
             line.split("\t")
         )
-        end = begin + (int(size[0]) if size else _USUAL_CHECKSUM)
-        checksum = unpack_checksum(checksums[begin:end])
-        begin = end
+        packed = begin
+        begin += int(size[0]) if size else _USUAL_CHECKSUM
+        if not first <= timestamp <= last:
+            continue
         original = originals.get(form)
         if original is None:
             original = originals[form] = uri_of_form(surt, form)
@@ -418,7 +431,7 @@ def mementos_of(row: Row, names: Names) -> list[MementoItem]:
             (
                 timestamp,
                 original,
-                checksum,
+                unpack_checksum(checksums[packed:begin]),
                 file,
                 int(offset),
                 int(length),

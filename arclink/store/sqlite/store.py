@@ -15,12 +15,11 @@ the tables; ``docs/decisions/20261121-sorted-runs.md`` gives the reasons.
 
 import json
 import os
-from bisect import bisect_left, bisect_right
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from itertools import chain, groupby, islice
-from operator import itemgetter, lt
+from itertools import chain, groupby, islice, pairwise
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -417,11 +416,9 @@ class SqliteStore(Closing):
             return
         second = next(rows, None)
         if second is None:
-            items = mementos_of(only, self._names)
+            items = mementos_of(only, self._names, span)
             # The usual case: one row, and no two captures at one time.
-            if all(map(lt, (times := [item[0] for item in items]), islice(times, 1, None))):
-                if first > times[0] or last < times[-1]:
-                    items = items[bisect_left(times, first) : bisect_right(times, last)]
+            if all(one[0] < other[0] for one, other in pairwise(items)):
                 for item in items:
                     yield memento_of(surt, item)
                 return

@@ -1,0 +1,132 @@
+"""Reading tasks: which task of an extract step reads which records of which archive file.
+
+The shares follow from the sizes of the archive files alone. Tasks that choose pointers therefore
+know the reading task of each pointer, and no process needs to see all pointers. One reading task
+opens each of its files once and reads it forward.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import NamedTuple
+from zlib import crc32
+
+import orjson
+
+from arclink.archives.names import known_as
+from arclink.rows.pointers import NO_FILE, Pointer, PointerKind, format_pointer
+from arclink.shares import shares_of
+
+
+class ReadFile(NamedTuple):
+    """An archive file, and the tasks that read it.
+
+    Attributes:
+        name: Its name in pointers.
+        path: Its path or address.
+        starts: Offsets at which ranges of the file begin; empty for a file of an earlier batch.
+        tasks: The number of the task that reads each range.
+    """
+
+    name: str
+    path: str
+    starts: Sequence[int] = ()
+    tasks: Sequence[int] = ()
+
+
+def assign_files(
+    files: Iterable[tuple[str, str, int]], earlier: Mapping[str, str], tasks: int
+) -> list[ReadFile]:
+    """Return the archive files with the tasks that read them.
+
+    Where there are at least as many files as tasks, a task reads whole files. Otherwise it reads
+    ranges of files, so that one large file keeps all tasks busy.
+
+    Args:
+        files: Name, path and size in bytes of each archive file of the batch.
+        earlier: Paths of other archive files, by name.
+        tasks: Maximum number of tasks.
+    """
+    listed = sorted(files)
+    most = sum(size for *_, size in listed) // tasks + 1
+    is_divided = len(listed) < tasks
+    ranges = [
+        (number, start, min(most, size - start) if is_divided else size)
+        for number, (*_, size) in enumerate(listed)
+        for start in (range(0, max(size, 1), most) if is_divided else (0,))
+    ]
+    task_of = {
+        piece: task
+        for task, share in enumerate(shares_of(ranges, itemgetter(2), tasks))
+        for piece in share
+    }
+    ranges_of = groupby(ranges, itemgetter(0))
+    read = [
+        ReadFile(name, path, [start for _, start, _ in own], [task_of[piece] for piece in own])
+        for (name, path, _), own in zip(
+            listed, (list(group) for _, group in ranges_of), strict=True
+        )
+    ]
+    names = {name for name, *_ in listed}
+    return [*read, *(ReadFile(name, path) for name, path in earlier.items() if name not in names)]
+
+
+class ReadingTasks:
+    """The reading tasks of pointers.
+
+    Args:
+        files: From `assign_files`.
+        tasks: Number of tasks.
+    """
+
+    def __init__(self, files: Iterable[ReadFile], tasks: int) -> None:
+        self._tasks = tasks
+        self._files = {file.name: (number, file) for number, file in enumerate(files)}
+        self._paths = {name: file.path for name, (_, file) in self._files.items()}
+
+    def place(self, pointer: Pointer) -> tuple[int, bytes, bytes]:
+        """Return task, order and line of a pointer.
+
+        The order sorts the lines of a task by file, offset and chunk.
+        """
+        number, file = self._files.get(
+            known_as(pointer.file, self._files) or "", (len(self._files), None)
+        )
+        if file is not None and file.starts:
+            task = file.tasks[bisect_right(file.starts, pointer.offset) - 1]
+        else:
+            task = crc32(pointer.file.encode()) % self._tasks
+        order = b"%09d %020d %09d" % (number, pointer.offset, pointer.chunk)
+        return task, order, line_of(pointer, self._paths)
+
+
+def line_of(pointer: Pointer, paths: Mapping[str, str]) -> bytes:
+    """Return the line of a manifest for a pointer, without line end.
+
+    One with many captures to try gets the paths of all of them.
+
+    Args:
+        pointer: The pointer.
+        paths: Paths of the archive files, by name.
+    """
+    path = path_of(pointer.file, paths)
+    all_paths: str | list[str] = path
+    if pointer.kind in (PointerKind.LAST_RESORT, PointerKind.RECORDED):
+        all_paths = [path, *(path_of(other.file, paths) for other in pointer.fall_backs)]
+    return orjson.dumps(all_paths) + b"\t" + format_pointer(pointer)
+
+
+def path_of(file: str, paths: Mapping[str, str]) -> str:
+    """Return the path of an archive file that a pointer names; `NO_FILE` if it is not known."""
+    return paths.get(file) or paths.get(known_as(file, paths) or "") or NO_FILE
+
+
+def format_files(files: Iterable[ReadFile]) -> bytes:
+    """Return files as lines of JSON."""
+    return b"".join(orjson.dumps([*file]) + b"\n" for file in files)
+
+
+def parse_files(lines: Iterable[bytes]) -> list[ReadFile]:
+    """Return the files that `format_files` wrote."""
+    return [ReadFile(*orjson.loads(line)) for line in lines]

@@ -1,0 +1,95 @@
+"""Which task reads which record, by the sizes of files alone."""
+
+from collections import defaultdict
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arclink.extract.reading_tasks import ReadingTasks, assign_files, format_files, parse_files
+from arclink.model import Checksum, Timestamp, UriR
+from arclink.rows.pointers import NO_FILE, FallBack, Pointer, PointerKind
+
+
+def pointer(file: str, offset: int, chunk: int = 0) -> Pointer:
+    original = UriR("http://h.example/")
+    return Pointer(
+        PointerKind.PAYLOAD,
+        Checksum("SUM"),
+        file,
+        offset,
+        10,
+        Timestamp("20100101000000"),
+        original,
+        (original,),
+        chunk=chunk,
+    )
+
+
+@settings(deadline=None)
+@given(sizes=st.lists(st.integers(0, 10_000), min_size=1, max_size=12), count=st.integers(1, 6))
+def test_tasks_have_about_the_same_bytes(sizes: list[int], count: int) -> None:
+    """No task has more than an equal share and the largest file."""
+    listed = [(f"f{number:02}.arc", f"/a/f{number:02}.arc", n) for number, n in enumerate(sizes)]
+    files = parse_files(format_files(assign_files(listed, {}, count)).splitlines())
+    tasks = ReadingTasks(files, count)
+    filled: defaultdict[int, int] = defaultdict(int)
+    tasks_of: defaultdict[str, set[int]] = defaultdict(set)
+    for name, _, size in listed:
+        for offset in range(0, size, 10):
+            task, _, _ = tasks.place(pointer(name, offset))
+            filled[task] += 10
+            tasks_of[name].add(task)
+    assert set(filled) <= set(range(count))
+    assert max(filled.values(), default=0) <= sum(sizes) / count + max(sizes) + 20 * len(sizes)
+    if len(sizes) >= count:
+        assert all(len(of_file) == 1 for of_file in tasks_of.values())
+
+
+def test_one_large_file_keeps_all_tasks_busy() -> None:
+    tasks = ReadingTasks(assign_files([("a.arc", "/a.arc", 4_000)], {}, 4), 4)
+    assert {tasks.place(pointer("a.arc", offset))[0] for offset in range(0, 4_000, 10)} == {
+        0,
+        1,
+        2,
+        3,
+    }
+
+
+def test_lines_of_a_task_sort_by_file_offset_and_chunk() -> None:
+    tasks = ReadingTasks(assign_files([("b", "/b", 9), ("a", "/a", 9)], {}, 1), 1)
+    pointers = [
+        pointer("a", 9),
+        pointer("a", 10),
+        pointer("a", 10, 1),
+        pointer("crawl/b", 2),
+        pointer("b", 1_000_000),
+    ]
+    placed = [tasks.place(one)[1:] for one in pointers]
+    assert placed == sorted(placed)
+    assert placed[3][1].startswith(b'"/b"\t')
+
+
+def test_a_file_of_an_earlier_batch_and_an_unknown_one_have_a_task() -> None:
+    tasks = ReadingTasks(assign_files([("a", "/a", 9)], {"a": "/a", "old": "/old"}, 3), 3)
+    old, unknown = tasks.place(pointer("old", 5)), tasks.place(pointer("elsewhere", 5))
+    assert old[2].startswith(b'"/old"\t')
+    assert unknown[2].startswith(f'"{NO_FILE}"\t'.encode())
+    assert {old[0], unknown[0]} <= {0, 1, 2}
+
+
+def test_a_last_resort_has_the_paths_of_all_its_captures() -> None:
+    tasks = ReadingTasks(assign_files([("a", "/a", 9), ("b", "/b", 9)], {}, 1), 1)
+    other = FallBack("b", 1, 1, Timestamp("20100101000000"), UriR("http://h.example/"))
+    one = pointer("a", 1)
+    last = Pointer(
+        PointerKind.LAST_RESORT,
+        one.checksum,
+        one.file,
+        one.offset,
+        one.length,
+        one.timestamp,
+        one.original,
+        one.originals,
+        (other,),
+    )
+    assert tasks.place(last)[2].startswith(b'["/a","/b"]\t')
